@@ -24,6 +24,9 @@ pub(crate) use models::{Models, ModelsVerb};
 pub(crate) use secrets::{Audit, Secrets};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use everloop_app::forks::ForkOptions;
+use everloop_app::frames::RunOptions;
+use everloop_app::settling::SettleWord;
 use everloop_types::Lang;
 use std::path::PathBuf;
 
@@ -94,6 +97,19 @@ impl How {
             persona: self.persona.or(before.persona),
             image: if self.image.is_empty() { before.image } else { self.image },
             yes: self.yes || before.yes,
+        }
+    }
+}
+
+impl From<&How> for RunOptions {
+    fn from(how: &How) -> Self {
+        Self {
+            loop_name: how.loop_name.clone(),
+            model: how.model.clone(),
+            workspace: how.workspace.clone(),
+            persona: how.persona.clone(),
+            images: how.image.clone(),
+            approve_all: how.yes,
         }
     }
 }
@@ -258,6 +274,16 @@ pub(crate) enum Word {
     Probe,
 }
 
+impl From<Word> for SettleWord {
+    fn from(word: Word) -> Self {
+        match word {
+            Word::Happened => Self::Happened,
+            Word::Not => Self::DidNot,
+            Word::Probe => Self::Probe,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Loops {
     pub(crate) name: Option<String>,
@@ -300,6 +326,19 @@ pub(crate) struct Fork {
     pub(crate) workspace: Option<PathBuf>,
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+impl From<&Fork> for ForkOptions {
+    fn from(fork: &Fork) -> Self {
+        Self {
+            message: fork.message.clone().unwrap_or_default(),
+            at: fork.at,
+            loop_name: fork.loop_name.clone(),
+            model: fork.model.clone(),
+            workspace: fork.workspace.clone(),
+            approve_all: fork.yes,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

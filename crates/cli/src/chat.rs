@@ -1,46 +1,32 @@
-//! The chat: one terminal conversation per home, continued by every new process.
-//!
-//! ```text
-//!   line ──► front door ──► Session::hear ──► words │ follow a run │ a yes is wanted │ leave
-//!                                                       │
-//!   worker task: drives what is ready      ticker: fires reminders       (both while we live)
-//! ```
+//! The chat: the conversation of this home, in a terminal or over pipes.
 //!
 //! On a terminal `person` talks, with an editor and a live plan; elsewhere `lines` does, one line
-//! one input. Deliberately absent: what commands do (`assistant`), what runs do (`engine`).
+//! one input. Deliberately absent: what a line does (`app`), what runs do (`engine`).
 
-mod asked;
-mod care;
-mod confirm;
-mod earlier;
 mod editor;
-mod entrance;
-mod follow;
 mod history;
 mod keys;
-mod left;
 mod lines;
 mod live;
 mod look;
-mod news;
 mod person;
-mod queue;
-mod session;
-mod settle;
-mod talk;
-mod terminals;
+mod words;
 
-pub(crate) use earlier::Earlier;
-pub(crate) use entrance::door;
+pub(crate) use words::answered;
 
-use crate::app::App;
 use crate::args;
-use crate::commands::run::default_model;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::{setup, terminal};
-use session::Session;
+use everloop_agenda::show::firing_lines;
+use everloop_app::AppError;
+use everloop_app::conversation::{Conversation, Reaction, Reply};
+use everloop_app::frames::{RunOptions, default_model};
+use everloop_app::router::{OpenQuestion, Router};
+use everloop_engine::Update;
+use everloop_text::{self as text, Text};
 
-pub(crate) async fn chat(app: &App, args: &args::Chat) -> Result<Exit, Failure> {
+pub(crate) async fn chat(app: &Console, args: &args::Chat) -> Result<Exit, Failure> {
     let at_terminal = app.interactive && terminal::answers_are_seen();
     let no_model = args.how.model.is_none() && default_model(app).is_empty();
     // Nobody may be asked, and nothing would come: a terminal is no pipe of commands.
@@ -52,9 +38,105 @@ pub(crate) async fn chat(app: &App, args: &args::Chat) -> Result<Exit, Failure> 
         true => setup::first_run(app).await?,
         false => app.clone(),
     };
-    let session = Session::open(app, args).await?;
+    let chat = Chat::open(app, &RunOptions::from(&args.how)).await?;
     match at_terminal {
-        true => person::talk(session, args.message.clone()).await,
-        false => lines::talk(session, args.message.clone()).await,
+        true => person::talk(chat, args.message.clone()).await,
+        false => lines::talk(chat, args.message.clone()).await,
+    }
+}
+
+/// The router of the chats of this home.
+pub(crate) fn router(app: &Console, model: &str) -> Result<Router, Failure> {
+    everloop_app::conversation::router(app, model).map_err(|error| app.fail(error))
+}
+
+/// The conversation, and the terminal that it is shown on.
+struct Chat {
+    app: Console,
+    conversation: Conversation,
+}
+
+impl Chat {
+    async fn open(app: Console, options: &RunOptions) -> Result<Self, Failure> {
+        let opened = Conversation::open(app.app().clone(), options).await;
+        let conversation = opened.map_err(|error| app.fail(error))?;
+        app.warn_of_sandbox(&conversation.workspace().display().to_string());
+        Ok(Self { app, conversation })
+    }
+
+    fn text(&self, text: Text) -> String {
+        self.app.text(text)
+    }
+
+    fn fail(&self, error: AppError) -> Failure {
+        self.app.fail(error)
+    }
+
+    /// What a line does.
+    async fn send(&mut self, line: &str, key: Option<&str>) -> Result<Reaction, Failure> {
+        let reaction = self.conversation.send_once(line, key).await;
+        self.app.lang = self.conversation.app().lang;
+        reaction.map_err(|error| self.fail(error))
+    }
+
+    fn reply(&self, reply: Reply) -> String {
+        words::reply(&self.app, &self.conversation, reply)
+    }
+
+    /// What was done, or why it was not, in words.
+    fn outcome(&self, done: Result<Reply, AppError>) -> String {
+        match done {
+            Ok(reply) => self.reply(reply),
+            Err(error) => self.fail(error).words,
+        }
+    }
+
+    /// Shows what comes before a run that is looked at. That a run changes its loop is progress,
+    /// which is left out where the person wants quiet.
+    fn show_note(&self, note: Reply) {
+        let is_progress = matches!(note, Reply::Switch { .. });
+        let words = self.reply(note);
+        match is_progress {
+            true => self.app.note_line(&words),
+            false => terminal::complain(&words),
+        }
+    }
+
+    /// Reminders that no other process has shown yet.
+    async fn new_reminders(&self) -> Vec<String> {
+        firing_lines(&self.app.reader(), &self.conversation.new_reminders().await)
+    }
+
+    /// The ends of runs in the background.
+    async fn missed_news(&mut self) -> Vec<String> {
+        let news = self.conversation.missed_news().await;
+        news.iter().map(|news| words::news(&self.app, news)).collect()
+    }
+
+    /// What an update says about a run in the background.
+    async fn news_in(&mut self, update: &Update) -> Option<String> {
+        let news = self.conversation.news_in(update).await?;
+        Some(words::news(&self.app, &news))
+    }
+
+    /// Says that the question before the person was answered elsewhere, if it was.
+    async fn gone_question(&mut self) -> Option<String> {
+        let run = self.conversation.take_gone_question().await?;
+        Some(self.text(text::chat::question_gone(&run)))
+    }
+
+    /// Questions that other terminals show, each told of once.
+    async fn questions_elsewhere(&mut self) -> Vec<String> {
+        let open = self.conversation.questions_elsewhere().await;
+        let line = |open: &OpenQuestion| {
+            let question = crate::show::preview(&open.text);
+            self.text(text::chat::other_asks(&question, &open.run.as_str()))
+        };
+        open.iter().map(line).collect()
+    }
+
+    async fn leave(self) {
+        words::note_working(&self.app, self.conversation.count_working().await);
+        self.conversation.leave().await;
     }
 }

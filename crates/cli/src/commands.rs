@@ -18,8 +18,6 @@ pub(crate) mod keep;
 pub(crate) mod loops;
 pub(crate) mod mcp;
 pub(crate) mod memory;
-pub(crate) mod messages;
-pub(crate) mod mode;
 pub(crate) mod models;
 pub(crate) mod pages;
 pub(crate) mod personas;

@@ -3,23 +3,20 @@
 //! Clap knows what is wrong and says it in English; here the same facts get our words.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use everloop_text as text;
 use everloop_types::Lang;
 
 /// The complaint, how the command is used, and where help is.
 pub(crate) fn complaint(error: &clap::Error, lang: Lang) -> String {
     let facts = Facts(error);
     let mut lines = vec![facts.wrong(lang)];
-    lines.extend(
-        facts.nearest().map(|nearest| {
-            everloop_text::get(lang, "usage.did_you_mean", &[("nearest", &nearest)])
-        }),
-    );
+    lines.extend(facts.nearest().map(|nearest| text::usage::did_you_mean(&nearest).in_lang(lang)));
     let usage = facts.all(ContextKind::Usage);
     // Clap's own heading stands before it.
     if let Some((_, usage)) = usage.split_once(": ") {
-        lines.push(format!("{} {usage}", everloop_text::get(lang, "heading.usage", &[])));
+        lines.push(format!("{} {usage}", text::heading::usage().in_lang(lang)));
     }
-    lines.push(everloop_text::get(lang, "usage.hint", &[]));
+    lines.push(text::usage::hint().in_lang(lang));
     lines.join("\n")
 }
 
@@ -27,40 +24,37 @@ struct Facts<'e>(&'e clap::Error);
 
 impl Facts<'_> {
     fn wrong(&self, lang: Lang) -> String {
-        let (arg, value) = (self.all(ContextKind::InvalidArg), self.all(ContextKind::InvalidValue));
-        let choices = self.all(ContextKind::ValidValue);
-        let why = std::error::Error::source(self.0).map(ToString::to_string).unwrap_or_default();
-        let (word, prior) =
-            (self.all(ContextKind::InvalidSubcommand), self.all(ContextKind::PriorArg));
-        let key = match self.0.kind() {
-            ErrorKind::UnknownArgument if arg.starts_with('-') => "usage.unknown_option",
-            ErrorKind::UnknownArgument => "usage.unknown_argument",
-            ErrorKind::InvalidSubcommand => "usage.unknown_command",
-            ErrorKind::MissingSubcommand => "usage.missing_command",
-            ErrorKind::MissingRequiredArgument => "usage.missing_argument",
-            ErrorKind::ArgumentConflict if arg == prior => "usage.argument_twice",
-            ErrorKind::ArgumentConflict => "usage.argument_conflict",
-            ErrorKind::InvalidValue if value.is_empty() => "usage.missing_value",
-            ErrorKind::InvalidValue if !choices.is_empty() => "usage.not_a_choice",
-            ErrorKind::InvalidValue | ErrorKind::ValueValidation if is_about_digits(&why) => {
-                "usage.not_a_number"
+        let arg = &self.all(ContextKind::InvalidArg);
+        let value = &self.all(ContextKind::InvalidValue);
+        let all = &self.all(ContextKind::ValidValue);
+        let why = &std::error::Error::source(self.0).map(ToString::to_string).unwrap_or_default();
+        let word = &self.all(ContextKind::InvalidSubcommand);
+        let prior = &self.all(ContextKind::PriorArg);
+        let text = match self.0.kind() {
+            ErrorKind::UnknownArgument if arg.starts_with('-') => text::usage::unknown_option(arg),
+            ErrorKind::UnknownArgument => text::usage::unknown_argument(arg),
+            ErrorKind::InvalidSubcommand => text::usage::unknown_command(word),
+            ErrorKind::MissingSubcommand => text::usage::missing_command(),
+            ErrorKind::MissingRequiredArgument => text::usage::missing_argument(arg),
+            ErrorKind::ArgumentConflict if arg == prior => text::usage::argument_twice(arg),
+            ErrorKind::ArgumentConflict => text::usage::argument_conflict(arg, prior),
+            ErrorKind::InvalidValue if value.is_empty() => text::usage::missing_value(arg),
+            ErrorKind::InvalidValue if !all.is_empty() => {
+                text::usage::NotAChoice { value, arg, all }.text()
             }
-            ErrorKind::InvalidValue | ErrorKind::ValueValidation => "usage.bad_value",
-            ErrorKind::InvalidUtf8 => "usage.not_text",
+            ErrorKind::InvalidValue | ErrorKind::ValueValidation if is_about_digits(why) => {
+                text::usage::not_a_number(arg, value)
+            }
+            ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
+                text::usage::BadValue { value, arg, why }.text()
+            }
+            ErrorKind::InvalidUtf8 => text::usage::not_text(),
             ErrorKind::TooManyValues | ErrorKind::TooFewValues | ErrorKind::NoEquals => {
-                "usage.wrong_values"
+                text::usage::wrong_values(arg)
             }
-            _ => "usage.wrong",
+            _ => text::usage::wrong(),
         };
-        let args = [
-            ("arg", arg.as_str()),
-            ("value", &value),
-            ("all", &choices),
-            ("why", &why),
-            ("word", &word),
-            ("prior", &prior),
-        ];
-        everloop_text::get(lang, key, &args)
+        text.in_lang(lang)
     }
 
     fn nearest(&self) -> Option<String> {
@@ -111,7 +105,7 @@ mod tests {
             ("--modle x hi", "是否想写 --model？", "Did you mean --model?"),
             ("-p hi --lop react", "没有选项 --lop", "Did you mean --loop?"),
             ("doctor now", "多出来的参数 now", "Unexpected argument now"),
-            ("todo ad x", "没有命令 ad", "There is no command ad"),
+            ("todo ad x", "没有命令 ad", "Unknown command ad"),
             ("todo ad x", "是否想写 add？", "Did you mean add?"),
             ("fork", "还缺：<ID>", "Still missing: <ID>"),
             ("fork run_1 --at x", "--at <N> 要一个数，不能是 x", "--at <N> needs a number, not x"),

@@ -8,16 +8,19 @@
 //!
 //! A command line that fits never pays for the words.
 
-use crate::app::{App, early_language};
+mod pages;
+
 use crate::args::{Cli, Loops};
 use crate::complaint::complaint;
+use crate::console::{Console, early_language};
 use crate::exit::{Exit, Failure};
-use crate::near::near;
 use crate::{build, terminal};
 use clap::builder::{PossibleValue, Styles};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
+use everloop_app::near::near;
 use everloop_loops::LOOPS;
+use everloop_text::{self as text, Text};
 use everloop_types::Lang;
 use serde_json::json;
 use std::ffi::OsString;
@@ -98,7 +101,7 @@ fn explain(mut error: clap::Error, args: Vec<OsString>) -> ExitCode {
     if is_complaint {
         let hint = one_dash(&args)
             .filter(|_| is_about_agenda(&args))
-            .map(|name| everloop_text::get(lang, "command.one_dash", &[("option", &name)]));
+            .map(|name| text::command::one_dash(&name).in_lang(lang));
         let complaint = complaint(&error, lang);
         let words = hint.map_or(complaint.clone(), |hint| format!("{hint}\n{complaint}"));
         if is_about_agenda(&args) && args.iter().any(|arg| arg == "--json") {
@@ -122,14 +125,16 @@ pub(crate) fn no_such_command(lang: Lang, word: &str) -> Option<Failure> {
     }
     let command = Cli::command();
     let nearest = near(word, names(&command));
-    let key = if nearest.is_some() { "usage.no_command" } else { "usage.no_such_command" };
-    let args = [("word", word), ("nearest", nearest.unwrap_or_default())];
-    Some(Failure { exit: Exit::Usage, words: everloop_text::get(lang, key, &args) })
+    let text = match nearest {
+        Some(nearest) => text::usage::no_command(&word, &nearest),
+        None => text::usage::no_such_command(&word),
+    };
+    Some(Failure { exit: Exit::Usage, words: text.in_lang(lang) })
 }
 
 /// `-r ID "WORDS"` without `-p`: the answer would go to a question that nobody has seen.
 pub(crate) fn answer_needs_print(lang: Lang) -> Failure {
-    Failure { exit: Exit::Usage, words: everloop_text::get(lang, "usage.answer_needs_print", &[]) }
+    Failure { exit: Exit::Usage, words: text::usage::answer_needs_print().in_lang(lang) }
 }
 
 /// The names of the commands that are shown.
@@ -137,16 +142,29 @@ fn names(command: &Command) -> impl Iterator<Item = &str> {
     command.get_subcommands().filter(|known| !known.is_hide_set()).map(Command::get_name)
 }
 
-/// `everloop help [TOPIC]`: a command, a command of a command, or a loop.
-pub(crate) fn topic(app: &App, topic: &[String]) -> Result<Exit, Failure> {
+/// `everloop help [TOPIC]`: a page of the manual, a command, a command of a command, or a loop.
+pub(crate) fn topic(app: &Console, topic: &[String]) -> Result<Exit, Failure> {
     if let [name] = topic
         && LOOPS.contains(&name.as_str())
     {
         let args = Loops { name: Some(name.clone()), json: false };
         return crate::commands::loops::loops(app, &args);
     }
+    if let [name] = topic
+        && let Some(page) = pages::find_page(name)
+    {
+        terminal::answer(page.text(app.lang).trim_end());
+        return Ok(Exit::Done);
+    }
     terminal::answer(page(topic, app.lang)?.trim_end());
+    if topic.is_empty() {
+        terminal::answer(&format!("\n{}", list_of_pages(app.lang)));
+    }
     Ok(Exit::Done)
+}
+
+fn list_of_pages(lang: Lang) -> String {
+    text::usage::pages(&pages::page_names()).in_lang(lang)
 }
 
 /// The help of the command that this path leads to.
@@ -158,8 +176,9 @@ fn page(path: &[String], lang: Lang) -> Result<String, Failure> {
     for word in path.iter().map(|word| word.trim_start_matches(['/', '-'])) {
         let known: Vec<String> = names(inner).map(str::to_owned).collect();
         if !known.iter().any(|name| name == word) {
-            let of_loops = LOOPS.iter().copied().filter(|_| path.len() == 1);
-            let near = near(word, known.iter().map(String::as_str).chain(of_loops));
+            let of_pages = pages::PAGES.iter().map(|page| page.name);
+            let topics = LOOPS.iter().copied().chain(of_pages).filter(|_| path.len() == 1);
+            let near = near(word, known.iter().map(String::as_str).chain(topics));
             return Err(no_topic(lang, &path.join(" "), near));
         }
         inner = inner.find_subcommand_mut(word).unwrap_or_else(|| unreachable!("it is known"));
@@ -168,11 +187,9 @@ fn page(path: &[String], lang: Lang) -> Result<String, Failure> {
 }
 
 fn no_topic(lang: Lang, topic: &str, nearest: Option<&str>) -> Failure {
-    let hint = nearest.map_or_else(String::new, |nearest| {
-        everloop_text::get(lang, "near.hint", &[("nearest", nearest)])
-    });
-    let args = [("topic", topic), ("near", hint.as_str())];
-    Failure { exit: Exit::Usage, words: everloop_text::get(lang, "usage.no_topic", &args) }
+    let hint = nearest.map_or_else(String::new, |nearest| text::near::hint(&nearest).in_lang(lang));
+    let words = text::usage::no_topic(&topic, &hint).in_lang(lang);
+    Failure { exit: Exit::Usage, words: format!("{words}\n{}", list_of_pages(lang)) }
 }
 
 /// `everloop todo help`, `everloop todo help add`: the path that help is wanted of.
@@ -236,7 +253,7 @@ pub(crate) fn worded(command: Command, lang: Lang) -> Command {
         .disable_help_flag(true)
         .disable_version_flag(true)
         .args([help.display_order(998), version.display_order(999)]);
-    let about = everloop_text::get(lang, &about_key(command.get_name()), &[]);
+    let about = about(command.get_name(), lang);
     words_inside(command, "", lang).about(about)
 }
 
@@ -249,14 +266,14 @@ fn words_inside(command: Command, path: &str, lang: Lang) -> Command {
                 return inner;
             }
             let path = inside(path, inner.get_name());
-            let about = everloop_text::get(lang, &about_key(&path), &[]);
+            let about = about(&path, lang);
             words_inside(inner, &path, lang).about(about)
         },
     )
 }
 
 fn words_of(arg: Arg, path: &str, lang: Lang) -> Arg {
-    let text = everloop_text::get(lang, &about_key(&inside(path, arg.get_id().as_str())), &[]);
+    let text = about(&inside(path, arg.get_id().as_str()), lang);
     if !arg.get_action().takes_values() {
         return arg.help(text);
     }
@@ -269,29 +286,30 @@ fn with_values(text: String, arg: &Arg, lang: Lang) -> String {
     let choices = arg.get_possible_values();
     let all: Vec<&str> = choices.iter().map(PossibleValue::get_name).collect();
     let default = arg.get_default_values().first().map(|value| value.to_string_lossy());
-    let key = match (all.as_slice(), &default) {
-        ([], None) => return text,
-        ([], Some(_)) => "usage.default",
-        (_, None) => "usage.choices",
-        (_, Some(_)) => "usage.choices_default",
+    let (text, all) = (&text, &all.join(" | "));
+    let text = match (choices.is_empty(), &default) {
+        (true, None) => return text.clone(),
+        (true, Some(default)) => text::usage::default(text, default),
+        (false, None) => text::usage::choices(text, all),
+        (false, Some(default)) => text::usage::ChoicesDefault { text, all, default }.text(),
     };
-    let (all, default) = (all.join(" | "), default.unwrap_or_default());
-    everloop_text::get(lang, key, &[("text", &text), ("all", &all), ("default", &default)])
+    text.in_lang(lang)
 }
 
 /// The layout of one command's help: clap's own, with headings in the person's language.
 fn template(command: &Command, lang: Lang) -> String {
     let style = *Styles::styled().get_header();
-    let heading = |key| format!("{style}{}{style:#}", everloop_text::get(lang, key, &[]));
-    let mut layout = format!("{{about-with-newline}}\n{} {{usage}}", heading("heading.usage"));
-    let mut section = |key, tag| layout.push_str(&format!("\n\n{}\n{{{tag}}}", heading(key)));
+    let heading = |text: Text| format!("{style}{}{style:#}", text.in_lang(lang));
+    let mut layout =
+        format!("{{about-with-newline}}\n{} {{usage}}", heading(text::heading::usage()));
+    let mut section = |text, tag| layout.push_str(&format!("\n\n{}\n{{{tag}}}", heading(text)));
     if command.has_subcommands() {
-        section("heading.commands", "subcommands");
+        section(text::heading::commands(), "subcommands");
     }
     if command.get_positionals().next().is_some() {
-        section("heading.arguments", "positionals");
+        section(text::heading::arguments(), "positionals");
     }
-    section("heading.options", "options");
+    section(text::heading::options(), "options");
     layout
 }
 
@@ -299,8 +317,10 @@ fn inside(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-fn about_key(path: &str) -> String {
-    format!("help.{path}")
+/// What a command or an argument is for. The names are clap's, so a test holds them against the
+/// messages.
+fn about(path: &str, lang: Lang) -> String {
+    text::help::named(path).map(|text| text.in_lang(lang)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -308,22 +328,21 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// The keys that the visible commands and arguments ask for.
+    /// The names that the visible commands and arguments ask for.
     fn asked_for(command: &Command, path: &str, keys: &mut BTreeSet<String>) {
-        keys.extend(command.get_arguments().map(|a| about_key(&inside(path, a.get_id().as_str()))));
+        keys.extend(command.get_arguments().map(|a| inside(path, a.get_id().as_str())));
         for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
             let path = inside(path, inner.get_name());
-            keys.insert(about_key(&path));
+            keys.insert(path.clone());
             asked_for(inner, &path, keys);
         }
     }
 
     #[test]
     fn each_command_and_argument_has_its_text_and_no_text_is_left_over() {
-        let mut asked = BTreeSet::from([about_key("everloop")]);
+        let mut asked = BTreeSet::from(["everloop".to_owned()]);
         asked_for(&worded(Cli::command(), Lang::En), "", &mut asked);
-        let there = everloop_text::keys().filter(|key| key.starts_with("help."));
-        assert_eq!(asked, there.map(str::to_owned).collect());
+        assert_eq!(asked, text::help::names().map(str::to_owned).collect());
     }
 
     #[test]

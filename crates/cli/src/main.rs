@@ -1,38 +1,26 @@
 //! The one binary. Reads the command line, calls the engine, speaks through `text`.
 
-mod app;
 mod args;
-mod audit_file;
 mod build;
 mod chat;
 mod commands;
 mod complaint;
-mod context;
-mod database;
+mod console;
 mod exit;
+mod failure;
 mod help;
-mod home;
-mod key;
-mod learnt;
-mod means;
-mod near;
-mod own;
-mod place;
-mod prices;
 mod reminding;
-mod secrets;
-mod settings;
 mod setup;
 mod show;
 mod signals;
 mod survey;
 mod terminal;
-mod toolset;
 mod trouble;
-mod upkeep;
 
-use app::App;
 use args::{Chat, Cli, Command, Print, Run};
+use console::Console;
+use everloop_app::log::{self, LogSurface};
+use everloop_text as text;
 use exit::{Exit, Failure};
 use std::process::ExitCode;
 
@@ -60,26 +48,19 @@ fn main() -> ExitCode {
         Some(Command::Wall { command }) => return everloop_tools::wall_main(command),
         _ => {}
     }
-    everloop_tools::clip::screen_with(|text| secrets::redactor().text(text).into_owned());
-    std::panic::set_hook(Box::new(|panic| terminal::complain(&panic.to_string())));
-    // These must work where the settings do not: they show what is wrong, repair it, or need none.
-    let started = match cli.command {
-        Some(
-            Command::Config(_)
-            | Command::Doctor(_)
-            | Command::Completion(_)
-            | Command::Man(_)
-            | Command::Help(_)
-            | Command::Secrets(_),
-        ) => App::start_anyway(&cli.common),
-        _ => App::start(&cli.common),
-    };
-    let app = match started {
+    everloop_tools::clip::screen_with(|text| {
+        everloop_app::secrets::redactor().text(text).into_owned()
+    });
+    std::panic::set_hook(Box::new(|panic| terminal::complain_of_end(&panic.to_string())));
+    let app = match start(&cli) {
         Ok(app) => app,
         Err(failure) => return report(&failure),
     };
+    if let Err(failure) = start_log(&app, &cli) {
+        return report(&failure);
+    }
     if let Err(error) = spare_files() {
-        return report(&app.failure(Exit::Failed, "error.few_files", &error));
+        return report(&app.failure(Exit::Failed, text::error::few_files(&error)));
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(app.threads(cli.command.as_ref()))
@@ -87,7 +68,7 @@ fn main() -> ExitCode {
         .build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
-        Err(error) => return report(&app.failure(Exit::Failed, "error.system", &error)),
+        Err(error) => return report(&app.failure(Exit::Failed, text::error::system(&error))),
     };
     if let (None, Some(_), Some(_), false) = (&cli.command, &cli.message, &cli.resume, cli.print) {
         return report(&help::answer_needs_print(app.lang));
@@ -103,10 +84,38 @@ fn main() -> ExitCode {
     everloop_tools::finish_looking(LOOK_MAX);
     runtime.shutdown_background();
     match (ended, terminal::unwritten()) {
-        (Ok(_), Some(error)) => report(&app.failure(Exit::Failed, "error.unwritten", &error)),
+        (Ok(_), Some(error)) => report(&app.failure(Exit::Failed, text::error::unwritten(&error))),
         (Ok(exit), None) => exit.into(),
         (Err(failure), _) => report(&failure),
     }
+}
+
+fn start(cli: &Cli) -> Result<Console, Failure> {
+    if works_without_settings(cli) {
+        Console::start_anyway(&cli.common)
+    } else {
+        Console::start(&cli.common)
+    }
+}
+
+/// Whether a command must work where the settings do not: it shows what is wrong, repairs it, or
+/// needs none.
+fn works_without_settings(cli: &Cli) -> bool {
+    use Command::{Completion, Config, Doctor, Help, Man, Secrets};
+    matches!(
+        cli.command,
+        Some(Config(_) | Doctor(_) | Completion(_) | Man(_) | Help(_) | Secrets(_))
+    )
+}
+
+/// A worker that is not to be quiet logs by itself; everything else only if it is asked to.
+fn start_log(app: &Console, cli: &Cli) -> Result<(), Failure> {
+    let surface = match &cli.command {
+        Some(Command::Worker(args)) if !args.drain && !app.quiet => LogSurface::Service,
+        _ => LogSurface::Command,
+    };
+    let started = app.checked(log::start(app, surface));
+    if works_without_settings(cli) { Ok(()) } else { started }
 }
 
 /// Whether as many files can be opened as the runtime needs, which gives up without a word.
@@ -133,7 +142,7 @@ fn wanted(cli: Cli) -> Command {
     }
 }
 
-async fn dispatch(app: &App, command: Command) -> Result<Exit, Failure> {
+async fn dispatch(app: &Console, command: Command) -> Result<Exit, Failure> {
     signals::outlive_length_limits();
     match command {
         Command::Print(args) => commands::print::print(app, args).await,
@@ -179,12 +188,12 @@ async fn dispatch(app: &App, command: Command) -> Result<Exit, Failure> {
 /// For a page of help that was not written; there are no settings yet.
 fn not_written(error: &std::io::Error) -> ExitCode {
     let detail = error.to_string();
-    let lang = app::early_language(None);
-    let words = everloop_text::get(lang, "error.unwritten", &[("detail", &detail)]);
+    let lang = console::early_language(None);
+    let words = text::error::unwritten(&detail).in_lang(lang);
     report(&Failure { exit: Exit::Failed, words })
 }
 
 fn report(failure: &Failure) -> ExitCode {
-    terminal::complain(&failure.words);
+    terminal::complain_of_end(&failure.words);
     failure.exit.into()
 }

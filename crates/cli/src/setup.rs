@@ -18,15 +18,18 @@ pub(crate) mod hidden;
 mod naming;
 pub(crate) mod probe;
 
-use crate::app::App;
-use crate::commands::run::default_model;
 use crate::commands::{self, config};
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::place::{self, Place};
-use crate::secrets;
-use crate::settings::{self, Origin, Sources, endpoints, file, find, redact};
 use crate::{build, terminal};
 use choice::Choice;
+use everloop_app::frames::default_model;
+use everloop_app::place::{self, Place};
+use everloop_app::secrets;
+use everloop_app::settings::{
+    SettingKind, SettingOrigin, SettingSources, SettingTarget, file, keys, redact,
+};
+use everloop_text as text;
 use everloop_types::Lang;
 use std::path::Path;
 
@@ -46,12 +49,12 @@ const PROPOSED: [(&str, &str); 9] = [
 /// Asks for language and model and writes the answers; the app as it is afterwards.
 ///
 /// Only for a terminal: elsewhere it says which commands do the same.
-pub(crate) async fn first_run(app: &App) -> Result<App, Failure> {
+pub(crate) async fn first_run(app: &Console) -> Result<Console, Failure> {
     if !app.interactive {
         let words = crate::trouble::no_model(app);
         return Err(Failure { exit: Exit::Configuration, words });
     }
-    terminal::complain(&app.text("setup.welcome", &[("version", build::NUMBER)]));
+    terminal::complain(&app.text(text::setup::welcome(&build::NUMBER)));
     let app = language(app).await?;
     let chosen = match (from_environment(&app), found::keys(&app)) {
         (true, _) => app,
@@ -63,15 +66,16 @@ pub(crate) async fn first_run(app: &App) -> Result<App, Failure> {
     }
     let (data, config) = (chosen.home.data().display(), chosen.sources.path.display());
     let (data, config) = (data.to_string(), config.to_string());
-    let args = [("mark", terminal::marks().done), ("data", &data), ("config", &config)];
-    terminal::complain(&chosen.text("setup.places", &args));
-    terminal::complain(&format!("\n{}", chosen.text("setup.hints", &[])));
+    terminal::complain(&chosen.text(
+        text::setup::Places { mark: &terminal::marks().done, data: &data, config: &config }.text(),
+    ));
+    terminal::complain(&format!("\n{}", chosen.text(text::setup::hints())));
     Ok(chosen)
 }
 
-async fn language(app: &App) -> Result<App, Failure> {
+async fn language(app: &Console) -> Result<Console, Failure> {
     let detected = name_of(app.lang);
-    let prompt = app.text("setup.language", &[("detected", detected)]);
+    let prompt = app.text(text::setup::language(&detected));
     let chosen = loop {
         match terminal::ask(&prompt).await.as_deref() {
             None | Some("") => break detected,
@@ -81,7 +85,7 @@ async fn language(app: &App) -> Result<App, Failure> {
             },
         }
     };
-    let mut app = write(app, &[("ui.language", chosen)])?;
+    let mut app = write(app, &[(keys::ui::language().as_str(), chosen)])?;
     // The answer counts from now on, whatever the environment says.
     app.lang = Lang::parse(chosen).unwrap_or(app.lang);
     Ok(app)
@@ -91,8 +95,8 @@ async fn language(app: &App) -> Result<App, Failure> {
 fn language_said(said: &str) -> Option<Lang> {
     let said = said.trim().to_lowercase();
     match said.as_str() {
-        name if choice::is_one_of(name, "setup.words_zh") => Some(Lang::ZhCn),
-        name if choice::is_one_of(name, "setup.words_en") => Some(Lang::En),
+        name if choice::is_one_of(name, text::setup::words_zh()) => Some(Lang::ZhCn),
+        name if choice::is_one_of(name, text::setup::words_en()) => Some(Lang::En),
         other => Lang::parse(other),
     }
 }
@@ -104,23 +108,31 @@ fn name_of(lang: Lang) -> &'static str {
     }
 }
 
-fn not_understood(app: &App, choices: &str) {
-    terminal::complain(&app.text("setup.not_understood", &[("choices", choices)]));
+fn not_understood(app: &Console, choices: &str) {
+    terminal::complain(&app.text(text::setup::not_understood(&choices)));
 }
 
 /// A model that the environment names needs no question.
-fn from_environment(app: &App) -> bool {
+fn from_environment(app: &Console) -> bool {
     if !is_set("EVERLOOP_MODEL") {
         return false;
     }
     let model = default_model(app);
     let provider = place::provider(&model);
     let mut names = vec!["EVERLOOP_MODEL".to_owned(), place::address_variable(provider)];
-    names.extend(crate::key::variables(&app.settings, provider));
+    names.extend(everloop_app::key::variables(&app.settings, provider));
     names.retain(|name| is_set(name));
     let names = names.join(", ");
-    let args = [("mark", terminal::marks().done), ("names", &names), ("model", &model)];
-    terminal::complain(&app.text("setup.from_environment", &args));
+    terminal::complain(
+        &app.text(
+            text::setup::FromEnvironment {
+                mark: &terminal::marks().done,
+                names: &names,
+                model: &model,
+            }
+            .text(),
+        ),
+    );
     true
 }
 
@@ -135,7 +147,7 @@ struct Wanted {
     offered: Vec<String>,
 }
 
-async fn model(app: App) -> Result<App, Failure> {
+async fn model(app: Console) -> Result<Console, Failure> {
     let local = probe::local().await;
     let wanted = match choice::provider(&app, local.as_ref()).await {
         Choice::Nothing => return Ok(app),
@@ -156,15 +168,16 @@ async fn model(app: App) -> Result<App, Failure> {
 }
 
 /// Asks for the key until it is not refused; nothing if the person gives up on it.
-async fn with_key(app: &App, provider: String, url: String) -> Result<Option<Wanted>, Failure> {
+async fn with_key(app: &Console, provider: String, url: String) -> Result<Option<Wanted>, Failure> {
     loop {
         let key = typed_key(app, &provider).await?;
         let wanted = Wanted { provider: provider.clone(), url: url.clone(), key, offered: vec![] };
         match probe::listed(app, &wanted).await {
             Ok(offered) => return Ok(Some(Wanted { offered, ..wanted })),
             Err(error) if error.is_about_the_key() && !wanted.key.is_empty() => {
-                let args = [("mark", terminal::marks().failed), ("detail", error.detail.as_str())];
-                terminal::complain(&app.text("setup.key_refused", &args));
+                terminal::complain(
+                    &app.text(text::setup::key_refused(&terminal::marks().failed, &error.detail)),
+                );
             }
             // It may have no list, or be out of reach for now.
             Err(_) => return Ok(Some(wanted)),
@@ -173,9 +186,9 @@ async fn with_key(app: &App, provider: String, url: String) -> Result<Option<Wan
 }
 
 /// Asks for the key without showing it. An address is none.
-async fn typed_key(app: &App, provider: &str) -> Result<String, Failure> {
+async fn typed_key(app: &Console, provider: &str) -> Result<String, Failure> {
     loop {
-        let prompt = app.text("setup.key", &[("provider", provider)]);
+        let prompt = app.text(text::setup::key(&provider));
         let typed = tokio::task::spawn_blocking(move || hidden::ask(&prompt)).await;
         let Ok(hidden::Typed::Line(key)) = typed else {
             // The terminal is as it was again; nothing was written.
@@ -186,14 +199,14 @@ async fn typed_key(app: &App, provider: &str) -> Result<String, Failure> {
             secrets::redactor().learn(&key);
             return Ok(key);
         }
-        terminal::complain(&app.text("setup.key_is_address", &[]));
+        terminal::complain(&app.text(text::setup::key_is_address()));
     }
 }
 
 /// Asks for the model, and writes down what was chosen.
-async fn chosen(app: App, wanted: Wanted) -> Result<App, Failure> {
+async fn chosen(app: Console, wanted: Wanted) -> Result<Console, Failure> {
     let Some(name) = name(&app, &wanted).await else {
-        terminal::complain(&app.text("setup.no_name", &[]));
+        terminal::complain(&app.text(text::setup::no_name()));
         return Ok(app);
     };
     let provider = wanted.provider.as_str();
@@ -205,7 +218,7 @@ async fn chosen(app: App, wanted: Wanted) -> Result<App, Failure> {
         let kept = keep_key(&app, &wanted.key, provider)?;
         lines.push((format!("providers.{provider}.key"), kept));
     }
-    lines.push(("model.default".to_owned(), name));
+    lines.push((keys::model::default().as_str().to_owned(), name));
     let app = without_old(&app, &wanted)?;
     let lines: Vec<(&str, &str)> =
         lines.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
@@ -213,9 +226,9 @@ async fn chosen(app: App, wanted: Wanted) -> Result<App, Failure> {
 }
 
 /// Takes away what was said of the former model without its name: it would be the new one's now.
-fn without_old(app: &App, wanted: &Wanted) -> Result<App, Failure> {
+fn without_old(app: &Console, wanted: &Wanted) -> Result<Console, Failure> {
     let mut text = app.sources.text.clone().unwrap_or_default();
-    let (old, new) = (app.settings.owner("model.key_file").to_owned(), &wanted.provider);
+    let (old, new) = (app.settings.owner(keys::model::key_file()).to_owned(), &wanted.provider);
     let key_file = app.key_file();
     if old != *new && key_file.exists() {
         let kept = app.home.secrets().join(key_name(&old));
@@ -223,20 +236,24 @@ fn without_old(app: &App, wanted: &Wanted) -> Result<App, Failure> {
         moved.map_err(|error| not_kept(app, &kept, &error))?;
         let reference = secrets::Reference::File(kept).to_string();
         let key = format!("providers.{old}.key");
-        text = file::with(&text, &key, settings::Form::Reference, &reference)
+        text = file::with(&text, &key, SettingKind::Reference, &reference)
             .map_err(|error| config::cannot_change(app, &error))?;
     }
-    let address = app.settings.text("model.base_url");
-    let owner = app.settings.owner("model.base_url");
-    let mut gone = vec!["model.key", "model.key_command", "model.key_env"];
+    let address = app.settings.model.base_url.as_str();
+    let owner = app.settings.owner(keys::model::base_url());
+    let mut gone = vec![
+        keys::model::key().as_str(),
+        keys::model::key_command().as_str(),
+        keys::model::key_env().as_str(),
+    ];
     if owner != new.as_str() || !wanted.url.is_empty() {
-        gone.push("model.base_url");
+        gone.push(keys::model::base_url().as_str());
     }
     // An address that a person gave stays that of its provider.
-    let is_in_file = app.settings.origin("model.base_url").rank() == 1;
+    let is_in_file = app.settings.origin(keys::model::base_url()).rank() == 1;
     if owner != new.as_str() && is_in_file && app.settings.own_address_of(owner).is_empty() {
         let key = format!("providers.{owner}.base_url");
-        text = file::with(&text, &key, settings::Form::Text, address)
+        text = file::with(&text, &key, SettingKind::Text, address)
             .map_err(|error| config::cannot_change(app, &error))?;
     }
     for key in gone {
@@ -244,7 +261,7 @@ fn without_old(app: &App, wanted: &Wanted) -> Result<App, Failure> {
         text = shorter.map_err(|error| config::cannot_change(app, &error))?.unwrap_or(text);
     }
     let lang = app.lang;
-    Ok(App { lang, ..app.reread(app.sources.with_text(Some(text))) })
+    Ok(app.reread(app.sources.with_text(Some(text))).with_language(lang))
 }
 
 /// Whether something could be asked there, and it holds no key.
@@ -254,7 +271,7 @@ fn is_address(text: &str) -> bool {
 }
 
 /// What is proposed of a provider's models, where it is asked at its usual address.
-fn proposed(app: &App, provider: &str) -> Option<&'static str> {
+fn proposed(app: &Console, provider: &str) -> Option<&'static str> {
     let name = format!("{provider}/");
     if Place::of(&app.settings, &name).address() != everloop_models::usual_url(provider) {
         return None;
@@ -264,7 +281,7 @@ fn proposed(app: &App, provider: &str) -> Option<&'static str> {
 
 /// The model with its provider: the one that is proposed or the only one that is offered, else the
 /// one that the person names.
-async fn name(app: &App, wanted: &Wanted) -> Option<String> {
+async fn name(app: &Console, wanted: &Wanted) -> Option<String> {
     let offered = &wanted.offered;
     let proposed = proposed(app, &wanted.provider).filter(|_| wanted.url.is_empty());
     let chosen = match (proposed, offered.as_slice()) {
@@ -283,12 +300,11 @@ fn key_name(provider: &str) -> String {
 
 /// Puts the key where secrets go: into the keychain, else into a file of its own. Says what the
 /// settings must say of that.
-fn keep_key(app: &App, key: &str, provider: &str) -> Result<String, Failure> {
+fn keep_key(app: &Console, key: &str, provider: &str) -> Result<String, Failure> {
     let (mark, name) = (terminal::marks().done, key_name(provider));
     if let Some(kept) = commands::secrets::in_the_keychain(app, &name, key)? {
         let kept = kept.to_string();
-        let args = [("mark", mark), ("reference", kept.as_str())];
-        terminal::complain(&app.text("setup.key_in_keychain", &args));
+        terminal::complain(&app.text(text::setup::key_in_keychain(&mark, &kept)));
         return Ok(kept);
     }
     let path = app.home.secrets().join(name);
@@ -296,15 +312,16 @@ fn keep_key(app: &App, key: &str, provider: &str) -> Result<String, Failure> {
     let _ = std::fs::remove_file(&path);
     file::write(&path, &format!("{key}\n")).map_err(|error| not_kept(app, &path, &error))?;
     let shown = path.display().to_string();
-    let args = [("mark", mark), ("file", shown.as_str())];
-    terminal::complain(&app.text("setup.key_kept", &args));
+    terminal::complain(&app.text(text::setup::key_kept(&mark, &shown)));
     Ok(secrets::Reference::File(path).to_string())
 }
 
-fn not_kept(app: &App, path: &Path, error: &std::io::Error) -> Failure {
+fn not_kept(app: &Console, path: &Path, error: &std::io::Error) -> Failure {
     let (shown, detail) = (path.display().to_string(), error.to_string());
-    let args = [("file", shown.as_str()), ("detail", detail.as_str())];
-    Failure { exit: Exit::Configuration, words: app.text("setup.key_not_kept", &args) }
+    Failure {
+        exit: Exit::Configuration,
+        words: app.text(text::setup::key_not_kept(&shown, &detail)),
+    }
 }
 
 fn is_set(name: &str) -> bool {
@@ -312,31 +329,28 @@ fn is_set(name: &str) -> bool {
 }
 
 /// Writes answers to the settings file, and shows each line.
-fn write(app: &App, lines: &[(&str, &str)]) -> Result<App, Failure> {
+fn write(app: &Console, lines: &[(&str, &str)]) -> Result<Console, Failure> {
     let mut text = app.sources.text.clone().unwrap_or_default();
     for (key, value) in lines {
         // The settings are shown and copied; a key that gets there is lost.
         if redact::looks_like_a_key(value) {
-            let words = app.text("config.is_a_key", &[]);
+            let words = app.text(text::config::is_a_key());
             return Err(Failure { exit: Exit::Configuration, words });
         }
-        let form = match (endpoints::named(key), find(key, Origin::CommandLine)) {
-            (Some((_, part)), _) => part.form(),
-            (None, Ok(setting)) => setting.form,
-            (None, Err(_)) => unreachable!("{key} is in the table"),
+        let Ok(target) = SettingTarget::find(key, SettingOrigin::CommandLine) else {
+            unreachable!("{key} is in the table")
         };
-        text = file::with(&text, key, form, value)
+        text = file::with(&text, key, target.kind(), value)
             .map_err(|error| config::cannot_change(app, &error))?;
     }
     config::write(app, &text)?;
     for (key, value) in lines {
         let line = format!("{key} = {value:?}");
-        let args = [("mark", terminal::marks().done), ("line", line.as_str())];
-        terminal::complain(&app.text("setup.wrote", &args));
+        terminal::complain(&app.text(text::setup::wrote(&terminal::marks().done, &line)));
     }
-    let sources: Sources = app.sources.with_text(Some(text));
+    let sources: SettingSources = app.sources.with_text(Some(text));
     let lang = app.lang;
-    Ok(App { lang, ..app.reread(sources) })
+    Ok(app.reread(sources).with_language(lang))
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The signals that end a process politely.
 
-use crate::app::App;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
+use everloop_text as text;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Lets a write to a file that may not grow any further fail, instead of ending the process without
@@ -22,9 +23,10 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    pub(crate) fn new(app: &App) -> Result<Self, Failure> {
-        let listen =
-            |kind| signal(kind).map_err(|error| app.failure(Exit::Failed, "error.system", &error));
+    pub(crate) fn new(app: &Console) -> Result<Self, Failure> {
+        let listen = |kind| {
+            signal(kind).map_err(|error| app.failure(Exit::Failed, text::error::system(&error)))
+        };
         Ok(Self {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,

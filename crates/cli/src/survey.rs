@@ -1,19 +1,20 @@
 //! Which providers this process could ask: where, and where their keys come from. No key is shown,
 //! and none is fetched from a keychain or a program for that.
 
-use crate::app::App;
-use crate::key::{self, Source};
-use crate::place::{self, Place, address_variable, default_name};
-use crate::secrets;
-use crate::settings::{Origin, Settings, redact};
+use crate::console::Console;
+use everloop_app::key::{self, Source};
+use everloop_app::place::{self, Place, address_variable, default_name};
+use everloop_app::secrets;
+use everloop_app::settings::{SettingOrigin, Settings, keys, redact};
 use everloop_models::providers;
+use everloop_text as text;
 use serde_json::{Value, json};
 
 /// One provider as it would be asked.
 pub(crate) struct Surveyed {
     pub(crate) name: String,
     pub(crate) address: String,
-    address_from: Origin,
+    address_from: SettingOrigin,
     /// Where the key is looked for and found; none if nowhere.
     key_from: Option<String>,
     needs_key: bool,
@@ -21,10 +22,11 @@ pub(crate) struct Surveyed {
 
 /// The providers of the models in use, and all that the settings or the environment have something
 /// for.
-pub(crate) fn survey(app: &App) -> Vec<Surveyed> {
+pub(crate) fn survey(app: &Console) -> Vec<Surveyed> {
     let settings = &app.settings;
     let default = default_name(settings);
-    let used = [default.as_str(), settings.text("model.default"), settings.text("model.fallback")];
+    let used =
+        [default.as_str(), settings.model.default.as_str(), settings.model.fallback.as_str()];
     let mut names: Vec<&str> = used.into_iter().map(place::provider).collect();
     names.extend(settings.named_providers());
     names.extend(providers().map(|known| known.name).filter(|name| has_variable(settings, name)));
@@ -42,12 +44,12 @@ fn has_variable(settings: &Settings, name: &str) -> bool {
     set(&address_variable(name)) || key::variables(settings, name).iter().any(set)
 }
 
-fn of(app: &App, name: &str) -> Surveyed {
+fn of(app: &Console, name: &str) -> Surveyed {
     let whole = format!("{name}/");
     let place = Place::of(&app.settings, &whole);
     let own = app.settings.key_of(name).cloned();
     let default = secrets::of_model(&app.settings);
-    let default = default.filter(|_| app.settings.owner("model.key") == name);
+    let default = default.filter(|_| app.settings.owner(keys::model::key()) == name);
     let key_from = match own.or(default) {
         Some(reference) => Some(Source::Reference(reference).to_string()),
         None => {
@@ -57,7 +59,7 @@ fn of(app: &App, name: &str) -> Surveyed {
     };
     Surveyed {
         name: name.to_owned(),
-        address: redact::shown("model.base_url", place.address()),
+        address: redact::shown(place.address()),
         needs_key: place.needs_key(),
         address_from: place.origin,
         key_from,
@@ -66,23 +68,20 @@ fn of(app: &App, name: &str) -> Surveyed {
 
 impl Surveyed {
     /// For people: the address and where it was set, and where the key comes from.
-    pub(crate) fn line(&self, app: &App) -> String {
+    pub(crate) fn line(&self, app: &Console) -> String {
         let key = match (&self.key_from, self.needs_key) {
-            (Some(source), _) => app.text("survey.key", &[("source", source)]),
-            (None, true) => app.text("survey.key_missing", &[]),
-            (None, false) => app.text("survey.no_key", &[]),
+            (Some(source), _) => app.text(text::survey::key(&source)),
+            (None, true) => app.text(text::survey::key_missing()),
+            (None, false) => app.text(text::survey::no_key()),
         };
         let from = match &self.address_from {
-            Origin::Default => String::new(),
+            SettingOrigin::Default => String::new(),
             origin => format!(" ({origin})"),
         };
-        let args = [
-            ("name", self.name.as_str()),
-            ("address", self.address.as_str()),
-            ("from", from.as_str()),
-            ("key", key.as_str()),
-        ];
-        app.text("survey.line", &args)
+        app.text(
+            text::survey::Line { name: &self.name, address: &self.address, from: &from, key: &key }
+                .text(),
+        )
     }
 
     /// The same for programs.

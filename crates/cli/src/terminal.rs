@@ -1,6 +1,7 @@
 //! The terminal: who is there, and lines to and from them.
 
-use crate::secrets;
+use everloop_app::log::{self, LogLevel};
+use everloop_app::secrets;
 use everloop_types::turns_text;
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, OutputModes, QueueSelector, Termios, tcflush,
@@ -87,9 +88,19 @@ pub(crate) fn wipe() {
 
 /// A line for the person or the log. A closed pipe is no reason to stop working.
 pub(crate) fn complain(line: &str) {
+    if log::take_line(LogLevel::Info, line) {
+        return;
+    }
     wipe();
     let line = shown(line, std::io::stderr().is_terminal());
     let _ = write!(std::io::stderr().lock(), "{line}");
+}
+
+/// The same for what ends the program.
+pub(crate) fn complain_of_end(line: &str) {
+    if !log::take_line(LogLevel::Error, line) {
+        complain(line);
+    }
 }
 
 /// A line with its end. A terminal gets nothing that it would obey: no model and no file may move

@@ -2,7 +2,7 @@
 //!
 //! Everything that is looked at is gathered first ([`Scene`]), so checking is pure.
 
-use everloop_assistant::kept::moment;
+use everloop_agenda::kept::moment;
 use everloop_store::{ScheduleRow, TodoRow};
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use crate::policy::POLICIES;
 use everloop_engine::Rules;
-use everloop_models::Model;
+use everloop_ports::Model;
 use everloop_types::{Frame, ModelError, ToolSpec, UtcMs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -120,7 +120,7 @@ async fn drive(engine: &Engine, run: &RunId, part: &Part) -> Result<Status, Play
     let (task, model) = (&part.task, part.model.as_str());
     let worker = &engine.identity().worker;
     loop {
-        let claim = engine.store().claim_run(worker, run, engine.clock().now()).await?;
+        let claim = engine.store().queue().claim_run(worker, run, engine.clock().now()).await?;
         let claim = claim.ok_or(PlayError::NotOurs)?;
         match engine.drive(claim).await? {
             Driven::Finished(status) => return Ok(status),

@@ -26,7 +26,7 @@ mod values;
 
 pub use meter::{Count, Meter};
 
-use everloop_models::{Asking, Delta, Model, OnDelta, Request};
+use everloop_ports::{Asking, Delta, Model, OnDelta, Request};
 use everloop_types::Reply;
 use shown::Shown;
 

@@ -58,6 +58,6 @@ pub enum Detail {
     PerTask,
 }
 
-fn word(lang: Lang, key: &str) -> String {
-    everloop_text::get(lang, key, &[])
+fn word(lang: Lang, text: everloop_text::Text) -> String {
+    text.in_lang(lang)
 }

@@ -6,12 +6,13 @@ use crate::check::entry;
 use crate::host::{Connected, Host, is_simulated};
 use crate::pages::Recorded;
 use crate::{Scene, Task, litter};
-use everloop_assistant::desk::Desk;
-use everloop_assistant::kept::Customs;
-use everloop_assistant::tools::{Office, ScheduleTool, TodoTool};
-use everloop_engine::{Clock, Engine, Identity, Means, Pause, Submission, SystemClock, fresh_id};
-use everloop_store::{Deed, Store, StoreError, TodoRow, TodoText};
-use everloop_tools::{Registry, SearchService, SearchSetting, Setting};
+use everloop_agenda::desk::Agenda;
+use everloop_agenda::kept::AgendaConfig;
+use everloop_agenda::tools::{AgendaContext, ScheduleTool, TodoTool};
+use everloop_engine::{Engine, Environment, Identity, Submission, SystemClock, fresh_id};
+use everloop_ports::{Clock, Pause, Registry};
+use everloop_store::{Store, StoreError, TodoRow, TodoText, WriteKey};
+use everloop_tools::{SearchService, SearchSetting, Setting, builtin_tools};
 use everloop_types::{Frame, Goal, Lang, ModelChoice, ModelError, Policy, RunId, UtcMs, WorkerId};
 use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
@@ -79,7 +80,7 @@ struct StageMeans {
     tools: Arc<Registry>,
 }
 
-impl Means for StageMeans {
+impl Environment for StageMeans {
     fn model(&self, _choice: &ModelChoice) -> Result<Connected, ModelError> {
         Ok(self.model.clone())
     }
@@ -116,7 +117,7 @@ impl Stage {
         let search = Recorded::serve(&task.search).await?;
         let store = Store::memory();
         for (number, text) in (1..).zip(&task.todos) {
-            store.add_todo(&todo(number, text), Deed { key: None, now: NOW }).await?;
+            store.agenda().add_todo(&todo(number, text), WriteKey { key: None, now: NOW }).await?;
         }
         let setting = Setting {
             guard: host.guard(),
@@ -175,14 +176,14 @@ impl Stage {
 
     /// What is there now.
     pub(crate) async fn scene(&self, run: &RunId) -> Result<Scene, StageError> {
-        let messages = self.store.messages(run).await?;
+        let messages = self.store.runs().messages(run).await?;
         let answer = messages.iter().find(|message| message.slot == "final");
         let mut files = BTreeMap::new();
         gather(&self.workspace, &self.workspace, &mut files)?;
         Ok(Scene {
             files,
-            todos: self.store.todos().await?.iter().map(Into::into).collect(),
-            entries: self.store.schedules().await?.iter().map(entry).collect(),
+            todos: self.store.agenda().todos().await?.iter().map(Into::into).collect(),
+            entries: self.store.agenda().schedules().await?.iter().map(entry).collect(),
             answer: answer.map(|message| message.body.clone()).unwrap_or_default(),
             asked: messages.iter().filter(|message| is_question(&message.slot)).count(),
             searched: self.search.searches(),
@@ -196,13 +197,13 @@ fn is_question(slot: &str) -> bool {
 }
 
 fn registry(setting: &Setting, store: &Store) -> Result<Registry, StageError> {
-    let office = Office {
-        desk: Some(Desk::new(store.clone(), Customs::default())),
+    let office = AgendaContext {
+        desk: Some(Agenda::new(store.clone(), AgendaConfig::default())),
         clock: Arc::new(StandingClock),
         zone: TimeZone::UTC,
         lang: Lang::En,
     };
-    let registry = Registry::builtin(setting)?;
+    let registry = builtin_tools(setting)?;
     Ok(registry.with(TodoTool(office.clone())).with(ScheduleTool(office)))
 }
 

@@ -4,7 +4,7 @@
 //! is read in pages.
 
 use everloop_store::{ForkOrigin, RunRow};
-use everloop_types::journal::{EffectPlanned, Entry, Kind, Letter, Outcome};
+use everloop_types::journal::{EffectPlanned, Entry, InboxMessage, Kind, Outcome, PlannedToolCall};
 use everloop_types::{EffectId, Ending, UtcMs};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -141,11 +141,14 @@ impl Auditor {
                 self.user_message.clone_from(&forked.word.text);
             }
             (Kind::Input(input), _) => {
-                if let Letter::Steer { text } = &input.letter {
+                if let InboxMessage::Steer { text } = &input.letter {
                     self.user_message.clone_from(text);
                 }
             }
-            (Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }), Some(effect)) => {
+            (
+                Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })),
+                Some(effect),
+            ) => {
                 let (tool, args) = (call.tool.clone(), call.args.clone());
                 let (planned_seq, begun) = (entry.seq, entry.at);
                 let (approved_by, attempt, is_timed) = (None, 1, false);
@@ -237,10 +240,11 @@ fn short(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use everloop_types::journal::PlannedToolCall;
     use everloop_types::journal::{
         ApprovalGiven, EffectAttemptFailed, EffectFinished, EffectStarted,
     };
-    use everloop_types::{Batch, CallId, Handling, Observation, OnError, RunId, ToolCall};
+    use everloop_types::{CallId, Handling, Observation, RunId, ToolCall};
 
     fn entry(seq: i64, kind: Kind) -> Entry {
         let effect = Some(EffectId { run: RunId::new("run_1"), cause: 1, index: 0 });
@@ -249,8 +253,8 @@ mod tests {
 
     fn planned() -> Kind {
         let call = ToolCall { id: CallId::new("c1"), tool: "shell".into(), args: "{}".into() };
-        let batch = Batch { effects: Vec::new(), on_error: OnError::GoOn, deadline: None };
-        let planned = EffectPlanned::tool(call, &Handling::default(), 0, &batch);
+        let planned = PlannedToolCall::new(call, &Handling::default(), 0, None);
+        let planned = EffectPlanned::CallTool(planned);
         Kind::EffectPlanned(planned)
     }
 

@@ -5,7 +5,10 @@
 //! superseded never was.
 
 use crate::History;
-use everloop_types::journal::{EffectPlanned, Entry, Kind, Letter, Outcome, RunFinished};
+use everloop_types::journal::{
+    EffectPlanned, Entry, InboxMessage, Kind, Outcome, PlannedModelCall, PlannedToolCall,
+    RunFinished,
+};
 use everloop_types::{CallId, EffectId, Reply, ToolCall};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,7 +112,9 @@ pub fn tools_after(history: &History, seq: i64) -> Vec<String> {
     let called = history.entries.iter().filter(|entry| entry.seq >= seq);
     called
         .filter_map(|entry| match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }) => Some(call.tool.clone()),
+            Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })) => {
+                Some(call.tool.clone())
+            }
             _ => None,
         })
         .collect()
@@ -187,8 +192,10 @@ impl Reader {
 
     fn plan(&mut self, planned: &EffectPlanned) -> String {
         match planned {
-            EffectPlanned::CallModel { call, .. } => format!("{:?}", call.purpose),
-            EffectPlanned::CallTool { call, .. } => {
+            EffectPlanned::CallModel(PlannedModelCall { call, .. }) => {
+                format!("{:?}", call.purpose)
+            }
+            EffectPlanned::CallTool(PlannedToolCall { call, .. }) => {
                 let next = self.names.len() + 1;
                 let number = *self.names.entry(call.id.clone()).or_insert(next);
                 format!("#{number} {}", spelled(call))
@@ -224,12 +231,12 @@ fn spoken(reply: &Reply) -> String {
     parts.collect::<Vec<_>>().join("\n")
 }
 
-fn said(letter: &Letter) -> String {
+fn said(letter: &InboxMessage) -> String {
     match letter {
-        Letter::Answer { text, .. } | Letter::Steer { text } => text.clone(),
-        Letter::Switch(switch) => format!("switch to {}", switch.loop_name),
-        Letter::Child(ended) => format!("child {}: {}", ended.status, ended.text),
-        Letter::Cancel { .. } | Letter::AnswerNow => letter.kind().to_owned(),
+        InboxMessage::Answer { text, .. } | InboxMessage::Steer { text } => text.clone(),
+        InboxMessage::Switch(switch) => format!("switch to {}", switch.loop_name),
+        InboxMessage::Child(ended) => format!("child {}: {}", ended.status, ended.text),
+        InboxMessage::Cancel { .. } | InboxMessage::AnswerNow => letter.kind().to_owned(),
     }
 }
 

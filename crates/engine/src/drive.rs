@@ -14,9 +14,11 @@ mod cancel;
 mod commit;
 mod delegate;
 mod judge;
+pub(crate) mod log;
 mod model;
 mod others;
 mod permit;
+mod planted;
 mod probe;
 mod recover;
 mod switch;
@@ -25,24 +27,21 @@ mod tool;
 
 pub(crate) use recover::fold_from_start;
 
-use crate::mail::Ear;
-use crate::{Auditor, Engine, Update};
-use everloop_loops::{AnyRun, Decision, Outstanding, Stage};
-use everloop_models::WirePrompt;
-use everloop_store::{Claim, Commit, NewMessage, RunRow, StoreError, Then};
-use everloop_tools::Registry;
+use crate::mail::InboxCursor;
+use crate::{Auditor, Engine};
+use everloop_loops::{AnyRun, CallStage, Decision, OpenModelCall, OpenToolCall};
+use everloop_ports::{Registry, WirePrompt};
+use everloop_store::{Claim, Commit, NewMessage, NextStatus, RunRow, StoreError};
 use everloop_types::journal::{
-    Draft, EffectFinished, EffectPlanned, Entry, EpochStarted, Kind, MessageEmitted, Outcome,
-    RunFinished, WaitingOn,
+    Draft, EffectFinished, Entry, EpochStarted, Kind, MessageEmitted, Outcome, RunFinished,
+    WaitingOn,
 };
 use everloop_types::{
     EffectClass, EffectId, Ending, Labels, Observation, Reason, RunId, Status, ToolCall, Words,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// How often a tool whose write was refused is asked again before the drive gives up.
-const WRITE_REFUSALS_MAX: u32 = 3;
+use tracing::{Instrument, Span};
 
 /// How a drive ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,19 +96,19 @@ enum Flow {
 /// What to do about the outstanding effects now.
 enum Work {
     /// Ask the model.
-    Ask(Outstanding),
+    Ask(OpenModelCall),
     /// Run these together: they change nothing.
-    Together(Vec<Outstanding>),
+    Together(Vec<OpenToolCall>),
     /// Run this one, alone.
-    Alone(Outstanding),
+    Alone(OpenToolCall),
     /// Get permission first.
-    Permit(Outstanding),
+    Permit(OpenToolCall),
     /// Somebody who is gone had begun it.
-    Recover(Outstanding),
+    Recover(OpenToolCall),
     /// A person still has to answer.
     AwaitAnswer(everloop_types::Question),
     /// A child is at it.
-    AwaitChild(Outstanding, RunId),
+    AwaitChild(OpenToolCall, RunId),
 }
 
 pub(crate) struct Driver<'e> {
@@ -126,7 +125,7 @@ pub(crate) struct Driver<'e> {
     /// Milliseconds this drive has waited for a model.
     waited_ms: u64,
     kept: Kept,
-    ear: Ear,
+    ear: InboxCursor,
 }
 
 /// How far what is kept beside the journal has come.
@@ -146,7 +145,17 @@ impl Engine {
     /// # Errors
     /// See [`DriveError`]; the run can be claimed again after any of them but a quarantine.
     pub async fn drive(&self, claim: Claim) -> Result<Driven, DriveError> {
+        let span = log::run_span(&claim, &self.identity.worker);
+        let began_at = self.clock.since_boot_ms();
+        let driven = self.drive_unless_fenced(claim).instrument(span.clone()).await;
+        let ms = self.clock.since_boot_ms().saturating_sub(began_at);
+        span.in_scope(|| log::log_end(&driven, ms));
+        driven
+    }
+
+    async fn drive_unless_fenced(&self, claim: Claim) -> Result<Driven, DriveError> {
         let run = claim.run.clone();
+        let _driving = self.watchers.driving(&run);
         let fences = self.standing.fences();
         // A fence drops the driver where it stands, and with it every call that it makes.
         let driven = tokio::select! {
@@ -160,23 +169,13 @@ impl Engine {
     }
 
     /// What a refused commit had folded is thrown away and folded again from the journal.
-    async fn drive_again(&self, mut claim: Claim) -> Result<Driven, DriveError> {
-        let mut refusals = 0;
-        loop {
-            let mut driver = Driver::load(self, claim).await?;
-            match driver.go().await {
-                Err(DriveError::Store { source: StoreError::OverLimit { .. }, .. }) => {
-                    return Driver::load(self, driver.claim).await?.end_full().await;
-                }
-                // A tool's own write did not find what it expected: the tool is asked again.
-                Err(DriveError::Store { source: StoreError::WriteRefused { .. }, .. })
-                    if refusals < WRITE_REFUSALS_MAX =>
-                {
-                    refusals += 1;
-                    claim = driver.claim;
-                }
-                driven => return driven,
+    async fn drive_again(&self, claim: Claim) -> Result<Driven, DriveError> {
+        let mut driver = Driver::load(self, claim).await?;
+        match driver.go().await {
+            Err(DriveError::Store { source: StoreError::OverLimit { .. }, .. }) => {
+                Driver::load(self, driver.claim).await?.end_full().await
             }
+            driven => driven,
         }
     }
 }
@@ -189,7 +188,7 @@ impl<'e> Driver<'e> {
             Ok(folded) => folded,
             Err(source) => return Err(engine.cannot_load(&claim, source).await),
         };
-        let tools = engine.means.tools(folded.run.frame());
+        let tools = engine.environment.tools(folded.run.frame());
         let mut driver = Self {
             engine,
             tools,
@@ -202,8 +201,8 @@ impl<'e> Driver<'e> {
             ear: engine.mail.ear(&claim.run),
             claim,
         };
+        Span::current().record("loop", driver.run.spec().name);
         driver.open_audit().await?;
-        driver.announce_recovery();
         // Whoever drove the run before may have died between the journal and the memory.
         driver.remember();
         let (worker, build) = (engine.identity.worker.clone(), engine.identity.build.clone());
@@ -211,76 +210,76 @@ impl<'e> Driver<'e> {
         Ok(driver)
     }
 
-    fn announce_recovery(&self) {
-        let interrupted = self.run.outstanding().len();
-        if self.claim.epoch > 1 && self.run.waiting_on().is_none() {
-            let run = self.claim.run.clone();
-            self.engine.watchers.tell(|| Update::Recovered { run, interrupted });
-        }
-    }
-
     async fn go(&mut self) -> Result<Driven, DriveError> {
+        let mut number = 0;
         loop {
-            if self.take_mail().await? == ask::Mail::Cancel {
-                return self.end_canceled().await;
-            }
-            if self.engine.stopping.is_cancelled() {
-                self.commit(Then::Release).await?;
-                return Ok(Driven::Released);
-            }
-            if let Some(switch) = self.run.switches_here().cloned() {
-                return self.hand_over(switch).await;
-            }
-            while self.run.outstanding().is_empty() {
-                match self.run.decide() {
-                    Decision::Do(effects) => self.plan(effects),
-                    Decision::Finish { status, reason, words } => {
-                        return self.finish(status, reason, &words).await;
-                    }
-                }
-            }
-            let flow = match self.next_work() {
-                Work::Ask(open) => self.ask_model(open).await?,
-                Work::Together(open) => self.run_together(open).await?,
-                Work::Alone(open) => self.run_alone(open).await?,
-                Work::Permit(open) => self.permit(open).await?,
-                Work::Recover(open) => self.recover(open).await?,
-                Work::AwaitAnswer(question) => self.await_answer(question).await?,
-                Work::AwaitChild(open, child) => self.await_child(&open, child).await?,
-            };
-            if let Flow::Over(driven) = flow {
+            number += 1;
+            let span = log::turn_span(number, self.run.last_seq());
+            if let Flow::Over(driven) = self.turn().instrument(span).await? {
                 return Ok(driven);
             }
         }
     }
 
+    /// One decision and the work that it leads to.
+    async fn turn(&mut self) -> Result<Flow, DriveError> {
+        if self.take_mail().await? == ask::Mail::Cancel {
+            return self.end_canceled().await.map(Flow::Over);
+        }
+        if self.engine.stopping.is_cancelled() {
+            self.commit(NextStatus::Release).await?;
+            return Ok(Flow::Over(Driven::Released));
+        }
+        if let Some(switch) = self.run.switches_here().cloned() {
+            return self.hand_over(switch).await.map(Flow::Over);
+        }
+        while self.run.is_idle() {
+            match self.run.decide() {
+                Decision::Do(effects) => self.plan(effects),
+                Decision::Finish { status, reason, words } => {
+                    return self.finish(status, reason, &words).await.map(Flow::Over);
+                }
+            }
+        }
+        match self.next_work() {
+            Work::Ask(open) => self.ask_model(open).await,
+            Work::Together(open) => self.run_together(open).await,
+            Work::Alone(open) => self.run_alone(open).await,
+            Work::Permit(open) => self.permit(open).await,
+            Work::Recover(open) => self.recover(open).await,
+            Work::AwaitAnswer(question) => self.await_answer(question).await,
+            Work::AwaitChild(open, child) => self.await_child(&open, child).await,
+        }
+    }
+
     /// Pure calls first and together; everything else one by one, in order.
     fn next_work(&self) -> Work {
-        let outstanding = self.run.outstanding();
-        let together: Vec<Outstanding> = outstanding
+        if let Some(open) = self.run.open_model_call() {
+            return Work::Ask(open.clone());
+        }
+        let open_calls = self.run.open_tool_calls();
+        let together: Vec<OpenToolCall> = open_calls
             .iter()
-            .filter(|open| self.is_harmless(open) && open.stage == Stage::Planned)
+            .filter(|open| self.is_harmless(open) && open.stage == CallStage::Planned)
             .cloned()
             .collect();
         if !together.is_empty() {
             return Work::Together(together);
         }
-        let first = &outstanding[0];
+        let first = &open_calls[0];
         let begun_here = self.begun_here.contains(&first.effect);
-        match (&first.stage, &first.planned) {
-            (_, EffectPlanned::CallModel { .. }) => Work::Ask(first.clone()),
-            (Stage::Asked(question), _) => Work::AwaitAnswer(question.clone()),
-            (Stage::Delegated(child), _) => Work::AwaitChild(first.clone(), child.clone()),
-            (Stage::Started(_), _) if !begun_here => Work::Recover(first.clone()),
-            (Stage::Planned, _) if !self.is_free(first) => Work::Permit(first.clone()),
-            (Stage::Approved, _) if self.has_lapsed(first) => Work::Permit(first.clone()),
+        match &first.stage {
+            CallStage::Asked(question) => Work::AwaitAnswer(question.clone()),
+            CallStage::Delegated(child) => Work::AwaitChild(first.clone(), child.clone()),
+            CallStage::Started(_) if !begun_here => Work::Recover(first.clone()),
+            CallStage::Planned if !self.is_free(first) => Work::Permit(first.clone()),
+            CallStage::Approved if self.has_lapsed(first) => Work::Permit(first.clone()),
             _ => Work::Alone(first.clone()),
         }
     }
 
-    fn is_harmless(&self, open: &Outstanding) -> bool {
-        let pure = matches!(open.planned, EffectPlanned::CallTool { class: EffectClass::Pure, .. });
-        pure && self.is_free(open)
+    fn is_harmless(&self, open: &OpenToolCall) -> bool {
+        open.planned.class == EffectClass::Pure && self.is_free(open)
     }
 
     /// Notes what was decided; calls that cannot be performed get their outcome at once.
@@ -320,14 +319,14 @@ impl<'e> Driver<'e> {
     }
 
     /// What a tool came back with, and the labels of that; a refusal brings nothing.
-    fn note_seen(&mut self, open: &Outstanding, seen: Observation, took_ms: u64) {
-        let labels = match &open.planned {
-            EffectPlanned::CallTool { call, .. } if !self.brought_nothing(call, &seen) => {
-                let real = self.as_it_leads(call);
-                let brings = |call: &ToolCall| self.run.frame().brings(call, &seen.text);
-                real.map_or_else(|| brings(call), |real| brings(call) | brings(&real))
-            }
-            _ => Labels::default(),
+    fn note_seen(&mut self, open: &OpenToolCall, seen: Observation, took_ms: u64) {
+        let call = &open.planned.call;
+        let labels = if self.brought_nothing(call, &seen) {
+            Labels::default()
+        } else {
+            let real = self.with_resolved_path(call);
+            let brings = |call: &ToolCall| self.run.frame().brings(call, &seen.text);
+            real.map_or_else(|| brings(call), |real| brings(call) | brings(&real))
         };
         let seen = if labels.untrusted { self.marked(open, seen) } else { seen };
         self.note_labeled(open, seen, took_ms, labels);
@@ -352,17 +351,13 @@ impl<'e> Driver<'e> {
 
     fn note_labeled(
         &mut self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         seen: Observation,
         took_ms: u64,
         labels: Labels,
     ) {
-        let failed = !seen.is_ok();
         let finished = EffectFinished { outcome: Outcome::Observed(seen), took_ms, labels };
         self.note(Some(open.effect.clone()), Kind::EffectFinished(finished));
-        if failed {
-            self.cancel_the_rest(open);
-        }
     }
 
     /// The ending, its reason and its words in one transaction.
@@ -375,7 +370,7 @@ impl<'e> Driver<'e> {
         self.emit("final".to_owned(), words);
         self.note(None, Kind::RunFinished(RunFinished { status, reason }));
         self.tell_parent(status, words);
-        self.commit(Then::Finish(status)).await?;
+        self.commit(NextStatus::Finish(status)).await?;
         Ok(Driven::Finished(status))
     }
 

@@ -22,7 +22,7 @@ use crate::submit::policy_hash;
 use crate::{Engine, History, fresh_id};
 use everloop_loops::{AnyRun, Unknown, carried};
 use everloop_store::{Created, ForkOrigin, NewFork, NewRun, StoreError};
-use everloop_types::journal::{Entry, Forked, Kind, Letter, RunCreated, Switch};
+use everloop_types::journal::{Entry, Forked, InboxMessage, Kind, RunCreated, Switch};
 use everloop_types::{ConversationId, EffectId, Frame, Goal, RunId, Settled, UtcMs, digest_json};
 pub(crate) use inherit::Provenance;
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ pub struct Fork {
     /// What a person says about effects whose outcome nobody knows.
     pub settled: BTreeMap<EffectId, Settled>,
     /// What lies in its inbox before anybody can drive it.
-    pub letter: Option<Letter>,
+    pub letter: Option<InboxMessage>,
 }
 
 /// Why there is no fork. Nothing was written.
@@ -108,7 +108,7 @@ impl Engine {
         let past = self.past(&fork).await?;
         let known = self.account_for(&fork, &past).await?;
         let now = self.clock.now().max(past.state.last_at());
-        let parent = self.store.run(&fork.parent).await?;
+        let parent = self.store.runs().get(&fork.parent).await?;
         let conversation = parent.map(|row| row.conversation);
         let conversation = conversation.ok_or_else(|| ForkError::NoRun(fork.parent.clone()))?;
         let new = self.new_fork(fork, conversation, &past, &known, now);
@@ -116,7 +116,7 @@ impl Engine {
         // A reply that was lost is no reason for a second fork: the same id is written again.
         let mut tries = 0;
         loop {
-            match self.store.create_fork(&new).await {
+            match self.store.queue().create_fork(&new).await {
                 Ok(Created::New | Created::Existing(_)) => {
                     self.mail.call_workers();
                     return Ok(Forking { run, at });
@@ -159,7 +159,7 @@ impl Engine {
 
     /// Where a run was written.
     pub(crate) async fn provenance(&self, run: &RunId) -> Result<Provenance, StoreError> {
-        Ok(match self.store.is_foreign(run).await? {
+        Ok(match self.store.runs().is_foreign(run).await? {
             true => Provenance::Elsewhere,
             false => Provenance::Here,
         })
@@ -187,7 +187,7 @@ impl Engine {
             false => past.begin_again(fork, known, now),
         };
         let (new, entries) = self.as_new(run, conversation, made, now);
-        NewFork { new, origin, entries, word: said, letter }
+        NewFork { new, origin, entries, word: said, inbox_message: letter }
     }
 
     /// The run that goes on in place of another, which ends in the same transaction.
@@ -203,14 +203,14 @@ impl Engine {
         let goal = Goal { context: switch.context, ..Goal::default() };
         let made = begin_again(&from, switch.loop_name, frame, goal, now);
         let (new, entries) = self.as_new(switch.to, conversation, made, now);
-        NewFork { new, origin: from.origin, entries, word: None, letter: None }
+        NewFork { new, origin: from.origin, entries, word: None, inbox_message: None }
     }
 
     fn as_new(
         &self,
         run: RunId,
         conversation: ConversationId,
-        made: Made,
+        made: ForkedRun,
         now: UtcMs,
     ) -> (NewRun, Vec<Entry>) {
         let redactor = self.store.redactor();
@@ -219,13 +219,12 @@ impl Engine {
             goal: redactor.value(made.created.goal),
             loop_ver: AnyRun::version(&made.created.loop_name).unwrap_or_default(),
             frame: digest_json(&frame),
-            seed: u64::from_str_radix(&digest_json(&run)[..16], 16).unwrap_or_default(),
             build: self.identity.build.clone(),
             policy_hash: policy_hash(&frame),
             ..made.created
         };
         let idem_key = None;
-        let new = NewRun { run, conversation, created, frame, idem_key, priority: 0, now };
+        let new = NewRun { run, conversation, created, frame, idem_key, now };
         let clean = |entry: Entry| Entry { kind: redactor.kind(entry.kind), ..entry };
         (new, made.entries.into_iter().map(clean).collect())
     }
@@ -240,7 +239,7 @@ pub(crate) struct Ended<'a> {
 }
 
 /// A fork before it has a row.
-struct Made {
+struct ForkedRun {
     created: RunCreated,
     frame: Frame,
     /// After the first.
@@ -249,7 +248,7 @@ struct Made {
 
 impl Past {
     /// The same loop: the same entries at the same places, then a clean cut.
-    fn go_on(&self, run: &RunId, fork: Fork, known: &Known, now: UtcMs) -> Made {
+    fn go_on(&self, run: &RunId, fork: Fork, known: &Known, now: UtcMs) -> ForkedRun {
         let old = self.history.frame();
         let limits = fork.frame.limits;
         let frame = Frame {
@@ -288,11 +287,11 @@ impl Past {
             let effect = effect.map(|effect| EffectId { run: run.clone(), ..effect });
             entries.push(Entry { seq, epoch: 0, at: now, effect, kind });
         }
-        Made { created: self.created.clone(), frame, entries }
+        ForkedRun { created: self.created.clone(), frame, entries }
     }
 
     /// Another loop: a run of its own that begins with what this one knew.
-    fn begin_again(&self, fork: Fork, known: &Known, now: UtcMs) -> Made {
+    fn begin_again(&self, fork: Fork, known: &Known, now: UtcMs) -> ForkedRun {
         let mut state = self.state.clone();
         for (effect, kind) in self.closing(known) {
             let seq = state.last_seq() + 1;
@@ -314,7 +313,7 @@ fn begin_again(
     frame: Frame,
     mut goal: Goal,
     now: UtcMs,
-) -> Made {
+) -> ForkedRun {
     let limits = frame.limits;
     let old = from.state.frame();
     let parent = (&from.origin.run, from.provenance);
@@ -334,7 +333,7 @@ fn begin_again(
     };
     let kind = Kind::Forked(forked);
     let entries = vec![Entry { seq: 2, epoch: 0, at: now, effect: None, kind }];
-    Made { created, frame, entries }
+    ForkedRun { created, frame, entries }
 }
 
 /// An entry as the fork has it. No worker of the fork wrote it, so it has no epoch.

@@ -8,9 +8,9 @@ use tokio_util::sync::CancellationToken;
 
 /// Whose grace is cut short.
 #[derive(Debug, Default)]
-pub(crate) struct Hurries(Mutex<BTreeMap<RunId, CancellationToken>>);
+pub(crate) struct GraceSkips(Mutex<BTreeMap<RunId, CancellationToken>>);
 
-impl Hurries {
+impl GraceSkips {
     /// Is cancelled when somebody is in a hurry with the run.
     pub(crate) fn of(&self, run: &RunId) -> CancellationToken {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

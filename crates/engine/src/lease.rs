@@ -11,6 +11,7 @@
 //! lease finds itself fenced. Deliberately absent: safety. That is the epoch's, in the store.
 
 use crate::presence;
+use crate::worker::log_orphan;
 use crate::{Engine, Signal};
 use everloop_store::{Heartbeat, Orphan, StoreError};
 use everloop_types::journal::Kind;
@@ -101,7 +102,7 @@ impl Engine {
     pub async fn join(&self, times: LeaseTimes) -> Result<(), StoreError> {
         let (worker, build) = (&self.identity.worker, &self.identity.build);
         let place = presence::here();
-        let shown = self.store.register(worker, build, &place, times.length()).await?;
+        let shown = self.store.workers().register(worker, build, &place, times.length()).await?;
         self.clock.agree(shown);
         self.standing.open();
         Ok(())
@@ -113,7 +114,7 @@ impl Engine {
     /// If it could not be written; the lease then runs out by itself.
     pub async fn leave(&self) -> Result<(), StoreError> {
         self.standing.fence();
-        self.store.leave(&self.identity.worker).await
+        self.store.workers().leave(&self.identity.worker).await
     }
 
     /// Keeps the lease for as long as the process lives.
@@ -137,6 +138,7 @@ impl Engine {
                     times.beat_ms()
                 }
                 Some(Heartbeat::Lost) => {
+                    tracing::warn!(worker = %self.identity.worker, "lease of this worker lost");
                     self.standing.fence();
                     // If this fails, the next beat finds no lease either, and it is tried again.
                     if self.join(times).await.is_ok() {
@@ -144,7 +146,10 @@ impl Engine {
                     }
                     times.beat_ms() / 5
                 }
-                None => times.beat_ms() / 5,
+                None => {
+                    tracing::warn!(worker = %self.identity.worker, "heartbeat not answered");
+                    times.beat_ms() / 5
+                }
             };
         }
     }
@@ -153,9 +158,11 @@ impl Engine {
     async fn beat(&self, times: LeaseTimes, heard_at: u64) -> Option<Heartbeat> {
         let silent_ms = self.clock.since_boot_ms().saturating_sub(heard_at);
         let left_ms = times.fence_ms().saturating_sub(silent_ms).max(times.beat_ms());
+        let workers = self.store.workers();
+        let heartbeat = workers.heartbeat(&self.identity.worker, times.length());
         tokio::select! {
             biased;
-            beat = self.store.heartbeat(&self.identity.worker, times.length()) => beat.ok(),
+            beat = heartbeat => beat.ok(),
             () = self.clock.pause(left_ms) => None,
         }
     }
@@ -167,14 +174,15 @@ impl Engine {
     /// If it could not be written.
     pub async fn reap(&self) -> Result<Vec<Orphan>, StoreError> {
         let mut orphans = Vec::new();
-        for neighbour in self.store.workers().await? {
+        for neighbour in self.store.workers().all().await? {
             let now = self.clock.now();
             if neighbour.expires_at > now && presence::is_proved_dead(&neighbour.place) {
-                orphans.extend(self.store.bury(&neighbour.worker, now).await?);
+                orphans.extend(self.store.workers().bury(&neighbour.worker, now).await?);
             }
         }
-        orphans.extend(self.store.reap(self.clock.now()).await?);
+        orphans.extend(self.store.workers().reap(self.clock.now()).await?);
         for orphan in &orphans {
+            log_orphan(orphan);
             self.speak_for_quarantined(&orphan.run).await?;
         }
         Ok(orphans)
@@ -185,14 +193,14 @@ impl Engine {
     /// Whether whoever began an effect is proved dead: a process of this machine that is gone.
     pub(crate) async fn was_begun_by_the_dead(&self, effect: &EffectId) -> bool {
         let Some(worker) = self.who_began(effect).await else { return false };
-        let workers = self.store.workers().await.unwrap_or_default();
+        let workers = self.store.workers().all().await.unwrap_or_default();
         let place = workers.iter().find(|row| row.worker == worker).map(|row| &row.place);
         place.is_some_and(|place| presence::is_proved_dead(place))
     }
 
     /// The worker in whose epoch an effect was begun last.
     async fn who_began(&self, effect: &EffectId) -> Option<WorkerId> {
-        let entries = self.store.journal(&effect.run, 0, usize::MAX).await.ok()?;
+        let entries = self.store.journal().entries(&effect.run, 0, usize::MAX).await.ok()?;
         let begun = entries.iter().rev().find(|entry| {
             matches!(entry.kind, Kind::EffectStarted(_)) && entry.effect.as_ref() == Some(effect)
         })?;

@@ -13,15 +13,19 @@ mod audit;
 mod clock;
 mod diff;
 mod drive;
+mod events;
+mod follow;
 mod fork;
 mod hurry;
 mod ids;
 mod lease;
 mod mail;
+mod membership;
 mod outbox;
+mod permission;
 mod portable;
 mod presence;
-mod public;
+mod project;
 mod replay;
 mod rules;
 mod screen;
@@ -29,34 +33,39 @@ mod settle;
 mod signal;
 pub mod story;
 mod submit;
+mod view;
 mod watch;
 mod worker;
 
 pub use audit::{AuditCall, Auditor};
-pub use clock::{Clock, Pause, SharedClock, SystemClock};
+pub use clock::{SharedClock, SystemClock};
 pub use diff::{Differs, Divergence, Place, first_divergence, tools_after};
 pub use drive::{DriveError, Driven};
+pub use events::{EventKind, EventNote, RunEnding, RunEvent, TokenCounts, ToolOutcome, WaitingFor};
+pub use follow::{Follower, Scope, place_to_follow_from};
 pub use fork::{Fork, ForkError, Forking};
 pub use ids::fresh_id;
 pub use lease::LeaseTimes;
+pub use membership::{Membership, MembershipPolicy};
 pub use portable::{
     ExportError, ImportError, Parcel, export_footer, export_header, export_lines, read_export,
     set_unfinished_aside,
 };
-pub use public::Projection;
+pub use project::Projector;
 pub use replay::{History, Verdict};
 pub use rules::Rules;
 pub use settle::{OpenUnknown, Settling};
 pub use signal::Signal;
 pub use submit::{Asked, Submission};
+pub use view::{CallView, ChildView, MessageView, QuestionView, ReplyView, RunView};
 pub use watch::{Fragment, Update, Watch};
 pub use worker::{Report, Worker};
 
-use everloop_models::Model;
+pub use everloop_ports::{Clock, Pause};
+use everloop_ports::{Model, Registry};
 use everloop_store::{RunRow, Store};
-use everloop_tools::Registry;
 use everloop_types::{Frame, ModelChoice, ModelError, RunId, UtcMs, WorkerId};
-use hurry::Hurries;
+use hurry::GraceSkips;
 use lease::Standing;
 use mail::Mail;
 use std::sync::Arc;
@@ -64,7 +73,7 @@ use tokio_util::sync::CancellationToken;
 use watch::Watchers;
 
 /// Finds the model and the tools that a run's frame names.
-pub trait Means: Send + Sync {
+pub trait Environment: Send + Sync {
     /// The model that answers, and its name without the provider.
     ///
     /// # Errors
@@ -121,7 +130,7 @@ pub struct Identity {
 /// Drives runs. Shared by all drivers of a process.
 pub struct Engine {
     pub(crate) store: Store,
-    pub(crate) means: Arc<dyn Means>,
+    pub(crate) environment: Arc<dyn Environment>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) identity: Identity,
     pub(crate) rules: Rules,
@@ -129,24 +138,24 @@ pub struct Engine {
     pub(crate) mail: Mail,
     pub(crate) stopping: CancellationToken,
     pub(crate) standing: Standing,
-    pub(crate) hurries: Hurries,
+    pub(crate) hurries: GraceSkips,
 }
 
 impl Engine {
     /// An engine over a store.
     pub fn new(
         store: Store,
-        means: Arc<dyn Means>,
+        environment: Arc<dyn Environment>,
         clock: Arc<dyn Clock>,
         identity: Identity,
         rules: Rules,
     ) -> Arc<Self> {
         let (watchers, mail) = (Watchers::behind(store.redactor().clone()), Mail::default());
         let (stopping, standing) = (CancellationToken::new(), Standing::default());
-        let hurries = Hurries::default();
+        let hurries = GraceSkips::default();
         Arc::new(Self {
             store,
-            means,
+            environment,
             clock,
             identity,
             rules,

@@ -2,14 +2,14 @@
 
 use crate::{Engine, Signal};
 use everloop_types::RunId;
-use everloop_types::journal::Letter;
+use everloop_types::journal::InboxMessage;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The bells of the runs that are driven here, and the one of those who look for runs.
 #[derive(Debug, Default)]
 pub(crate) struct Mail {
-    bells: Mutex<BTreeMap<RunId, Arc<Bell>>>,
+    bells: Mutex<BTreeMap<RunId, Arc<InboxSignal>>>,
     /// Counts how often this process has made a run ready.
     pub(crate) ready: Signal<u64>,
 }
@@ -17,11 +17,11 @@ pub(crate) struct Mail {
 /// Counts how often a letter may have come. Saves a look into the inbox before every decision, and
 /// wakes everybody who listens: a batch of calls is canceled as one.
 #[derive(Debug)]
-struct Bell {
+struct InboxSignal {
     rings: Signal<u64>,
 }
 
-impl Default for Bell {
+impl Default for InboxSignal {
     /// A new bell has rung once: what came before there was a bell must be looked for.
     fn default() -> Self {
         Self { rings: Signal::new(1) }
@@ -30,13 +30,13 @@ impl Default for Bell {
 
 /// A driver's ear: how much of its bell it has heard.
 #[derive(Debug)]
-pub(crate) struct Ear {
-    bell: Arc<Bell>,
+pub(crate) struct InboxCursor {
+    bell: Arc<InboxSignal>,
     /// Rings after which the inbox was looked into.
     pub(crate) heard: u64,
 }
 
-impl Ear {
+impl InboxCursor {
     /// The count of rings, if it rang since the inbox was looked into.
     pub(crate) fn news(&self) -> Option<u64> {
         let rings = self.bell.rings.get();
@@ -44,23 +44,23 @@ impl Ear {
     }
 }
 
-impl Bell {
+impl InboxSignal {
     /// Comes back once it rang more often than `heard`, with the new count.
-    async fn rings_after(&self, heard: u64) -> u64 {
+    async fn version_after(&self, heard: u64) -> u64 {
         self.rings.wait_for(|rings| *rings > heard).await
     }
 }
 
 impl Mail {
     /// A new driver has a new bell: an old one may have rung for somebody who is gone.
-    pub(crate) fn ear(&self, run: &RunId) -> Ear {
-        let bell = Arc::new(Bell::default());
+    pub(crate) fn ear(&self, run: &RunId) -> InboxCursor {
+        let bell = Arc::new(InboxSignal::default());
         let mut bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
         bells.insert(run.clone(), bell.clone());
-        Ear { bell, heard: 0 }
+        InboxCursor { bell, heard: 0 }
     }
 
-    fn bell(&self, run: &RunId) -> Arc<Bell> {
+    fn bell(&self, run: &RunId) -> Arc<InboxSignal> {
         let mut bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
         bells.entry(run.clone()).or_default().clone()
     }
@@ -96,7 +96,7 @@ impl Engine {
                 continue;
             }
             // A failing look is no reason to stop: the next one comes in a moment.
-            for run in self.store.runs_with_mail().await.unwrap_or_default() {
+            for run in self.store.inbox().runs_with_mail().await.unwrap_or_default() {
                 self.mail.ring(&run);
             }
         }
@@ -104,13 +104,15 @@ impl Engine {
 
     /// Comes back when the run is canceled, or when this process is to stop.
     pub(crate) async fn interrupted(&self, run: &RunId, heard: u64) {
-        let cancels = |letter: &Letter| matches!(letter, Letter::Cancel { .. });
+        let cancels = |letter: &InboxMessage| matches!(letter, InboxMessage::Cancel { .. });
         self.unless_stopping(self.arrived(run, heard, cancels)).await;
     }
 
     /// The same while nothing is performed: then a switch need not wait either.
     pub(crate) async fn interrupted_in_a_pause(&self, run: &RunId, heard: u64) {
-        let ends = |letter: &Letter| matches!(letter, Letter::Cancel { .. } | Letter::Switch(_));
+        let ends = |letter: &InboxMessage| {
+            matches!(letter, InboxMessage::Cancel { .. } | InboxMessage::Switch(_))
+        };
         self.unless_stopping(self.arrived(run, heard, ends)).await;
     }
 
@@ -125,11 +127,11 @@ impl Engine {
     /// Comes back when such a letter has arrived for the run after `heard` rings; never otherwise.
     ///
     /// A look that fails finds nothing: the bell rings again while the letter lies unread.
-    async fn arrived(&self, run: &RunId, mut heard: u64, wanted: impl Fn(&Letter) -> bool) {
+    async fn arrived(&self, run: &RunId, mut heard: u64, wanted: impl Fn(&InboxMessage) -> bool) {
         let bell = self.mail.bell(run);
         loop {
-            heard = bell.rings_after(heard).await;
-            let unread = self.store.unread(run).await.map(|unread| unread.letters);
+            heard = bell.version_after(heard).await;
+            let unread = self.store.inbox().unread(run).await.map(|unread| unread.messages);
             if unread.unwrap_or_default().iter().any(|(_, letter)| wanted(letter)) {
                 return;
             }

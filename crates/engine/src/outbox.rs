@@ -11,8 +11,8 @@
 //! Deliberately absent: giving up. A message is owed until it is sent.
 
 use crate::Engine;
+use everloop_ports::{Deliver, Delivery};
 use everloop_store::{OutboxRow, StoreError};
-use everloop_tools::{Deliver, Delivery};
 use futures_util::future::join_all;
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ impl Engine {
     /// # Errors
     /// If the store fails; what arrived may then be brought again, under the same id.
     pub async fn deliver_due(&self, sender: &dyn Deliver) -> Result<usize, StoreError> {
-        let due = self.store.due_outbox(self.clock.now(), LOOKED_AT_MAX).await?;
+        let due = self.store.outbox().due(self.clock.now(), LOOKED_AT_MAX).await?;
         let ours = due.into_iter().filter(|row| sender.has(&row.channel)).take(AT_ONCE_MAX);
         let brought = join_all(ours.map(|row| self.bring(row, sender))).await;
         let mut arrived = 0;
@@ -60,7 +60,7 @@ impl Engine {
     /// Brings one message, if nobody else does. Tells whether it arrived.
     async fn bring(&self, row: OutboxRow, sender: &dyn Deliver) -> Result<bool, StoreError> {
         let until = self.clock.now().saturating_add_unsigned(HOLD_MS);
-        if !self.store.hold_outbox(&row, until).await? {
+        if !self.store.outbox().hold(&row, until).await? {
             return Ok(false);
         }
         let (id, at) = (row.outbox_id.clone(), self.clock.now());
@@ -72,12 +72,12 @@ impl Engine {
         };
         let now = self.clock.now();
         if delivered {
-            self.store.outbox_sent(&row.outbox_id, now).await?;
+            self.store.outbox().mark_sent(&row.outbox_id, now).await?;
         } else {
             let failed = u32::try_from(row.tries).unwrap_or(u32::MAX).saturating_add(1);
             let wait_ms = self.rules.backoff(failed, None);
             let again_at = now.saturating_add_unsigned(wait_ms);
-            self.store.outbox_failed(&row.outbox_id, again_at).await?;
+            self.store.outbox().mark_failed(&row.outbox_id, again_at).await?;
         }
         Ok(delivered)
     }

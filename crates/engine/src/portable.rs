@@ -19,8 +19,9 @@ mod sane;
 pub use read::{ImportError, Parcel, read_export};
 
 use crate::drive::fold_from_start;
-use everloop_store::portable::{self, Imported, PutAside, TableRow, columns};
+use everloop_store::portable::{self, PutAside, RunImport, TableRow, columns};
 use everloop_store::{RunFilter, Store, StoreError};
+use everloop_text as text;
 use everloop_types::journal::Entry;
 use everloop_types::{Frame, RunId, SqlValue, Status, UtcMs, digest_bytes};
 use serde_json::{Map, Value, json};
@@ -61,9 +62,9 @@ pub fn export_footer(runs: usize) -> String {
 /// # Errors
 /// [`ExportError::UnderWay`] for a run that does not stand still.
 pub async fn export_lines(store: &Store, run: &RunId) -> Result<Vec<String>, ExportError> {
-    let rows = store.export_run(run).await?;
+    let rows = store.maintenance().export_run(run).await?;
     let rows = rows.ok_or_else(|| ExportError::UnderWay(run.clone()))?;
-    store.check_run(run).await?;
+    store.maintenance().check_run(run).await?;
     let parcel = Parcel::unchecked(run.clone(), rows);
     let state_hash = parcel.state_hash()?;
     let mut lines: Vec<String> = parcel.rows.iter().map(line).collect();
@@ -162,12 +163,12 @@ impl Parcel {
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn import(&self, store: &Store, now: UtcMs) -> Result<Imported, StoreError> {
+    pub async fn import(&self, store: &Store, now: UtcMs) -> Result<RunImport, StoreError> {
         let language = self.frame()?.language;
-        let message = everloop_text::get(language, "run.quarantined", &[("note", HISTORY)]);
+        let message = text::run::quarantined(&HISTORY).in_lang(language);
         let aside = PutAside { note: HISTORY.to_owned(), message, now };
         let aside = Some(&aside).filter(|_| !self.is_over());
-        store.import_run(&self.run, &self.rows, aside, now).await
+        store.maintenance().import_run(&self.run, &self.rows, aside, now).await
     }
 }
 
@@ -180,14 +181,14 @@ impl Parcel {
 pub async fn set_unfinished_aside(store: &Store, now: UtcMs) -> Result<usize, StoreError> {
     let statuses = vec![Status::Queued, Status::Running, Status::Waiting];
     let filter = RunFilter { statuses, before: None, most: usize::MAX };
-    let open = store.runs(&filter).await?;
+    let open = store.runs().list(&filter).await?;
     for row in &open {
         // A frame that cannot be read is no reason to let its run go on.
-        let frame = store.frame(&row.run).await.ok().flatten();
+        let frame = store.journal().frame(&row.run).await.ok().flatten();
         let language = frame.map(|frame| frame.language).unwrap_or_default();
-        let words = everloop_text::get(language, "run.quarantined", &[("note", RESTORED)]);
-        store.quarantine(&row.run, None, RESTORED, now, Some(words.into())).await?;
+        let words = text::run::quarantined(&RESTORED).in_lang(language);
+        store.queue().quarantine(&row.run, None, RESTORED, now, Some(words.into())).await?;
     }
-    store.drop_unsent().await?;
+    store.outbox().drop_unsent().await?;
     Ok(open.len())
 }

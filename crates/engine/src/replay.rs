@@ -4,7 +4,7 @@ use crate::drive::fold_from_start;
 use everloop_loops::{AnyRun, Decision};
 use everloop_store::{Store, StoreError};
 use everloop_types::journal::{Entry, Kind, Outcome, RunFinished};
-use everloop_types::{Counts, EffectId, Frame, Holding, Labels, Reason, RunId, Status};
+use everloop_types::{Counts, EffectId, Frame, Labels, Reason, RunId, Status, Taint};
 use std::sync::Arc;
 
 /// A run's whole past.
@@ -55,9 +55,9 @@ impl History {
     /// # Errors
     /// If it cannot be read whole.
     pub async fn read(store: &Store, run: &RunId) -> Result<Option<Self>, StoreError> {
-        let Some(frame) = store.frame(run).await? else { return Ok(None) };
-        let entries = store.journal(run, 0, usize::MAX).await?;
-        let messages = store.messages(run).await?;
+        let Some(frame) = store.journal().frame(run).await? else { return Ok(None) };
+        let entries = store.journal().entries(run, 0, usize::MAX).await?;
+        let messages = store.runs().messages(run).await?;
         let last = messages.into_iter().find(|message| message.slot == "final");
         let final_text = last.map(|message| message.body);
         Ok(Some(Self { run: run.clone(), entries, frame: Arc::new(frame), final_text }))
@@ -88,10 +88,10 @@ impl History {
     /// What the run has read, and where it may send that; also of one of which only the outcomes
     /// are left. Of a run from before labels nobody knows, so it may be anything.
     #[must_use]
-    pub fn holding(&self) -> Holding {
+    pub fn holding(&self) -> Taint {
         let mut holding = match self.state_at(i64::MAX) {
             Ok(state) => state.holding().clone(),
-            Err(_) => Holding::default(),
+            Err(_) => Taint::default(),
         };
         let labeled = self.frame.policy.label_guard.is_some();
         for entry in &self.entries {
@@ -173,7 +173,7 @@ impl History {
                 _ => before_words = None,
             }
             match &entry.kind {
-                Kind::EffectPlanned(_) if run.outstanding().is_empty() => {
+                Kind::EffectPlanned(_) if run.is_idle() => {
                     match self.check_plan(&run, rest) {
                         Ok(count) => taken = count,
                         Err(verdict) => return verdict,

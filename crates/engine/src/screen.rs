@@ -1,21 +1,21 @@
 //! What watchers may see: nothing that the redactor knows, also where a secret comes in pieces.
 //!
 //! A piece of a stream that may be the beginning of a secret is held back until the next piece, or
-//! until something else is told about the run. Entries need no look: they were cleaned before.
+//! until an entry of the run is told. Entries need no look: they were cleaned before.
 
 use crate::{Fragment, Update};
 use everloop_store::Redactor;
-use everloop_types::{ModelError, RunId};
+use everloop_types::{EffectId, RunId};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 #[derive(Debug, Default)]
 pub(crate) struct Screen {
     redactor: Redactor,
-    held: Mutex<BTreeMap<RunId, Held>>,
+    held: Mutex<BTreeMap<EffectId, Held>>,
 }
 
-/// The ends of a run's streams that were not shown yet.
+/// The ends of a call's streams that were not shown yet.
 #[derive(Debug, Default)]
 struct Held {
     text: String,
@@ -35,19 +35,19 @@ impl Screen {
         }
         let mut all = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         match update {
-            Update::Delta(run, Fragment::Call(tool)) => {
-                let mut shown = let_go(&mut all, &run);
-                shown.push(Update::Delta(run, Fragment::Call(self.clean(&tool))));
+            Update::Delta(effect, Fragment::Call(tool)) => {
+                let mut shown = let_go(&mut all, &effect);
+                shown.push(Update::Delta(effect, Fragment::Call(self.clean(&tool))));
                 shown
             }
-            Update::Delta(run, fragment) => {
-                let held = all.entry(run.clone()).or_default();
+            Update::Delta(effect, fragment) => {
+                let held = all.entry(effect.clone()).or_default();
                 let shown = self.piece(held, fragment);
-                shown.into_iter().map(|piece| Update::Delta(run.clone(), piece)).collect()
+                shown.into_iter().map(|piece| Update::Delta(effect.clone(), piece)).collect()
             }
             other => {
-                let mut shown = let_go(&mut all, run_of(&other));
-                shown.push(self.without_secrets(other));
+                let mut shown = let_all_go(&mut all, other.run());
+                shown.push(other);
                 shown
             }
         }
@@ -73,27 +73,20 @@ impl Screen {
     fn clean(&self, text: &str) -> String {
         self.redactor.text(text).into_owned()
     }
+}
 
-    fn without_secrets(&self, update: Update) -> Update {
-        let error = |error: ModelError| ModelError { detail: self.clean(&error.detail), ..error };
-        match update {
-            Update::Retrying { run, error: why, wait_ms } => {
-                Update::Retrying { run, error: error(why), wait_ms }
-            }
-            Update::FellBack { run, error: why, to } => {
-                Update::FellBack { run, error: error(why), to }
-            }
-            other => other,
-        }
-    }
+/// Something else happened to the run: what was held back was no secret.
+fn let_all_go(all: &mut BTreeMap<EffectId, Held>, run: &RunId) -> Vec<Update> {
+    let of_run: Vec<EffectId> = all.keys().filter(|effect| effect.run == *run).cloned().collect();
+    of_run.iter().flat_map(|effect| let_go(all, effect)).collect()
 }
 
 /// The stream has gone on to something else: what was held back was no secret.
-fn let_go(all: &mut BTreeMap<RunId, Held>, run: &RunId) -> Vec<Update> {
-    let Some(Held { text, reasoning, output }) = all.remove(run) else { return Vec::new() };
+fn let_go(all: &mut BTreeMap<EffectId, Held>, effect: &EffectId) -> Vec<Update> {
+    let Some(Held { text, reasoning, output }) = all.remove(effect) else { return Vec::new() };
     let ends = [Fragment::Reasoning(reasoning), Fragment::Text(text), Fragment::Output(output)];
     let ends = ends.into_iter().filter(|end| !is_empty(end));
-    ends.map(|end| Update::Delta(run.clone(), end)).collect()
+    ends.map(|end| Update::Delta(effect.clone(), end)).collect()
 }
 
 fn is_empty(fragment: &Fragment) -> bool {
@@ -102,15 +95,6 @@ fn is_empty(fragment: &Fragment) -> bool {
             text.is_empty()
         }
         Fragment::Call(_) => false,
-    }
-}
-
-fn run_of(update: &Update) -> &RunId {
-    match update {
-        Update::Entry(run, _) | Update::Progress(run, _) | Update::Delta(run, _) => run,
-        Update::Recovered { run, .. }
-        | Update::Retrying { run, .. }
-        | Update::FellBack { run, .. } => run,
     }
 }
 
@@ -125,9 +109,10 @@ mod tests {
         let redactor = Redactor::default();
         redactor.learn(KEY);
         let (screen, run) = (Screen::new(redactor), RunId::new("run_1"));
-        let over = Update::Recovered { run: run.clone(), interrupted: 0 };
+        let effect = EffectId { run: run.clone(), cause: 1, index: 0 };
+        let over = Update::Released(run);
         let pieces = pieces.iter().map(|piece| Fragment::Text((*piece).to_owned()));
-        let updates = pieces.map(|piece| Update::Delta(run.clone(), piece)).chain([over]);
+        let updates = pieces.map(|piece| Update::Delta(effect.clone(), piece)).chain([over]);
         let shown = updates.flat_map(|update| screen.pass(update));
         let text = shown.filter_map(|update| match update {
             Update::Delta(_, Fragment::Text(text)) => Some(text),

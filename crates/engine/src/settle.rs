@@ -9,9 +9,9 @@
 
 use crate::fork::Provenance;
 use crate::{Asked, Engine, History};
-use everloop_loops::{Outstanding, Stage, Unknown};
+use everloop_loops::{CallStage, OpenToolCall, Unknown};
+use everloop_ports::Probe;
 use everloop_store::{Sent, Settlement, StoreError};
-use everloop_tools::Probe;
 use everloop_types::journal::{EffectStarted, Entry, Kind, Outcome, Waiting, WaitingOn};
 use everloop_types::{EffectId, Ending, Question, QuestionKind, RunId, Settled, ToolCall, UtcMs};
 
@@ -55,7 +55,7 @@ impl History {
             return Ok(Vec::new());
         }
         let state = self.state_at(i64::MAX)?;
-        let asked = state.outstanding().iter().filter_map(asked_to_settle);
+        let asked = state.open_tool_calls().iter().filter_map(asked_to_settle);
         let unaccounted = state.unaccounted();
         let asked: Vec<Question> = asked.cloned().collect();
         let question = |unknown: &Unknown| {
@@ -94,9 +94,9 @@ impl History {
 }
 
 /// The question of an effect that a person is to settle.
-fn asked_to_settle(open: &Outstanding) -> Option<&Question> {
+fn asked_to_settle(open: &OpenToolCall) -> Option<&Question> {
     match &open.stage {
-        Stage::Asked(question) if question.kind == QuestionKind::Settle => Some(question),
+        CallStage::Asked(question) if question.kind == QuestionKind::Settle => Some(question),
         _ => None,
     }
 }
@@ -122,7 +122,7 @@ impl Engine {
     /// If the run cannot be read. A run that does not exist has none.
     pub async fn open_unknowns(&self, run: &RunId) -> Result<Vec<OpenUnknown>, StoreError> {
         let Some(history) = History::read(&self.store, run).await? else { return Ok(Vec::new()) };
-        history.unknowns(&self.store.settlements(run).await?)
+        history.unknowns(&self.store.journal().settlements(run).await?)
     }
 
     /// Says what happened to an effect whose outcome is unknown. The first word counts.
@@ -149,10 +149,10 @@ impl Engine {
             });
         }
         let settlement = Settlement { effect: effect.clone(), settled, by, at: self.clock.now() };
-        match self.store.settle(&settlement).await? {
+        match self.store.journal().settle(&settlement).await? {
             true => Ok(Settling::Written),
             false => {
-                let all = self.store.settlements(&effect.run).await?;
+                let all = self.store.journal().settlements(&effect.run).await?;
                 Ok(Settling::Already(all.into_iter().find(|one| one.effect == *effect)))
             }
         }
@@ -170,7 +170,7 @@ impl Engine {
             return Ok(Probe::unknown("the run came in a file; what it did, it did elsewhere"));
         }
         let (frame, started) = (history.frame(), history.intent(&open.effect));
-        let tools = self.means.tools(frame);
+        let tools = self.environment.tools(frame);
         let found = self.look(&tools, frame, &open.effect, &open.call, started).await;
         let over =
             |started: &EffectStarted| started.over_by.is_some_and(|at| at <= self.clock.now());

@@ -2,8 +2,10 @@
 
 use crate::History;
 use everloop_loops::{AnyRun, spoken};
+use everloop_text as text;
 use everloop_types::journal::{
-    EffectFinished, EffectPlanned, Entry, Found, Kind, Letter, Outcome, WaitingOn,
+    EffectFinished, EffectPlanned, Entry, Found, InboxMessage, Kind, Outcome, PlannedModelCall,
+    PlannedToolCall, WaitingOn,
 };
 use everloop_types::{
     EffectId, Ending, ItemState, PlanItem, Progress, Purpose, ToolCall, UtcMs, Words, canonical,
@@ -90,10 +92,10 @@ impl Claims {
         let now = holding.labels();
         let mut lines = Vec::new();
         if now.private && !held.private {
-            lines.push(Words::with("story.private", [("from", holding.private.join("; "))]));
+            lines.push(text::story::private(&holding.private.join("; ")).words());
         }
         if now.untrusted && !held.untrusted {
-            lines.push(Words::with("story.untrusted", [("from", holding.untrusted.join("; "))]));
+            lines.push(text::story::untrusted(&holding.untrusted.join("; ")).words());
         }
         let Progress { items, note, .. } = run.progress();
         let noted = std::mem::replace(&mut self.noted, note.clone());
@@ -107,8 +109,13 @@ impl Claims {
         lines.extend(new.map(|item| {
             let entries: Vec<String> =
                 item.evidence.iter().flatten().map(|seq| format!("#{seq}")).collect();
-            let key = if entries.is_empty() { "story.no_tool" } else { "story.closed" };
-            Words::with(key, [("item", short(&item.text)), ("entries", entries.join(" "))])
+            let item = short(&item.text);
+            let closed = if entries.is_empty() {
+                text::story::no_tool(&item)
+            } else {
+                text::story::closed(&item, &entries.join(" "))
+            };
+            closed.words()
         }));
         lines
     }
@@ -129,8 +136,15 @@ fn list_closed(items: &[PlanItem]) -> Option<Words> {
         |of: &[ItemState]| items.iter().filter(|item| of.contains(&item.state)).count().to_string();
     use ItemState::{Completed, Failed, InProgress, Pending};
     let (done, failed) = (count(&[Completed]), count(&[Failed]));
-    let args = [("done", done), ("failed", failed), ("open", count(&[Pending, InProgress]))];
-    (!items.is_empty()).then(|| Words::with("story.list_closed", args))
+    (!items.is_empty()).then(|| {
+        text::story::ListClosed {
+            done: &done,
+            failed: &failed,
+            open: &count(&[Pending, InProgress]),
+        }
+        .text()
+        .words()
+    })
 }
 
 type Calls = BTreeMap<EffectId, Option<ToolCall>>;
@@ -139,14 +153,11 @@ fn words(entry: &Entry, calls: &mut Calls, readers: &Readers<'_>) -> Option<Word
     let known = entry.effect.as_ref().and_then(|effect| calls.get(effect)).cloned().flatten();
     let tool = known.map_or_else(|| "model".to_owned(), |call| call.tool);
     Some(match &entry.kind {
-        Kind::RunCreated(created) => Words::with(
-            "story.created",
-            [("loop", created.loop_name.clone()), ("goal", short(&created.goal.text))],
-        ),
-        Kind::EpochStarted(_) if entry.epoch <= 1 => Words::key("story.begun"),
-        Kind::EpochStarted(_) => {
-            Words::with("story.taken_up", [("epoch", entry.epoch.to_string())])
+        Kind::RunCreated(created) => {
+            text::story::created(&created.loop_name, &short(&created.goal.text)).words()
         }
+        Kind::EpochStarted(_) if entry.epoch <= 1 => text::story::begun().words(),
+        Kind::EpochStarted(_) => text::story::taken_up(&entry.epoch).words(),
         Kind::Input(input) => letter(&input.letter),
         Kind::EffectPlanned(planned) => {
             if let Some(effect) = &entry.effect {
@@ -154,44 +165,32 @@ fn words(entry: &Entry, calls: &mut Calls, readers: &Readers<'_>) -> Option<Word
             }
             plan(planned)
         }
-        Kind::ApprovalAsked(_) => Words::with("story.approval_asked", [("tool", tool)]),
-        Kind::ApprovalGiven(given) => {
-            Words::with("story.approval_given", [("tool", tool), ("by", given.by.clone())])
+        Kind::ApprovalAsked(_) => text::story::approval_asked(&tool).words(),
+        Kind::ApprovalGiven(given) => text::story::approval_given(&tool, &given.by).words(),
+        Kind::EffectStarted(_) => text::story::intent(&tool).words(),
+        Kind::EffectAttemptFailed(failed) => text::story::AttemptFailed {
+            attempt: &failed.attempt,
+            tool: &tool,
+            seen: &failed.error.chars().take(SEEN_CHARS).collect::<String>(),
         }
-        Kind::EffectStarted(_) => Words::with("story.intent", [("tool", tool)]),
-        Kind::EffectAttemptFailed(failed) => Words::with(
-            "story.attempt_failed",
-            [
-                ("tool", tool),
-                ("attempt", failed.attempt.to_string()),
-                ("seen", failed.error.chars().take(SEEN_CHARS).collect()),
-            ],
-        ),
+        .text()
+        .words(),
         Kind::EffectProbed(probed) => {
             let key = match probed.found {
-                Found::Happened => "story.probe_happened",
-                Found::DidNot => "story.probe_did_not",
-                Found::Unknown => "story.probe_unknown",
+                Found::Happened => text::story::probe_happened,
+                Found::DidNot => text::story::probe_did_not,
+                Found::Unknown => text::story::probe_unknown,
             };
-            Words::with(key, [("tool", tool), ("text", short(&probed.detail))])
+            key(&tool, &short(&probed.detail)).words()
         }
         Kind::EffectFinished(finished) => outcome(&tool, finished, readers),
         Kind::Waiting(waiting) => waits(&waiting.on),
         Kind::MessageEmitted(_) => return None,
-        Kind::SnapshotTaken(_) => Words::key("story.snapshot"),
-        Kind::Spawned(spawned) => {
-            Words::with("story.spawned", [("parent", spawned.by.run.to_string())])
-        }
-        Kind::Delegated(delegated) => {
-            Words::with("story.delegated", [("child", delegated.to.to_string())])
-        }
-        Kind::Forked(forked) => Words::with(
-            "story.forked",
-            [("from", forked.from.to_string()), ("at", forked.at_seq.to_string())],
-        ),
-        Kind::RunFinished(finished) => {
-            Words::with("story.finished", [("status", finished.status.to_string())])
-        }
+        Kind::SnapshotTaken(_) => text::story::snapshot().words(),
+        Kind::Spawned(spawned) => text::story::spawned(&spawned.by.run).words(),
+        Kind::Delegated(delegated) => text::story::delegated(&delegated.to).words(),
+        Kind::Forked(forked) => text::story::forked(&forked.from, &forked.at_seq).words(),
+        Kind::RunFinished(finished) => text::story::finished(&finished.status).words(),
     })
 }
 
@@ -199,95 +198,88 @@ fn words(entry: &Entry, calls: &mut Calls, readers: &Readers<'_>) -> Option<Word
 fn waits(on: &WaitingOn) -> Words {
     match on {
         WaitingOn::Person { question } => {
-            Words::with("story.waits_for_person", [("text", short(&question.text))])
+            text::story::waits_for_person(&short(&question.text)).words()
         }
-        WaitingOn::Model { error } => {
-            Words::with("story.waits_for_model", [("error", short(&error.detail))])
-        }
-        WaitingOn::Child { run } => {
-            Words::with("story.waits_for_child", [("child", run.to_string())])
-        }
+        WaitingOn::Model { error } => text::story::waits_for_model(&short(&error.detail)).words(),
+        WaitingOn::Child { run } => text::story::waits_for_child(&run).words(),
     }
 }
 
 fn call_of(planned: &EffectPlanned) -> Option<ToolCall> {
     match planned {
-        EffectPlanned::CallTool { call, .. } => Some(call.clone()),
-        EffectPlanned::CallModel { .. } => None,
+        EffectPlanned::CallTool(PlannedToolCall { call, .. }) => Some(call.clone()),
+        EffectPlanned::CallModel(_) => None,
     }
 }
 
 fn plan(planned: &EffectPlanned) -> Words {
     match planned {
-        EffectPlanned::CallModel { call, messages, .. } => {
+        EffectPlanned::CallModel(PlannedModelCall { call, messages, .. }) => {
             let key = match call.purpose {
-                Purpose::Plan => "story.asks_plan",
-                Purpose::Think => "story.asks_think",
-                Purpose::Replan => "story.asks_replan",
-                Purpose::Compact => "story.asks_compact",
-                Purpose::Close => "story.asks_close",
+                Purpose::Plan => text::story::asks_plan,
+                Purpose::Think => text::story::asks_think,
+                Purpose::Replan => text::story::asks_replan,
+                Purpose::Compact => text::story::asks_compact,
+                Purpose::Close => text::story::asks_close,
             };
-            Words::with(key, [("messages", messages.to_string())])
+            key(&messages).words()
         }
-        EffectPlanned::CallTool { call, .. } => Words::with(
-            "story.plans_tool",
-            [("tool", call.tool.clone()), ("args", short(&canonical(&call.args)))],
-        ),
+        EffectPlanned::CallTool(PlannedToolCall { call, .. }) => {
+            text::story::plans_tool(&call.tool, &short(&canonical(&call.args))).words()
+        }
     }
 }
 
 fn outcome(tool: &str, finished: &EffectFinished, readers: &Readers<'_>) -> Words {
-    let took = ("took", finished.took_ms.to_string());
+    let took = &finished.took_ms;
     match &finished.outcome {
         Outcome::Replied(reply) if reply.calls.is_empty() => {
             let text = short(&readers.shown(&reply.text));
-            Words::with("story.replied", [("text", text), took])
+            text::story::replied(&text, took).words()
         }
         Outcome::Replied(reply) => {
             let wanted: Vec<&str> = reply.calls.iter().take(8).map(|c| c.tool.as_str()).collect();
-            Words::with("story.replied_calls", [("tools", wanted.join(", ")), took])
+            text::story::replied_calls(&wanted.join(", "), took).words()
         }
-        Outcome::ModelFailed(error) => {
-            Words::with("story.model_failed", [("error", short(&error.detail))])
-        }
+        Outcome::ModelFailed(error) => text::story::model_failed(&short(&error.detail)).words(),
         Outcome::Observed(seen) => {
-            let key = match seen.ending {
-                Ending::Ok => "story.tool_ok",
-                Ending::Error => "story.tool_error",
-                Ending::Denied => "story.tool_denied",
-                Ending::TimedOut => "story.tool_timed_out",
-                Ending::Canceled => "story.tool_canceled",
-                Ending::Unknown => "story.tool_unknown",
-            };
             // It is cut once it is said in the reader's language.
-            let text = seen.text.chars().take(SEEN_CHARS).collect();
-            Words::with(key, [("tool", tool.to_owned()), ("seen", text), took])
+            let text: String = seen.text.chars().take(SEEN_CHARS).collect();
+            observed(tool, seen.ending, &text, *took).words()
         }
-        Outcome::Superseded => Words::key("story.superseded"),
-        Outcome::Canceled => Words::key("story.model_canceled"),
+        Outcome::Superseded => text::story::superseded().words(),
+        Outcome::Canceled => text::story::model_canceled().words(),
     }
 }
 
-fn letter(letter: &Letter) -> Words {
+fn observed(tool: &str, ending: Ending, seen: &String, took: u64) -> text::Text {
+    let (tool, took) = (&tool, &took);
+    match ending {
+        Ending::Ok => text::story::ToolOk { tool, seen, took }.text(),
+        Ending::Error => text::story::ToolError { tool, seen, took }.text(),
+        Ending::Denied => text::story::ToolDenied { tool, seen, took }.text(),
+        Ending::TimedOut => text::story::ToolTimedOut { tool, seen, took }.text(),
+        Ending::Canceled => text::story::ToolCanceled { tool, seen, took }.text(),
+        Ending::Unknown => text::story::ToolUnknown { tool, seen, took }.text(),
+    }
+}
+
+fn letter(letter: &InboxMessage) -> Words {
     match letter {
-        Letter::Answer { text, by, .. } => {
-            Words::with("story.answered", [("by", by.clone()), ("text", short(text))])
+        InboxMessage::Answer { text, by, .. } => text::story::answered(&by, &short(text)).words(),
+        InboxMessage::Cancel { by } => text::story::cancel_asked(&by).words(),
+        InboxMessage::Steer { text } => text::story::steered(&short(text)).words(),
+        InboxMessage::AnswerNow => text::story::answer_now().words(),
+        InboxMessage::Switch(switch) => {
+            text::story::switch_asked(&switch.loop_name, &switch.to).words()
         }
-        Letter::Cancel { by } => Words::with("story.cancel_asked", [("by", by.clone())]),
-        Letter::Steer { text } => Words::with("story.steered", [("text", short(text))]),
-        Letter::AnswerNow => Words::key("story.answer_now"),
-        Letter::Switch(switch) => {
-            let args = [("loop", switch.loop_name.clone()), ("to", switch.to.to_string())];
-            Words::with("story.switch_asked", args)
+        InboxMessage::Child(ended) => text::story::ChildEnded {
+            child: &ended.child,
+            status: &ended.status,
+            text: &short(&ended.text),
         }
-        Letter::Child(ended) => {
-            let args = [
-                ("child", ended.child.to_string()),
-                ("status", ended.status.to_string()),
-                ("text", short(&ended.text)),
-            ];
-            Words::with("story.child_ended", args)
-        }
+        .text()
+        .words(),
     }
 }
 

@@ -1,10 +1,12 @@
 //! Creating runs and writing to them.
 
+use crate::drive::log::log_store_retry;
 use crate::{Engine, fresh_id};
 use everloop_loops::AnyRun;
 use everloop_store::{Created, NewRun, Sent, StoreError};
-use everloop_types::journal::{Letter, RunCreated, Switch};
+use everloop_types::journal::{InboxMessage, RunCreated, Switch};
 use everloop_types::{ConversationId, Frame, Goal, RunId, digest_json};
+use tracing::info;
 
 /// Tries at a store that fails for a moment.
 const SUBMIT_TRIES_MAX: u32 = 3;
@@ -62,7 +64,6 @@ impl Engine {
             loop_ver: AnyRun::version(&submission.loop_name).unwrap_or_default(),
             loop_name: submission.loop_name,
             frame: digest_json(&frame),
-            seed: u64::from_str_radix(&digest_json(&run)[..16], 16).unwrap_or_default(),
             build: self.identity.build.clone(),
             policy_hash: policy_hash(&frame),
         };
@@ -72,14 +73,15 @@ impl Engine {
             created,
             frame,
             idem_key: submission.idem_key,
-            priority: 0,
             now,
         };
         // A reply that was lost is no reason for a second run: the same id is written again.
         let mut tries = 0;
         loop {
-            match self.store.create_run(&new).await {
+            match self.store.queue().create_run(&new).await {
                 Ok(Created::New) => {
+                    let RunCreated { goal, loop_name, .. } = &new.created;
+                    info!(run = %run, "loop" = loop_name, content.goal = ?goal, "run created");
                     self.mail.call_workers();
                     return Ok(run);
                 }
@@ -87,7 +89,10 @@ impl Engine {
                 Err(error) if tries >= SUBMIT_TRIES_MAX || !error.is_transient() => {
                     return Err(error);
                 }
-                Err(_) => tries += 1,
+                Err(error) => {
+                    log_store_retry(&error);
+                    tries += 1;
+                }
             }
             self.clock.pause(self.rules.backoff(tries, None)).await;
         }
@@ -100,7 +105,7 @@ impl Engine {
     pub async fn answer(&self, run: &RunId, answer: Asked) -> Result<Sent, StoreError> {
         let dedupe = answer.question.clone();
         let Asked { question, text, by } = answer;
-        self.send(run, &dedupe, &Letter::Answer { question, text, by }).await
+        self.send(run, &dedupe, &InboxMessage::Answer { question, text, by }).await
     }
 
     /// Asks for the run's end.
@@ -108,7 +113,7 @@ impl Engine {
     /// # Errors
     /// If it could not be written.
     pub async fn cancel(&self, run: &RunId, by: &str) -> Result<Sent, StoreError> {
-        self.send(run, "cancel", &Letter::Cancel { by: by.to_owned() }).await
+        self.send(run, "cancel", &InboxMessage::Cancel { by: by.to_owned() }).await
     }
 
     /// Asks for the run to go on under another loop, as another run, from its next step border on.
@@ -127,7 +132,7 @@ impl Engine {
         let frame = serde_json::to_value(frame).unwrap_or_default();
         let loop_name = loop_name.to_owned();
         let switch = Switch { to: to.clone(), loop_name, frame, context };
-        let sent = self.send(run, to.as_str(), &Letter::Switch(Box::new(switch))).await?;
+        let sent = self.send(run, to.as_str(), &InboxMessage::Switch(Box::new(switch))).await?;
         Ok((to, sent))
     }
 
@@ -135,8 +140,8 @@ impl Engine {
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn hasten(&self, run: &RunId) -> Result<(), StoreError> {
-        self.store.hasten(run, self.clock.now()).await?;
+    pub async fn wake_now(&self, run: &RunId) -> Result<(), StoreError> {
+        self.store.queue().wake_now(run, self.clock.now()).await?;
         self.mail.call_workers();
         Ok(())
     }
@@ -149,14 +154,14 @@ impl Engine {
         &self,
         run: &RunId,
         dedupe: &str,
-        letter: &Letter,
+        letter: &InboxMessage,
     ) -> Result<Sent, StoreError> {
-        let sent = self.store.send(run, dedupe, letter, self.clock.now()).await?;
+        let sent = self.store.inbox().send(run, dedupe, letter, self.clock.now()).await?;
         self.mail.ring(run);
         self.mail.call_workers();
-        if matches!(letter, Letter::Cancel { .. }) {
+        if matches!(letter, InboxMessage::Cancel { .. }) {
             // They have it in their inboxes; if this look fails they hear of it a little later.
-            let below = self.store.descendants(run).await.unwrap_or_default();
+            let below = self.store.runs().descendants(run).await.unwrap_or_default();
             below.iter().for_each(|run| self.mail.ring(run));
         }
         Ok(sent)

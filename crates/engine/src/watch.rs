@@ -1,98 +1,182 @@
-//! Watchers: people and pages that look on. They never change a run.
+//! Watchers: whoever looks on from this process. They never change a run, and a slow one never
+//! holds up a driver: what it missed it reads from the journal.
 
 use crate::screen::Screen;
 use everloop_store::Redactor;
 use everloop_types::journal::Entry;
-use everloop_types::{ModelError, Progress, RunId};
-use std::sync::atomic::{AtomicBool, Ordering};
+use everloop_types::{EffectId, RunId};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::broadcast::{Receiver, Sender, channel};
 
-/// Something a watcher may show.
+/// Updates that are kept for a watcher that is slow.
+const KEPT_UPDATES: usize = 4_096;
+
+/// Something that happened to a run that this process drives.
 #[derive(Debug, Clone)]
 pub enum Update {
+    /// A driver of this process has taken the run.
+    Taken(RunId),
     /// An entry is durable.
     Entry(RunId, Box<Entry>),
-    /// The plan or the place in it changed.
-    Progress(RunId, Progress),
-    /// A piece of a reply, not yet final and never journaled.
-    Delta(RunId, Fragment),
-    /// A run that an earlier process left was taken up again.
-    Recovered {
-        /// The run.
-        run: RunId,
-        /// Effects that were out and whose outcome nobody wrote down.
-        interrupted: usize,
-    },
-    /// A model attempt failed; another follows.
-    Retrying {
-        /// The run.
-        run: RunId,
-        /// What went wrong.
-        error: ModelError,
-        /// How long until the next attempt.
-        wait_ms: u64,
-    },
-    /// The model refused or stayed out of reach; a second one is asked.
-    FellBack {
-        /// The run.
-        run: RunId,
-        /// What went wrong with the first one.
-        error: ModelError,
-        /// The second one, as `provider/model`.
-        to: String,
-    },
+    /// A piece of a call under way, not yet final and never journaled.
+    Delta(EffectId, Fragment),
+    /// The driver is done with the run: it is over, waits, or goes back to the queue.
+    Released(RunId),
 }
 
-/// A piece of a reply.
+impl Update {
+    /// The run that it is about.
+    #[must_use]
+    pub fn run(&self) -> &RunId {
+        match self {
+            Self::Taken(run) | Self::Entry(run, _) | Self::Released(run) => run,
+            Self::Delta(effect, _) => &effect.run,
+        }
+    }
+}
+
+/// A piece of a call under way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fragment {
-    /// Of the text.
+    /// Of a reply's text.
     Text(String),
-    /// Of the reasoning.
+    /// Of a reply's reasoning.
     Reasoning(String),
-    /// A tool call begins.
+    /// A tool call begins in a reply.
     Call(String),
-    /// Output of a running tool.
+    /// Of a tool call's arguments in a reply, or of what a running tool prints.
     Output(String),
 }
 
 /// The receiving end.
-pub type Watch = UnboundedReceiver<Arc<Update>>;
+#[derive(Debug)]
+pub struct Watch(Receiver<Arc<Update>>);
 
-#[derive(Debug, Clone, Default)]
+/// What a watcher finds when it looks.
+#[derive(Debug)]
+pub(crate) enum Watched {
+    Update(Arc<Update>),
+    /// Some updates were dropped because this watcher was too slow.
+    Missed,
+    /// Nothing, now.
+    Nothing,
+}
+
+impl Watch {
+    /// The next update; those that came while this watcher was too slow are left out.
+    pub async fn recv(&mut self) -> Option<Arc<Update>> {
+        loop {
+            match self.0.recv().await {
+                Ok(update) => return Some(update),
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+
+    /// The next update, if it is there.
+    ///
+    /// # Errors
+    /// If there is none now.
+    pub fn try_recv(&mut self) -> Result<Arc<Update>, TryRecvError> {
+        loop {
+            match self.0.try_recv() {
+                Err(TryRecvError::Lagged(_)) => {}
+                found => return found,
+            }
+        }
+    }
+
+    /// The next update, or that some are missing. Dropping the future loses nothing.
+    pub(crate) async fn watched(&mut self) -> Watched {
+        match self.0.recv().await {
+            Ok(update) => Watched::Update(update),
+            Err(RecvError::Lagged(_)) => Watched::Missed,
+            Err(RecvError::Closed) => Watched::Nothing,
+        }
+    }
+
+    /// What is there now.
+    pub(crate) fn watched_now(&mut self) -> Watched {
+        match self.0.try_recv() {
+            Ok(update) => Watched::Update(update),
+            Err(TryRecvError::Lagged(_)) => Watched::Missed,
+            Err(TryRecvError::Empty | TryRecvError::Closed) => Watched::Nothing,
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
 pub(crate) struct Watchers(Arc<Audience>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Audience {
-    any: AtomicBool,
-    all: Mutex<Vec<UnboundedSender<Arc<Update>>>>,
-    screen: Screen,
+    sender: Sender<Arc<Update>>,
+    /// Held while an update is sent: what the screen holds back keeps its place.
+    screen: Mutex<Screen>,
+    /// Runs that this process drives, and by how many drivers: an old one may not know yet that
+    /// it has lost its run.
+    driven: Mutex<BTreeMap<RunId, usize>>,
 }
 
 impl Watchers {
     /// Watchers who see nothing that `redactor` knows.
     pub(crate) fn behind(redactor: Redactor) -> Self {
-        Self(Arc::new(Audience { screen: Screen::new(redactor), ..Audience::default() }))
+        let (sender, _) = channel(KEPT_UPDATES);
+        let screen = Mutex::new(Screen::new(redactor));
+        Self(Arc::new(Audience { sender, screen, driven: Mutex::default() }))
     }
 
     pub(crate) fn subscribe(&self) -> Watch {
-        let (sender, receiver) = unbounded_channel();
-        self.0.all.lock().unwrap_or_else(PoisonError::into_inner).push(sender);
-        self.0.any.store(true, Ordering::Release);
-        receiver
+        Watch(self.0.sender.subscribe())
     }
 
     /// Makes the update only if somebody looks on.
     pub(crate) fn tell(&self, update: impl FnOnce() -> Update) {
-        if !self.0.any.load(Ordering::Acquire) {
+        if self.0.sender.receiver_count() == 0 {
             return;
         }
-        let mut all = self.0.all.lock().unwrap_or_else(PoisonError::into_inner);
-        for update in self.0.screen.pass(update()) {
-            let update = Arc::new(update);
-            all.retain(|watcher| watcher.send(update.clone()).is_ok());
+        let screen = self.0.screen.lock().unwrap_or_else(PoisonError::into_inner);
+        for update in screen.pass(update()) {
+            // Nobody may look on any more.
+            let _ = self.0.sender.send(Arc::new(update));
         }
-        self.0.any.store(!all.is_empty(), Ordering::Release);
+    }
+
+    /// Notes that this process drives the run, until the result is dropped.
+    pub(crate) fn driving(&self, run: &RunId) -> Driving {
+        let mut driven = self.0.driven.lock().unwrap_or_else(PoisonError::into_inner);
+        *driven.entry(run.clone()).or_default() += 1;
+        drop(driven);
+        self.tell(|| Update::Taken(run.clone()));
+        Driving { watchers: self.clone(), run: run.clone() }
+    }
+
+    /// Whether this process drives the run.
+    pub(crate) fn drives(&self, run: &RunId) -> bool {
+        self.0.driven.lock().unwrap_or_else(PoisonError::into_inner).contains_key(run)
+    }
+}
+
+/// This process drives a run.
+#[derive(Debug)]
+pub(crate) struct Driving {
+    watchers: Watchers,
+    run: RunId,
+}
+
+impl Drop for Driving {
+    fn drop(&mut self) {
+        let mut driven = self.watchers.0.driven.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(drivers) = driven.get_mut(&self.run) {
+            *drivers -= 1;
+            if *drivers == 0 {
+                driven.remove(&self.run);
+            }
+        }
+        drop(driven);
+        self.watchers.tell(|| Update::Released(self.run.clone()));
     }
 }

@@ -1,7 +1,9 @@
 //! A worker: claims what is ready, drives it, many runs at once.
 
+use crate::drive::log::log_store_retry;
 use crate::{DriveError, Driven, Engine, LeaseTimes};
-use everloop_store::{Claim, LastWord, Orphan, Report as Letter, StoreError};
+use everloop_store::{ChildReport, Claim, LastWord, Orphan, StoreError};
+use everloop_text as text;
 use everloop_types::journal::{ChildEnded, Used};
 use everloop_types::{Labels, RunId, Status, Usage, UtcMs};
 use std::collections::BTreeMap;
@@ -124,8 +126,9 @@ impl Worker {
 
     /// Gives back what is loose and claims what is ready; waits a moment if the store fails.
     async fn look(&mut self, report: &mut impl FnMut(Report)) -> Result<Claimed, StoreError> {
-        match self.put_in_order_and_claim(report).await {
+        match self.reconcile_then_claim(report).await {
             Err(error) if error.is_transient() => {
+                log_store_retry(&error);
                 self.engine.clock.pause(STORE_PAUSE_MS).await;
                 Ok(Claimed::Unknown)
             }
@@ -133,7 +136,7 @@ impl Worker {
         }
     }
 
-    async fn put_in_order_and_claim(
+    async fn reconcile_then_claim(
         &mut self,
         report: &mut impl FnMut(Report),
     ) -> Result<Claimed, StoreError> {
@@ -163,12 +166,12 @@ impl Worker {
         }
         let mut claimed = Claimed::Nothing;
         if self.unsure {
-            let claims = self.unheard_of().await?;
+            let claims = self.orphaned_claims().await?;
             claimed = self.take_on(claims, report).or(claimed);
         }
         let (engine, now) = (self.engine.clone(), self.engine.clock.now());
-        let claims = match engine.store.claim(&engine.identity.worker, now, free).await {
-            Err(StoreError::Unknown { .. }) => self.unheard_of().await?,
+        let claims = match engine.store.queue().claim(&engine.identity.worker, now, free).await {
+            Err(StoreError::Unknown { .. }) => self.orphaned_claims().await?,
             claims => claims?,
         };
         Ok(self.take_on(claims, report).or(claimed))
@@ -187,9 +190,9 @@ impl Worker {
 
     /// Claims that may have been made in spite of an error: whatever is ours and not driven. As
     /// long as that cannot be read either, nothing else is claimed.
-    async fn unheard_of(&mut self) -> Result<Vec<Claim>, StoreError> {
+    async fn orphaned_claims(&mut self) -> Result<Vec<Claim>, StoreError> {
         self.unsure = true;
-        let held = self.engine.store.held_by(&self.engine.identity.worker).await?;
+        let held = self.engine.store.queue().held_by(&self.engine.identity.worker).await?;
         self.unsure = false;
         Ok(held.into_iter().filter(|claim| !self.is_driven(claim)).collect())
     }
@@ -231,6 +234,7 @@ impl Worker {
                 report(Report::Failed(run, error));
             }
             Err(_) => {
+                tracing::error!(run = %run, "driver panicked");
                 self.loose.push((claim, Blame::Run));
                 report(Report::Stalled(run));
             }
@@ -243,15 +247,15 @@ impl Worker {
             match blame {
                 Blame::Store => {
                     let wake_at = now.saturating_add_unsigned(STORE_PAUSE_MS);
-                    engine.store.release(&claim, wake_at).await?;
+                    engine.store.queue().release(&claim, wake_at).await?;
                     self.ready_at = self.ready_at.max(wake_at);
                 }
                 Blame::Program => {
                     let wake_at = now.saturating_add_unsigned(NEWER_PAUSE_MS);
-                    engine.store.release(&claim, wake_at).await?;
+                    engine.store.queue().release(&claim, wake_at).await?;
                 }
                 Blame::Run => {
-                    engine.store.stalled(&claim, now).await?;
+                    engine.store.queue().stalled(&claim, now).await?;
                     if engine.speak_for_quarantined(&claim.run).await? {
                         report(Report::PutAside(claim.run.clone()));
                     }
@@ -261,6 +265,15 @@ impl Worker {
         }
         Ok(())
     }
+}
+
+/// A run whose worker is gone.
+pub(crate) fn log_orphan(orphan: &Orphan) {
+    let status = orphan.status_now.as_str();
+    let goal = &orphan.goal;
+    tracing::info!(
+        run = %orphan.run, status, content.goal = %goal, "run of a dead worker taken up"
+    );
 }
 
 /// Not all workers look at the same moment.
@@ -299,8 +312,9 @@ impl Engine {
     /// # Errors
     /// If it could not be written.
     pub async fn take_up(&self) -> Result<Vec<Orphan>, StoreError> {
-        let orphans = self.store.requeue_orphans(self.clock.now()).await?;
+        let orphans = self.store.queue().requeue_orphans(self.clock.now()).await?;
         for orphan in &orphans {
+            log_orphan(orphan);
             self.speak_for_quarantined(&orphan.run).await?;
         }
         Ok(orphans)
@@ -313,8 +327,8 @@ impl Engine {
         run: &RunId,
         message: String,
     ) -> Result<LastWord, StoreError> {
-        let Some(to) = self.store.parent(run).await? else { return Ok(message.into()) };
-        let frame = self.store.frame(run).await.ok().flatten();
+        let Some(to) = self.store.runs().parent(run).await? else { return Ok(message.into()) };
+        let frame = self.store.journal().frame(run).await.ok().flatten();
         let had = frame.map(|frame| frame.limits.budget);
         let used = had.map_or_else(Used::default, |had| Used {
             model_calls: had.model_calls,
@@ -325,20 +339,21 @@ impl Engine {
         let (child, text) = (run.clone(), message.clone());
         let (status, labels) = (Status::Quarantined, Labels::ALL);
         let ended = ChildEnded { child, status, text, used, labels };
-        Ok(LastWord { message, report: Some(Letter { to, ended }) })
+        Ok(LastWord { message, report: Some(ChildReport { to, ended }) })
     }
 
     /// A run that was put aside ends in words like any other. Tells whether it was put aside.
     pub(crate) async fn speak_for_quarantined(&self, run: &RunId) -> Result<bool, StoreError> {
-        let Some(row) = self.store.run(run).await? else { return Ok(false) };
+        let Some(row) = self.store.runs().get(run).await? else { return Ok(false) };
         if row.status != Status::Quarantined {
             return Ok(false);
         }
         let note = row.note.unwrap_or_default();
-        let language = self.store.frame(run).await?.map(|frame| frame.language).unwrap_or_default();
-        let words = everloop_text::get(language, "run.quarantined", &[("note", &note)]);
+        let language =
+            self.store.journal().frame(run).await?.map(|frame| frame.language).unwrap_or_default();
+        let words = text::run::quarantined(&note).in_lang(language);
         let word = self.last_word(run, words).await?;
-        self.store.quarantine(run, None, &note, self.clock.now(), Some(word)).await?;
+        self.store.queue().quarantine(run, None, &note, self.clock.now(), Some(word)).await?;
         Ok(true)
     }
 }

@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 /// The calls that are out, in order. Empty while none is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Acting(Vec<Asked>);
+pub(crate) struct Acting(Vec<MadeCall>);
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Asked {
+struct MadeCall {
     call: ToolCall,
     ending: Option<Ending>,
 }
 
 impl Acting {
     pub(crate) fn of(reply: &Reply) -> Self {
-        Self(reply.calls.iter().map(|call| Asked { call: call.clone(), ending: None }).collect())
+        Self(reply.calls.iter().map(|call| MadeCall { call: call.clone(), ending: None }).collect())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -37,7 +37,7 @@ impl Acting {
 
     /// Writes the list in the order of the calls: of several lists the last call's one stands.
     pub(crate) fn write(&self, list: &mut TodoList) {
-        for Asked { call, ending } in &self.0 {
+        for MadeCall { call, ending } in &self.0 {
             if call.tool == TODO_WRITE
                 && *ending == Some(Ending::Ok)
                 && let Ok(after) = list.after(&call.args)

@@ -1,28 +1,79 @@
 //! Any loop by its name, so that the engine can drive a run without knowing which loop decides it.
 
+use crate::fingerprint::fingerprint;
+use crate::spec::LoopSpec;
 use crate::{
-    AgentLoop, Autonomous, Decision, Hybrid, Outstanding, PlanExecuteThink, PlanReplan, React, Run,
-    Staged, TaskDriven, ToolDriven, Unknown, fingerprint,
+    AgentLoop, Autonomous, Decision, Hybrid, OpenModelCall, OpenToolCall, PlanExecuteThink,
+    PlanReplan, React, Run, Staged, TaskDriven, ToolDriven, Unknown,
 };
 use everloop_types::journal::{Entry, RunCreated, Switch, WaitingOn};
 use everloop_types::{
-    Budget, Counts, EffectId, Frame, Holding, Message, Observation, Progress, RunId, Status,
+    Budget, Counts, EffectId, Frame, Message, Observation, Progress, RunId, Status, Taint,
     ToolCall, UtcMs,
 };
+use std::any::Any;
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// The names of all loops, the default first.
-pub const LOOPS: [&str; 8] = [
-    PlanReplan::NAME,
-    React::NAME,
-    PlanExecuteThink::NAME,
-    ToolDriven::NAME,
-    TaskDriven::NAME,
-    Staged::NAME,
-    Hybrid::NAME,
-    Autonomous::NAME,
+/// Every loop, the default first. A new loop is one line more.
+static REGISTRY: [Registered; 8] = [
+    Registered::of::<PlanReplan>(),
+    Registered::of::<React>(),
+    Registered::of::<PlanExecuteThink>(),
+    Registered::of::<ToolDriven>(),
+    Registered::of::<TaskDriven>(),
+    Registered::of::<Staged>(),
+    Registered::of::<Hybrid>(),
+    Registered::of::<Autonomous>(),
 ];
+
+/// A loop, and how its runs are made.
+struct Registered {
+    spec: LoopSpec,
+    new: fn(Arc<Frame>) -> AnyRun,
+    restore: fn(&str, Arc<Frame>) -> Result<AnyRun, String>,
+    fingerprint: fn() -> Option<String>,
+}
+
+impl Registered {
+    const fn of<L: AgentLoop>() -> Self {
+        Self {
+            spec: L::SPEC,
+            new: |frame| AnyRun(Box::new(Run::<L>::new(frame))),
+            restore: |state, frame| Ok(AnyRun(Box::new(Run::<L>::restore(state, frame)?))),
+            fingerprint: fingerprint::<L>,
+        }
+    }
+
+    fn named(name: &str) -> Option<&'static Self> {
+        REGISTRY.iter().find(|known| known.spec.name == name)
+    }
+}
+
+/// The names of all loops, the default first.
+pub const LOOPS: [&str; REGISTRY.len()] = {
+    let mut names = [""; REGISTRY.len()];
+    let mut place = 0;
+    while place < names.len() {
+        names[place] = REGISTRY[place].spec.name;
+        place += 1;
+    }
+    names
+};
+
+impl LoopSpec {
+    /// The loop of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        Registered::named(name).map(|known| &known.spec)
+    }
+
+    /// Every loop, the default first.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        REGISTRY.iter().map(|known| &known.spec)
+    }
+}
 
 /// A loop, or a version of it, that this program does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,248 +90,177 @@ impl fmt::Display for UnknownLoop {
     }
 }
 
-/// The step limit that a loop has where nobody sets one.
-#[must_use]
-pub fn own_max_steps(loop_name: &str) -> u32 {
-    match loop_name {
-        PlanReplan::NAME | PlanExecuteThink::NAME => 20,
-        React::NAME | Autonomous::NAME => 25,
-        // The list is kept by calls of its own.
-        _ => 50,
+/// A run under any of the loops.
+#[derive(Debug)]
+pub struct AnyRun(Box<dyn ErasedRun>);
+
+impl AnyRun {
+    /// A run before its first entry, under the version of the loop that the entry names.
+    ///
+    /// # Errors
+    /// [`UnknownLoop`] if there is no such loop, or not in that version.
+    pub fn new(created: &RunCreated, frame: Arc<Frame>) -> Result<Self, UnknownLoop> {
+        let (name, version) = (created.loop_name.as_str(), created.loop_ver);
+        match Registered::named(name).filter(|known| known.spec.version == version) {
+            Some(known) => Ok((known.new)(frame)),
+            None => Err(UnknownLoop { name: name.to_owned(), version }),
+        }
+    }
+
+    /// A run as a snapshot of this version of its loop had it.
+    ///
+    /// # Errors
+    /// The reader's words if the snapshot has another form, or the loop is not here.
+    pub fn restore(
+        name: &str,
+        version: u32,
+        state: &str,
+        frame: Arc<Frame>,
+    ) -> Result<Self, String> {
+        match Registered::named(name).filter(|known| known.spec.version == version) {
+            Some(known) => (known.restore)(state, frame),
+            None => Err(format!("there is no {name} of version {version}")),
+        }
+    }
+
+    /// The newest version of a loop, which governs how the journals of new runs are folded.
+    #[must_use]
+    pub fn version(loop_name: &str) -> Option<u32> {
+        LoopSpec::named(loop_name).map(|spec| spec.version)
+    }
+
+    /// What the newest version of a loop makes of its golden journals, as a digest.
+    #[must_use]
+    pub fn fingerprint(loop_name: &str) -> Option<String> {
+        Registered::named(loop_name).and_then(|known| (known.fingerprint)())
     }
 }
 
-/// Every loop, and what is the same for each.
-macro_rules! loops {
-    ($($kind:ident),+ $(,)?) => {
-        /// A run under any of the loops.
-        #[derive(Debug, Clone, PartialEq)]
-        pub enum AnyRun {
+impl Clone for AnyRun {
+    fn clone(&self) -> Self {
+        Self(self.0.boxed())
+    }
+}
+
+impl PartialEq for AnyRun {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.is_same(other.0.as_any())
+    }
+}
+
+impl Deref for AnyRun {
+    type Target = dyn ErasedRun;
+
+    fn deref(&self) -> &Self::Target {
+        self.0.as_ref()
+    }
+}
+
+impl DerefMut for AnyRun {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.0.as_mut()
+    }
+}
+
+/// What a run can do whatever its loop: each method is that of [`Run`].
+macro_rules! erased_run {
+    ($($(#[$doc:meta])* fn $name:ident(&self $(, $arg:ident: $kind:ty)?) -> $gives:ty;)+) => {
+        /// A run whose loop is not part of its type.
+        pub trait ErasedRun: fmt::Debug + Send + Sync {
+            /// Folds one entry.
+            fn apply(&mut self, entry: &Entry);
+            /// A copy.
+            fn boxed(&self) -> Box<dyn ErasedRun>;
+            /// Whether the other one is a run of the same loop in the same state.
+            fn is_same(&self, other: &dyn Any) -> bool;
+            /// For comparisons.
+            fn as_any(&self) -> &dyn Any;
+            /// What its loop says about itself.
+            fn spec(&self) -> &'static LoopSpec;
             $(
-                #[doc = concat!("Under `", stringify!($kind), "`.")]
-                $kind(Box<Run<$kind>>),
+                $(#[$doc])*
+                fn $name(&self $(, $arg: $kind)?) -> $gives;
             )+
         }
 
-        impl AnyRun {
-            /// A run before its first entry, under the version of the loop that the entry names. An
-            /// older version that is still here is an arm of its own.
-            ///
-            /// # Errors
-            /// [`UnknownLoop`] if there is no such loop, or not in that version.
-            pub fn new(created: &RunCreated, frame: Arc<Frame>) -> Result<Self, UnknownLoop> {
-                match (created.loop_name.as_str(), created.loop_ver) {
-                    $(($kind::NAME, $kind::VERSION) => Ok(Self::$kind(Box::new(Run::new(frame)))),)+
-                    (name, version) => Err(UnknownLoop { name: name.to_owned(), version }),
-                }
+        impl<L: AgentLoop> ErasedRun for Run<L> {
+            fn apply(&mut self, entry: &Entry) {
+                Run::apply(self, entry);
             }
-
-            /// A run as a snapshot of this version of its loop had it.
-            ///
-            /// # Errors
-            /// The reader's words if the snapshot has another form, or the loop is not here.
-            pub fn restore(
-                loop_name: &str,
-                loop_ver: u32,
-                state: &str,
-                frame: Arc<Frame>,
-            ) -> Result<Self, String> {
-                match (loop_name, loop_ver) {
-                    $(($kind::NAME, $kind::VERSION) => {
-                        Ok(Self::$kind(Box::new(Run::restore(state, frame)?)))
-                    })+
-                    (name, version) => Err(format!("there is no {name} of version {version}")),
-                }
+            fn boxed(&self) -> Box<dyn ErasedRun> {
+                Box::new(self.clone())
             }
-
-            /// The newest version of a loop, which governs how the journals of new runs are folded.
-            #[must_use]
-            pub fn version(loop_name: &str) -> Option<u32> {
-                match loop_name {
-                    $($kind::NAME => Some($kind::VERSION),)+
-                    _ => None,
-                }
+            fn is_same(&self, other: &dyn Any) -> bool {
+                other.downcast_ref::<Self>().is_some_and(|other| other == self)
             }
-
-            /// What the newest version of a loop makes of its golden journals, as a digest.
-            #[must_use]
-            pub fn fingerprint(loop_name: &str) -> Option<String> {
-                match loop_name {
-                    $($kind::NAME => fingerprint::<$kind>(),)+
-                    _ => None,
-                }
+            fn as_any(&self) -> &dyn Any {
+                self
             }
+            fn spec(&self) -> &'static LoopSpec {
+                const { &L::SPEC }
+            }
+            $(
+                fn $name(&self $(, $arg: $kind)?) -> $gives {
+                    Run::$name(self $(, $arg)?)
+                }
+            )+
         }
     };
 }
 
-loops!(PlanReplan, React, PlanExecuteThink, ToolDriven, TaskDriven, Staged, Hybrid, Autonomous,);
-
-macro_rules! each {
-    ($any:expr, $run:ident => $what:expr) => {
-        match $any {
-            AnyRun::PlanReplan($run) => $what,
-            AnyRun::React($run) => $what,
-            AnyRun::PlanExecuteThink($run) => $what,
-            AnyRun::ToolDriven($run) => $what,
-            AnyRun::TaskDriven($run) => $what,
-            AnyRun::Staged($run) => $what,
-            AnyRun::Hybrid($run) => $what,
-            AnyRun::Autonomous($run) => $what,
-        }
-    };
-}
-
-impl AnyRun {
-    /// Folds one entry.
-    pub fn apply(&mut self, entry: &Entry) {
-        each!(self, run => run.apply(entry));
-    }
-
+erased_run! {
     /// What comes next. Asked only when nothing is outstanding.
-    #[must_use]
-    pub fn decide(&self) -> Decision {
-        each!(self, run => run.decide())
-    }
-
-    /// Effects that were planned and have no outcome yet, in order.
-    #[must_use]
-    pub fn outstanding(&self) -> &[Outstanding] {
-        each!(self, run => run.outstanding())
-    }
-
+    fn decide(&self) -> Decision;
+    /// The model call that has no outcome yet.
+    fn open_model_call(&self) -> Option<&OpenModelCall>;
+    /// The tool calls that have no outcome yet, in order. There are none beside a model call.
+    fn open_tool_calls(&self) -> &[OpenToolCall];
+    /// How many effects have no outcome yet.
+    fn open_count(&self) -> usize;
+    /// Whether every effect that was planned has its outcome.
+    fn is_idle(&self) -> bool;
     /// What the model is shown, if it is called now.
-    #[must_use]
-    pub fn messages(&self) -> &[Message] {
-        each!(self, run => run.inner().transcript().messages())
-    }
-
+    fn messages(&self) -> &[Message];
     /// Digest of what the model is shown, if it is called now.
-    #[must_use]
-    pub fn prompt_digest(&self) -> String {
-        each!(self, run => run.inner().transcript().digest())
-    }
-
+    fn prompt_digest(&self) -> String;
     /// The plan and the place in it.
-    #[must_use]
-    pub fn progress(&self) -> Progress {
-        each!(self, run => run.progress())
-    }
-
+    fn progress(&self) -> Progress;
     /// What was used so far.
-    #[must_use]
-    pub fn counts(&self) -> Counts {
-        each!(self, run => run.counts())
-    }
-
+    fn counts(&self) -> Counts;
     /// Effects whose outcome is unknown.
-    #[must_use]
-    pub fn unknowns(&self) -> &[Unknown] {
-        each!(self, run => run.unknowns())
-    }
-
+    fn unknowns(&self) -> &[Unknown];
     /// Effects of which nobody can say at this place whether they happened, begun ones included.
-    #[must_use]
-    pub fn unaccounted(&self) -> Vec<Unknown> {
-        each!(self, run => run.unaccounted())
-    }
-
+    fn unaccounted(&self) -> Vec<Unknown>;
     /// What the run has read, and where it may send that.
-    #[must_use]
-    pub fn holding(&self) -> &Holding {
-        each!(self, run => run.holding())
-    }
-
+    fn holding(&self) -> &Taint;
     /// What the run waits for.
-    #[must_use]
-    pub fn waiting_on(&self) -> Option<&WaitingOn> {
-        each!(self, run => run.waiting_on())
-    }
-
+    fn waiting_on(&self) -> Option<&WaitingOn>;
     /// How the run ended, once it has.
-    #[must_use]
-    pub fn ended(&self) -> Option<Status> {
-        each!(self, run => run.ended())
-    }
-
+    fn ended(&self) -> Option<Status>;
     /// The words of an ending that the user asked for.
-    #[must_use]
-    pub fn canceled(&self) -> Decision {
-        each!(self, run => run.canceled())
-    }
-
+    fn canceled(&self) -> Decision;
     /// The switch to another loop that is wanted and can be made here.
-    #[must_use]
-    pub fn switches_here(&self) -> Option<&Switch> {
-        each!(self, run => run.switches_here())
-    }
-
+    fn switches_here(&self) -> Option<&Switch>;
     /// The run that goes on in place of this one, once this one has ended for it.
-    #[must_use]
-    pub fn successor(&self) -> Option<&RunId> {
-        each!(self, run => run.successor()).filter(|_| self.ended() == Some(Status::Canceled))
-    }
-
+    fn successor(&self) -> Option<&RunId>;
     /// The parent's effect that this run is for, if it is a child.
-    #[must_use]
-    pub fn parent(&self) -> Option<&EffectId> {
-        each!(self, run => run.parent())
-    }
-
+    fn parent(&self) -> Option<&EffectId>;
     /// The child that this run waits for.
-    #[must_use]
-    pub fn living_child(&self) -> Option<&RunId> {
-        each!(self, run => run.living_child())
-    }
-
-    /// What a child may use that begins now.
-    ///
-    /// # Errors
-    /// Why there can be no child, for the model.
-    pub fn allowance(&self) -> Result<Budget, Observation> {
-        each!(self, run => run.allowance())
-    }
-
+    fn living_child(&self) -> Option<&RunId>;
+    /// What a child may use that begins now, or why there can be no child, for the model.
+    fn allowance(&self) -> Result<Budget, Observation>;
     /// The words of an ending that the journal's size forces.
-    #[must_use]
-    pub fn journal_full(&self) -> Decision {
-        each!(self, run => run.journal_full())
-    }
-
+    fn journal_full(&self) -> Decision;
     /// The frame.
-    #[must_use]
-    pub fn frame(&self) -> &Arc<Frame> {
-        each!(self, run => run.frame())
-    }
-
+    fn frame(&self) -> &Arc<Frame>;
     /// Why a call must wait: an earlier effect on the same resource has an unknown outcome.
-    #[must_use]
-    pub fn held_back(&self, call: &ToolCall) -> Option<Observation> {
-        each!(self, run => run.held_back(call))
-    }
-
+    fn held_back(&self, call: &ToolCall) -> Option<Observation>;
     /// The newest summary that took the place of earlier messages, and which one it is.
-    #[must_use]
-    pub fn summary(&self) -> Option<(u32, String)> {
-        each!(self, run => run.summary())
-    }
-
+    fn summary(&self) -> Option<(u32, String)>;
     /// When the last entry that was folded was written.
-    #[must_use]
-    pub fn last_at(&self) -> UtcMs {
-        each!(self, run => run.last_at())
-    }
-
+    fn last_at(&self) -> UtcMs;
     /// Place of the last entry that was folded.
-    #[must_use]
-    pub fn last_seq(&self) -> i64 {
-        each!(self, run => run.last_seq())
-    }
-
+    fn last_seq(&self) -> i64;
     /// The whole state as text, for snapshots.
-    #[must_use]
-    pub fn state(&self) -> String {
-        each!(self, run => serde_json::to_string(run.as_ref()))
-            .expect("our own types always have a JSON form")
-    }
+    fn state(&self) -> String;
 }

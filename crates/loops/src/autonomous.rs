@@ -10,22 +10,23 @@
 mod tags;
 
 use crate::contract::Salvage;
+use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::toolbox::listed;
-use crate::{AgentLoop, Transcript, Voice, sent_back};
+use crate::{AgentLoop, Transcript, Voice, replies, truncation};
 use everloop_types::{
     Answer, CallId, Event, Frame, Goal, Message, ModelCall, Next, Observation, Offer, Progress,
     Purpose, Reason, Reply, TodoList, ToolCall, ToolChoice, Words,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use tags::{Said, Tagged};
+use tags::{TaggedCall, TaggedReply};
 
 const INSTRUCTIONS: &str = include_str!("prompts/autonomous.md");
 
 /// The loop's state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Autonomous {
-    phase: Phase,
+    phase: AutonomousPhase,
     transcript: Transcript,
     list: TodoList,
     /// Replies that could be read; each is one iteration.
@@ -42,29 +43,40 @@ pub struct Autonomous {
 /// `tries` counts replies that could not be read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Phase {
+enum AutonomousPhase {
     Thinking { tries: u32 },
     Acting { calls: Vec<ToolCall>, over: Vec<(CallId, bool)> },
     Stuck(Reason),
     Finished(String),
 }
 
-impl Default for Phase {
+impl Default for AutonomousPhase {
     fn default() -> Self {
         Self::Thinking { tries: 0 }
     }
 }
 
 impl AgentLoop for Autonomous {
-    const NAME: &'static str = "autonomous";
-    const VERSION: u32 = 1;
+    const SPEC: LoopSpec = LoopSpec {
+        name: "autonomous",
+        version: 1,
+        step_unit: StepUnit::Iteration,
+        max_steps: 25,
+        settings: &["loop.contract_retries"],
+        keeps_list: false,
+        delegates: true,
+        reply_form: ReplyForm::Tags,
+        alternative: "react",
+        golden: golden!["v0.1/autonomous-1-errand"],
+        sample: replies::in_tags,
+    };
 
     fn evolve(&mut self, event: &Event) {
         match event {
             Event::Started { goal, frame, .. } => self.start(goal, frame),
             Event::Replied { reply, .. } => self.take_reply(reply),
             Event::ModelFailed { error, .. } => {
-                self.phase = Phase::Stuck(Reason::Model(error.clone()));
+                self.phase = AutonomousPhase::Stuck(Reason::Model(error.clone()));
             }
             Event::Observed { call, seen, .. } => self.take_observation(call, seen),
             Event::Forked { word, .. } => self.fork(word.as_deref()),
@@ -76,18 +88,20 @@ impl AgentLoop for Autonomous {
     fn decide(&self) -> Next {
         let limit = self.frame.limits.steps.max_steps;
         match &self.phase {
-            Phase::Thinking { .. } if self.iterations >= limit || self.counted >= limit => {
+            AutonomousPhase::Thinking { .. }
+                if self.iterations >= limit || self.counted >= limit =>
+            {
                 Next::GiveUp(Reason::StepLimit { limit })
             }
-            Phase::Thinking { .. } => Next::ask_model(ModelCall {
+            AutonomousPhase::Thinking { .. } => Next::AskModel(ModelCall {
                 purpose: Purpose::Think,
                 offer: Offer::None,
                 choice: ToolChoice::Auto,
                 output: None,
             }),
-            Phase::Acting { calls, .. } => Next::run_tools(calls),
-            Phase::Stuck(reason) => Next::GiveUp(reason.clone()),
-            Phase::Finished(text) => {
+            AutonomousPhase::Acting { calls, .. } => Next::run_tools(calls),
+            AutonomousPhase::Stuck(reason) => Next::GiveUp(reason.clone()),
+            AutonomousPhase::Finished(text) => {
                 Next::Finish(Answer { words: Words::Said(text.clone()), trouble: None })
             }
         }
@@ -135,40 +149,40 @@ impl Autonomous {
     fn fork(&mut self, word: Option<&str>) {
         (self.iterations, self.counted) = (0, 0);
         let goes_on = match &self.phase {
-            Phase::Stuck(_) => true,
-            Phase::Finished(text) => word.is_some() || text.trim().is_empty(),
-            Phase::Thinking { .. } | Phase::Acting { .. } => false,
+            AutonomousPhase::Stuck(_) => true,
+            AutonomousPhase::Finished(text) => word.is_some() || text.trim().is_empty(),
+            AutonomousPhase::Thinking { .. } | AutonomousPhase::Acting { .. } => false,
         };
         if goes_on {
-            self.phase = Phase::Thinking { tries: 0 };
+            self.phase = AutonomousPhase::Thinking { tries: 0 };
         }
     }
 
     fn take_reply(&mut self, reply: &Reply) {
         self.transcript.push(Message::Assistant { text: reply.text.clone(), calls: Vec::new() });
-        let Phase::Thinking { tries } = self.phase else { return };
+        let AutonomousPhase::Thinking { tries } = self.phase else { return };
         let last = tries >= self.frame.limits.steps.contract_retries;
         match tags::read(&reply.text) {
             Ok(said) => self.take(said, &[]),
             Err(wrong) => match tags::salvage(reply).filter(|_| last) {
-                Some((text, how)) => self.take(Said::Final(text), &[how]),
+                Some((text, how)) => self.take(TaggedReply::Final(text), &[how]),
                 None => self.take_broken(&wrong),
             },
         }
     }
 
-    fn take(&mut self, said: Said, how: &[Salvage]) {
+    fn take(&mut self, said: TaggedReply, how: &[Salvage]) {
         self.note = Salvage::words(how);
         self.iterations += 1;
         match said {
-            Said::Final(text) => self.phase = Phase::Finished(text),
-            Said::Tools(tools) => {
+            TaggedReply::Final(text) => self.phase = AutonomousPhase::Finished(text),
+            TaggedReply::Tools(tools) => {
                 let calls: Vec<ToolCall> = tools.into_iter().map(|tool| self.name(tool)).collect();
                 // More calls than a reply may hold are all refused: none of them is made.
                 if calls.len() <= self.frame.limits.context.calls_per_reply {
                     self.counted += u32::try_from(calls.len()).unwrap_or(u32::MAX);
                 }
-                self.phase = Phase::Acting { calls, over: Vec::new() };
+                self.phase = AutonomousPhase::Acting { calls, over: Vec::new() };
             }
         }
     }
@@ -176,12 +190,14 @@ impl Autonomous {
     /// That a reply was sent back, until one is taken.
     fn sent_back(&self) -> Option<Words> {
         match self.phase {
-            Phase::Thinking { tries } if tries > 0 => Some(sent_back::note(tries, &self.frame)),
+            AutonomousPhase::Thinking { tries } if tries > 0 => {
+                Some(truncation::note(tries, &self.frame))
+            }
             _ => None,
         }
     }
 
-    fn name(&mut self, tool: Tagged) -> ToolCall {
+    fn name(&mut self, tool: TaggedCall) -> ToolCall {
         self.calls += 1;
         ToolCall { id: CallId::new(format!("p{}", self.calls)), tool: tool.name, args: tool.args }
     }
@@ -191,17 +207,23 @@ impl Autonomous {
         let text = format!("contract error: {wrong}. Reply again, in tags only.");
         self.transcript.push(Message::user(text));
         match &mut self.phase {
-            Phase::Thinking { tries } if *tries < self.frame.limits.steps.contract_retries => {
+            AutonomousPhase::Thinking { tries }
+                if *tries < self.frame.limits.steps.contract_retries =>
+            {
                 *tries += 1;
             }
-            Phase::Thinking { .. } => self.phase = Phase::Stuck(Reason::BrokenContract),
-            Phase::Acting { .. } | Phase::Stuck(_) | Phase::Finished(_) => {}
+            AutonomousPhase::Thinking { .. } => {
+                self.phase = AutonomousPhase::Stuck(Reason::BrokenContract)
+            }
+            AutonomousPhase::Acting { .. }
+            | AutonomousPhase::Stuck(_)
+            | AutonomousPhase::Finished(_) => {}
         }
     }
 
     /// Calls are looked at in their order once all are over.
     fn take_observation(&mut self, id: &CallId, seen: &Observation) {
-        let Phase::Acting { calls, over } = &mut self.phase else { return };
+        let AutonomousPhase::Acting { calls, over } = &mut self.phase else { return };
         let known = over.iter().any(|(done, _)| done == id);
         if known || !calls.iter().any(|call| call.id == *id) {
             return;
@@ -214,7 +236,7 @@ impl Autonomous {
         for call in calls.iter().filter(worked) {
             self.list.follow(call);
         }
-        self.phase = Phase::Thinking { tries: 0 };
+        self.phase = AutonomousPhase::Thinking { tries: 0 };
     }
 }
 
@@ -223,9 +245,9 @@ impl Autonomous {
 /// loops read no tags, and people are not shown them either.
 #[must_use]
 pub fn spoken(loop_name: &str, reply: &str) -> String {
-    match loop_name {
-        Autonomous::NAME => tags::without_tags(reply),
-        "" if tags::begins(reply) => tags::without_tags(reply),
-        _ => everloop_types::without_tags(reply),
-    }
+    let reads_tags = match LoopSpec::named(loop_name) {
+        Some(spec) => spec.reply_form == ReplyForm::Tags,
+        None => loop_name.is_empty() && tags::begins(reply),
+    };
+    if reads_tags { tags::without_tags(reply) } else { everloop_types::without_tags(reply) }
 }

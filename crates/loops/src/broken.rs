@@ -1,25 +1,25 @@
-//! What a user is told when the model broke a contract to the end (PR-8, issue 12).
+//! What a user is shown when the model broke a contract to the end (PR-8).
 //!
 //! The fixed text of the loop, which contract it was and how often it was tried, the model's own
 //! last words, and what can be tried.
 
-use crate::React;
-use crate::{AgentLoop, Transcript};
+use crate::{LoopSpec, Transcript};
+use everloop_text as text;
 use everloop_types::{Frame, Message, Words};
 
 /// Characters of the model's own words that are shown.
 const SAID_CHARS: usize = 600;
 
 /// The reason: which loop, which contract if it has several, how many tries.
-pub(crate) fn why(loop_name: &str, contract: &str, frame: &Frame) -> Words {
+pub(crate) fn why(spec: &LoopSpec, contract: &str, frame: &Frame) -> Words {
     let tries = frame.limits.steps.contract_retries.saturating_add(1).to_string();
-    let (loop_name, contract) = (loop_name.to_owned(), contract.to_owned());
+    let loop_name = spec.name.to_owned();
+    let contract = contract.to_owned();
     match contract.as_str() {
-        "" => Words::with("broken.why_any", [("loop", loop_name), ("tries", tries)]),
-        _ => Words::with(
-            "broken.why",
-            [("loop", loop_name), ("contract", contract), ("tries", tries)],
-        ),
+        "" => text::broken::why_any(&loop_name, &tries).words(),
+        _ => text::broken::Why { r#loop: &loop_name, contract: &contract, tries: &tries }
+            .text()
+            .words(),
     }
 }
 
@@ -34,12 +34,12 @@ pub(crate) fn said(transcript: &Transcript) -> Vec<Words> {
         Some((end, _)) => format!("{}…", &said[..end]),
         None => said.to_owned(),
     };
-    vec![Words::key("broken.said"), Words::Said(shown)]
+    vec![text::broken::said().words(), Words::Said(shown)]
 }
 
 /// What can be tried.
-pub(crate) fn advice(loop_name: &str, frame: &Frame) -> Words {
-    let other = if loop_name == React::NAME { "plan-replan" } else { React::NAME };
-    let (other, model) = (other.to_owned(), frame.model.name.clone());
-    Words::with("broken.next", [("loop", other), ("model", model)])
+pub(crate) fn advice(spec: &LoopSpec, frame: &Frame) -> Words {
+    let other = spec.alternative.to_owned();
+    let model = frame.model.name.clone();
+    text::broken::next(&other, &model).words()
 }

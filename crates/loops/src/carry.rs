@@ -92,7 +92,7 @@ fn open_plan(items: &[PlanItem]) -> String {
 fn let_go(mut run: AnyRun) -> AnyRun {
     for _ in 0..LET_GO_MAX {
         let Decision::Do(batch) = run.decide() else { break };
-        let asks = |one: &Planned| matches!(one.planned, EffectPlanned::CallModel { .. });
+        let asks = |one: &Planned| matches!(one.planned, EffectPlanned::CallModel(_));
         if batch.iter().any(asks) {
             break;
         }

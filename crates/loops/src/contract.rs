@@ -4,7 +4,8 @@
 //! except on the last try, where a reply with exactly one possible reading is taken and that is
 //! said.
 
-use everloop_types::{TextKey, Words};
+use everloop_text as text;
+use everloop_types::Words;
 use serde_json::Value;
 
 /// What was wrong with a reply, for the model to read.
@@ -26,20 +27,19 @@ pub(crate) enum Salvage {
 }
 
 impl Salvage {
-    fn key(self) -> TextKey {
-        TextKey::new(match self {
-            Self::Prose => "salvaged.prose",
-            Self::Superfluous => "salvaged.superfluous",
-            Self::Renamed => "salvaged.renamed",
-            Self::Items => "salvaged.items",
-            Self::Unclosed => "salvaged.unclosed",
-        })
+    fn text(self) -> text::Text {
+        match self {
+            Self::Prose => text::salvaged::prose(),
+            Self::Superfluous => text::salvaged::superfluous(),
+            Self::Renamed => text::salvaged::renamed(),
+            Self::Items => text::salvaged::items(),
+            Self::Unclosed => text::salvaged::unclosed(),
+        }
     }
 
     /// What people who watch are told.
     pub(crate) fn words(how: &[Self]) -> Option<Words> {
-        let mut all: Vec<Words> =
-            how.iter().map(|how| Words::Key(how.key(), Default::default())).collect();
+        let mut all: Vec<Words> = how.iter().map(|how| how.text().words()).collect();
         match all.len() {
             0 => None,
             1 => all.pop(),

@@ -1,57 +1,24 @@
 //! What a version of a loop makes of journals, as one digest: computed, never typed.
 //!
-//! A version's corpus is the golden journals of the release that brought it, so the digest changes
+//! A loop names its golden journals in its description. They never change, so the digest changes
 //! only if the fold does. Deliberately absent: what `decide` says where the fold does not ask it,
 //! and the wording of instructions and notices. Both may change under runs that live.
 
-use crate::{
-    AgentLoop, Autonomous, Hybrid, PlanExecuteThink, PlanReplan, React, Run, Staged, TaskDriven,
-    ToolDriven,
-};
+use crate::{AgentLoop, Run};
 use everloop_types::journal::{Entry, Kind};
 use everloop_types::{EffectId, RunId, digest_json};
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A run of an earlier release: its frame, and its journal line by line.
-struct Golden {
-    frame: &'static str,
-    journal: &'static str,
-}
-
-macro_rules! golden {
-    ($name:literal) => {
-        Golden {
-            frame: include_str!(concat!("../tests/golden/", $name, ".frame.json")),
-            journal: include_str!(concat!("../tests/golden/", $name, ".jsonl")),
-        }
-    };
-}
-
-/// The journals of each version of each loop. A line is never changed, only added.
-const CORPUS: &[(&str, u32, &[Golden])] = &[
-    (
-        PlanReplan::NAME,
-        1,
-        &[golden!("v0.1/plan-replan-1-errand"), golden!("v0.1/plan-replan-1-unsettled")],
-    ),
-    (PlanExecuteThink::NAME, 1, &[golden!("v0.1/plan-execute-think-1-errand")]),
-    (ToolDriven::NAME, 1, &[golden!("v0.1/tool-driven-1-errand")]),
-    (TaskDriven::NAME, 1, &[golden!("v0.1/task-driven-1-errand")]),
-    (Staged::NAME, 1, &[golden!("v0.1/staged-1-errand")]),
-    (Hybrid::NAME, 1, &[golden!("v0.1/hybrid-1-errand")]),
-    (Autonomous::NAME, 1, &[golden!("v0.1/autonomous-1-errand")]),
-    (React::NAME, 1, &[golden!("v0.1/react-1-errand"), golden!("v0.1/react-1-compacted")]),
-];
-
-/// Digest of the states through which a loop folds its corpus. `None` for a version without one.
+/// Digest of the states through which a loop folds its golden journals. `None` if it has none.
 #[must_use]
 pub fn fingerprint<L: AgentLoop>() -> Option<String> {
-    let of_this = |corpus: &&(&str, u32, _)| corpus.0 == L::NAME && corpus.1 == L::VERSION;
-    let (_, _, journals) = CORPUS.iter().find(of_this)?;
+    if L::SPEC.golden.is_empty() {
+        return None;
+    }
     let mut states = Vec::new();
-    for golden in *journals {
+    for golden in L::SPEC.golden {
         let frame = serde_json::from_str(golden.frame).ok()?;
         let mut run = Run::<L>::new(Arc::new(frame));
         for line in golden.journal.lines() {

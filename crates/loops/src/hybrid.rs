@@ -4,6 +4,8 @@
 //!   Planning ──list──► Working ──calls, outcomes──► Working ──words──► Reporting ──► Finished
 //! ```
 
+use crate::replies;
+use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::stages::{Planning, Stages, Turn, in_stages};
 use everloop_types::Offer;
 use serde::{Deserialize, Serialize};
@@ -14,7 +16,22 @@ pub struct Hybrid {
     stages: Stages,
 }
 
-in_stages!(Hybrid, "hybrid");
+in_stages!(
+    Hybrid,
+    LoopSpec {
+        name: "hybrid",
+        version: 1,
+        step_unit: StepUnit::Iteration,
+        max_steps: 50,
+        settings: &["loop.contract_retries"],
+        keeps_list: true,
+        delegates: true,
+        reply_form: ReplyForm::NativeCalls,
+        alternative: "react",
+        golden: golden!["v0.1/hybrid-1-errand"],
+        sample: replies::closing_items_and_reporting,
+    }
+);
 
 impl Hybrid {
     const INSTRUCTIONS: &'static str = include_str!("prompts/hybrid.md");
@@ -27,7 +44,7 @@ impl Hybrid {
 
     fn take(&mut self, turn: &Turn) {
         match turn {
-            Turn::Begun => self.stages.talk.say("phase: execution"),
+            Turn::WorkBegins => self.stages.dialogue.push_user("phase: execution"),
             Turn::Said(_) => self.stages.report(),
             Turn::Acted | Turn::Nothing => {}
         }

@@ -19,18 +19,20 @@ mod hybrid;
 mod plan_execute_think;
 mod plan_replan;
 mod react;
+pub mod replies;
 mod run;
 mod schemas;
-mod sent_back;
+mod spec;
 mod staged;
 mod stages;
-mod talk;
 mod task_driven;
+mod tool_dialogue;
 mod tool_driven;
 mod toolbox;
 mod transcript;
+mod truncation;
 
-pub use any::{AnyRun, LOOPS, UnknownLoop, own_max_steps};
+pub use any::{AnyRun, ErasedRun, LOOPS, UnknownLoop};
 pub use autonomous::{Autonomous, spoken};
 pub use carry::carried;
 pub use fingerprint::{fingerprint, golden_entry};
@@ -38,8 +40,9 @@ pub use hybrid::Hybrid;
 pub use plan_execute_think::PlanExecuteThink;
 pub use plan_replan::PlanReplan;
 pub use react::React;
-pub use run::{Decision, Outstanding, Planned, Run, Stage, Unknown};
+pub use run::{CallStage, Decision, OpenModelCall, OpenToolCall, Planned, Run, Unknown};
 pub use schemas::output_schema;
+pub use spec::{GoldenRun, LoopSpec, LoopTexts, ReplyForm, StepUnit};
 pub use staged::Staged;
 pub use task_driven::TaskDriven;
 pub use tool_driven::ToolDriven;
@@ -56,12 +59,10 @@ use std::sync::Arc;
 /// Loops hold no text for users, no retries, no budgets, no approvals: those are done once, around
 /// them.
 pub trait AgentLoop:
-    Clone + Debug + Default + PartialEq + Serialize + DeserializeOwned + Send + Sync
+    Clone + Debug + Default + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
 {
-    /// The name in settings, SQL and pages.
-    const NAME: &'static str;
-    /// Governs how journals are folded. Raise it when `evolve` changes what an old journal means.
-    const VERSION: u32;
+    /// What the loop says about itself.
+    const SPEC: LoopSpec;
 
     /// Takes in one event.
     fn evolve(&mut self, event: &Event);

@@ -14,17 +14,18 @@ mod refs;
 mod replies;
 mod round;
 
-pub(crate) use replies::own;
+pub(crate) use replies::{PLAN, THINK, own};
 
+use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::toolbox::listed;
 use crate::{AgentLoop, Transcript, Voice};
+use everloop_text as text;
 use everloop_types::{
-    Answer, Batch, CallId, Effect, Event, Frame, Goal, Message, ModelCall, Next, Observation,
-    Offer, OnError, Progress, Purpose, Reason, Reply, RoundPlace, TodoList, ToolCall, ToolChoice,
-    UtcMs, Words,
+    Answer, CallId, Event, Frame, Goal, Message, ModelCall, Next, Observation, Offer, Progress,
+    Purpose, Reason, Reply, RoundPlace, TodoList, ToolBatch, ToolCall, ToolChoice, UtcMs, Words,
 };
-use replies::{PLAN, THINK, read_plan, read_thought, steps_most};
-use round::Round;
+use replies::{read_plan, read_thought, steps_most};
+use round::{Round, RoundCounts};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -33,10 +34,10 @@ const INSTRUCTIONS: &str = include_str!("prompts/plan_execute_think.md");
 /// The loop's state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanExecuteThink {
-    phase: Phase,
+    phase: RoundPhase,
     transcript: Transcript,
     round: Round,
-    tally: Tally,
+    tally: RoundCounts,
     /// What the user was told at the end of the newest round.
     summary: Option<String>,
     note: Option<Words>,
@@ -50,7 +51,7 @@ pub struct PlanExecuteThink {
 /// Each phase is named after what is going on. `tries` counts replies that broke the contract.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Phase {
+enum RoundPhase {
     Planning { tries: u32 },
     Executing(Vec<ToolCall>),
     Thinking { tries: u32 },
@@ -58,31 +59,31 @@ enum Phase {
     Finished(Answer),
 }
 
-impl Default for Phase {
+impl Default for RoundPhase {
     fn default() -> Self {
         Self::Planning { tries: 0 }
     }
 }
 
-/// What the loop counts by itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Tally {
-    /// Rounds that are over.
-    rounds: u32,
-    /// Rounds without a usable reply, in a row.
-    failure_rounds: u32,
-    /// Plans that were usable.
-    plans: u32,
-    /// Calls that this loop has named.
-    calls: u32,
-    /// Steps that were run, in all rounds.
-    #[serde(default)]
-    steps_run: u32,
-}
-
 impl AgentLoop for PlanExecuteThink {
-    const NAME: &'static str = "plan-execute-think";
-    const VERSION: u32 = 1;
+    const SPEC: LoopSpec = LoopSpec {
+        name: "plan-execute-think",
+        version: 1,
+        step_unit: StepUnit::Round,
+        max_steps: 20,
+        settings: &[
+            "loop.preset",
+            "loop.round_time",
+            "loop.contract_retries",
+            "loop.failure_rounds",
+        ],
+        keeps_list: false,
+        delegates: false,
+        reply_form: ReplyForm::Rounds,
+        alternative: "react",
+        golden: golden!["v0.1/plan-execute-think-1-errand"],
+        sample: crate::replies::round_by_round,
+    };
 
     fn evolve(&mut self, event: &Event) {
         match event {
@@ -98,15 +99,14 @@ impl AgentLoop for PlanExecuteThink {
 
     fn decide(&self) -> Next {
         match &self.phase {
-            Phase::Planning { .. } => force(Purpose::Plan, PLAN),
-            Phase::Thinking { .. } => force(Purpose::Think, THINK),
-            Phase::Executing(calls) => Next::Do(Batch {
-                effects: calls.iter().cloned().map(Effect::CallTool).collect(),
-                on_error: OnError::GoOn,
+            RoundPhase::Planning { .. } => force(Purpose::Plan, PLAN),
+            RoundPhase::Thinking { .. } => force(Purpose::Think, THINK),
+            RoundPhase::Executing(calls) => Next::CallTools(ToolBatch {
+                calls: calls.clone(),
                 deadline: self.round.deadline(calls, &self.frame),
             }),
-            Phase::Stuck(reason) => Next::GiveUp(reason.clone()),
-            Phase::Finished(answer) => Next::Finish(answer.clone()),
+            RoundPhase::Stuck(reason) => Next::GiveUp(reason.clone()),
+            RoundPhase::Finished(answer) => Next::Finish(answer.clone()),
         }
     }
 
@@ -123,7 +123,7 @@ impl AgentLoop for PlanExecuteThink {
     }
 
     fn progress(&self) -> Progress {
-        let executing = matches!(self.phase, Phase::Executing(_));
+        let executing = matches!(self.phase, RoundPhase::Executing(_));
         Progress {
             items: self.round.items(),
             current: self.round.current().filter(|_| executing),
@@ -161,12 +161,12 @@ impl PlanExecuteThink {
 
     /// What failed is tried again; an answer stands unless the user adds something.
     fn fork(&mut self, word: Option<&str>) {
-        let Tally { plans, calls, .. } = self.tally;
-        self.tally = Tally { plans, calls, ..Tally::default() };
+        let RoundCounts { plans, calls, .. } = self.tally;
+        self.tally = RoundCounts { plans, calls, ..RoundCounts::default() };
         self.note = None;
         match &self.phase {
-            Phase::Finished(answer) if word.is_none() && answer.trouble.is_none() => {}
-            Phase::Finished(_) | Phase::Stuck(_) => self.ask_plan(),
+            RoundPhase::Finished(answer) if word.is_none() && answer.trouble.is_none() => {}
+            RoundPhase::Finished(_) | RoundPhase::Stuck(_) => self.ask_plan(),
             _ => {}
         }
     }
@@ -185,28 +185,28 @@ impl PlanExecuteThink {
              are enough, never more than {most}"
         );
         self.transcript.push(Message::user(text));
-        self.phase = Phase::Planning { tries: 0 };
+        self.phase = RoundPhase::Planning { tries: 0 };
     }
 
     /// The words of the last round, or those that the closing finds (PET-8).
     fn end_at_limit(&mut self, limit: u32) {
         let trouble = Reason::StepLimit { limit };
         self.phase = match &self.summary {
-            Some(summary) => Phase::Finished(Answer {
+            Some(summary) => RoundPhase::Finished(Answer {
                 words: Words::All(vec![
                     Words::Said(summary.clone()),
-                    Words::with("limit.rounds", [("limit", limit.to_string())]),
+                    text::limit::rounds(&limit).words(),
                 ]),
                 trouble: Some(trouble),
             }),
-            None => Phase::Stuck(trouble),
+            None => RoundPhase::Stuck(trouble),
         };
     }
 
     fn take_reply(&mut self, reply: &Reply, at: UtcMs) {
         self.transcript.push_reply(reply);
         let broken = match self.phase {
-            Phase::Planning { .. } => match read_plan(reply, &self.frame) {
+            RoundPhase::Planning { .. } => match read_plan(reply, &self.frame) {
                 Ok(planned) => {
                     self.tally.plans += 1;
                     self.note = Some(Words::Said(planned.reasoning)).filter(|n| !n.is_empty());
@@ -217,14 +217,14 @@ impl PlanExecuteThink {
                 }
                 Err(wrong) => wrong,
             },
-            Phase::Thinking { .. } => match read_thought(reply) {
+            RoundPhase::Thinking { .. } => match read_thought(reply) {
                 Ok(thought) => {
                     self.answer_all(reply, "noted");
                     return self.take_thought(thought.user_summary, thought.task_completed);
                 }
                 Err(wrong) => wrong,
             },
-            Phase::Executing(_) | Phase::Stuck(_) | Phase::Finished(_) => return,
+            RoundPhase::Executing(_) | RoundPhase::Stuck(_) | RoundPhase::Finished(_) => return,
         };
         self.take_broken(reply, &broken);
     }
@@ -236,7 +236,7 @@ impl PlanExecuteThink {
         self.note = Some(Words::Said(summary.clone())).filter(|_| !completed);
         if completed {
             let words = Words::Said(summary);
-            self.phase = Phase::Finished(Answer { words, trouble: None });
+            self.phase = RoundPhase::Finished(Answer { words, trouble: None });
         } else {
             self.summary = Some(summary);
             self.ask_plan();
@@ -255,7 +255,7 @@ impl PlanExecuteThink {
                     self.round.name(place, id.clone());
                     calls.push(ToolCall { id, tool, args });
                 }
-                Phase::Executing(calls)
+                RoundPhase::Executing(calls)
             }
             None => return self.ask_thought(),
         };
@@ -266,11 +266,11 @@ impl PlanExecuteThink {
             self.transcript.answer(asked, self.round.results());
         }
         self.transcript.push(Message::user("phase: think"));
-        self.phase = Phase::Thinking { tries: 0 };
+        self.phase = RoundPhase::Thinking { tries: 0 };
     }
 
     fn take_observation(&mut self, id: &CallId, seen: &Observation, at: UtcMs) {
-        let Phase::Executing(calls) = &self.phase else { return };
+        let RoundPhase::Executing(calls) = &self.phase else { return };
         let Some(call) = calls.iter().find(|call| call.id == *id) else { return };
         if seen.is_ok() {
             self.list.follow(call);
@@ -286,7 +286,7 @@ impl PlanExecuteThink {
 
 /// Only this tool, and the model must call it (PET-1).
 fn force(purpose: Purpose, tool: &str) -> Next {
-    Next::ask_model(ModelCall {
+    Next::AskModel(ModelCall {
         purpose,
         offer: Offer::Only(vec![tool.to_owned()]),
         choice: ToolChoice::Named(tool.to_owned()),

@@ -13,8 +13,10 @@
 mod phases;
 mod replies;
 
-use crate::toolbox::{deed_line, in_words};
-use crate::{AgentLoop, Transcript, sent_back};
+use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
+use crate::toolbox::{action_line, in_words};
+use crate::{AgentLoop, Transcript, truncation};
+use everloop_text as text;
 use everloop_types::{
     Answer, CallId, Contract, Event, Frame, ItemState, ModelCall, Next, Observation, Offer,
     PlanItem, Progress, Purpose, Reason, TodoList, ToolCall, ToolChoice, Words,
@@ -25,10 +27,10 @@ use std::sync::Arc;
 /// The loop's state (PR-10).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanReplan {
-    phase: Phase,
+    phase: PlanPhase,
     transcript: Transcript,
-    plan: Plan,
-    tally: Tally,
+    plan: ItemPlan,
+    tally: PlanCounts,
     /// What was asked and answered, in order.
     clarified: Vec<(String, String)>,
     /// What the user would get if nothing better comes.
@@ -44,7 +46,7 @@ pub struct PlanReplan {
 /// Each phase is named after what is going on. `tries` counts replies that broke the contract.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Phase {
+enum PlanPhase {
     Planning { tries: u32 },
     Thinking { tries: u32 },
     Replanning { tries: u32 },
@@ -53,13 +55,13 @@ enum Phase {
     Finished(Answer),
 }
 
-impl Default for Phase {
+impl Default for PlanPhase {
     fn default() -> Self {
         Self::Planning { tries: 0 }
     }
 }
 
-impl Phase {
+impl PlanPhase {
     /// The contract that the next reply has to follow, and how many broke it so far.
     fn asks(&self) -> Option<(Contract, u32)> {
         match self {
@@ -73,7 +75,7 @@ impl Phase {
 
 /// The plan and the place in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Plan {
+struct ItemPlan {
     items: Vec<PlanItem>,
     current: usize,
     version: u32,
@@ -81,7 +83,7 @@ struct Plan {
 
 /// What the loop counts by itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Tally {
+struct PlanCounts {
     /// Thoughts, replans and actions (PR-7).
     steps: u32,
     /// Rounds without a usable reply, in a row.
@@ -96,8 +98,24 @@ struct Tally {
 }
 
 impl AgentLoop for PlanReplan {
-    const NAME: &'static str = "plan-replan";
-    const VERSION: u32 = 1;
+    const SPEC: LoopSpec = LoopSpec {
+        name: "plan-replan",
+        version: 1,
+        step_unit: StepUnit::Step,
+        max_steps: 20,
+        settings: &[
+            "loop.contract_retries",
+            "loop.failure_rounds",
+            "loop.repeated_questions",
+            "loop.max_clarifications",
+        ],
+        keeps_list: false,
+        delegates: true,
+        reply_form: ReplyForm::JsonObjects,
+        alternative: "react",
+        golden: golden!["v0.1/plan-replan-1-errand", "v0.1/plan-replan-1-unsettled"],
+        sample: crate::replies::in_json,
+    };
 
     fn evolve(&mut self, event: &Event) {
         match event {
@@ -117,16 +135,16 @@ impl AgentLoop for PlanReplan {
     /// runs.
     fn decide(&self) -> Next {
         match &self.phase {
-            Phase::Planning { .. } => ask(Purpose::Plan, Contract::Plan),
-            Phase::Thinking { .. } | Phase::Replanning { .. } if self.out_of_steps() => {
+            PlanPhase::Planning { .. } => ask(Purpose::Plan, Contract::Plan),
+            PlanPhase::Thinking { .. } | PlanPhase::Replanning { .. } if self.out_of_steps() => {
                 Next::Finish(self.limit_answer())
             }
-            Phase::Thinking { .. } => ask(Purpose::Think, Contract::Thought),
-            Phase::Replanning { .. } => ask(Purpose::Replan, Contract::Replan),
-            Phase::Acting(call) | Phase::Asking { call, .. } => {
+            PlanPhase::Thinking { .. } => ask(Purpose::Think, Contract::Thought),
+            PlanPhase::Replanning { .. } => ask(Purpose::Replan, Contract::Replan),
+            PlanPhase::Acting(call) | PlanPhase::Asking { call, .. } => {
                 Next::run_tools(std::slice::from_ref(call))
             }
-            Phase::Finished(answer) => Next::Finish(answer.clone()),
+            PlanPhase::Finished(answer) => Next::Finish(answer.clone()),
         }
     }
 
@@ -144,7 +162,7 @@ impl AgentLoop for PlanReplan {
 
     fn progress(&self) -> Progress {
         let mut items = self.plan.items.clone();
-        let running = !matches!(self.phase, Phase::Finished(_));
+        let running = !matches!(self.phase, PlanPhase::Finished(_));
         if let Some(item) = items.get_mut(self.plan.current)
             && item.state == ItemState::Pending
             && running
@@ -179,17 +197,17 @@ impl PlanReplan {
         (tally.steps, tally.failure_rounds, tally.repeated_questions) = (0, 0, 0);
         self.note = None;
         match &self.phase {
-            Phase::Finished(answer) if word.is_none() && answer.trouble.is_none() => {}
-            Phase::Finished(_) if self.plan.version == 0 => self.ask_plan(),
-            Phase::Finished(_) => self.ask_replan(),
+            PlanPhase::Finished(answer) if word.is_none() && answer.trouble.is_none() => {}
+            PlanPhase::Finished(_) if self.plan.version == 0 => self.ask_plan(),
+            PlanPhase::Finished(_) => self.ask_replan(),
             _ => {}
         }
     }
 
     fn take_observation(&mut self, id: &CallId, seen: &Observation) {
         match std::mem::take(&mut self.phase) {
-            Phase::Acting(call) if call.id == *id => self.acted(&call, seen),
-            Phase::Asking { call, question } if call.id == *id => self.asked(question, seen),
+            PlanPhase::Acting(call) if call.id == *id => self.acted(&call, seen),
+            PlanPhase::Asking { call, question } if call.id == *id => self.asked(question, seen),
             other => self.phase = other,
         }
     }
@@ -218,7 +236,7 @@ impl PlanReplan {
     /// That a reply was sent back, until one is taken.
     fn sent_back(&self) -> Option<Words> {
         let (_, tries) = self.phase.asks().filter(|(_, tries)| *tries > 0)?;
-        Some(sent_back::note(tries, &self.frame))
+        Some(truncation::note(tries, &self.frame))
     }
 
     /// What was done, why the rest was not and what that is, what to do next (PR-7).
@@ -227,28 +245,27 @@ impl PlanReplan {
         let mut done: Vec<Words> = Vec::new();
         let completed = self.plan.items.iter().filter(|item| item.state == ItemState::Completed);
         done.extend(completed.map(|item| Words::Said(format!("- {}", item.text))));
-        done.extend(self.tally.done.iter().map(|deed| deed_line(deed)));
+        done.extend(self.tally.done.iter().map(|action| action_line(action)));
         done.extend(self.pending_response.iter().cloned().map(Words::Said));
         if done.is_empty() {
-            done.push(Words::key("limit.nothing_done"));
+            done.push(text::limit::nothing_done().words());
         }
-        let number = [("limit", limit.to_string())];
         let mut words = vec![
-            Words::with("limit.reached", number.clone()),
-            Words::key("limit.done"),
+            text::limit::reached(&limit).words(),
+            text::limit::done().words(),
             Words::All(done),
-            Words::key("limit.why"),
-            Words::with("limit.why_text", number),
+            text::limit::why().words(),
+            text::limit::why_text(&limit).words(),
         ];
         let open = self.plan.items.iter().filter(|item| item.state != ItemState::Completed);
-        words.extend(open.map(|item| Words::with("limit.left", [("item", item.text.clone())])));
-        words.extend([Words::key("limit.next"), Words::key("limit.next_text")]);
+        words.extend(open.map(|item| text::limit::left(&item.text).words()));
+        words.extend([text::limit::next().words(), text::limit::next_text().words()]);
         Answer { words: Words::All(words), trouble: Some(Reason::StepLimit { limit }) }
     }
 }
 
 fn ask(purpose: Purpose, contract: Contract) -> Next {
-    Next::ask_model(ModelCall {
+    Next::AskModel(ModelCall {
         purpose,
         offer: Offer::None,
         choice: ToolChoice::Auto,

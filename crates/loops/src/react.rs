@@ -10,8 +10,9 @@
 //! (`Run`'s).
 
 use crate::acting::Acting;
-use crate::sent_back::{Heard, SentBack};
-use crate::{AgentLoop, Transcript, Voice};
+use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
+use crate::truncation::{ReplyCheck, TruncationRetry};
+use crate::{AgentLoop, Transcript, Voice, replies};
 use everloop_types::{
     Answer, CallId, Event, Frame, Message, ModelCall, Next, Observation, Offer, Progress, Purpose,
     Reason, Reply, TodoList, ToolChoice, Words,
@@ -24,7 +25,7 @@ const INSTRUCTIONS: &str = include_str!("prompts/react.md");
 /// The loop's state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct React {
-    phase: Phase,
+    phase: ReactPhase,
     transcript: Transcript,
     /// Model calls that came back; each is one iteration.
     iterations: u32,
@@ -33,8 +34,8 @@ pub struct React {
     /// The list that the model keeps with `todo_write`.
     #[serde(flatten)]
     list: TodoList,
-    #[serde(default, skip_serializing_if = "SentBack::is_none")]
-    sent_back: SentBack,
+    #[serde(default, skip_serializing_if = "TruncationRetry::is_none")]
+    truncation: TruncationRetry,
     #[serde(skip)]
     frame: Arc<Frame>,
 }
@@ -42,7 +43,7 @@ pub struct React {
 /// Each phase is named after what is going on, and holds exactly what that needs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Phase {
+enum ReactPhase {
     #[default]
     Thinking,
     /// The calls of one reply, and how each ended.
@@ -52,8 +53,19 @@ enum Phase {
 }
 
 impl AgentLoop for React {
-    const NAME: &'static str = "react";
-    const VERSION: u32 = 1;
+    const SPEC: LoopSpec = LoopSpec {
+        name: "react",
+        version: 1,
+        step_unit: StepUnit::Iteration,
+        max_steps: 25,
+        settings: &[],
+        keeps_list: false,
+        delegates: true,
+        reply_form: ReplyForm::NativeCalls,
+        alternative: "plan-replan",
+        golden: golden!["v0.1/react-1-errand", "v0.1/react-1-compacted"],
+        sample: replies::freely,
+    };
 
     fn evolve(&mut self, event: &Event) {
         match event {
@@ -64,7 +76,7 @@ impl AgentLoop for React {
             }
             Event::Replied { reply, .. } => self.take_reply(reply),
             Event::ModelFailed { error, .. } => {
-                self.phase = Phase::Stuck(Reason::Model(error.clone()));
+                self.phase = ReactPhase::Stuck(Reason::Model(error.clone()));
             }
             Event::Observed { call, seen, .. } => self.take_observation(call, seen),
             Event::Forked { word, .. } => self.fork(word.as_deref()),
@@ -77,18 +89,18 @@ impl AgentLoop for React {
     fn decide(&self) -> Next {
         let limit = self.frame.limits.steps.max_steps;
         match &self.phase {
-            Phase::Thinking if self.iterations >= limit || self.calls >= limit => {
+            ReactPhase::Thinking if self.iterations >= limit || self.calls >= limit => {
                 Next::GiveUp(Reason::StepLimit { limit })
             }
-            Phase::Thinking => Next::ask_model(ModelCall {
+            ReactPhase::Thinking => Next::AskModel(ModelCall {
                 purpose: Purpose::Think,
                 offer: Offer::All,
                 choice: ToolChoice::Auto,
                 output: None,
             }),
-            Phase::Acting(acting) => Next::run_tools(&acting.calls()),
-            Phase::Stuck(reason) => Next::GiveUp(reason.clone()),
-            Phase::Finished(text) => {
+            ReactPhase::Acting(acting) => Next::run_tools(&acting.calls()),
+            ReactPhase::Stuck(reason) => Next::GiveUp(reason.clone()),
+            ReactPhase::Finished(text) => {
                 Next::Finish(Answer { words: Words::Said(text.clone()), trouble: None })
             }
         }
@@ -114,7 +126,7 @@ impl AgentLoop for React {
             steps: self.iterations,
             steps_max: self.frame.limits.steps.max_steps,
             failed: 0,
-            note: self.sent_back.note(&self.frame),
+            note: self.truncation.note(&self.frame),
             round: None,
         }
     }
@@ -127,44 +139,44 @@ impl AgentLoop for React {
 impl React {
     /// What failed is tried again; an answer stands unless the user adds something.
     fn fork(&mut self, word: Option<&str>) {
-        (self.iterations, self.calls, self.sent_back) = (0, 0, SentBack::default());
+        (self.iterations, self.calls, self.truncation) = (0, 0, TruncationRetry::default());
         let goes_on = match &self.phase {
-            Phase::Stuck(_) => true,
-            Phase::Finished(text) => word.is_some() || text.trim().is_empty(),
-            Phase::Thinking | Phase::Acting(_) => false,
+            ReactPhase::Stuck(_) => true,
+            ReactPhase::Finished(text) => word.is_some() || text.trim().is_empty(),
+            ReactPhase::Thinking | ReactPhase::Acting(_) => false,
         };
         if goes_on {
-            self.phase = Phase::Thinking;
+            self.phase = ReactPhase::Thinking;
         }
     }
 
     fn take_reply(&mut self, reply: &Reply) {
         self.iterations += 1;
         self.transcript.push_reply(reply);
-        let heard = self.sent_back.take(reply, &self.frame);
+        let check = self.truncation.take(reply, &self.frame);
         self.phase = if reply.calls.is_empty() {
-            match heard {
-                Heard::Words => Phase::Finished(reply.text.clone()),
-                Heard::Again(told) => {
+            match check {
+                ReplyCheck::Usable => ReactPhase::Finished(reply.text.clone()),
+                ReplyCheck::Retry(told) => {
                     self.transcript.push(Message::user(told));
-                    Phase::Thinking
+                    ReactPhase::Thinking
                 }
-                Heard::Never(reason) => Phase::Stuck(reason),
+                ReplyCheck::GiveUp(reason) => ReactPhase::Stuck(reason),
             }
         } else {
             // More calls than a reply may hold are all refused: none of them is made.
             if reply.calls.len() <= self.frame.limits.context.calls_per_reply {
                 self.calls += u32::try_from(reply.calls.len()).unwrap_or(u32::MAX);
             }
-            Phase::Acting(Acting::of(reply))
+            ReactPhase::Acting(Acting::of(reply))
         };
     }
 
     fn take_observation(&mut self, id: &CallId, seen: &Observation) {
-        let Phase::Acting(acting) = &mut self.phase else { return };
+        let ReactPhase::Acting(acting) = &mut self.phase else { return };
         if let Some(over) = acting.take(id, seen.ending) {
             over.write(&mut self.list);
-            self.phase = Phase::Thinking;
+            self.phase = ReactPhase::Thinking;
         }
     }
 }

@@ -20,12 +20,12 @@ mod switch;
 
 pub use decide::{Decision, Planned};
 pub(crate) use last_words::why;
-pub use ledger::{Outstanding, Stage, Unknown};
+pub use ledger::{CallStage, OpenModelCall, OpenToolCall, Unknown};
 
 use crate::AgentLoop;
-use account::Account;
+use account::WorkAccount;
 use everloop_types::journal::{Waiting, WaitingOn};
-use everloop_types::{Counts, Frame, Holding, Notice, Progress, Reason, Status, UtcMs};
+use everloop_types::{Counts, Frame, Message, Notice, Progress, Reason, Status, Taint, UtcMs};
 use evidence::Evidence;
 use guards::Guards;
 use ledger::Ledger;
@@ -41,19 +41,19 @@ pub struct Run<L: AgentLoop> {
     frame: Arc<Frame>,
     ledger: Ledger,
     guards: Guards,
-    account: Account,
+    account: WorkAccount,
     #[serde(default, skip_serializing_if = "Evidence::is_empty")]
     evidence: Evidence,
     closing: Closing,
     /// Notices that came while something was outstanding: they would change a prompt that is out.
     held: Vec<Notice>,
     parked: Parked,
-    place: Place,
+    place: JournalPlace,
 }
 
 /// The place in the journal up to which the state was folded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Place {
+struct JournalPlace {
     seq: i64,
     at: UtcMs,
 }
@@ -92,12 +92,12 @@ impl<L: AgentLoop> Run<L> {
             frame,
             ledger: Ledger::default(),
             guards: Guards::default(),
-            account: Account::default(),
+            account: WorkAccount::default(),
             evidence: Evidence::default(),
             closing: Closing::default(),
             held: Vec::new(),
             parked: Parked::default(),
-            place: Place::default(),
+            place: JournalPlace::default(),
         }
     }
 
@@ -123,16 +123,55 @@ impl<L: AgentLoop> Run<L> {
         &self.inner
     }
 
+    /// What the model is shown, if it is called now.
+    #[must_use]
+    pub fn messages(&self) -> &[Message] {
+        self.inner.transcript().messages()
+    }
+
+    /// Digest of what the model is shown, if it is called now.
+    #[must_use]
+    pub fn prompt_digest(&self) -> String {
+        self.inner.transcript().digest()
+    }
+
+    /// The whole state as text, for snapshots.
+    ///
+    /// # Panics
+    /// Never: the state consists of types that have a JSON form.
+    #[must_use]
+    pub fn state(&self) -> String {
+        serde_json::to_string(self).expect("our own types always have a JSON form")
+    }
+
     /// The frame.
     #[must_use]
     pub fn frame(&self) -> &Arc<Frame> {
         &self.frame
     }
 
-    /// Effects that were planned and have no outcome yet, in order.
+    /// The model call that has no outcome yet.
     #[must_use]
-    pub fn outstanding(&self) -> &[Outstanding] {
-        &self.ledger.outstanding
+    pub fn open_model_call(&self) -> Option<&OpenModelCall> {
+        self.ledger.model_call()
+    }
+
+    /// The tool calls that have no outcome yet, in order. There are none beside a model call.
+    #[must_use]
+    pub fn open_tool_calls(&self) -> &[OpenToolCall] {
+        self.ledger.tool_calls()
+    }
+
+    /// How many effects have no outcome yet.
+    #[must_use]
+    pub fn open_count(&self) -> usize {
+        usize::from(self.open_model_call().is_some()) + self.open_tool_calls().len()
+    }
+
+    /// Whether every effect that was planned has its outcome.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.ledger.is_idle()
     }
 
     /// Effects whose outcome is unknown and that nobody has settled.
@@ -144,11 +183,11 @@ impl<L: AgentLoop> Run<L> {
     /// Effects of which nobody can say at this place whether they happened: those whose outcome is
     /// unknown, and those that were begun and have no outcome yet. In plan order.
     ///
-    /// Whoever starts something new from here, a fork or a retry, must settle them first.
+    /// A fork or a retry that starts from here must settle them first.
     #[must_use]
     pub fn unaccounted(&self) -> Vec<Unknown> {
-        let begun = self.ledger.outstanding.iter().filter(|open| open.may_have_acted);
-        let begun = begun.filter_map(|open| open.as_unknown(&self.frame));
+        let begun = self.ledger.tool_calls().iter().filter(|open| open.may_have_acted);
+        let begun = begun.map(|open| open.as_unknown(&self.frame));
         let mut all: Vec<Unknown> = self.ledger.unknowns.iter().cloned().chain(begun).collect();
         all.sort_by(|a, b| a.effect.cmp(&b.effect));
         all
@@ -181,7 +220,7 @@ impl<L: AgentLoop> Run<L> {
 
     /// What the run has read, and where it may send that.
     #[must_use]
-    pub fn holding(&self) -> &Holding {
+    pub fn holding(&self) -> &Taint {
         &self.ledger.holding
     }
 
@@ -209,7 +248,7 @@ impl<L: AgentLoop> Run<L> {
         self.place.at
     }
 
-    /// Place of the last entry that was folded.
+    /// JournalPlace of the last entry that was folded.
     #[must_use]
     pub fn last_seq(&self) -> i64 {
         self.place.seq

@@ -6,6 +6,8 @@
 //!
 //! The list is fixed once it is planned; the code closes its items.
 
+use crate::replies;
+use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::stages::{Planning, Stages, Turn, in_stages};
 use everloop_types::{ItemState, Offer};
 use serde::{Deserialize, Serialize};
@@ -16,7 +18,22 @@ pub struct Staged {
     stages: Stages,
 }
 
-in_stages!(Staged, "staged");
+in_stages!(
+    Staged,
+    LoopSpec {
+        name: "staged",
+        version: 1,
+        step_unit: StepUnit::Iteration,
+        max_steps: 50,
+        settings: &["loop.contract_retries"],
+        keeps_list: true,
+        delegates: true,
+        reply_form: ReplyForm::NativeCalls,
+        alternative: "react",
+        golden: golden!["v0.1/staged-1-errand"],
+        sample: replies::item_by_item,
+    }
+);
 
 impl Staged {
     const INSTRUCTIONS: &'static str = include_str!("prompts/staged.md");
@@ -24,18 +41,18 @@ impl Staged {
 
     /// The tools of the work.
     fn offer(&self) -> Offer {
-        self.stages.talk.without_list()
+        self.stages.dialogue.without_list()
     }
 
     fn take(&mut self, turn: &Turn) {
         match turn {
             // Without a list the whole request is the work.
-            Turn::Begun if self.stages.talk.list.items().is_empty() => {
-                self.stages.talk.say("phase: execution");
+            Turn::WorkBegins if self.stages.dialogue.list.items().is_empty() => {
+                self.stages.dialogue.push_user("phase: execution");
             }
-            Turn::Begun => self.work(),
+            Turn::WorkBegins => self.work(),
             Turn::Said(_) => {
-                let list = &mut self.stages.talk.list;
+                let list = &mut self.stages.dialogue.list;
                 if let Some(place) = list.in_progress() {
                     list.mark(place, ItemState::Completed);
                 }
@@ -47,11 +64,11 @@ impl Staged {
 
     /// On to the first open item, or to the report.
     fn work(&mut self) {
-        let talk = &mut self.stages.talk;
-        let Some(place) = talk.list.first_open() else { return self.stages.report() };
-        talk.list.mark(place, ItemState::InProgress);
-        let (number, total) = (place + 1, talk.list.items().len());
-        let text = talk.list.items()[place].text.clone();
-        talk.say(format!("phase: execution\nitem {number} of {total}: {text}"));
+        let dialogue = &mut self.stages.dialogue;
+        let Some(place) = dialogue.list.first_open() else { return self.stages.report() };
+        dialogue.list.mark(place, ItemState::InProgress);
+        let (number, total) = (place + 1, dialogue.list.items().len());
+        let text = dialogue.list.items()[place].text.clone();
+        dialogue.push_user(format!("phase: execution\nitem {number} of {total}: {text}"));
     }
 }

@@ -1,6 +1,6 @@
 //! Stages that the code controls: planning writes the list, work is the loop's own, reporting ends.
 
-use crate::talk::Talk;
+use crate::tool_dialogue::ToolDialogue;
 use everloop_types::{
     CallId, Event, Frame, Goal, Next, Observation, Offer, Purpose, Reason, Reply, TODO_WRITE,
     ToolChoice,
@@ -13,14 +13,14 @@ const EMPTY: &str =
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Stages {
-    pub(crate) talk: Talk,
-    stage: Stage,
+    pub(crate) dialogue: ToolDialogue,
+    stage: WorkStage,
 }
 
 /// `tries` counts replies without a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Stage {
+enum WorkStage {
     Planning { tries: u32 },
     Working,
     Reporting,
@@ -28,7 +28,7 @@ enum Stage {
     Finished(String),
 }
 
-impl Default for Stage {
+impl Default for WorkStage {
     fn default() -> Self {
         Self::Planning { tries: 0 }
     }
@@ -47,7 +47,7 @@ pub(crate) enum Planning {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// The list is there, or none can be: the work begins.
-    Begun,
+    WorkBegins,
     /// A batch of calls of the work is over.
     Acted,
     /// The model has said this while it works.
@@ -80,28 +80,28 @@ impl Stages {
     }
 
     fn start(&mut self, instructions: &str, goal: &Goal, frame: &Arc<Frame>) -> Turn {
-        self.talk.open(instructions, goal, frame);
+        self.dialogue.open(instructions, goal, frame);
         self.plan()
     }
 
     /// Without the tool for it there is no list, and the work begins at once.
     fn plan(&mut self) -> Turn {
-        if !self.talk.has_tool(TODO_WRITE) {
+        if !self.dialogue.has_tool(TODO_WRITE) {
             return self.begin();
         }
-        self.talk.say("phase: planning");
-        self.stage = Stage::Planning { tries: 0 };
+        self.dialogue.push_user("phase: planning");
+        self.stage = WorkStage::Planning { tries: 0 };
         Turn::Nothing
     }
 
     fn begin(&mut self) -> Turn {
-        self.stage = Stage::Working;
-        Turn::Begun
+        self.stage = WorkStage::Working;
+        Turn::WorkBegins
     }
 
     /// The work is over. What did not come off is named, so that the report can say so.
     pub(crate) fn report(&mut self) {
-        let list = &self.talk.list;
+        let list = &self.dialogue.list;
         let mut text = "phase: reporting".to_owned();
         for (heading, lines) in [("failed", list.failed_lines()), ("still open", list.open_lines())]
         {
@@ -109,33 +109,33 @@ impl Stages {
                 text.push_str(&format!("\n{heading}:\n{lines}"));
             }
         }
-        self.talk.say(text);
-        self.stage = Stage::Reporting;
+        self.dialogue.push_user(text);
+        self.stage = WorkStage::Reporting;
     }
 
-    /// A list with a failed item is no success, whatever the report says: the model was asked for
-    /// it until its tries were used up (TD-6). Items that stayed open are named (TD-4).
+    /// A list with a failed item is not a success, whatever the report says: the model was asked
+    /// for it until its tries were used up (TD-6). Items that stayed open are named (TD-4).
     fn trouble(&self) -> Option<Reason> {
-        self.talk.list.has_failed().then_some(Reason::BrokenContract)
+        self.dialogue.list.has_failed().then_some(Reason::BrokenContract)
     }
 
     fn fail(&mut self, reason: Reason) {
-        self.stage = Stage::Stuck(reason);
+        self.stage = WorkStage::Stuck(reason);
     }
 
     fn hear(&mut self, reply: &Reply, planning: Planning, work: &Offer) -> Turn {
-        if self.talk.refuse(reply, &self.offer(planning, work)) {
+        if self.dialogue.reject_calls(reply, &self.offer(planning, work)) {
             return self.not_planned();
         }
-        let Some(words) = self.talk.hear(reply) else { return Turn::Nothing };
-        if let Stage::Planning { .. } = self.stage {
-            self.talk.say(format!(
+        let Some(words) = self.dialogue.take_reply(reply) else { return Turn::Nothing };
+        if let WorkStage::Planning { .. } = self.stage {
+            self.dialogue.push_user(format!(
                 "contract error: write the list first; `{TODO_WRITE}` has to be called, words \
                  alone are not read."
             ));
             return self.not_planned();
         }
-        match self.talk.send_back(reply) {
+        match self.dialogue.retry_truncated(reply) {
             Ok(false) => {}
             Ok(true) => return Turn::Nothing,
             Err(reason) => {
@@ -144,62 +144,68 @@ impl Stages {
             }
         }
         match self.stage {
-            Stage::Working if words.trim().is_empty() => {
-                self.talk.say(EMPTY);
+            WorkStage::Working if words.trim().is_empty() => {
+                self.dialogue.push_user(EMPTY);
                 Turn::Nothing
             }
-            Stage::Working => Turn::Said(words),
-            Stage::Reporting => {
-                self.stage = Stage::Finished(words);
+            WorkStage::Working => Turn::Said(words),
+            WorkStage::Reporting => {
+                self.stage = WorkStage::Finished(words);
                 Turn::Nothing
             }
-            Stage::Planning { .. } | Stage::Stuck(_) | Stage::Finished(_) => Turn::Nothing,
+            WorkStage::Planning { .. } | WorkStage::Stuck(_) | WorkStage::Finished(_) => {
+                Turn::Nothing
+            }
         }
     }
 
     /// A model that makes no list is given up; one that works may still mend its ways.
     fn not_planned(&mut self) -> Turn {
-        let allowed = self.talk.frame.limits.steps.contract_retries;
+        let allowed = self.dialogue.frame.limits.steps.contract_retries;
         match &mut self.stage {
-            Stage::Planning { tries } if *tries < allowed => *tries += 1,
-            Stage::Planning { .. } => self.fail(Reason::BrokenContract),
+            WorkStage::Planning { tries } if *tries < allowed => *tries += 1,
+            WorkStage::Planning { .. } => self.fail(Reason::BrokenContract),
             _ => {}
         }
         Turn::Nothing
     }
 
     fn observe(&mut self, id: &CallId, seen: &Observation) -> Turn {
-        let Some(batch) = self.talk.observe(id, seen) else { return Turn::Nothing };
+        let Some(batch) = self.dialogue.observe(id, seen) else { return Turn::Nothing };
         match self.stage {
-            Stage::Planning { .. } if batch.listed && self.talk.list.first_open().is_some() => {
+            WorkStage::Planning { .. }
+                if batch.listed && self.dialogue.list.first_open().is_some() =>
+            {
                 self.begin()
             }
-            // What was looked at before the list is no broken contract; a list that failed is.
-            Stage::Planning { .. } if batch.work => Turn::Nothing,
-            Stage::Planning { .. } => self.not_planned(),
-            Stage::Working => Turn::Acted,
+            // Looking around before the list does not break the contract; a failed list does.
+            WorkStage::Planning { .. } if batch.work => Turn::Nothing,
+            WorkStage::Planning { .. } => self.not_planned(),
+            WorkStage::Working => Turn::Acted,
             _ => Turn::Nothing,
         }
     }
 
     /// What failed is tried again; a report stands unless the user adds something.
     fn fork(&mut self, word: Option<&str>) -> Turn {
-        self.talk.renew();
+        self.dialogue.renew();
         match &self.stage {
-            Stage::Stuck(_) if word.is_none() && self.talk.list.first_open().is_some() => {
+            WorkStage::Stuck(_) if word.is_none() && self.dialogue.list.first_open().is_some() => {
                 self.begin()
             }
-            Stage::Stuck(_) => self.plan(),
-            Stage::Finished(words) if word.is_some() || words.trim().is_empty() => self.plan(),
+            WorkStage::Stuck(_) => self.plan(),
+            WorkStage::Finished(words) if word.is_some() || words.trim().is_empty() => self.plan(),
             _ => Turn::Nothing,
         }
     }
 
     fn offer(&self, planning: Planning, work: &Offer) -> Offer {
         match (&self.stage, planning) {
-            (Stage::Planning { .. }, Planning::Forced) => Offer::Only(vec![TODO_WRITE.to_owned()]),
-            (Stage::Planning { .. }, Planning::Free) => Offer::All,
-            (Stage::Working, _) => work.clone(),
+            (WorkStage::Planning { .. }, Planning::Forced) => {
+                Offer::Only(vec![TODO_WRITE.to_owned()])
+            }
+            (WorkStage::Planning { .. }, Planning::Free) => Offer::All,
+            (WorkStage::Working, _) => work.clone(),
             _ => Offer::None,
         }
     }
@@ -207,28 +213,27 @@ impl Stages {
     pub(crate) fn next(&self, planning: Planning, work: &Offer) -> Next {
         let offer = self.offer(planning, work);
         let (purpose, choice) = match &self.stage {
-            Stage::Planning { .. } => match planning {
+            WorkStage::Planning { .. } => match planning {
                 Planning::Forced => (Purpose::Plan, ToolChoice::Named(TODO_WRITE.to_owned())),
                 Planning::Free => (Purpose::Plan, ToolChoice::Auto),
             },
-            Stage::Working => (Purpose::Think, ToolChoice::Auto),
-            Stage::Reporting => (Purpose::Think, ToolChoice::None),
-            Stage::Stuck(reason) => return Next::GiveUp(reason.clone()),
-            Stage::Finished(words) => {
-                return Next::Finish(self.talk.answer(words.clone(), self.trouble()));
+            WorkStage::Working => (Purpose::Think, ToolChoice::Auto),
+            WorkStage::Reporting => (Purpose::Think, ToolChoice::None),
+            WorkStage::Stuck(reason) => return Next::GiveUp(reason.clone()),
+            WorkStage::Finished(words) => {
+                return Next::Finish(self.dialogue.answer(words.clone(), self.trouble()));
             }
         };
-        self.talk.next(purpose, offer, choice)
+        self.dialogue.next(purpose, offer, choice)
     }
 }
 
 /// A loop in stages, of a type that has `stages`, `INSTRUCTIONS`, `PLANNING`, an `offer` for the
 /// work, and takes each turn in its own way.
 macro_rules! in_stages {
-    ($kind:ident, $name:literal) => {
+    ($kind:ident, $spec:expr $(,)?) => {
         impl $crate::AgentLoop for $kind {
-            const NAME: &'static str = $name;
-            const VERSION: u32 = 1;
+            const SPEC: $crate::LoopSpec = $spec;
 
             fn evolve(&mut self, event: &everloop_types::Event) {
                 let offer = self.offer();
@@ -241,23 +246,23 @@ macro_rules! in_stages {
             }
 
             fn transcript(&self) -> &$crate::Transcript {
-                &self.stages.talk.transcript
+                &self.stages.dialogue.transcript
             }
 
             fn transcript_mut(&mut self) -> &mut $crate::Transcript {
-                &mut self.stages.talk.transcript
+                &mut self.stages.dialogue.transcript
             }
 
             fn list(&self) -> &everloop_types::TodoList {
-                &self.stages.talk.list
+                &self.stages.dialogue.list
             }
 
             fn progress(&self) -> everloop_types::Progress {
-                self.stages.talk.progress()
+                self.stages.dialogue.progress()
             }
 
             fn attach(&mut self, frame: std::sync::Arc<everloop_types::Frame>) {
-                self.stages.talk.frame = frame;
+                self.stages.dialogue.frame = frame;
             }
         }
     };

@@ -5,6 +5,8 @@
 //!                          └──words while it is open──► again, twice ──► failed, the next
 //! ```
 
+use crate::replies;
+use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::stages::{Planning, Stages, Turn, in_stages};
 use everloop_types::{ItemState, Offer};
 use serde::{Deserialize, Serialize};
@@ -19,7 +21,22 @@ pub struct TaskDriven {
     tries: u32,
 }
 
-in_stages!(TaskDriven, "task-driven");
+in_stages!(
+    TaskDriven,
+    LoopSpec {
+        name: "task-driven",
+        version: 1,
+        step_unit: StepUnit::Iteration,
+        max_steps: 50,
+        settings: &["loop.item_retries", "loop.contract_retries"],
+        keeps_list: true,
+        delegates: true,
+        reply_form: ReplyForm::NativeCalls,
+        alternative: "react",
+        golden: golden!["v0.1/task-driven-1-errand"],
+        sample: replies::closing_items,
+    }
+);
 
 impl TaskDriven {
     const INSTRUCTIONS: &'static str = include_str!("prompts/task_driven.md");
@@ -33,10 +50,10 @@ impl TaskDriven {
     fn take(&mut self, turn: &Turn) {
         match turn {
             // Without a list the whole request is the work.
-            Turn::Begun if self.stages.talk.list.items().is_empty() => {
-                self.stages.talk.say("phase: execution");
+            Turn::WorkBegins if self.stages.dialogue.list.items().is_empty() => {
+                self.stages.dialogue.push_user("phase: execution");
             }
-            Turn::Begun => self.work(),
+            Turn::WorkBegins => self.work(),
             Turn::Acted if !self.item.is_empty() && !self.is_open() => self.work(),
             Turn::Said(_) if self.is_open() => self.retry(),
             Turn::Said(_) => self.work(),
@@ -45,7 +62,7 @@ impl TaskDriven {
     }
 
     fn place(&self) -> Option<usize> {
-        let list = &self.stages.talk.list;
+        let list = &self.stages.dialogue.list;
         list.place(&self.item).or_else(|| {
             // A list without names is known by its numbers.
             (0..list.items().len()).find(|place| list.id(*place) == self.item)
@@ -53,32 +70,32 @@ impl TaskDriven {
     }
 
     fn is_open(&self) -> bool {
-        let state = self.place().map(|place| self.stages.talk.list.items()[place].state);
+        let state = self.place().map(|place| self.stages.dialogue.list.items()[place].state);
         matches!(state, Some(ItemState::Pending | ItemState::InProgress))
     }
 
     /// On to the first open item, or to the report.
     fn work(&mut self) {
-        let talk = &mut self.stages.talk;
-        let Some(place) = talk.list.first_open() else { return self.stages.report() };
-        talk.list.mark(place, ItemState::InProgress);
-        self.item = talk.list.id(place);
+        let dialogue = &mut self.stages.dialogue;
+        let Some(place) = dialogue.list.first_open() else { return self.stages.report() };
+        dialogue.list.mark(place, ItemState::InProgress);
+        self.item = dialogue.list.id(place);
         self.tries = 0;
-        let (number, total) = (place + 1, talk.list.items().len());
-        let (id, text) = (&self.item, talk.list.items()[place].text.clone());
-        talk.say(format!("phase: execution\nitem {number} of {total}, id {id}: {text}"));
+        let (number, total) = (place + 1, dialogue.list.items().len());
+        let (id, text) = (&self.item, dialogue.list.items()[place].text.clone());
+        dialogue.push_user(format!("phase: execution\nitem {number} of {total}, id {id}: {text}"));
     }
 
     /// The model stopped before the item was closed.
     fn retry(&mut self) {
-        let allowed = self.stages.talk.frame.limits.steps.list.item_retries;
+        let allowed = self.stages.dialogue.frame.limits.steps.list.item_retries;
         if self.tries < allowed {
             self.tries += 1;
             let text = NOT_CLOSED.replace("{id}", &self.item);
-            return self.stages.talk.say(text.trim_end());
+            return self.stages.dialogue.push_user(text.trim_end());
         }
         if let Some(place) = self.place() {
-            self.stages.talk.list.mark(place, ItemState::Failed);
+            self.stages.dialogue.list.mark(place, ItemState::Failed);
         }
         self.work();
     }

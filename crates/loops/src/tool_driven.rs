@@ -8,8 +8,9 @@
 //!
 //! Deliberately absent: choosing items, setting states, judging results. That is the model's.
 
-use crate::talk::{Batch, Talk};
-use crate::{AgentLoop, Transcript};
+use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
+use crate::tool_dialogue::{BatchOutcome, ToolDialogue};
+use crate::{AgentLoop, Transcript, replies};
 use everloop_types::{
     Answer, Event, Frame, Next, Offer, Progress, Purpose, Reason, TODO_WRITE, TodoList, ToolChoice,
 };
@@ -25,14 +26,14 @@ const IDLE: &str = include_str!("prompts/idle_list.md");
 /// The loop's state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolDriven {
-    phase: Phase,
-    talk: Talk,
+    phase: ToolDrivenPhase,
+    dialogue: ToolDialogue,
     reminded: Reminded,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Phase {
+enum ToolDrivenPhase {
     #[default]
     Working,
     Stuck(Reason),
@@ -51,26 +52,44 @@ struct Reminded {
 }
 
 impl AgentLoop for ToolDriven {
-    const NAME: &'static str = "tool-driven";
-    const VERSION: u32 = 1;
+    const SPEC: LoopSpec = LoopSpec {
+        name: "tool-driven",
+        version: 1,
+        step_unit: StepUnit::Iteration,
+        max_steps: 50,
+        settings: &[
+            "loop.reminders",
+            "loop.unlisted_work",
+            "loop.idle_list",
+            "loop.completion_mark",
+        ],
+        keeps_list: true,
+        delegates: true,
+        reply_form: ReplyForm::NativeCalls,
+        alternative: "react",
+        golden: golden!["v0.1/tool-driven-1-errand"],
+        sample: replies::closing_items,
+    };
 
     fn evolve(&mut self, event: &Event) {
         match event {
-            Event::Started { goal, frame, .. } => self.talk.open(&instructions(frame), goal, frame),
+            Event::Started { goal, frame, .. } => {
+                self.dialogue.open(&instructions(frame), goal, frame)
+            }
             Event::Replied { reply, .. } => {
-                if let Some(words) = self.talk.hear(reply) {
-                    match self.talk.send_back(reply) {
+                if let Some(words) = self.dialogue.take_reply(reply) {
+                    match self.dialogue.retry_truncated(reply) {
                         Ok(true) => {}
                         Ok(false) => self.take_answer(words),
-                        Err(reason) => self.phase = Phase::Stuck(reason),
+                        Err(reason) => self.phase = ToolDrivenPhase::Stuck(reason),
                     }
                 }
             }
             Event::ModelFailed { error, .. } => {
-                self.phase = Phase::Stuck(Reason::Model(error.clone()));
+                self.phase = ToolDrivenPhase::Stuck(Reason::Model(error.clone()));
             }
             Event::Observed { call, seen, .. } => {
-                if let Some(batch) = self.talk.observe(call, seen) {
+                if let Some(batch) = self.dialogue.observe(call, seen) {
                     self.take_batch(batch);
                 }
             }
@@ -82,52 +101,54 @@ impl AgentLoop for ToolDriven {
 
     fn decide(&self) -> Next {
         match &self.phase {
-            Phase::Working => self.talk.next(Purpose::Think, Offer::All, ToolChoice::Auto),
-            Phase::Stuck(reason) => Next::GiveUp(reason.clone()),
-            Phase::Finished(answer) => Next::Finish(answer.clone()),
+            ToolDrivenPhase::Working => {
+                self.dialogue.next(Purpose::Think, Offer::All, ToolChoice::Auto)
+            }
+            ToolDrivenPhase::Stuck(reason) => Next::GiveUp(reason.clone()),
+            ToolDrivenPhase::Finished(answer) => Next::Finish(answer.clone()),
         }
     }
 
     fn transcript(&self) -> &Transcript {
-        &self.talk.transcript
+        &self.dialogue.transcript
     }
 
     fn transcript_mut(&mut self) -> &mut Transcript {
-        &mut self.talk.transcript
+        &mut self.dialogue.transcript
     }
 
     fn list(&self) -> &TodoList {
-        &self.talk.list
+        &self.dialogue.list
     }
 
     fn progress(&self) -> Progress {
-        self.talk.progress()
+        self.dialogue.progress()
     }
 
     fn attach(&mut self, frame: Arc<Frame>) {
-        self.talk.frame = frame;
+        self.dialogue.frame = frame;
     }
 }
 
 impl ToolDriven {
     /// What failed is tried again; an answer stands unless the user adds something.
     fn fork(&mut self, word: Option<&str>) {
-        self.talk.renew();
+        self.dialogue.renew();
         self.reminded = Reminded::default();
         let goes_on = match &self.phase {
-            Phase::Working => false,
-            Phase::Stuck(_) => true,
-            Phase::Finished(answer) => word.is_some() || answer.words.is_empty(),
+            ToolDrivenPhase::Working => false,
+            ToolDrivenPhase::Stuck(_) => true,
+            ToolDrivenPhase::Finished(answer) => word.is_some() || answer.words.is_empty(),
         };
         if goes_on {
-            self.phase = Phase::Working;
+            self.phase = ToolDrivenPhase::Working;
         }
     }
 
     /// Open items weigh more than the mark (TD-4).
     fn take_answer(&mut self, words: String) {
-        let open = self.talk.list.open_lines();
-        let mark = self.talk.frame.completion_mark.as_str();
+        let open = self.dialogue.list.open_lines();
+        let mark = self.dialogue.frame.completion_mark.as_str();
         let unmarked = !mark.is_empty() && !words.contains(mark);
         let again = match (open.is_empty(), unmarked) {
             (false, _) => Some(OPEN.replace("{items}", &open)),
@@ -137,19 +158,19 @@ impl ToolDriven {
         match again {
             Some(reminder) if self.reminded.early < self.limits().reminders => {
                 self.reminded.early += 1;
-                self.talk.say(reminder.trim_end());
+                self.dialogue.push_user(reminder.trim_end());
             }
-            _ => self.phase = Phase::Finished(self.talk.answer(words, None)),
+            _ => self.phase = ToolDrivenPhase::Finished(self.dialogue.answer(words, None)),
         }
     }
 
     fn limits(&self) -> everloop_types::ListLimits {
-        self.talk.frame.limits.steps.list
+        self.dialogue.frame.limits.steps.list
     }
 
     /// The soft guards (TD-5): each reminds, none forbids.
-    fn take_batch(&mut self, batch: Batch) {
-        let (limits, list) = (self.limits(), &self.talk.list);
+    fn take_batch(&mut self, batch: BatchOutcome) {
+        let (limits, list) = (self.limits(), &self.dialogue.list);
         let unlisted = batch.work && list.in_progress().is_none();
         if unlisted {
             self.reminded.unlisted += 1;
@@ -160,16 +181,17 @@ impl ToolDriven {
             true => 0,
             false => self.reminded.idle + 1,
         };
-        if !self.talk.has_tool(TODO_WRITE) {
+        if !self.dialogue.has_tool(TODO_WRITE) {
             return;
         }
         if limits.unlisted > 0 && self.reminded.unlisted >= limits.unlisted {
             self.reminded.unlisted = 0;
-            self.talk.say(UNLISTED.trim_end());
+            self.dialogue.push_user(UNLISTED.trim_end());
         } else if limits.idle > 0 && self.reminded.idle >= limits.idle {
             self.reminded.idle = 0;
             let text = IDLE.replace("{times}", &limits.idle.to_string());
-            self.talk.say(text.replace("{items}", &self.talk.list.open_lines()).trim_end());
+            self.dialogue
+                .push_user(text.replace("{items}", &self.dialogue.list.open_lines()).trim_end());
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Tools as instructions list them, and the tools that loops bring themselves.
 
 use crate::plan_execute_think::own;
+use everloop_text as text;
 use everloop_types::{Frame, Observation, Offer, ToolCall, ToolSpec, Words, without_rare};
 use serde_json::Value;
 
@@ -96,12 +97,10 @@ pub(crate) fn in_words(frame: &Frame, call: &ToolCall, seen: &Observation) -> St
 }
 
 /// What [`in_words`] wrote, as a line of a list: what a tool said is told in the reader's language.
-pub(crate) fn deed_line(deed: &str) -> Words {
-    match deed.split_once(": ") {
-        Some((what, seen)) => {
-            Words::with("closing.deed", [("what", what.to_owned()), ("seen", seen.to_owned())])
-        }
-        None => Words::with("closing.deed_said", [("seen", deed.to_owned())]),
+pub(crate) fn action_line(action: &str) -> Words {
+    match action.split_once(": ") {
+        Some((what, seen)) => text::closing::deed(&what, &seen).words(),
+        None => text::closing::deed_said(&action).words(),
     }
 }
 

@@ -188,7 +188,7 @@ impl Transcript {
 
     /// Takes back the last message: an instruction of `Run` that has done its work.
     pub(crate) fn retract(&mut self) {
-        // With a slot open the last message is no instruction: the journal is out of order.
+        // With a slot open the last message is not an instruction: the journal is out of order.
         if !self.open.is_empty() {
             return;
         }

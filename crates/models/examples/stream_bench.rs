@@ -1,7 +1,8 @@
 //! What the codec and the client cost: µs per streamed chunk, per rendered request, per start.
 
 use everloop_models::codec::{Decoder, render_common};
-use everloop_models::{Ask, Delta, Endpoint, OpenAi, WirePrompt};
+use everloop_models::{Ask, Endpoint, OpenAi};
+use everloop_ports::{Delta, WirePrompt};
 use everloop_types::{CallId, Message, ToolCall, ToolChoice};
 use std::hint::black_box;
 use std::time::Instant;

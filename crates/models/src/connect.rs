@@ -1,7 +1,9 @@
 //! From `provider/model` to what answers.
 
+use crate::formats::{FORMATS, format_of};
 use crate::openai::quirks;
-use crate::{Anthropic, Endpoint, Gemini, Model, OpenAi, ScriptedModel};
+use crate::{Endpoint, OpenAi, ScriptedModel};
+use everloop_ports::Model;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -61,8 +63,8 @@ pub enum ConnectError {
 
 /// Finds what answers to `provider/model`, and the model's name without the provider.
 ///
-/// `scripted/<path>` plays a script; `anthropic` and `gemini` speak formats of their own. Every
-/// other provider is taken for OpenAI-compatible, with the quirks it is known for, at the address
+/// `scripted/<path>` plays a script; some providers speak formats of their own. Every other
+/// provider is taken for OpenAI-compatible, with the quirks it is known for, at the address
 /// that `endpoint` gives or at its usual one.
 ///
 /// # Errors
@@ -72,14 +74,14 @@ pub fn connect(name: &str, endpoint: Endpoint) -> Result<(Arc<dyn Model>, String
         Some((provider, model)) if !provider.is_empty() && !model.is_empty() => (provider, model),
         _ => return Err(ConnectError::NoProvider { name: name.to_owned() }),
     };
-    let answerer: Arc<dyn Model> = match (provider, endpoint.base_url.is_empty()) {
-        ("scripted", _) => Arc::new(ScriptedModel::from_file(model)?),
-        ("anthropic", _) => Arc::new(Anthropic::new(endpoint)?),
-        ("gemini", _) => Arc::new(Gemini::new(endpoint)?),
-        (name, true) if quirks::of(name).is_none() => {
-            return Err(ConnectError::NoBaseUrl { provider: provider.to_owned() });
-        }
-        (name, _) => Arc::new(OpenAi::of(name, endpoint)?),
+    let answerer: Arc<dyn Model> = if provider == "scripted" {
+        Arc::new(ScriptedModel::from_file(model)?)
+    } else if let Some(format) = format_of(provider) {
+        (format.connect)(endpoint)?
+    } else if endpoint.base_url.is_empty() && quirks::of(provider).is_none() {
+        return Err(ConnectError::NoBaseUrl { provider: provider.to_owned() });
+    } else {
+        Arc::new(OpenAi::of(provider, endpoint)?)
     };
     Ok((answerer, model.to_owned()))
 }
@@ -96,20 +98,6 @@ pub struct KnownProvider {
     pub key_variables: &'static [&'static str],
 }
 
-/// Providers with wire formats of their own.
-const OWN_FORMATS: [KnownProvider; 2] = [
-    KnownProvider {
-        name: "anthropic",
-        address: crate::ANTHROPIC_URL,
-        key_variables: &["ANTHROPIC_API_KEY"],
-    },
-    KnownProvider {
-        name: "gemini",
-        address: crate::GEMINI_URL,
-        key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-    },
-];
-
 /// Every provider that is known by name.
 pub fn providers() -> impl Iterator<Item = KnownProvider> {
     let compatible = quirks::TABLE.into_iter().map(|row| KnownProvider {
@@ -117,7 +105,7 @@ pub fn providers() -> impl Iterator<Item = KnownProvider> {
         address: row.usual_url,
         key_variables: row.key_envs,
     });
-    OWN_FORMATS.into_iter().chain(compatible)
+    FORMATS.into_iter().map(|format| format.provider).chain(compatible)
 }
 
 fn known(provider: &str) -> Option<KnownProvider> {
@@ -168,7 +156,10 @@ mod tests {
         assert_eq!(key_variables("deepseek"), ["DEEPSEEK_API_KEY"]);
         assert!(key_variables("ollama").is_empty() && key_variables("hub").is_empty());
         assert_eq!(usual_url("ollama"), "http://127.0.0.1:11434/v1");
-        assert_eq!((usual_url("anthropic"), usual_url("hub")), (crate::ANTHROPIC_URL, ""));
+        assert_eq!(
+            (usual_url("anthropic"), usual_url("hub")),
+            ("https://api.anthropic.com/v1", "")
+        );
     }
 
     #[test]

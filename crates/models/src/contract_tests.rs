@@ -9,10 +9,10 @@ use crate::anthropic::decode::Events;
 use crate::gemini::decode::Responses;
 use crate::openai::codec::Completions;
 use crate::testing::{Canned, FakeServer};
-use crate::wire::{Decoder, Reads};
-use crate::{Endpoint, Model, Request, WirePrompt, connect};
-use everloop_types::ModelErrorKind as Kind;
-use everloop_types::{Message, ModelError, Reply, StopCause, ToolChoice};
+use crate::wire::{Decoder, EventReader};
+use crate::{Endpoint, connect};
+use everloop_ports::{Model, Request, WirePrompt};
+use everloop_types::{Message, ModelError, ModelErrorKind as Kind, Reply, StopCause, ToolChoice};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -112,7 +112,7 @@ const SPEAKERS: [Speaker; 3] = [
 ];
 
 /// The reply and the deltas, from bytes that come in pieces of `size`.
-fn decode<R: Reads>(bytes: &[u8], size: usize) -> Decoded {
+fn decode<R: EventReader>(bytes: &[u8], size: usize) -> Decoded {
     let mut deltas = Vec::new();
     let mut decoder = Decoder::<R>::new(REPLY_BYTES_MAX);
     for chunk in bytes.chunks(size) {

@@ -1,7 +1,7 @@
 //! Tokens where a provider counts none: by a real tokenizer, so that budgets and compactions work
 //! with any server. The count is part of the reply, and so of the journal: no fold counts again.
 
-use crate::{Asking, Model, OnDelta, Request};
+use everloop_ports::{Asking, Model, OnDelta, Request};
 use everloop_types::{Image, Message, Reply, ToolCall, ToolSpec, Usage};
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ fn call(call: &ToolCall) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::WirePrompt;
+    use everloop_ports::WirePrompt;
     use everloop_types::ToolChoice;
 
     /// A provider that says this and counts so much.

@@ -4,6 +4,7 @@
 //! what was wrong and asks again; that next request goes the other way.
 
 use crate::told;
+use crate::wire::Fault;
 use everloop_types::{
     CallId, ModelError, ModelErrorKind, OutputSchema, Reply, StopCause, ToolCall, ToolChoice,
     ToolSpec, schema_text,
@@ -64,39 +65,11 @@ pub(crate) fn reply_text(mut reply: Reply, tool: &ToolSpec) -> Reply {
 
 /// Whether the endpoint did not do as it was told. An empty reply is how llama.cpp ignores a forced
 /// call.
-pub(crate) fn ignored(reply: &Result<Reply, ModelError>, wanted: &[&ToolSpec]) -> bool {
+pub(crate) fn ignored(reply: &Result<Reply, Fault>, wanted: &[&ToolSpec]) -> bool {
     match reply {
         Ok(reply) => !reply.calls.iter().any(|call| wanted.iter().any(|t| t.name == call.tool)),
-        Err(error) => error.kind == ModelErrorKind::Empty,
+        Err(fault) => fault.error.kind == ModelErrorKind::Empty,
     }
-}
-
-/// Whether forcing a call is what was refused, as some reasoning models do. No model was asked.
-pub(crate) fn refused(reply: &Result<Reply, ModelError>) -> bool {
-    matches!(reply, Err(error) if error.kind == ModelErrorKind::Refused
-        && error.detail.contains("tool_choice"))
-}
-
-/// Whether holding the reply to a schema is what was refused, and whether that is for good: what is
-/// wrong with one schema says nothing about others. No model was asked.
-pub(crate) fn refused_schema(reply: &Result<Reply, ModelError>) -> Option<Lasting> {
-    let Err(error) = reply else { return None };
-    let words = error.detail.to_lowercase();
-    let names = |all: &[&str]| all.iter().any(|name| words.contains(name));
-    let about = ["response_format", "json_schema", "responseschema", "structured output"];
-    let one = ["invalid schema", "grammar", "schema conversion", "invalid json schema"];
-    match error.kind {
-        ModelErrorKind::Refused if names(&one) => Some(Lasting::No),
-        ModelErrorKind::Refused if names(&about) => Some(Lasting::Yes),
-        _ => None,
-    }
-}
-
-/// Whether something is so from now on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lasting {
-    Yes,
-    No,
 }
 
 /// A forced call in the portable way.

@@ -1,8 +1,9 @@
 //! Which models an endpoint offers.
 
 use crate::Endpoint;
-use crate::http::{Client, Manners};
-use crate::{anthropic, gemini, openai};
+use crate::formats::format_of;
+use crate::http::{Client, EndpointSpec};
+use crate::openai;
 use everloop_types::{ModelError, ModelErrorKind};
 use serde::Deserialize;
 
@@ -46,7 +47,7 @@ impl Offered {
 /// When nobody answers there in time, or with something else than a list.
 pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ModelError> {
     // Nobody is asked unless an address was given.
-    list(Manners { usual_url: "", ..openai::MANNERS }, "models", endpoint).await
+    list(EndpointSpec { usual_url: "", ..openai::ENDPOINT }, "models", endpoint).await
 }
 
 /// The names of the models that a provider offers, at its usual address if none is given. Costs no
@@ -55,18 +56,21 @@ pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ModelError> 
 /// # Errors
 /// When nobody answers there in time, or with something else than a list.
 pub async fn list_models_of(provider: &str, endpoint: Endpoint) -> Result<Vec<String>, ModelError> {
-    match provider {
-        "anthropic" => list(anthropic::MANNERS, "models?limit=1000", endpoint).await,
-        "gemini" => list(gemini::MANNERS, "models?pageSize=1000", endpoint).await,
-        name => {
-            let usual_url = crate::usual_url(name);
-            list(Manners { usual_url, ..openai::MANNERS }, "models", endpoint).await
+    match format_of(provider) {
+        Some(format) => list(format.spec, format.list_call, endpoint).await,
+        None => {
+            let usual_url = crate::usual_url(provider);
+            list(EndpointSpec { usual_url, ..openai::ENDPOINT }, "models", endpoint).await
         }
     }
 }
 
-async fn list(manners: Manners, call: &str, endpoint: Endpoint) -> Result<Vec<String>, ModelError> {
-    let client = Client::new(manners, endpoint)
+async fn list(
+    spec: EndpointSpec,
+    call: &str,
+    endpoint: Endpoint,
+) -> Result<Vec<String>, ModelError> {
+    let client = Client::new(spec, endpoint)
         .map_err(|error| ModelError::new(ModelErrorKind::Refused, error.to_string()))?;
     let body = client.get(call).await?;
     let offer: Offer = serde_json::from_slice(&body)

@@ -9,27 +9,26 @@
 //!             └─► without a schema or a temperature, once it was refused
 //! ```
 
-use crate::forced::{self, Lasting, Portable};
-use crate::http::{Client, Manners};
+use crate::forced::{self, Portable};
+use crate::http::{Client, EndpointSpec};
+use crate::request_log;
 use crate::way::Learning;
-use crate::wire::Reads;
+use crate::wire::{EventReader, Fault, RefusedSchema};
 use crate::written::{self, Held, Written};
-use crate::{
-    Ask, Asking, CallWay, ConnectError, Delta, Endpoint, Extra, Model, OnDelta, Request,
-    WirePrompt, told,
-};
-use everloop_types::{
-    Message, ModelError, ModelErrorKind, OutputSchema, Reply, ToolChoice, ToolSpec,
-};
+use crate::{Ask, CallWay, ConnectError, Endpoint, Extra, told};
+use everloop_ports::{Asking, Delta, Model, OnDelta, Request, WirePrompt};
+use everloop_types::{Message, ModelError, OutputSchema, Reply, ToolChoice, ToolSpec};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use tracing::Instrument;
 
 /// How one provider is spoken to.
 pub(crate) trait Codec: Send + Sync {
     /// What its replies are read by.
-    type Reads: Reads + Send;
+    type EventReader: EventReader + Send;
 
     /// What requests have in common.
-    fn manners(&self) -> Manners;
+    fn endpoint_spec(&self) -> EndpointSpec;
 
     /// Which forced calls are honoured.
     fn forcing(&self) -> Forcing {
@@ -106,7 +105,7 @@ impl<C: Codec> Provider<C> {
     /// Prepares a client; nothing is sent.
     pub(crate) fn new(codec: C, endpoint: Endpoint) -> Result<Self, ConnectError> {
         let learning = Learning::new(endpoint.knowledge.clone());
-        let client = Client::new(codec.manners(), endpoint)?;
+        let client = Client::new(codec.endpoint_spec(), endpoint)?;
         Ok(Self { client, codec, learning, doubted: AtomicBool::new(false) })
     }
 
@@ -242,7 +241,7 @@ impl<C: Codec> Provider<C> {
             Schemas::InWords | Schemas::Unknown => {
                 let words = forced::schema_words(output);
                 let output = ask.output.filter(|_| schemas == Schemas::InWords);
-                self.post(Ask { output, ..ask }, prompt, Some(&words), on_delta).await
+                Ok(self.post(Ask { output, ..ask }, prompt, Some(&words), on_delta).await?)
             }
         }
     }
@@ -282,7 +281,7 @@ impl<C: Codec> Provider<C> {
     ) -> Result<Reply, ModelError> {
         let wanted = forced::wanted(ask.tools, ask.choice)?;
         if wanted.is_empty() {
-            return self.post(ask, prompt, None, on_delta).await;
+            return Ok(self.post(ask, prompt, None, on_delta).await?);
         }
         let (any, named) = (ToolChoice::Required, ToolChoice::Named(wanted[0].name.clone()));
         let honoured = match (self.codec.forcing(), ask.choice) {
@@ -296,9 +295,9 @@ impl<C: Codec> Provider<C> {
         };
         if let Some(ask) = honoured {
             let reply = self.post(ask, prompt, None, on_delta).await;
-            if !forced::refused(&reply) {
+            if !matches!(&reply, Err(fault) if fault.refused.tool_choice) {
                 self.doubted.store(forced::ignored(&reply, &wanted), Ordering::Relaxed);
-                return reply;
+                return Ok(reply?);
             }
         }
         let plain = Ask { tools: &[], choice: &ToolChoice::None, output: None, ..ask };
@@ -328,7 +327,7 @@ impl<C: Codec> Provider<C> {
             }
         };
         let answer = self.post(ask, prompt, Some(portable.words()), &mut muted).await;
-        let reply = portable.read(answer)?;
+        let reply = portable.read(answer.map_err(ModelError::from))?;
         for (index, call) in reply.calls.iter().enumerate() {
             on_delta(Delta::CallStarted { index, tool: &call.tool });
             on_delta(Delta::CallArgs { index, args: &call.args });
@@ -344,27 +343,26 @@ impl<C: Codec> Provider<C> {
         prompt: &mut Prompt<'_>,
         extra: Extra<'_>,
         on_delta: OnDelta<'_>,
-    ) -> Result<Reply, ModelError> {
+    ) -> Result<Reply, Fault> {
         if self.learning.known().refuses_temperature {
             ask.temperature_milli = None;
         }
         let reply = self.send(ask, prompt, extra, on_delta).await;
-        let refused = ask.temperature_milli.is_some()
-            && matches!(&reply, Err(e) if e.kind == ModelErrorKind::Refused
-                && e.detail.contains("temperature"));
-        if refused {
+        let refused = match &reply {
+            Ok(_) => return reply,
+            Err(fault) => fault.refused,
+        };
+        if refused.temperature && ask.temperature_milli.is_some() {
             ask.temperature_milli = None;
             let reply = self.send(ask, prompt, extra, on_delta).await?;
             self.learning.learn(|known| known.refuses_temperature = true);
             return Ok(reply);
         }
-        let Some((output, lasting)) = ask.output.zip(forced::refused_schema(&reply)) else {
-            return reply;
-        };
+        let Some((output, schema)) = ask.output.zip(refused.schema) else { return reply };
         let words = forced::schema_words(output);
         let extra = extra.or(Some(&words));
         let reply = self.send(Ask { output: None, ..ask }, prompt, extra, on_delta).await?;
-        if lasting == Lasting::Yes {
+        if schema == RefusedSchema::All {
             self.learning.learn(|known| known.refuses_schemas = true);
         }
         Ok(reply)
@@ -376,9 +374,15 @@ impl<C: Codec> Provider<C> {
         prompt: &mut Prompt<'_>,
         extra: Extra<'_>,
         on_delta: OnDelta<'_>,
-    ) -> Result<Reply, ModelError> {
+    ) -> Result<Reply, Fault> {
         let body = self.codec.render(ask, prompt.wire, prompt.messages, extra);
-        self.client.post::<C::Reads>(&self.codec.call(ask.model), body, on_delta).await
+        let span = request_log::request_span(self.client.host(), ask.model, body.len());
+        let call = self.codec.call(ask.model);
+        let began = Instant::now();
+        let sent = self.client.post::<C::EventReader>(&call, body, on_delta);
+        let reply = sent.instrument(span.clone()).await;
+        span.in_scope(|| request_log::log_end(&reply, began.elapsed()));
+        reply
     }
 }
 

@@ -3,7 +3,8 @@
 //! Which reply comes next is read off the prompt: the n-th is given when the prompt holds n
 //! assistant messages. So a process that was killed and started again goes on where it was.
 
-use crate::{Asking, ConnectError, Delta, Model, OnDelta, Request};
+use crate::ConnectError;
+use everloop_ports::{Asking, Delta, Model, OnDelta, Request};
 use everloop_types::{
     CallId, Image, Message, ModelError, ModelErrorKind, OutputSchema, Reply, StopCause, ToolCall,
     ToolChoice, Usage,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::WirePrompt;
+use everloop_ports::WirePrompt;
 use serde_json::json;
 
 async fn ask(model: &ScriptedModel, messages: &[Message]) -> (Result<Reply, ModelError>, String) {

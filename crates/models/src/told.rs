@@ -18,8 +18,9 @@ pub(crate) use read::read;
 pub(crate) use stream::Stream;
 pub(crate) use transcript::spoken;
 
+use crate::CallWay;
 use crate::schema::inlined;
-use crate::{CallWay, Delta, OnDelta};
+use everloop_ports::{Delta, OnDelta};
 use everloop_types::{OutputSchema, Reply, ToolChoice, ToolSpec, without_rare};
 use serde_json::{Value, json};
 use std::fmt::Write as _;

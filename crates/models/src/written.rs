@@ -3,7 +3,7 @@
 //! One that can be read in one way only is taken as that call. Either way the model is known not
 //! to call tools natively from then on.
 
-use crate::{Delta, OnDelta};
+use everloop_ports::{Delta, OnDelta};
 use everloop_types::{
     CallId, Reply, StopCause, ToolCall, ToolSpec, begins_as_call, check_args, only_markup,
     written_call, written_calls,

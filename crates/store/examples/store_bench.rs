@@ -9,10 +9,10 @@ use everloop_store::{
 };
 use everloop_types::{
     CallId, ConversationId, EffectClass, EffectId, Frame, Goal, ModelCall, Observation, Offer,
-    OnError, OnUnknown, Purpose, Reply, RunId, ToolCall, ToolChoice, WorkerId, digest_json,
+    OnUnknown, Purpose, Reply, RunId, ToolCall, ToolChoice, WorkerId, digest_json,
     journal::{
         Draft, EffectFinished, EffectPlanned, EffectStarted, EpochStarted, Kind, Outcome,
-        RunCreated,
+        PlannedModelCall, PlannedToolCall, RunCreated,
     },
 };
 use std::{
@@ -70,7 +70,7 @@ async fn one_writer(store: &Store) -> Result<(), StoreError> {
     let mut times = Vec::new();
     while began.elapsed() < EACH {
         let commit = Instant::now();
-        store.append(&mut claim, Commit::new(vec![epoch_started()], 1)).await?;
+        store.journal().append(&mut claim, Commit::new(vec![epoch_started()], 1)).await?;
         times.push(commit.elapsed());
     }
     times.sort();
@@ -115,7 +115,7 @@ async fn drive(store: Store, mut claim: Claim, began: Instant) -> Result<usize, 
             break;
         }
         let commit = Commit::new(tool_step(&claim, cause), 1);
-        events += store.append(&mut claim, commit).await?.len();
+        events += store.journal().append(&mut claim, commit).await?.len();
     }
     Ok(events)
 }
@@ -127,7 +127,7 @@ async fn in_memory() -> Result<(), StoreError> {
     let (began, appends) = (Instant::now(), 10_000);
     for cause in 1..=appends {
         let commit = Commit::new(tool_step(&claim, cause), 1);
-        store.append(&mut claim, commit).await?;
+        store.journal().append(&mut claim, commit).await?;
     }
     let each = began.elapsed() / u32::try_from(appends).unwrap_or(1);
     println!("in memory, 3 events per append: {each:?} each");
@@ -142,16 +142,16 @@ async fn in_memory() -> Result<(), StoreError> {
 /// A step is one model call and one tool call, in two commits as the engine makes them.
 async fn size(store: &Store, steps: i64) -> Result<(), StoreError> {
     let mut claim = claimed(store, &fresh("bytes")).await?;
-    let before = store.inspect().await?.bytes_on_disk;
+    let before = store.maintenance().inspect().await?.bytes_on_disk;
     for step in 0..steps {
         let (model, tool) = (step * 2 + 1, step * 2 + 2);
         let mut first = model_planned(&claim, model);
         first.push(model_finished(&claim, model));
-        store.append(&mut claim, Commit::new(first, 1)).await?;
+        store.journal().append(&mut claim, Commit::new(first, 1)).await?;
         let second = Commit::new(tool_step(&claim, tool), 1);
-        store.append(&mut claim, second).await?;
+        store.journal().append(&mut claim, second).await?;
     }
-    let after = store.inspect().await?.bytes_on_disk;
+    let after = store.maintenance().inspect().await?.bytes_on_disk;
     let each = (after - before) / steps.unsigned_abs();
     println!("{steps} steps of 6 events: {} bytes, {each} per step", after - before);
     Ok(())
@@ -168,14 +168,13 @@ async fn claimed(store: &Store, name: &str) -> Result<Claim, StoreError> {
         loop_name: "react".to_owned(),
         loop_ver: 1,
         frame: digest_json(&frame),
-        seed: 1,
         build: "bench".to_owned(),
         policy_hash: String::new(),
     };
     let (run, conversation) = (RunId::new(name), ConversationId::new(name));
-    let new = NewRun { run, conversation, created, frame, idem_key: None, priority: 0, now: 1 };
-    store.create_run(&new).await?;
-    let claim = store.claim_run(&WorkerId::new("bench"), &new.run, 1).await?;
+    let new = NewRun { run, conversation, created, frame, idem_key: None, now: 1 };
+    store.queue().create_run(&new).await?;
+    let claim = store.queue().claim_run(&WorkerId::new("bench"), &new.run, 1).await?;
     Ok(claim.expect("nobody else is here"))
 }
 
@@ -204,14 +203,13 @@ fn started(claim: &Claim, cause: i64) -> Draft {
 }
 
 fn tool_step(claim: &Claim, cause: i64) -> Vec<Draft> {
-    let planned = EffectPlanned::CallTool {
+    let planned = EffectPlanned::CallTool(PlannedToolCall {
         call: call(cause),
         class: EffectClass::Pure,
         on_unknown: OnUnknown::TellModel,
         key_until: None,
         deadline: None,
-        on_error: OnError::GoOn,
-    };
+    });
     let outcome = Outcome::Observed(Observation::ok("a line of what was found. ".repeat(12)));
     let finished = Kind::EffectFinished(EffectFinished::unlabeled(outcome, 12));
     vec![
@@ -229,7 +227,7 @@ fn model_planned(claim: &Claim, cause: i64) -> Vec<Draft> {
         output: None,
     };
     let prompt = digest_json(&cause);
-    let planned = EffectPlanned::CallModel { call, messages: 9, prompt };
+    let planned = EffectPlanned::CallModel(PlannedModelCall { call, messages: 9, prompt });
     vec![about(claim, cause, Kind::EffectPlanned(planned)), started(claim, cause)]
 }
 

@@ -1,57 +1,56 @@
-//! The one way to write a journal: entries and all that belongs to them in one transaction.
+//! The one way to write a journal: entries and everything that belongs to them, in one transaction.
 //!
 //! ```text
-//!   the parent hears ─► advance (compare-and-set) ─► entries ─► letters taken ─► messages
-//!                    ─► snapshot ─► outbox ─► the caller's own writes ─► a run that takes over
-//!                    ─► a child begins ─► children end ─► what becomes of this one
+//!   report to the parent ─► advance (compare-and-set) ─► entries ─► inbox messages taken
+//!                        ─► messages to the user ─► snapshot ─► outbox ─► the caller's writes
+//!                        ─► successor ─► child ─► children stopped ─► the status of this run
 //! ```
 
 use crate::{
     db::{DbError, Urgency},
     dialect,
-    error::{Limit, StoreError},
-    family::{self, Kin},
+    error::{StoreError, StoreLimit},
+    facets::Journal,
+    family::{self, Relations},
     fork::{self, NewFork},
     outbox::{self, NewOutbox},
     queue::Claim,
     read::SNAPSHOT_FMT,
     row,
     statement::{CLOSE_INBOX, INSERT_MESSAGE, NEVER, any, hold_conversation, int, one, params},
-    store::Store,
 };
 use everloop_types::{
-    Status, UtcMs, Write, digest_bytes,
+    Statement, Status, UtcMs, Write, digest_bytes,
     journal::{Draft, Entry, Kind},
-    planted::{self, Bug},
 };
 
 /// One step of a run: all of it becomes durable, or nothing.
 #[derive(Debug, Clone)]
 pub struct Commit {
-    /// What the journal says next.
+    /// The next entries of the journal.
     pub drafts: Vec<Draft>,
-    /// Letters that these drafts take from the inbox.
-    pub taken: Vec<Taken>,
+    /// Inbox messages that these drafts take.
+    pub taken: Vec<TakenMessage>,
     /// Messages for the user.
     pub messages: Vec<NewMessage>,
-    /// The state's digest and its text, as of the last draft. The digest is that of the text.
+    /// The digest of the state and its text, as of the last draft.
     pub snapshot: Option<(String, String)>,
     /// Writes to other tables, by transactional effects.
     pub writes: Vec<Write>,
     /// Messages for channels outside.
     pub outbox: Vec<NewOutbox>,
-    /// A run that goes on in place of this one.
+    /// A run that continues in place of this one.
     pub successor: Option<Box<NewFork>>,
-    /// What it means for the run's parent and children.
-    pub kin: Kin,
-    /// What becomes of the run.
-    pub then: Then,
-    /// The present moment.
+    /// What changes for the parent and the children of the run.
+    pub relations: Relations,
+    /// The status of the run afterwards.
+    pub then: NextStatus,
+    /// The present time.
     pub now: UtcMs,
 }
 
 impl Commit {
-    /// Some entries and nothing else; the run goes on.
+    /// Entries and nothing else; the run continues.
     #[must_use]
     pub fn new(drafts: Vec<Draft>, now: UtcMs) -> Self {
         Self {
@@ -62,26 +61,26 @@ impl Commit {
             writes: Vec::new(),
             outbox: Vec::new(),
             successor: None,
-            kin: Kin::default(),
-            then: Then::GoOn,
+            relations: Relations::default(),
+            then: NextStatus::GoOn,
             now,
         }
     }
 
-    /// The same, and then something else than going on.
+    /// The same commit with another status afterwards.
     #[must_use]
-    pub fn then(mut self, then: Then) -> Self {
+    pub fn then(mut self, then: NextStatus) -> Self {
         self.then = then;
         self
     }
 }
 
-/// A letter that a draft takes from the inbox.
+/// An inbox message that a draft takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
-    /// The letter.
+pub struct TakenMessage {
+    /// The key of the message.
     pub dedupe: String,
-    /// The place among the drafts of the entry that took it.
+    /// The index of that draft.
     pub draft: usize,
 }
 
@@ -98,12 +97,12 @@ pub struct NewMessage {
     pub message_id: String,
 }
 
-/// What becomes of a run after a commit.
+/// The status of a run after a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Then {
-    /// We go on driving it.
+pub enum NextStatus {
+    /// It stays claimed by this worker.
     GoOn,
-    /// It waits, for a letter or a moment; back to the queue if a letter came meanwhile.
+    /// It waits for a message or a time. It is queued instead if a message arrived meanwhile.
     Park {
         /// When it wakes by itself.
         wake_at: Option<UtcMs>,
@@ -112,93 +111,80 @@ pub enum Then {
     },
     /// Back to the queue, for any worker.
     Release,
-    /// It is over, with this final status.
+    /// It has ended with this final status.
     Finish(Status),
 }
 
-/// The compare-and-set on the run's row comes before all else of it: its row lock orders us against
-/// every other claimer. Also refuses to let the journal grow past `$6` bytes.
-const ADVANCE: &str = "
+/// The compare-and-set on the run's row comes first: its row lock orders us against every
+/// other claimer. Also refuses to let the journal grow past `$6` bytes.
+pub(crate) const ADVANCE: Statement = Statement::screened(
+    "
     UPDATE runs
        SET next_seq = next_seq + $4, bytes = bytes + $5, snap_seq = COALESCE($7, snap_seq),
            stalls = CASE WHEN $8 = 1 THEN 0 ELSE stalls END, updated_at = $9
      WHERE run_id = $1 AND epoch = $2 AND next_seq = $3 AND status = 'running'
        AND bytes + $5 <= $6
-";
+",
+);
 
-/// For [`Bug::EpochFenceRemoved`]: whoever knows the place may write, in whose epoch ever.
-const ADVANCE_UNFENCED: &str = "
-    UPDATE runs
-       SET next_seq = next_seq + $4, bytes = bytes + $5, snap_seq = COALESCE($7, snap_seq),
-           stalls = CASE WHEN $8 = 1 THEN 0 ELSE stalls END, updated_at = $9
-     WHERE run_id = $1 AND next_seq = $3 AND status = 'running'
-       AND bytes + $5 <= $6 AND CAST($2 AS BIGINT) = $2
-";
-
-const TAKE_LETTER: &str = "
+const TAKE_MESSAGE: Statement = Statement::screened(
+    "
     UPDATE inbox SET taken_seq = $3 WHERE run_id = $1 AND dedupe = $2 AND taken_seq IS NULL
-";
+",
+);
 
-const INSERT_SNAPSHOT: &str = "
+const INSERT_SNAPSHOT: Statement = Statement::sealed(
+    "
     INSERT INTO snapshots (run_id, seq, loop_ver, fmt, state_hash, state)
     VALUES ($1, $2, $3, $4, $5, $6)
-";
+",
+);
 
-/// The one before the new one stays, in case the new one is damaged.
-const DROP_SNAPSHOTS: &str = "DELETE FROM snapshots WHERE run_id = $1 AND seq < $2";
+/// The previous snapshot stays, in case the new one is damaged.
+const DROP_SNAPSHOTS: Statement =
+    Statement::screened("DELETE FROM snapshots WHERE run_id = $1 AND seq < $2");
 
-/// The sender raises the counter in the same row: whoever comes second sees the first.
-const PARK: &str = "
+/// The sender raises the counter in the same row, so the later of the two sees the earlier.
+pub(crate) const PARK: Statement = Statement::screened(
+    "
     UPDATE runs
        SET status = CASE WHEN inbox_ctr = $2 THEN 'waiting' ELSE 'queued' END,
            wake_at = CASE WHEN inbox_ctr = $2 THEN CAST($3 AS BIGINT) ELSE $4 END,
            note = $5, lease_owner = NULL
      WHERE run_id = $1
-";
+",
+);
 
-/// For [`Bug::NaiveInboxCheck`]: what came since the last look is not seen.
-const PARK_BLIND: &str = "
-    UPDATE runs
-       SET status = 'waiting', wake_at = CASE WHEN CAST($2 AS BIGINT) = $2 AND CAST($4 AS BIGINT) = $4
-           THEN $3 END, note = $5, lease_owner = NULL
-     WHERE run_id = $1
-";
-
-const RELEASE: &str = "
+const RELEASE: Statement = Statement::screened(
+    "
     UPDATE runs SET status = 'queued', wake_at = $2, lease_owner = NULL WHERE run_id = $1
-";
+",
+);
 
-const FINISH: &str = "
+pub(crate) const FINISH: Statement = Statement::screened(
+    "
     UPDATE runs SET status = $2, wake_at = $3, note = NULL, lease_owner = NULL WHERE run_id = $1
-";
+",
+);
 
-impl Store {
-    /// Appends to the journal of a claimed run, together with all that belongs to it.
+impl Journal<'_> {
+    /// Appends to the journal of a claimed run, together with everything that belongs to it.
     ///
     /// `claim.next_seq` moves only if it succeeded. A commit that finishes the run may go beyond
     /// the limits, so that a run at its limit can still end.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] if another worker claimed the run, or it is over;
+    /// [`StoreError::LeaseLost`] if another worker claimed the run, or it has ended;
     /// [`StoreError::Unknown`] if the commit may have taken place; [`StoreError::OverLimit`],
     /// [`StoreError::Violation`] and [`StoreError::WriteRefused`] if nothing was written.
     ///
     /// # Panics
-    /// If a snapshot comes without drafts, or [`Then::Finish`] without a final status.
-    pub async fn append(
-        &self,
-        claim: &mut Claim,
-        mut commit: Commit,
-    ) -> Result<Vec<Entry>, StoreError> {
-        self.bear_early(&mut commit.kin).await?;
-        let mut plan = Plan::make(claim, commit)?;
+    /// If a snapshot comes without drafts, or [`NextStatus::Finish`] without a final status.
+    pub async fn append(self, claim: &mut Claim, commit: Commit) -> Result<Vec<Entry>, StoreError> {
+        let mut plan = AppendPlan::make(claim, commit)?;
         let writes = std::mem::take(&mut plan.writes);
-        let (writes, later) = split_last_words(writes);
-        match self.db.commit(writes, Urgency::Critical).await {
+        match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) => {
-                if !later.is_empty() {
-                    self.db.commit(later, Urgency::Critical).await?;
-                }
                 claim.next_seq += int(plan.entries.len());
                 claim.snap_seq = plan.snap_seq.unwrap_or(claim.snap_seq);
                 Ok(plan.entries)
@@ -207,28 +193,32 @@ impl Store {
         }
     }
 
-    async fn explain(&self, claim: &Claim, plan: &Plan, error: DbError) -> StoreError {
+    async fn explain(self, claim: &Claim, plan: &AppendPlan, error: DbError) -> StoreError {
         let (DbError::Expectation { index, .. } | DbError::Unique { index, .. }) = error else {
             return error.into();
         };
         match (plan.parts.get(index), error) {
-            (Some(Part::Advance), DbError::Expectation { .. }) => self.lost_or_full(claim).await,
-            (Some(Part::Own(index)), _) => StoreError::WriteRefused { index: *index },
-            (Some(Part::Entry(phase)), DbError::Unique { rule, .. }) => {
-                self.violation(dialect::index_name(&rule, *phase))
+            (Some(WritePurpose::Advance), DbError::Expectation { .. }) => {
+                self.lost_or_full(claim).await
             }
-            (_, DbError::Unique { rule, .. }) => self.violation(dialect::index_name(&rule, None)),
-            (Some(Part::Letter), _) => self.violation("inbox_taken"),
+            (Some(WritePurpose::Own(index)), _) => StoreError::WriteRefused { index: *index },
+            (Some(WritePurpose::Entry(phase)), DbError::Unique { rule, .. }) => {
+                self.store.violation(dialect::index_name(&rule, *phase))
+            }
+            (_, DbError::Unique { rule, .. }) => {
+                self.store.violation(dialect::index_name(&rule, None))
+            }
+            (Some(WritePurpose::InboxMessage), _) => self.store.violation("inbox_taken"),
             (_, error) => error.into(),
         }
     }
 
     /// Why the first statement touched no row: if the claim holds, only the size is left.
-    async fn lost_or_full(&self, claim: &Claim) -> StoreError {
+    async fn lost_or_full(self, claim: &Claim) -> StoreError {
         let run = claim.run.clone();
-        match self.position(&run).await {
+        match self.store.runs().position(&run).await {
             Ok(Some(at)) if at.is_held_by(claim) => {
-                StoreError::OverLimit { run, limit: Limit::Bytes }
+                StoreError::OverLimit { run, limit: StoreLimit::Bytes }
             }
             Ok(_) => StoreError::LeaseLost { run },
             Err(error) => error,
@@ -236,38 +226,32 @@ impl Store {
     }
 }
 
-/// For [`Bug::FinalMessageLater`]; otherwise all writes are one transaction.
-fn split_last_words(writes: Vec<Write>) -> (Vec<Write>, Vec<Write>) {
-    let finishes = || writes.iter().any(|write| write.sql == FINISH);
-    if !planted::is_on(Bug::FinalMessageLater) || !finishes() {
-        return (writes, Vec::new());
-    }
-    writes.into_iter().partition(|write| write.sql != INSERT_MESSAGE)
-}
-
 /// What a write of the transaction is for, to explain its failure.
-enum Part {
+enum WritePurpose {
     Advance,
     Entry(Option<i64>),
-    Letter,
+    InboxMessage,
     Own(usize),
     Other,
 }
 
 /// The transaction of one append.
-struct Plan {
+struct AppendPlan {
     writes: Vec<Write>,
-    parts: Vec<Part>,
+    parts: Vec<WritePurpose>,
     entries: Vec<Entry>,
     snap_seq: Option<i64>,
 }
 
-impl Plan {
+impl AppendPlan {
     fn make(claim: &Claim, commit: Commit) -> Result<Self, StoreError> {
         let count = int(commit.drafts.len());
-        let finishes = matches!(commit.then, Then::Finish(_));
-        if !finishes && claim.next_seq - 1 + count > int(Limit::Events.most()) {
-            return Err(StoreError::OverLimit { run: claim.run.clone(), limit: Limit::Events });
+        let finishes = matches!(commit.then, NextStatus::Finish(_));
+        if !finishes && claim.next_seq - 1 + count > int(StoreLimit::Events.most()) {
+            return Err(StoreError::OverLimit {
+                run: claim.run.clone(),
+                limit: StoreLimit::Events,
+            });
         }
         let progress = commit.drafts.iter().any(|d| !matches!(d.kind, Kind::EpochStarted(_)));
         let snap_seq = commit.snapshot.as_ref().map(|_| claim.next_seq + count - 1);
@@ -278,13 +262,11 @@ impl Plan {
             entries: Vec::with_capacity(commit.drafts.len()),
             snap_seq,
         };
-        for write in commit.kin.report.iter().flat_map(|it| family::report(it, commit.now)) {
-            plan.push(Part::Other, write);
+        for write in commit.relations.report.iter().flat_map(|it| family::report(it, commit.now)) {
+            plan.push(WritePurpose::Other, write);
         }
-        let fenced = !planted::is_on(Bug::EpochFenceRemoved);
-        let advance = if fenced { ADVANCE } else { ADVANCE_UNFENCED };
         let place = plan.writes.len();
-        plan.push(Part::Advance, one(advance, Vec::new()));
+        plan.push(WritePurpose::Advance, one(ADVANCE, Vec::new()));
         let bytes = plan.add_entries(claim, commit.drafts)?;
         plan.writes[place].params = params![
             claim.run.as_str(),
@@ -292,33 +274,33 @@ impl Plan {
             claim.next_seq,
             count,
             int(bytes),
-            if finishes { i64::MAX } else { int(Limit::Bytes.most()) },
+            if finishes { i64::MAX } else { int(StoreLimit::Bytes.most()) },
             snap_seq,
             i64::from(progress),
             commit.now,
         ];
-        plan.add_letters(claim, &commit.taken);
+        plan.add_taken(claim, &commit.taken);
         if !commit.messages.is_empty() || !commit.outbox.is_empty() {
-            plan.push(Part::Other, hold_conversation(claim.conversation.as_str()));
+            plan.push(WritePurpose::Other, hold_conversation(claim.conversation.as_str()));
         }
         plan.add_messages(claim, commit.messages, commit.now);
         plan.add_snapshot(claim, commit.snapshot);
         for new in commit.outbox {
-            plan.push(Part::Other, outbox::insert(claim, new, commit.now));
+            plan.push(WritePurpose::Other, outbox::insert(claim, new, commit.now));
         }
         for (index, write) in commit.writes.into_iter().enumerate() {
-            plan.push(Part::Own(index), write);
+            plan.push(WritePurpose::Own(index), write);
         }
         let successor = commit.successor.map(|successor| fork::writes(&successor)).transpose()?;
-        let children = family::of_children(&commit.kin, &claim.run, commit.now)?;
+        let children = family::of_children(&commit.relations, &claim.run, commit.now)?;
         for write in successor.into_iter().flatten().chain(children) {
-            plan.push(Part::Other, write);
+            plan.push(WritePurpose::Other, write);
         }
         plan.add_ending(claim, commit.then, commit.now);
         Ok(plan)
     }
 
-    fn push(&mut self, part: Part, write: Write) {
+    fn push(&mut self, part: WritePurpose, write: Write) {
         self.parts.push(part);
         self.writes.push(write);
     }
@@ -331,19 +313,19 @@ impl Plan {
             let laid = row::writes(&claim.run, &entry)?;
             bytes += laid.bytes;
             if let Some(blob) = laid.blob {
-                self.push(Part::Other, blob);
+                self.push(WritePurpose::Other, blob);
             }
-            self.push(Part::Entry(entry.kind.phase()), laid.row);
+            self.push(WritePurpose::Entry(entry.kind.phase()), laid.row);
             self.entries.push(entry);
         }
         Ok(bytes)
     }
 
-    fn add_letters(&mut self, claim: &Claim, taken: &[Taken]) {
-        for Taken { dedupe, draft } in taken {
+    fn add_taken(&mut self, claim: &Claim, taken: &[TakenMessage]) {
+        for TakenMessage { dedupe, draft } in taken {
             let seq = claim.next_seq + int(*draft);
             let params = params![claim.run.as_str(), dedupe.as_str(), seq];
-            self.push(Part::Letter, one(TAKE_LETTER, params));
+            self.push(WritePurpose::InboxMessage, one(TAKE_MESSAGE, params));
         }
     }
 
@@ -351,7 +333,7 @@ impl Plan {
         for NewMessage { slot, role, body, message_id } in messages {
             let (conversation, run) = (claim.conversation.as_str(), claim.run.as_str());
             let params = params![conversation, message_id, run, slot, role, body, now];
-            self.push(Part::Other, one(INSERT_MESSAGE, params));
+            self.push(WritePurpose::Other, one(INSERT_MESSAGE, params));
         }
     }
 
@@ -361,30 +343,28 @@ impl Plan {
         debug_assert_eq!(state_hash, digest_bytes(state.as_bytes()), "the digest of the text");
         let ver = i64::from(claim.loop_ver);
         let params = params![claim.run.as_str(), seq, ver, SNAPSHOT_FMT, state_hash, state];
-        self.push(Part::Other, one(INSERT_SNAPSHOT, params));
+        self.push(WritePurpose::Other, one(INSERT_SNAPSHOT, params));
         if claim.snap_seq > 0 {
             let older = params![claim.run.as_str(), claim.snap_seq];
-            self.push(Part::Other, any(DROP_SNAPSHOTS, older));
+            self.push(WritePurpose::Other, any(DROP_SNAPSHOTS, older));
         }
     }
 
     /// The row was already compared and set, so its id is enough here.
-    fn add_ending(&mut self, claim: &Claim, then: Then, now: UtcMs) {
+    fn add_ending(&mut self, claim: &Claim, then: NextStatus, now: UtcMs) {
         let run = claim.run.as_str();
         match then {
-            Then::GoOn => {}
-            Then::Park { wake_at, note } => {
+            NextStatus::GoOn => {}
+            NextStatus::Park { wake_at, note } => {
                 let wake_at = wake_at.unwrap_or(NEVER);
                 let params = params![run, claim.inbox_ctr, wake_at, now, note];
-                let blind = planted::is_on(Bug::NaiveInboxCheck);
-                let park = if blind { PARK_BLIND } else { PARK };
-                self.push(Part::Other, one(park, params));
+                self.push(WritePurpose::Other, one(PARK, params));
             }
-            Then::Release => self.push(Part::Other, one(RELEASE, params![run, now])),
-            Then::Finish(status) => {
+            NextStatus::Release => self.push(WritePurpose::Other, one(RELEASE, params![run, now])),
+            NextStatus::Finish(status) => {
                 assert!(status.is_final(), "a run finishes with a final status, not {status}");
-                self.push(Part::Other, one(FINISH, params![run, status.as_str(), NEVER]));
-                self.push(Part::Other, any(CLOSE_INBOX, params![run]));
+                self.push(WritePurpose::Other, one(FINISH, params![run, status.as_str(), NEVER]));
+                self.push(WritePurpose::Other, any(CLOSE_INBOX, params![run]));
             }
         }
     }

@@ -1,24 +1,24 @@
-//! A conversation: its runs and what was said in it.
+//! Conversations: their runs and messages.
 
 use crate::{
-    db::{DbError, Row, Urgency},
+    db::{DbError, SqlRow, Urgency},
     error::StoreError,
+    facets::Conversations,
     runs::status,
     statement::{INSERT_MESSAGE, hold_conversation, int, one, params},
-    store::Store,
 };
 use everloop_types::{ConversationId, RunId, Status, UtcMs};
 
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct ConversationMessage {
     /// The run that it belongs to.
     pub run: Option<RunId>,
     /// Which of the run's messages it is: `goal`, `final`, `ask:…`, `answer:…`.
     pub slot: String,
-    /// Who said it.
+    /// Who wrote it.
     pub role: String,
-    /// What was said.
+    /// The text.
     pub body: String,
     /// When.
     pub created_at: UtcMs,
@@ -40,13 +40,13 @@ const SAID: &str = "
      WHERE conversation_id = $1 ORDER BY pos DESC LIMIT $2
 ";
 
-impl Store {
-    /// Puts a word into a conversation that belongs to no run.
+impl Conversations<'_> {
+    /// Adds a message that belongs to the conversation but to no run.
     ///
     /// # Errors
     /// See [`StoreError`]. The same `message_id` twice is one message.
-    pub async fn say_in(
-        &self,
+    pub async fn say(
+        self,
         conversation: &ConversationId,
         message_id: &str,
         role: &str,
@@ -57,7 +57,7 @@ impl Store {
         let name = conversation.as_str();
         let message = params![name, message_id, run, slot, role, body, now];
         let writes = vec![hold_conversation(name), one(INSERT_MESSAGE, message)];
-        match self.db.commit(writes, Urgency::Critical).await {
+        match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) | Err(DbError::Unique { .. }) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -68,24 +68,24 @@ impl Store {
     /// # Errors
     /// See [`StoreError`].
     pub async fn runs_of(
-        &self,
+        self,
         conversation: &ConversationId,
         most: usize,
     ) -> Result<Vec<RunId>, StoreError> {
-        let rows = self.rows(RUNS, params![conversation.as_str(), int(most)]).await?;
+        let rows = self.store.rows(RUNS, params![conversation.as_str(), int(most)]).await?;
         rows.into_iter().map(|row| Ok(RunId::new(row.cells().text()?))).collect()
     }
 
-    /// The runs of a conversation that have not ended and are not put aside, the newest first.
+    /// The runs of a conversation that have not ended and are not quarantined, the newest first.
     ///
     /// # Errors
     /// See [`StoreError`].
     pub async fn open_runs_of(
-        &self,
+        self,
         conversation: &ConversationId,
     ) -> Result<Vec<(RunId, Status)>, StoreError> {
-        let rows = self.rows(OPEN_RUNS, params![conversation.as_str()]).await?;
-        let read = |row: Row| {
+        let rows = self.store.rows(OPEN_RUNS, params![conversation.as_str()]).await?;
+        let read = |row: SqlRow| {
             let mut cells = row.cells();
             Ok((RunId::new(cells.text()?), status(&mut cells)?))
         };
@@ -96,15 +96,15 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn said_in(
-        &self,
+    pub async fn messages(
+        self,
         conversation: &ConversationId,
         most: usize,
-    ) -> Result<Vec<Said>, StoreError> {
-        let rows = self.rows(SAID, params![conversation.as_str(), int(most)]).await?;
-        let read = |row: Row| {
+    ) -> Result<Vec<ConversationMessage>, StoreError> {
+        let rows = self.store.rows(SAID, params![conversation.as_str(), int(most)]).await?;
+        let read = |row: SqlRow| {
             let mut cells = row.cells();
-            Ok(Said {
+            Ok(ConversationMessage {
                 run: cells.opt_text()?.map(RunId::new),
                 slot: cells.text()?,
                 role: cells.text()?,

@@ -1,18 +1,18 @@
-//! How a run comes into being: row, first entry, frame and the user's message, all or nothing.
+//! How a run is created: row, first entry, frame and the user's message, all or nothing.
 
 use crate::{
     db::{DbError, Urgency},
     error::StoreError,
+    facets::RunQueue,
     row,
     statement::{INSERT_MESSAGE, hold_conversation, one, params},
-    store::Store,
 };
 use everloop_types::{
-    ConversationId, Frame, RunId, UtcMs, Write, digest_bytes,
+    ConversationId, Frame, RunId, Statement, UtcMs, Write, digest_bytes,
     journal::{Entry, Kind, RunCreated},
 };
 
-/// A run that is to be.
+/// A run to create.
 #[derive(Debug, Clone)]
 pub struct NewRun {
     /// Its id.
@@ -23,37 +23,37 @@ pub struct NewRun {
     pub created: RunCreated,
     /// Its frame; `created.frame` is its digest.
     pub frame: Frame,
-    /// Whatever makes it the same request when it comes twice.
+    /// The key of the request: a repeated request has the same key.
     pub idem_key: Option<String>,
-    /// Lower ones are claimed first.
-    pub priority: i64,
-    /// The present moment.
+    /// The present time.
     pub now: UtcMs,
 }
 
-/// What became of a [`NewRun`].
+/// The result of creating a [`NewRun`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Created {
     /// It is queued.
     New,
-    /// The same request came before and made this run.
+    /// An earlier request with the same key created this run.
     Existing(RunId),
 }
 
 /// `bytes` and `next_seq` count the first entry, which follows in the same transaction.
-const INSERT_RUN: &str = "
+pub(crate) const INSERT_RUN: Statement = Statement::screened(
+    "
     INSERT INTO runs (run_id, conversation_id, loop_name, loop_ver, goal, frame_ref, status,
-                      priority, wake_at, next_seq, bytes, idem_key, created_at, updated_at)
-    VALUES ($1, $2, $3, $4, $5, $6, 'queued', $7, $8, 2, $9, $10, $8, $8)
+                      wake_at, next_seq, bytes, idem_key, created_at, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, 'queued', $7, 2, $8, $9, $7, $7)
     ON CONFLICT DO NOTHING
-";
+",
+);
 
 const FIND_EXISTING: &str = "
     SELECT run_id FROM runs WHERE idem_key = $1 OR run_id = $2 LIMIT 1
 ";
 
-impl Store {
-    /// Makes a run that waits for a worker.
+impl RunQueue<'_> {
+    /// Creates a run that waits for a worker.
     ///
     /// A repeated `idem_key`, or a repeated id, changes nothing: so a request whose commit is
     /// [`StoreError::Unknown`] may simply be made again.
@@ -63,21 +63,21 @@ impl Store {
     ///
     /// # Panics
     /// If `created.frame` is not the digest of `frame`.
-    pub async fn create_run(&self, new: &NewRun) -> Result<Created, StoreError> {
+    pub async fn create_run(self, new: &NewRun) -> Result<Created, StoreError> {
         self.create(new, writes(new)?).await
     }
 
-    /// The first of `writes` finds out whether the run is there already.
+    /// The first of `writes` fails if the run exists already.
     pub(crate) async fn create(
-        &self,
+        self,
         new: &NewRun,
         writes: Vec<Write>,
     ) -> Result<Created, StoreError> {
-        match self.db.commit(writes, Urgency::Critical).await {
+        match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(Created::New),
             Err(DbError::Expectation { index: 0, touched }) => {
                 let key = params![new.idem_key.clone(), new.run.as_str()];
-                let found = self.first(FIND_EXISTING, key).await?;
+                let found = self.store.first(FIND_EXISTING, key).await?;
                 let existing = found.ok_or(DbError::Expectation { index: 0, touched })?;
                 Ok(Created::Existing(RunId::new(existing.cells().text()?)))
             }
@@ -100,7 +100,6 @@ pub(crate) fn writes(new: &NewRun) -> Result<Vec<Write>, StoreError> {
         i64::from(created.loop_ver),
         created.goal.text.as_str(),
         created.frame.as_str(),
-        new.priority,
         new.now,
         crate::statement::int(first.bytes),
         new.idem_key.clone(),

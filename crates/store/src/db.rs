@@ -12,10 +12,10 @@
 use everloop_types::{SqlValue, Write};
 use std::{error::Error, future::Future, path::Path, pin::Pin, sync::Arc};
 
-/// What a database answers, later.
+/// The future of a database operation.
 pub type DbFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, DbError>> + Send + 'a>>;
 
-/// An error from below, shared by all who waited for the same commit.
+/// An underlying error, shared by all transactions of the same commit.
 pub type Cause = Arc<dyn Error + Send + Sync>;
 
 /// A database that takes transactions as values.
@@ -23,23 +23,23 @@ pub trait Db: Send + Sync {
     /// Performs one logical transaction: all of `writes`, in order, or none.
     ///
     /// Dropping the future does not take the transaction back.
-    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>>;
+    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>>;
 
     /// Reads, in one snapshot of the database.
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>>;
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>>;
 
-    /// What stands behind it. One that wraps another says what the other says.
-    fn engine(&self) -> Engine {
-        Engine::Sqlite
+    /// The kind of database. A wrapper returns the kind of what it wraps.
+    fn engine(&self) -> DatabaseKind {
+        DatabaseKind::Sqlite
     }
 }
 
 /// The kinds of database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
-    /// A file or memory of this machine, for one process that drives.
+pub enum DatabaseKind {
+    /// A file or memory of this machine; one process drives runs.
     Sqlite,
-    /// A server, for many.
+    /// A server; many processes drive runs.
     Postgres,
 }
 
@@ -52,35 +52,35 @@ pub enum Urgency {
     Lazy,
 }
 
-/// What one write did.
+/// The result of one write.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Done {
+pub struct WriteResult {
     /// How many rows it touched.
     pub touched: u64,
-    /// What its `RETURNING` gave.
-    pub rows: Vec<Row>,
+    /// The rows of its `RETURNING`.
+    pub rows: Vec<SqlRow>,
 }
 
-/// One row of an answer.
+/// One row of a result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row(pub Vec<SqlValue>);
+pub struct SqlRow(pub Vec<SqlValue>);
 
-impl Row {
-    /// Takes the row apart, in the order of its columns.
+impl SqlRow {
+    /// The values, in the order of the columns.
     #[must_use]
-    pub fn cells(self) -> Cells {
-        Cells { values: self.0.into_iter(), column: 0 }
+    pub fn cells(self) -> SqlCells {
+        SqlCells { values: self.0.into_iter(), column: 0 }
     }
 }
 
 /// The values of a row, taken one after the other.
 #[derive(Debug)]
-pub struct Cells {
+pub struct SqlCells {
     values: std::vec::IntoIter<SqlValue>,
     column: usize,
 }
 
-impl Cells {
+impl SqlCells {
     fn next(&mut self) -> SqlValue {
         self.column += 1;
         self.values.next().unwrap_or(SqlValue::Null)
@@ -93,7 +93,7 @@ impl Cells {
     /// A number.
     ///
     /// # Errors
-    /// [`DbError::Shape`] if the next value is none. The same holds for the others.
+    /// [`DbError::Shape`] if the next value is not a number.
     pub fn int(&mut self) -> Result<i64, DbError> {
         match self.next() {
             SqlValue::Int(n) => Ok(n),
@@ -104,7 +104,7 @@ impl Cells {
     /// A number or NULL.
     ///
     /// # Errors
-    /// As for [`Cells::int`].
+    /// As for [`SqlCells::int`].
     pub fn opt_int(&mut self) -> Result<Option<i64>, DbError> {
         match self.next() {
             SqlValue::Int(n) => Ok(Some(n)),
@@ -116,7 +116,7 @@ impl Cells {
     /// Text.
     ///
     /// # Errors
-    /// As for [`Cells::int`].
+    /// As for [`SqlCells::int`].
     pub fn text(&mut self) -> Result<String, DbError> {
         match self.next() {
             SqlValue::Text(text) => Ok(text),
@@ -127,7 +127,7 @@ impl Cells {
     /// Text or NULL.
     ///
     /// # Errors
-    /// As for [`Cells::int`].
+    /// As for [`SqlCells::int`].
     pub fn opt_text(&mut self) -> Result<Option<String>, DbError> {
         match self.next() {
             SqlValue::Text(text) => Ok(Some(text)),
@@ -139,7 +139,7 @@ impl Cells {
     /// Bytes or NULL.
     ///
     /// # Errors
-    /// As for [`Cells::int`].
+    /// As for [`SqlCells::int`].
     pub fn opt_bytes(&mut self) -> Result<Option<Vec<u8>>, DbError> {
         match self.next() {
             SqlValue::Bytes(bytes) => Ok(Some(bytes)),
@@ -149,28 +149,28 @@ impl Cells {
     }
 }
 
-/// Why a transaction or a query brought nothing.
+/// Why a transaction or a query failed.
 ///
 /// All but [`DbError::CommitUnknown`] are definite: nothing of the transaction took place.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum DbError {
-    /// A write touched another number of rows than it had to.
+    /// A write did not touch the required number of rows.
     #[error("write {index} touched {touched} rows, not as many as it must")]
     Expectation {
-        /// Its place in the transaction.
+        /// Its index in the transaction.
         index: usize,
         /// How many rows it touched.
         touched: u64,
     },
-    /// A write met a row that must be the only one.
+    /// A write violated a unique index.
     #[error("write {index} would make a second row for {rule}")]
     Unique {
-        /// Its place in the transaction.
+        /// Its index in the transaction.
         index: usize,
         /// The index by its name, or by its columns where the database does not name it.
         rule: String,
     },
-    /// The commit itself went wrong: it may or may not have taken place.
+    /// The commit itself failed: it may or may not have taken place.
     #[error("the commit broke off, it may have taken place; read before going on")]
     CommitUnknown {
         /// What the database said.
@@ -188,19 +188,19 @@ pub enum DbError {
         /// The database.
         file: Arc<Path>,
     },
-    /// Others hold the file, or the rows, for longer than we wait.
+    /// Another process held the file or the rows for longer than the time-out.
     #[error("{} is locked by another process; close it or try again", .file.display())]
     Locked {
         /// The database.
         file: Arc<Path>,
     },
-    /// The file is damaged, or no database at all.
+    /// The file is damaged, or is not a database.
     #[error("{} is damaged or no database; put a backup in its place", .file.display())]
     Damaged {
         /// The database.
         file: Arc<Path>,
     },
-    /// A column holds something else than its type.
+    /// A column holds a value of another type.
     #[error("column {column} does not hold {wanted}")]
     Shape {
         /// The column, from 1.
@@ -208,7 +208,7 @@ pub enum DbError {
         /// What it should hold.
         wanted: &'static str,
     },
-    /// Nobody answers, or not in time. The transaction did not take place.
+    /// The database did not answer, or not in time. The transaction did not take place.
     #[error("the database does not answer; nothing is lost, try again when it does")]
     Unreachable {
         /// What the system said.

@@ -3,7 +3,7 @@
 //! Statements use `$1 … $n` and the markers below. Deliberately absent: any query that changes our
 //! tables.
 
-use crate::db::{Engine, Row};
+use crate::db::{DatabaseKind, SqlRow};
 use everloop_types::SqlValue;
 
 /// Stands where PostgreSQL needs `FOR UPDATE SKIP LOCKED`. SQLite reads a comment: its only
@@ -18,13 +18,13 @@ pub(crate) use skip_locked;
 /// Stands for the database's own clock, in UTC milliseconds: what leases are measured with.
 const NOW_MARKER: &str = "{now}";
 
-/// The clock's name in SQLite, where every connection brings it along.
+/// The clock's name in SQLite, where every connection defines it.
 pub(crate) const SQLITE_NOW: &str = "everloop_now";
 
 const POSTGRES_NOW: &str = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
 
-/// `{hold x}` makes others wait who hold or share the text `x`, until the transaction ends;
-/// `{share x}` only those who hold it. Both are text that is not NULL. SQLite's only writer holds
+/// `{hold x}` makes transactions wait that hold or share the text `x`, until this one ends;
+/// `{share x}` only those that hold it. Both are text that is not NULL. SQLite's only writer holds
 /// everything already, so there they are `x` itself.
 const HOLD_MARKER: &str = "{hold ";
 const SHARE_MARKER: &str = "{share ";
@@ -70,7 +70,7 @@ pub(crate) fn postgres_tables(sql: &str) -> String {
         .replace(" TEXT", " TEXT COLLATE \"C\"")
 }
 
-/// Puts `before` and `after` around what stands between a marker and its brace.
+/// Puts `before` and `after` around the text between a marker and its brace.
 fn with_argument(sql: &str, marker: &str, before: &str, after: &str) -> String {
     let mut parts = sql.split(marker);
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -91,7 +91,7 @@ pub(crate) const GIVE_BACK: &str = "PRAGMA incremental_vacuum(2000)";
 pub(crate) const FREE_PAGES: &str = "SELECT freelist_count FROM pragma_freelist_count()";
 
 /// A setting that durability rests on: its name, what it must be, and how it is read.
-type Setting = (&'static str, &'static str, &'static str);
+type DatabaseSetting = (&'static str, &'static str, &'static str);
 
 /// What a look at the health of a database asks.
 pub(crate) struct Probes {
@@ -100,7 +100,7 @@ pub(crate) struct Probes {
     /// Gives its version.
     pub(crate) version: &'static str,
     /// What durability rests on: set at open, read back, and shown by `inspect`.
-    pub(crate) settings: &'static [Setting],
+    pub(crate) settings: &'static [DatabaseSetting],
     /// Gives `ok`, or what is wrong.
     pub(crate) check: &'static str,
     /// What `check` looked at.
@@ -110,10 +110,10 @@ pub(crate) struct Probes {
 }
 
 /// The questions for an engine.
-pub(crate) fn probes(engine: Engine) -> &'static Probes {
+pub(crate) fn probes(engine: DatabaseKind) -> &'static Probes {
     match engine {
-        Engine::Sqlite => &SQLITE,
-        Engine::Postgres => &POSTGRES,
+        DatabaseKind::Sqlite => &SQLITE,
+        DatabaseKind::Postgres => &POSTGRES,
     }
 }
 
@@ -171,7 +171,7 @@ const POSTGRES: Probes = Probes {
 pub(crate) const OF_THE_SERVER: [&str; 2] = ["fsync", "full_page_writes"];
 
 /// The one value of a one-row answer, as text.
-pub(crate) fn scalar(rows: Vec<Row>) -> String {
+pub(crate) fn scalar(rows: Vec<SqlRow>) -> String {
     match rows.into_iter().next().and_then(|row| row.0.into_iter().next()) {
         Some(SqlValue::Text(text)) => text,
         Some(SqlValue::Int(n)) => n.to_string(),

@@ -43,7 +43,7 @@ pub enum StoreError {
     Damaged {
         /// The run.
         run: RunId,
-        /// The entry; 0 for a letter in the inbox or the frame.
+        /// The entry; 0 for an inbox message or the frame.
         seq: i64,
     },
     /// A newer program has written the entry, or one whose loop is no longer here.
@@ -54,7 +54,7 @@ pub enum StoreError {
     NewerEntry {
         /// The run.
         run: RunId,
-        /// The entry; 0 for a letter in the inbox.
+        /// The entry; 0 for an inbox message.
         seq: i64,
         /// Its kind.
         kind: String,
@@ -67,15 +67,7 @@ pub enum StoreError {
         /// The run.
         run: RunId,
         /// Which limit.
-        limit: Limit,
-    },
-    /// The copy could not be made.
-    #[error("cannot make the copy {}", .path.display())]
-    Backup {
-        /// The copy.
-        path: std::path::PathBuf,
-        /// What the system said.
-        source: std::io::Error,
+        limit: StoreLimit,
     },
     /// The database cannot be opened.
     #[error(transparent)]
@@ -118,18 +110,18 @@ impl StoreError {
 
 /// The limits of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
+pub enum StoreLimit {
     /// Journal entries.
     Events,
     /// Bytes of all journal bodies.
     Bytes,
     /// Bytes of one body.
     Blob,
-    /// Bytes of one letter.
-    Letter,
+    /// Bytes of one inbox message.
+    InboxMessage,
 }
 
-impl Limit {
+impl StoreLimit {
     /// How much there may be.
     #[must_use]
     pub fn most(self) -> usize {
@@ -137,18 +129,18 @@ impl Limit {
             Self::Events => 50_000,
             Self::Bytes => 64 << 20,
             Self::Blob => 100 << 20,
-            Self::Letter => 2 << 20,
+            Self::InboxMessage => 2 << 20,
         }
     }
 }
 
-impl fmt::Display for Limit {
+impl fmt::Display for StoreLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let of = match self {
             Self::Events => "journal entries",
             Self::Bytes => "bytes of journal",
             Self::Blob => "bytes in one entry",
-            Self::Letter => "bytes in one letter",
+            Self::InboxMessage => "bytes in one letter",
         };
         write!(f, "{} {of}", self.most())
     }

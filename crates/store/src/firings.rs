@@ -1,13 +1,13 @@
-//! Reminders that fired, were late, or were missed: one row each, written with the step of what
-//! they belong to. So no restart can fire one twice, and none is lost between two rows.
+//! Reminders that fired, were late, or were missed. Each is one row, written in the same
+//! transaction that advances its todo or schedule, so that a restart neither repeats nor loses one.
 
 use crate::{
-    db::{DbError, Row, Urgency},
+    db::{DbError, SqlRow, Urgency},
     error::StoreError,
+    facets::AgendaStore,
     statement::{any, int, one, params},
-    store::Store,
 };
-use everloop_types::{UtcMs, Write};
+use everloop_types::{Statement, UtcMs, Write};
 
 /// What reminds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,7 +19,7 @@ pub enum FiringKind {
 }
 
 impl FiringKind {
-    /// The word in the database and in JSON.
+    /// The name in the database and in JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -36,12 +36,12 @@ pub enum FiredAs {
     Fired,
     /// After its time.
     Late,
-    /// Not at all: nobody was there, and the catch-up rule leaves it out.
+    /// Not at all: no process ran, and the catch-up rule skips it.
     Missed,
 }
 
 impl FiredAs {
-    /// The word in the database and in JSON.
+    /// The name in the database and in JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -59,31 +59,31 @@ pub struct Due {
     pub kind: FiringKind,
     /// Its number.
     pub subject: i64,
-    /// The moment that is due.
+    /// When it was due.
     pub due_at: UtcMs,
 }
 
-/// One reminder that was dealt with.
+/// One reminder that was handled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Firing {
     /// What was due.
     pub due: Due,
-    /// What it reminds of takes place then.
+    /// When the todo or entry takes place.
     pub occurs_at: UtcMs,
     /// When it fired.
     pub fired_at: UtcMs,
     /// How it fired.
     pub state: FiredAs,
-    /// What it reminds of.
+    /// The title of the todo or entry.
     pub title: String,
 }
 
-/// All that one step of a reminder does: these firings, and when it is due next.
+/// One step of a reminder: its firings, and when it is due next.
 #[derive(Debug, Clone)]
-pub struct Volley {
+pub struct FiringBatch {
     /// What was due.
     pub due: Due,
-    /// What became of each moment that was due.
+    /// One firing for each time that was due.
     pub firings: Vec<Firing>,
     /// When it is due again.
     pub next: Option<UtcMs>,
@@ -102,28 +102,34 @@ const NEXT_DUE: &str = "
                          SELECT MIN(remind_next) FROM schedules WHERE remind_next IS NOT NULL) AS d
 ";
 
-/// Whoever moves the step first fires; the other finds nothing to move.
-const STEP_TODO: &str = "
+/// Only one process advances the step and fires; any other finds it advanced.
+const STEP_TODO: Statement = Statement::screened(
+    "
     UPDATE todos SET remind_next = $3, version = version + 1
      WHERE todo_id = $1 AND remind_next = $2
-";
+",
+);
 
-const STEP_SCHEDULE: &str = "
+const STEP_SCHEDULE: Statement = Statement::screened(
+    "
     UPDATE schedules SET remind_next = $3, version = version + 1
      WHERE schedule_id = $1 AND remind_next = $2
-";
+",
+);
 
-/// A moment that was missed while a clock was ahead, and comes after all, counts.
-const INSERT: &str = "
+/// A reminder that counted as missed while a clock was ahead still fires when its time comes.
+const INSERT: Statement = Statement::screened(
+    "
     INSERT INTO firings (kind, subject, due_at, occurs_at, fired_at, state, title)
     VALUES ($1, $2, $3, $4, $5, $6, $7)
     ON CONFLICT (kind, subject, due_at) DO UPDATE
        SET fired_at = excluded.fired_at, state = excluded.state, announced_at = NULL,
            read_at = NULL
      WHERE firings.state = 'missed' AND excluded.state <> 'missed'
-";
+",
+);
 
-/// Entries of which something fired later than now.
+/// Entries with a firing later than now.
 const FIRED_AHEAD: &str = "
     SELECT DISTINCT subject FROM firings WHERE kind = 'schedule' AND fired_at > $1
      ORDER BY subject
@@ -150,26 +156,30 @@ const NEW: &str = "
      WHERE announced_at IS NULL ORDER BY due_at, kind, subject LIMIT $1
 ";
 
-const ANNOUNCE: &str = "
+const ANNOUNCE: Statement = Statement::screened(
+    "
     UPDATE firings SET announced_at = $4
      WHERE kind = $1 AND subject = $2 AND due_at = $3 AND announced_at IS NULL
-";
+",
+);
 
-const READ: &str = "
+const READ: Statement = Statement::screened(
+    "
     UPDATE firings SET read_at = $1, announced_at = COALESCE(announced_at, $1)
      WHERE kind = $2 AND subject = $3 AND due_at = $4 AND read_at IS NULL
-";
+",
+);
 
 const COUNT_UNREAD: &str = "SELECT COUNT(*) FROM firings WHERE read_at IS NULL";
 
-impl Store {
-    /// Up to `most` things whose reminder is due, the longest due first.
+impl AgendaStore<'_> {
+    /// Up to `most` reminders that are due, the longest due first.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn due_reminders(&self, now: UtcMs, most: usize) -> Result<Vec<Due>, StoreError> {
-        let rows = self.rows(DUE, params![now, int(most)]).await?;
-        let read = |row: Row| {
+    pub async fn due_reminders(self, now: UtcMs, most: usize) -> Result<Vec<Due>, StoreError> {
+        let rows = self.store.rows(DUE, params![now, int(most)]).await?;
+        let read = |row: SqlRow| {
             let mut cells = row.cells();
             let kind = kind(&cells.text()?)?;
             Ok(Due { kind, subject: cells.int()?, due_at: cells.int()? })
@@ -181,65 +191,65 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn next_reminder(&self) -> Result<Option<UtcMs>, StoreError> {
-        match self.first(NEXT_DUE, params![]).await? {
+    pub async fn next_reminder(self) -> Result<Option<UtcMs>, StoreError> {
+        match self.store.first(NEXT_DUE, params![]).await? {
             Some(row) => Ok(row.cells().opt_int()?),
             None => Ok(None),
         }
     }
 
-    /// Fires: the step and its firings, all or nothing. Tells whether it was still to be done.
+    /// Writes the step and its firings, all or nothing. Returns false if the step was made already.
     ///
     /// # Errors
-    /// See [`StoreError`]. It may simply be tried again: a step that was made is not made twice.
-    pub async fn fire(&self, volley: &Volley) -> Result<bool, StoreError> {
-        let Due { kind, subject, due_at } = volley.due;
+    /// See [`StoreError`]. It may be tried again: a step is never made twice.
+    pub async fn fire(self, batch: &FiringBatch) -> Result<bool, StoreError> {
+        let Due { kind, subject, due_at } = batch.due;
         let step = match kind {
             FiringKind::Todo => STEP_TODO,
             FiringKind::Schedule => STEP_SCHEDULE,
         };
-        let mut writes = vec![one(step, params![subject, due_at, volley.next])];
-        writes.extend(volley.firings.iter().map(insert));
-        match self.db.commit(writes, Urgency::Critical).await {
+        let mut writes = vec![one(step, params![subject, due_at, batch.next])];
+        writes.extend(batch.firings.iter().map(insert));
+        match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(true),
             Err(DbError::Expectation { index: 0, .. }) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Entries of the schedule of which something fired after `now`: a clock was ahead then, or is
-    /// behind now.
+    /// Entries of the schedule with a firing after `now`: a clock was ahead then, or is behind
+    /// now.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn fired_ahead(&self, now: UtcMs) -> Result<Vec<i64>, StoreError> {
-        let rows = self.rows(FIRED_AHEAD, params![now]).await?;
+    pub async fn fired_ahead(self, now: UtcMs) -> Result<Vec<i64>, StoreError> {
+        let rows = self.store.rows(FIRED_AHEAD, params![now]).await?;
         rows.into_iter().map(|row| Ok(row.cells().int()?)).collect()
     }
 
-    /// The moments after `now` of which an entry has reminded already.
+    /// The times after `now` for which an entry has fired already.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn done_ahead(&self, entry: i64, now: UtcMs) -> Result<Vec<UtcMs>, StoreError> {
-        let rows = self.rows(DONE_AHEAD, params![entry, now]).await?;
+    pub async fn done_ahead(self, entry: i64, now: UtcMs) -> Result<Vec<UtcMs>, StoreError> {
+        let rows = self.store.rows(DONE_AHEAD, params![entry, now]).await?;
         rows.into_iter().map(|row| Ok(row.cells().int()?)).collect()
     }
 
-    /// Firings that nobody has read yet, the oldest first.
+    /// Unread firings, the oldest first.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn unread_firings(&self, most: usize) -> Result<Vec<Firing>, StoreError> {
+    pub async fn unread_firings(self, most: usize) -> Result<Vec<Firing>, StoreError> {
         self.firings(UNREAD, params![int(most)]).await
     }
 
-    /// How many firings nobody has read yet.
+    /// The number of unread firings.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn count_unread_firings(&self) -> Result<i64, StoreError> {
-        match self.first(COUNT_UNREAD, params![]).await? {
+    pub async fn count_unread_firings(self) -> Result<i64, StoreError> {
+        match self.store.first(COUNT_UNREAD, params![]).await? {
             Some(row) => Ok(row.cells().int()?),
             None => Ok(0),
         }
@@ -249,16 +259,16 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn new_firings(&self, most: usize) -> Result<Vec<Firing>, StoreError> {
+    pub async fn new_firings(self, most: usize) -> Result<Vec<Firing>, StoreError> {
         self.firings(NEW, params![int(most)]).await
     }
 
-    /// What fired of one thing, the newest first.
+    /// The firings of one todo or entry, the newest first.
     ///
     /// # Errors
     /// See [`StoreError`].
     pub async fn firings_of(
-        &self,
+        self,
         kind: FiringKind,
         subject: i64,
         most: usize,
@@ -266,35 +276,35 @@ impl Store {
         self.firings(OF_ONE, params![kind.as_str(), subject, int(most)]).await
     }
 
-    /// Takes the right to show a firing; false if another surface has it.
+    /// Takes the right to show a firing; false if another surface took it.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn announce(&self, due: Due, now: UtcMs) -> Result<bool, StoreError> {
+    pub async fn announce(self, due: Due, now: UtcMs) -> Result<bool, StoreError> {
         let announce = params![due.kind.as_str(), due.subject, due.due_at, now];
-        let done = self.db.commit(vec![any(ANNOUNCE, announce)], Urgency::Critical).await?;
+        let done = self.store.db.commit(vec![any(ANNOUNCE, announce)], Urgency::Critical).await?;
         Ok(done.first().is_some_and(|done| done.touched > 0))
     }
 
-    /// Exactly these are read; tells how many were not yet.
+    /// Marks exactly these as read; returns how many were unread.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn read_firings(&self, firings: &[Firing], now: UtcMs) -> Result<u64, StoreError> {
+    pub async fn read_firings(self, firings: &[Firing], now: UtcMs) -> Result<u64, StoreError> {
         let read = |Firing { due, .. }: &Firing| {
             any(READ, params![now, due.kind.as_str(), due.subject, due.due_at])
         };
         let reads = firings.iter().map(read).collect();
-        let done = self.db.commit(reads, Urgency::Critical).await?;
+        let done = self.store.db.commit(reads, Urgency::Critical).await?;
         Ok(done.iter().map(|done| done.touched).sum())
     }
 
     async fn firings(
-        &self,
+        self,
         sql: &'static str,
         params: Vec<everloop_types::SqlValue>,
     ) -> Result<Vec<Firing>, StoreError> {
-        let rows = self.rows(sql, params).await?;
+        let rows = self.store.rows(sql, params).await?;
         Ok(rows.into_iter().map(read).collect::<Result<_, _>>()?)
     }
 }
@@ -313,7 +323,7 @@ fn insert(firing: &Firing) -> Write {
     any(INSERT, row)
 }
 
-fn read(row: Row) -> Result<Firing, DbError> {
+fn read(row: SqlRow) -> Result<Firing, DbError> {
     let mut cells = row.cells();
     let due = Due { kind: kind(&cells.text()?)?, subject: cells.int()?, due_at: cells.int()? };
     let (occurs_at, fired_at) = (cells.int()?, cells.int()?);

@@ -1,20 +1,20 @@
-//! How a fork comes into being: a run of its own, with the entries that it takes over as its rows.
+//! How a fork is created: a separate run, with its own copy of the entries that it takes over.
 //!
-//! Nothing of the parent is read or written here: it may be trimmed or gone tomorrow.
+//! The parent is neither read nor written here: it may be trimmed or deleted later.
 
 use crate::{
     create::{self, Created, NewRun},
-    error::{Limit, StoreError},
+    error::{StoreError, StoreLimit},
+    facets::{RunCatalog, RunQueue},
     inbox, row,
     statement::{INSERT_MESSAGE, int, one, params},
-    store::Store,
 };
 use everloop_types::{
-    RunId, Write,
-    journal::{Entry, Letter},
+    RunId, Statement, Write,
+    journal::{Entry, InboxMessage},
 };
 
-/// A fork that is to be.
+/// A fork to create.
 #[derive(Debug, Clone)]
 pub struct NewFork {
     /// The run, with its first entry.
@@ -23,10 +23,10 @@ pub struct NewFork {
     pub origin: ForkOrigin,
     /// Its entries after the first, from 2 without gaps.
     pub entries: Vec<Entry>,
-    /// What the user adds, as a message of theirs.
+    /// What the user adds, as a message of the user.
     pub word: Option<String>,
-    /// What lies in its inbox from the beginning: whoever drives it first reads it.
-    pub letter: Option<Letter>,
+    /// The first message in its inbox, which its first driver reads.
+    pub inbox_message: Option<InboxMessage>,
 }
 
 /// Where a fork comes from.
@@ -38,34 +38,38 @@ pub struct ForkOrigin {
     pub at_seq: i64,
 }
 
-const MARK_FORK: &str = "
+const MARK_FORK: Statement = Statement::screened(
+    "
     UPDATE runs SET forked_from = $2, forked_at_seq = $3, next_seq = next_seq + $4,
                     bytes = bytes + $5
      WHERE run_id = $1
-";
+",
+);
 
 const FORKS: &str = "
     SELECT run_id, forked_at_seq FROM runs WHERE forked_from = $1 ORDER BY run_id
 ";
 
-impl Store {
-    /// Makes a fork that waits for a worker, all of it or nothing.
+impl RunQueue<'_> {
+    /// Creates a fork that waits for a worker, all of it or nothing.
     ///
-    /// A repeated id changes nothing, as in [`Store::create_run`].
+    /// A repeated id changes nothing, as in [`crate::RunQueue::create_run`].
     ///
     /// # Errors
     /// [`StoreError::OverLimit`] if it takes over more than a journal may hold.
-    pub async fn create_fork(&self, fork: &NewFork) -> Result<Created, StoreError> {
+    pub async fn create_fork(self, fork: &NewFork) -> Result<Created, StoreError> {
         self.create(&fork.new, writes(fork)?).await
     }
+}
 
+impl RunCatalog<'_> {
     /// The forks of a run and the entries that they were forked at, the oldest first.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn forks(&self, run: &RunId) -> Result<Vec<ForkOrigin>, StoreError> {
-        let rows = self.rows(FORKS, params![run.as_str()]).await?;
-        let read = |row: crate::Row| {
+    pub async fn forks(self, run: &RunId) -> Result<Vec<ForkOrigin>, StoreError> {
+        let rows = self.store.rows(FORKS, params![run.as_str()]).await?;
+        let read = |row: crate::SqlRow| {
             let mut cells = row.cells();
             Ok(ForkOrigin { run: RunId::new(cells.text()?), at_seq: cells.opt_int()?.unwrap_or(0) })
         };
@@ -73,7 +77,7 @@ impl Store {
     }
 }
 
-/// The first of them finds out whether the run is there already.
+/// The first of them fails if the run exists already.
 pub(crate) fn writes(fork: &NewFork) -> Result<Vec<Write>, StoreError> {
     let run = &fork.new.run;
     let mut writes = create::writes(&fork.new)?;
@@ -85,11 +89,11 @@ pub(crate) fn writes(fork: &NewFork) -> Result<Vec<Write>, StoreError> {
         writes.push(laid.row);
     }
     let over = |limit| StoreError::OverLimit { run: fork.origin.run.clone(), limit };
-    if fork.entries.len() >= Limit::Events.most() {
-        return Err(over(Limit::Events));
+    if fork.entries.len() >= StoreLimit::Events.most() {
+        return Err(over(StoreLimit::Events));
     }
-    if bytes > Limit::Bytes.most() {
-        return Err(over(Limit::Bytes));
+    if bytes > StoreLimit::Bytes.most() {
+        return Err(over(StoreLimit::Bytes));
     }
     let origin = &fork.origin;
     let count = int(fork.entries.len());
@@ -102,8 +106,8 @@ pub(crate) fn writes(fork: &NewFork) -> Result<Vec<Write>, StoreError> {
             params![conversation, id, run.as_str(), "word", "user", word.as_str(), fork.new.now];
         writes.push(one(INSERT_MESSAGE, message));
     }
-    if let Some(letter) = &fork.letter {
-        writes.extend(inbox::put(run, letter.kind(), letter, fork.new.now)?);
+    if let Some(message) = &fork.inbox_message {
+        writes.extend(inbox::put(run, message.kind(), message, fork.new.now)?);
     }
     Ok(writes)
 }

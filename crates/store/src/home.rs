@@ -1,5 +1,5 @@
-//! The home that a database belongs to. What people allowed in another home counts for nothing in
-//! this one, and runs that were made there are words.
+//! The home that a database belongs to. Approvals given in another home do not apply in this one,
+//! and runs that were made there count as imported.
 //!
 //! A home has an id, which it keeps in a file of its own and writes into its database; copies of
 //! the database have it too.
@@ -7,34 +7,39 @@
 use crate::{
     db::Urgency,
     error::StoreError,
-    sqlite,
+    facets::Maintenance,
     statement::{any, params},
-    store::Store,
 };
-use everloop_types::UtcMs;
-use std::path::Path;
+use everloop_types::{Statement, UtcMs};
 
-const HOME: &str = "SELECT v FROM schema_meta WHERE k = 'home'";
+pub(crate) const HOME: &str = "SELECT v FROM schema_meta WHERE k = 'home'";
 
-const SET_FIRST: &str = "
+const SET_FIRST: Statement = Statement::screened(
+    "
     INSERT INTO schema_meta (k, v) VALUES ('home', $1) ON CONFLICT (k) DO NOTHING
-";
+",
+);
 
-const SET: &str = "
+const SET: Statement = Statement::screened(
+    "
     INSERT INTO schema_meta (k, v) VALUES ('home', $1) ON CONFLICT (k) DO UPDATE SET v = excluded.v
-";
+",
+);
 
-const FORGET_APPROVALS: &str = "DELETE FROM standing_approvals";
+const FORGET_APPROVALS: Statement = Statement::screened("DELETE FROM standing_approvals");
 
-/// Who asks again with a key gets the run that has it: no file chooses that run.
-const FORGET_KEYS: &str = "UPDATE runs SET idem_key = NULL WHERE idem_key IS NOT NULL";
+/// A repeated request gets the run that has its key: a foreign file must not choose that run.
+const FORGET_KEYS: Statement =
+    Statement::screened("UPDATE runs SET idem_key = NULL WHERE idem_key IS NOT NULL");
 
-const MARK_ALL_FOREIGN: &str = "
+const MARK_ALL_FOREIGN: Statement = Statement::screened(
+    "
     INSERT INTO imports (run_id, at)
     SELECT run_id, $1 FROM runs WHERE run_id NOT IN (SELECT run_id FROM imports)
-";
+",
+);
 
-/// What a database of another home lost when it was taken over.
+/// What was dropped when a database of another home was taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TakenOver {
     /// Standing approvals that were dropped.
@@ -43,40 +48,32 @@ pub struct TakenOver {
     pub runs: u64,
 }
 
-impl Store {
+impl Maintenance<'_> {
     /// Writes the home into a database that belongs to none yet.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn belong_to(&self, home: &str) -> Result<(), StoreError> {
-        if self.first(HOME, params![]).await?.is_none() {
-            self.db.commit(vec![any(SET_FIRST, params![home])], Urgency::Critical).await?;
+    pub async fn belong_to(self, home: &str) -> Result<(), StoreError> {
+        if self.store.first(HOME, params![]).await?.is_none() {
+            self.store.db.commit(vec![any(SET_FIRST, params![home])], Urgency::Critical).await?;
         }
         Ok(())
     }
 
-    /// Makes a database of another home one of this home: nothing in it is allowed for good any
-    /// more, and its runs came in a file.
+    /// Makes a database of another home one of this home: its standing approvals are dropped, and
+    /// its runs count as imported.
     ///
     /// # Errors
     /// See [`StoreError`]; then the database must not be used.
-    pub async fn take_over(&self, home: &str, now: UtcMs) -> Result<TakenOver, StoreError> {
+    pub async fn take_over(self, home: &str, now: UtcMs) -> Result<TakenOver, StoreError> {
         let writes = vec![
             any(FORGET_APPROVALS, params![]),
             any(MARK_ALL_FOREIGN, params![now]),
             any(FORGET_KEYS, params![]),
             any(SET, params![home]),
         ];
-        let done = self.db.commit(writes, Urgency::Critical).await?;
+        let done = self.store.db.commit(writes, Urgency::Critical).await?;
         let touched = |place: usize| done.get(place).map_or(0, |done| done.touched);
         Ok(TakenOver { approvals: touched(0), runs: touched(1) })
-    }
-
-    /// The home that a database file belongs to. Leaves the file as it is.
-    ///
-    /// # Errors
-    /// [`StoreError::Open`] says what is wrong with the file.
-    pub fn home_of(file: &Path) -> Result<Option<String>, StoreError> {
-        Ok(sqlite::meta(file, HOME)?)
     }
 }

@@ -1,22 +1,22 @@
-//! Letters to a run: the only way in for whoever does not drive it.
+//! The inbox of a run: the only way in for a process that does not drive it.
 
 use crate::{
     db::{DbError, Urgency},
-    error::{Limit, StoreError},
+    error::{StoreError, StoreLimit},
+    facets::RunInbox,
     family,
     statement::{one, params},
-    store::Store,
 };
-use everloop_types::{RunId, Status, UtcMs, Write, journal::Letter};
+use everloop_types::{RunId, Statement, Status, UtcMs, Write, journal::InboxMessage};
 
-/// What became of a letter.
+/// What became of a message that was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
     /// It is in the inbox, and the run is awake.
     Accepted,
-    /// A letter with the same key came first; this one changed nothing.
+    /// A message with the same key arrived earlier; this one changed nothing.
     AlreadySent,
-    /// The run is over.
+    /// The run has finished.
     Finished(Status),
     /// There is no such run.
     NoSuchRun,
@@ -25,26 +25,30 @@ pub enum Sent {
 /// What a run has not read yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Unread {
-    /// Key and letter, in the order of arrival.
-    pub letters: Vec<(String, Letter)>,
-    /// The counter at that moment; parking with it cannot miss a letter.
+    /// Key and message, in the order of arrival.
+    pub messages: Vec<(String, InboxMessage)>,
+    /// The counter when they were read; parking with it cannot miss a message.
     pub inbox_ctr: i64,
 }
 
-/// Before the letter itself: the row orders us against a run that is about to park.
-pub(crate) const RING: &str = "
+/// Runs before the message is inserted: the row lock orders us against a run that is about to park.
+pub(crate) const NOTIFY: Statement = Statement::screened(
+    "
     UPDATE runs
        SET inbox_ctr = inbox_ctr + 1,
            status = CASE WHEN status = 'waiting' THEN 'queued' ELSE status END,
            wake_at = CASE WHEN wake_at > $2 THEN $2 ELSE wake_at END
      WHERE run_id = $1 AND status IN ('queued', 'running', 'waiting')
-";
+",
+);
 
-const PUT: &str = "
+const PUT: Statement = Statement::screened(
+    "
     INSERT INTO inbox (run_id, dedupe, pos, kind, body, created_at)
     SELECT run_id, $2, inbox_ctr, $3, $4, $5 FROM runs WHERE run_id = $1
     ON CONFLICT DO NOTHING
-";
+",
+);
 
 const UNREAD: &str = "
     SELECT r.inbox_ctr, i.dedupe, i.kind, i.body
@@ -56,80 +60,82 @@ const WITH_MAIL: &str = "
     SELECT DISTINCT run_id FROM inbox WHERE taken_seq IS NULL ORDER BY run_id
 ";
 
-impl Store {
-    /// Sends a letter. The first one with its `dedupe` counts; a repeated one changes nothing.
+impl RunInbox<'_> {
+    /// Sends a message. The first one with its `dedupe` counts; a repeated one changes nothing.
     ///
-    /// A cancel goes to every run below it as well, in the same transaction: whoever is at work
-    /// down there hears of it at once.
+    /// A cancel goes to all descendants of the run as well, in the same transaction, so that
+    /// their drivers see it at once.
     ///
     /// # Errors
-    /// [`StoreError::OverLimit`] if the letter is too large. After [`StoreError::Unknown`] send
+    /// [`StoreError::OverLimit`] if the message is too large. After [`StoreError::Unknown`] send
     /// it again.
     pub async fn send(
-        &self,
+        self,
         run: &RunId,
         dedupe: &str,
-        letter: &Letter,
+        message: &InboxMessage,
         now: UtcMs,
     ) -> Result<Sent, StoreError> {
-        let mut writes = put(run, dedupe, letter, now)?.to_vec();
-        if matches!(letter, Letter::Cancel { .. }) {
-            writes.extend(family::to_descendants(run, letter, now));
+        let mut writes = put(run, dedupe, message, now)?.to_vec();
+        if matches!(message, InboxMessage::Cancel { .. }) {
+            writes.extend(family::to_descendants(run, message, now));
         }
-        match self.db.commit(writes, Urgency::Critical).await {
+        match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(Sent::Accepted),
-            Err(DbError::Expectation { index: 0, .. }) => Ok(match self.position(run).await? {
-                Some(at) => Sent::Finished(at.status),
-                None => Sent::NoSuchRun,
-            }),
+            Err(DbError::Expectation { index: 0, .. }) => {
+                Ok(match self.store.runs().position(run).await? {
+                    Some(at) => Sent::Finished(at.status),
+                    None => Sent::NoSuchRun,
+                })
+            }
             Err(DbError::Expectation { .. }) => Ok(Sent::AlreadySent),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// The letters that no entry has taken yet, and the counter, read at the same moment.
+    /// The messages that no entry has taken yet, and the counter, from one snapshot.
     ///
     /// # Errors
-    /// [`StoreError::NewerEntry`] or [`StoreError::Damaged`], at entry 0, for a letter that this
+    /// [`StoreError::NewerEntry`] or [`StoreError::Damaged`], at entry 0, for a message that this
     /// program cannot read.
-    pub async fn unread(&self, run: &RunId) -> Result<Unread, StoreError> {
+    pub async fn unread(self, run: &RunId) -> Result<Unread, StoreError> {
         let mut unread = Unread::default();
-        for row in self.rows(UNREAD, params![run.as_str()]).await? {
+        for row in self.store.rows(UNREAD, params![run.as_str()]).await? {
             let mut cells = row.cells();
             unread.inbox_ctr = cells.int()?;
             let Some(dedupe) = cells.opt_text()? else { break };
             let (kind, body) = (cells.text()?, cells.text()?);
-            unread.letters.push((dedupe, read_letter(run, kind, &body)?));
+            unread.messages.push((dedupe, read_message(run, kind, &body)?));
         }
         Ok(unread)
     }
 
-    /// The runs that have unread letters. Cheap when there are none.
+    /// The runs with unread messages. Cheap if there are none.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn runs_with_mail(&self) -> Result<Vec<RunId>, StoreError> {
-        let rows = self.rows(WITH_MAIL, params![]).await?;
+    pub async fn runs_with_mail(self) -> Result<Vec<RunId>, StoreError> {
+        let rows = self.store.rows(WITH_MAIL, params![]).await?;
         rows.into_iter().map(|row| Ok(RunId::new(row.cells().text()?))).collect()
     }
 }
 
-/// The letter in the inbox of a run that is not over; the run is awake then.
+/// Puts a message into the inbox of a run that has not finished, and wakes the run.
 pub(crate) fn put(
     run: &RunId,
     dedupe: &str,
-    letter: &Letter,
+    message: &InboxMessage,
     now: UtcMs,
 ) -> Result<[Write; 2], StoreError> {
-    let body = serde_json::to_string(letter).expect("our own types always have a JSON form");
-    if body.len() > Limit::Letter.most() {
-        return Err(StoreError::OverLimit { run: run.clone(), limit: Limit::Letter });
+    let body = serde_json::to_string(message).expect("our own types always have a JSON form");
+    if body.len() > StoreLimit::InboxMessage.most() {
+        return Err(StoreError::OverLimit { run: run.clone(), limit: StoreLimit::InboxMessage });
     }
-    let put = params![run.as_str(), dedupe, letter.kind(), body, now];
-    Ok([one(RING, params![run.as_str(), now]), one(PUT, put)])
+    let put = params![run.as_str(), dedupe, message.kind(), body, now];
+    Ok([one(NOTIFY, params![run.as_str(), now]), one(PUT, put)])
 }
 
-fn read_letter(run: &RunId, kind: String, body: &str) -> Result<Letter, StoreError> {
+fn read_message(run: &RunId, kind: String, body: &str) -> Result<InboxMessage, StoreError> {
     serde_json::from_str(body).map_err(|_| match kind.as_str() {
         "answer" | "cancel" | "steer" | "answer_now" | "switch" | "child" => {
             StoreError::Damaged { run: run.clone(), seq: 0 }

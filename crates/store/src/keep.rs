@@ -1,18 +1,16 @@
-//! Keeping the store in order: retention, copies, and a look at its health.
+//! Retention, and the health of the store.
 
 use crate::{
-    db::{Engine, Urgency},
+    db::Urgency,
     dialect,
     error::StoreError,
+    facets::Maintenance,
     runs::status,
-    sqlite::create_new,
     statement::{any, one, params},
-    store::Store,
 };
-use everloop_types::{RunId, Status, UtcMs};
-use std::{io, path::Path};
+use everloop_types::{RunId, Statement, Status, UtcMs};
 
-/// What [`Store::trim`] took away.
+/// What [`crate::Maintenance::trim`] deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Trimmed {
     /// Runs whose journal was shortened.
@@ -40,13 +38,13 @@ pub struct Inspection {
     pub quick_check: String,
     /// What the check looked at: the `pages` of the file, or the `journals` of unfinished runs.
     pub checked: &'static str,
-    /// How many runs stand where; statuses without runs are left out.
+    /// How many runs have each status; statuses without runs are left out.
     pub runs_by_status: Vec<(Status, u64)>,
     /// Bytes of the database without its log.
     pub bytes_on_disk: u64,
 }
 
-/// The condition is word for word that of the index `runs_finished`.
+/// The condition is exactly that of the index `runs_finished`.
 const TO_TRIM: &str = "
     SELECT run_id FROM runs
      WHERE trimmed_at IS NULL AND status IN ('succeeded','unsettled','failed','canceled')
@@ -54,12 +52,14 @@ const TO_TRIM: &str = "
      ORDER BY updated_at LIMIT 100
 ";
 
-/// What the audit tells of a call stays: what was planned, who allowed it, how it ended.
-const TRIM_JOURNAL: &str = "
+/// The entries that the audit shows stay: what was planned, who allowed it, how it ended.
+const TRIM_JOURNAL: Statement = Statement::screened(
+    "
     DELETE FROM journal
      WHERE run_id = $1 AND kind NOT IN ('RunCreated', 'EffectPlanned', 'ApprovalGiven',
                                         'EffectFinished', 'Forked', 'RunFinished')
-";
+",
+);
 
 const COUNT_TO_TRIM: &str = "
     SELECT count(*) FROM runs
@@ -67,51 +67,56 @@ const COUNT_TO_TRIM: &str = "
        AND updated_at <= $1
 ";
 
-const TRIM_SNAPSHOTS: &str = "
+const TRIM_SNAPSHOTS: Statement = Statement::screened(
+    "
     DELETE FROM snapshots
      WHERE run_id = $1 AND seq < (SELECT MAX(seq) FROM snapshots WHERE run_id = $1)
-";
+",
+);
 
-const MARK_TRIMMED: &str = "UPDATE runs SET trimmed_at = $2 WHERE run_id = $1";
+const MARK_TRIMMED: Statement =
+    Statement::screened("UPDATE runs SET trimmed_at = $2 WHERE run_id = $1");
 
-/// Nobody adds or refers to a blob while the sweep looks. A statement of its own, so that the
-/// sweep sees all that those wrote who came before.
-const HOLD_BLOBS: &str = "SELECT {hold 'blobs'}";
+/// Nothing adds or refers to a blob during the sweep. This is a separate statement, so that the
+/// sweep sees everything that earlier transactions wrote.
+const HOLD_BLOBS: Statement = Statement::screened("SELECT {hold 'blobs'}");
 
-/// A few at a time, so that nobody waits long for the writer.
-const SWEEP: &str = "
+/// A few at a time, so that other writes wait only briefly.
+const SWEEP: Statement = Statement::screened(
+    "
     DELETE FROM blobs WHERE hash IN (
            SELECT hash FROM blobs b
             WHERE NOT EXISTS (SELECT 1 FROM journal j WHERE j.blob_ref = b.hash)
               AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.frame_ref = b.hash)
             LIMIT 100)
-";
+",
+);
 
 const SCHEMA_VERSION: &str = "SELECT v FROM schema_meta WHERE k = 'schema_version'";
 
 pub(crate) const BY_STATUS: &str =
     "SELECT status, count(*) FROM runs GROUP BY status ORDER BY status";
 
-impl Store {
-    /// How many runs [`Store::trim`] would shorten.
+impl Maintenance<'_> {
+    /// How many runs [`crate::Maintenance::trim`] would shorten.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn count_to_trim(&self, now: UtcMs, keep_ms: i64) -> Result<u64, StoreError> {
-        let row = self.first(COUNT_TO_TRIM, params![now.saturating_sub(keep_ms)]).await?;
+    pub async fn count_to_trim(self, now: UtcMs, keep_ms: i64) -> Result<u64, StoreError> {
+        let row = self.store.first(COUNT_TO_TRIM, params![now.saturating_sub(keep_ms)]).await?;
         row.map_or(Ok(0), |row| Ok(row.cells().int()?.unsigned_abs()))
     }
 
-    /// Shortens the journals of runs that finished longer than `keep_ms` ago to what they led to:
-    /// first and last entry, calls with their permissions and outcomes, messages, the last
-    /// snapshot. Quarantined runs stay whole. The space goes back to the disk.
+    /// Shortens the journals of runs that finished longer than `keep_ms` ago to the first and last
+    /// entry, calls with their permissions and outcomes, messages, and the last snapshot.
+    /// Quarantined runs stay whole. The space is given back to the disk.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn trim(&self, now: UtcMs, keep_ms: i64) -> Result<Trimmed, StoreError> {
+    pub async fn trim(self, now: UtcMs, keep_ms: i64) -> Result<Trimmed, StoreError> {
         let mut trimmed = Trimmed::default();
         loop {
-            let due = self.rows(TO_TRIM, params![now.saturating_sub(keep_ms)]).await?;
+            let due = self.store.rows(TO_TRIM, params![now.saturating_sub(keep_ms)]).await?;
             if due.is_empty() {
                 break;
             }
@@ -122,7 +127,7 @@ impl Store {
                     any(TRIM_SNAPSHOTS, params![run.as_str()]),
                     one(MARK_TRIMMED, params![run.as_str(), now]),
                 ];
-                let done = self.db.commit(writes, Urgency::Critical).await?;
+                let done = self.store.db.commit(writes, Urgency::Critical).await?;
                 trimmed.runs += 1;
                 trimmed.entries += done[0].touched;
                 trimmed.snapshots += done[1].touched;
@@ -133,15 +138,15 @@ impl Store {
         Ok(trimmed)
     }
 
-    /// Deletes the blobs that nothing refers to, and says how many.
+    /// Deletes the blobs that nothing refers to, and returns how many.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn sweep_blobs(&self) -> Result<u64, StoreError> {
+    pub async fn sweep_blobs(self) -> Result<u64, StoreError> {
         let mut swept = 0;
         loop {
             let writes = vec![any(HOLD_BLOBS, params![]), any(SWEEP, params![])];
-            let done = self.db.commit(writes, Urgency::Critical).await?;
+            let done = self.store.db.commit(writes, Urgency::Critical).await?;
             match done.last().map_or(0, |swept| swept.touched) {
                 0 => return Ok(swept),
                 some => swept += some,
@@ -149,59 +154,37 @@ impl Store {
         }
     }
 
-    /// Copies everything, as of one moment, into a new file.
-    ///
-    /// # Errors
-    /// [`StoreError::Backup`] if the file exists or cannot be made, and on a server, which has its
-    /// own ways.
-    pub async fn backup(&self, to: &Path) -> Result<(), StoreError> {
-        let failed = |source| StoreError::Backup { path: to.to_owned(), source };
-        if self.db.engine() == Engine::Postgres {
-            let instead = "PostgreSQL copies itself with pg_dump; `everloop export` copies runs";
-            return Err(failed(io::Error::new(io::ErrorKind::Unsupported, instead)));
-        }
-        let name = to.to_str().ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
-        let file = create_new(to).map_err(failed)?;
-        let copied = self.rows(dialect::BACKUP, params![name]).await;
-        if copied.is_err() {
-            // Ours, and empty or half a copy: better gone.
-            let _ = std::fs::remove_file(to);
-        }
-        copied?;
-        file.sync_all().map_err(failed)
-    }
-
-    /// A look at the health of the store, for `doctor`. Reads all of a file.
+    /// The health of the store, for `doctor`. Reads the whole file.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn inspect(&self) -> Result<Inspection, StoreError> {
-        let probes = dialect::probes(self.db.engine());
+    pub async fn inspect(self) -> Result<Inspection, StoreError> {
+        let probes = dialect::probes(self.store.db.engine());
         let mut settings = Vec::new();
         for (name, _, read) in probes.settings {
-            // As a write: settings belong to a connection, and a writer's are the ones that count.
-            let done = self.db.commit(vec![any(read, params![])], Urgency::Critical).await?;
+            // As a write: settings belong to a connection, and those of the writer matter.
+            let done = self
+                .store
+                .db
+                .commit(vec![any(Statement::screened(read), params![])], Urgency::Critical)
+                .await?;
             let value = done.into_iter().next().map(|done| dialect::scalar(done.rows));
             settings.push(((*name).to_owned(), value.unwrap_or_default()));
         }
         let mut runs_by_status = Vec::new();
-        for row in self.rows(BY_STATUS, params![]).await? {
+        for row in self.store.rows(BY_STATUS, params![]).await? {
             let mut cells = row.cells();
             runs_by_status.push((status(&mut cells)?, cells.int()?.unsigned_abs()));
         }
         Ok(Inspection {
             engine: probes.engine,
-            version: self.scalar(probes.version).await?,
-            schema_version: self.scalar(SCHEMA_VERSION).await?.parse().unwrap_or(0),
+            version: self.store.scalar(probes.version).await?,
+            schema_version: self.store.scalar(SCHEMA_VERSION).await?.parse().unwrap_or(0),
             settings,
-            quick_check: self.scalar(probes.check).await?,
+            quick_check: self.store.scalar(probes.check).await?,
             checked: probes.checked,
             runs_by_status,
-            bytes_on_disk: self.scalar(probes.size).await?.parse().unwrap_or(0),
+            bytes_on_disk: self.store.scalar(probes.size).await?.parse().unwrap_or(0),
         })
-    }
-
-    pub(crate) async fn scalar(&self, sql: &'static str) -> Result<String, StoreError> {
-        Ok(dialect::scalar(self.rows(sql, params![]).await?))
     }
 }

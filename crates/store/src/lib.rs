@@ -7,22 +7,25 @@
 //!                    └─send, time── waiting ◄──append(Park)
 //! ```
 //!
-//! - Only the holder of a run's present epoch writes its journal ([`Store::append`]); everyone
-//!   else writes to its inbox ([`Store::send`]).
-//! - A commit whose fate is not known is [`StoreError::Unknown`]: read [`Store::position`] first.
+//! - Only the holder of a run's present epoch writes its journal ([`Journal::append`]); everyone
+//!   else writes to its inbox ([`RunInbox::send`]).
+//! - A commit whose fate is not known is [`StoreError::Unknown`]: read [`RunCatalog::position`]
+//!   first.
+//! - [`Store`] has one facet for each concern: `store.journal()`, `store.queue()`, and so on.
 //!
 //! Deliberately absent: clocks (every moment is given), retries, what entries mean, and text for
 //! users.
 
 mod append;
+mod applied;
 mod check;
 mod conversations;
-mod copies;
+pub mod copies;
 mod create;
 mod db;
-mod deeds;
 mod dialect;
 mod error;
+mod facets;
 mod family;
 mod firings;
 mod fork;
@@ -31,6 +34,8 @@ mod inbox;
 mod keep;
 mod lock;
 mod outbox;
+#[cfg(feature = "planted")]
+mod planted;
 pub mod portable;
 mod postgres;
 mod queue;
@@ -55,28 +60,32 @@ pub mod conformance;
 #[cfg(any(test, feature = "testing-postgres"))]
 pub mod testing;
 
-pub use append::{Commit, NewMessage, Taken, Then};
+pub use append::{Commit, NewMessage, NextStatus, TakenMessage};
+pub use applied::{Applied, WriteKey};
 pub use check::RunCheck;
-pub use conversations::Said;
+pub use conversations::ConversationMessage;
 pub use copies::SCHEMA_VERSION;
 pub use create::{Created, NewRun};
-pub use db::{Cause, Cells, Db, DbError, DbFuture, Done, Engine, Row, Urgency};
-pub use deeds::{Deed, Made};
-pub use error::{Limit, StoreError};
-pub use family::{Kin, NewChild, Relative, Report};
-pub use firings::{Due, FiredAs, Firing, FiringKind, Volley};
+pub use db::{Cause, DatabaseKind, Db, DbError, DbFuture, SqlCells, SqlRow, Urgency, WriteResult};
+pub use error::{StoreError, StoreLimit};
+pub use facets::{
+    AgendaStore, Conversations, Journal, Maintenance, Outbox, RunCatalog, RunInbox, RunQueue,
+    StandingApprovals, WorkerRegistry,
+};
+pub use family::{ChildReport, NewChild, Relations, Relative};
+pub use firings::{Due, FiredAs, Firing, FiringBatch, FiringKind};
 pub use fork::{ForkOrigin, NewFork};
 pub use home::TakenOver;
 pub use inbox::{Sent, Unread};
 pub use keep::{Inspection, Trimmed};
-pub use lock::{ClaimLock, Holder};
+pub use lock::{ClaimLock, ClaimLockError, Holder};
 pub use outbox::{NewOutbox, OutboxCount, OutboxRow};
 pub use postgres::{PgDb, PgOptions, without_password};
 pub use queue::{Claim, LastWord, Orphan};
-pub use read::{Loaded, SnapshotRow};
+pub use read::{LoadedJournal, SnapshotRow};
 pub use redactor::{Redactor, SECRET_MARK};
 pub use remove::Removal;
-pub use runs::{MessageRow, Origin, Position, RunFilter, RunLease, RunRow, RunTimes};
+pub use runs::{MessageRow, Position, RunFilter, RunLease, RunOrigin, RunRow, RunTimes};
 pub use schedules::{Reminding, Repeating, ScheduleGuard, ScheduleRow, ScheduleText, Span};
 pub use settle::Settlement;
 pub use sqlite::{MemoryDb, OpenError, SqliteDb};

@@ -10,24 +10,36 @@ use std::{
 
 use crate::{OpenError, StoreError};
 
-/// Held as long as it lives. Having it proves that every older owner of a run is dead.
+/// The lock is held until this value is dropped. It proves that every earlier owner of a run is
+/// dead.
 #[derive(Debug)]
 pub struct ClaimLock {
     // Closing the file gives the lock back, even when the process is killed.
     _file: File,
 }
 
-/// Who has the lock.
+/// The process that holds the lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
-    /// Its process; 0 if it has not said so yet.
+    /// Its process id; 0 if it has not written it yet.
     pub pid: u32,
-    /// Its worker id; empty if it has not said so yet.
+    /// Its worker id; empty if it has not written it yet.
     pub worker: WorkerId,
 }
 
+/// Why a process may not claim runs.
+#[derive(Debug, thiserror::Error)]
+pub enum ClaimLockError {
+    /// Another process has the right.
+    #[error("process {} drives the runs of this database", .0.pid)]
+    Held(Holder),
+    /// The lock file cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 impl ClaimLock {
-    /// Who signed the lock last and is still alive, without touching the lock.
+    /// The process that wrote the lock file last, if it is still alive. Does not touch the lock.
     #[must_use]
     pub fn signed_by(lock: &Path) -> Option<Holder> {
         let mut file = File::open(lock).ok()?;
@@ -35,12 +47,16 @@ impl ClaimLock {
         Path::new("/proc").join(holder.pid.to_string()).exists().then_some(holder)
     }
 
-    /// Takes a lock by its file, or says who has it.
+    /// Takes a lock by its file.
     ///
     /// # Errors
-    /// [`StoreError::Open`] if the lock file cannot be made.
-    pub fn try_take(lock: &Path, worker: &WorkerId) -> Result<Result<Self, Holder>, StoreError> {
-        let failed = |source| OpenError::Folder { path: lock.to_owned(), source };
+    /// [`ClaimLockError::Held`] names the process that has the lock; the other one says that the
+    /// lock file cannot be created.
+    pub fn acquire(lock: &Path, worker: &WorkerId) -> Result<Self, ClaimLockError> {
+        let failed = |source| {
+            let unusable = OpenError::Folder { path: lock.to_owned(), source };
+            ClaimLockError::Store(StoreError::from(unusable))
+        };
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -52,10 +68,12 @@ impl ClaimLock {
         match file.try_lock() {
             Ok(()) => {
                 sign(&mut file, worker).map_err(failed)?;
-                Ok(Ok(Self { _file: file }))
+                Ok(Self { _file: file })
             }
-            Err(TryLockError::WouldBlock) => Ok(Err(holder(&mut file).map_err(failed)?)),
-            Err(TryLockError::Error(error)) => Err(failed(error).into()),
+            Err(TryLockError::WouldBlock) => {
+                Err(ClaimLockError::Held(holder(&mut file).map_err(failed)?))
+            }
+            Err(TryLockError::Error(error)) => Err(failed(error)),
         }
     }
 }

@@ -3,11 +3,11 @@
 use crate::{
     db::Urgency,
     error::StoreError,
+    facets::Outbox,
     queue::Claim,
     statement::{any, int, one, params},
-    store::Store,
 };
-use everloop_types::{RunId, UtcMs, Write};
+use everloop_types::{RunId, Statement, UtcMs, Write};
 
 /// A message for a channel outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,11 +46,13 @@ pub struct OutboxCount {
     pub waiting: u64,
 }
 
-const INSERT: &str = "
+const INSERT: Statement = Statement::screened(
+    "
     INSERT INTO outbox (outbox_id, conversation_id, pos, run_id, channel, body, next_try_at)
     SELECT $1, $2, COALESCE(MAX(pos), 0) + 1, $3, $4, $5, $6
       FROM outbox WHERE conversation_id = $2
-";
+",
+);
 
 /// Only the first unsent one of each conversation and channel: the later ones wait for it.
 const DUE: &str = "
@@ -62,41 +64,46 @@ const DUE: &str = "
      ORDER BY next_try_at, outbox_id LIMIT $2
 ";
 
-const SENT: &str = "UPDATE outbox SET sent_at = $2 WHERE outbox_id = $1 AND sent_at IS NULL";
+const SENT: Statement =
+    Statement::screened("UPDATE outbox SET sent_at = $2 WHERE outbox_id = $1 AND sent_at IS NULL");
 
-/// Of several who found it due, one gets it.
-const HOLD: &str = "
+/// Only one of several senders that found the message due gets it.
+const HOLD: Statement = Statement::screened(
+    "
     UPDATE outbox SET next_try_at = $3
      WHERE outbox_id = $1 AND next_try_at = $2 AND sent_at IS NULL
-";
+",
+);
 
-/// By way of the conversation, for which there is an index.
+/// Through the conversation, which has an index.
 const COUNT: &str = "
     SELECT count(*), count(sent_at) FROM outbox
      WHERE run_id = $1
        AND conversation_id = (SELECT conversation_id FROM runs WHERE run_id = $1)
 ";
 
-const FAILED: &str = "
+const FAILED: Statement = Statement::screened(
+    "
     UPDATE outbox SET tries = tries + 1, next_try_at = $2
      WHERE outbox_id = $1 AND sent_at IS NULL
-";
+",
+);
 
-const DROP_UNSENT: &str = "DELETE FROM outbox WHERE sent_at IS NULL";
+const DROP_UNSENT: Statement = Statement::screened("DELETE FROM outbox WHERE sent_at IS NULL");
 
 pub(crate) fn insert(claim: &Claim, new: NewOutbox, now: UtcMs) -> Write {
     let (conversation, run) = (claim.conversation.as_str(), claim.run.as_str());
     one(INSERT, params![new.outbox_id, conversation, run, new.channel, new.body, now])
 }
 
-impl Store {
+impl Outbox<'_> {
     /// Up to `most` messages that may be sent now.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn due_outbox(&self, now: UtcMs, most: usize) -> Result<Vec<OutboxRow>, StoreError> {
-        let rows = self.rows(DUE, params![now, int(most)]).await?;
-        let read = |row: crate::Row| {
+    pub async fn due(self, now: UtcMs, most: usize) -> Result<Vec<OutboxRow>, StoreError> {
+        let rows = self.store.rows(DUE, params![now, int(most)]).await?;
+        let read = |row: crate::SqlRow| {
             let mut cells = row.cells();
             Ok(OutboxRow {
                 outbox_id: cells.text()?,
@@ -110,14 +117,14 @@ impl Store {
         rows.into_iter().map(read).collect()
     }
 
-    /// Takes a message that is due, so that nobody else sends it before `until`. Tells whether it
-    /// could still be had; if its taker dies it is due again then.
+    /// Reserves a message that is due, so that no other process sends it before `until`; it is due
+    /// again then. Returns false if another process was faster.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn hold_outbox(&self, row: &OutboxRow, until: UtcMs) -> Result<bool, StoreError> {
+    pub async fn hold(self, row: &OutboxRow, until: UtcMs) -> Result<bool, StoreError> {
         let hold = any(HOLD, params![row.outbox_id.as_str(), row.due_at, until]);
-        let done = self.db.commit(vec![hold], Urgency::Critical).await?;
+        let done = self.store.db.commit(vec![hold], Urgency::Critical).await?;
         Ok(done.first().is_some_and(|done| done.touched > 0))
     }
 
@@ -125,8 +132,8 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn outbox_count(&self, run: &RunId) -> Result<OutboxCount, StoreError> {
-        let Some(row) = self.first(COUNT, params![run.as_str()]).await? else {
+    pub async fn count(self, run: &RunId) -> Result<OutboxCount, StoreError> {
+        let Some(row) = self.store.first(COUNT, params![run.as_str()]).await? else {
             return Ok(OutboxCount::default());
         };
         let mut cells = row.cells();
@@ -138,18 +145,18 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn outbox_sent(&self, outbox_id: &str, now: UtcMs) -> Result<(), StoreError> {
+    pub async fn mark_sent(self, outbox_id: &str, now: UtcMs) -> Result<(), StoreError> {
         let sent = any(SENT, params![outbox_id, now]);
-        self.db.commit(vec![sent], Urgency::Critical).await?;
+        self.store.db.commit(vec![sent], Urgency::Critical).await?;
         Ok(())
     }
 
-    /// Takes away what is still to be sent: in a copy of a database nobody knows whether it was.
+    /// Deletes all unsent messages: in a copy of a database nobody knows whether they were sent.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn drop_unsent(&self) -> Result<(), StoreError> {
-        self.db.commit(vec![any(DROP_UNSENT, params![])], Urgency::Critical).await?;
+    pub async fn drop_unsent(self) -> Result<(), StoreError> {
+        self.store.db.commit(vec![any(DROP_UNSENT, params![])], Urgency::Critical).await?;
         Ok(())
     }
 
@@ -157,13 +164,9 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn outbox_failed(
-        &self,
-        outbox_id: &str,
-        next_try_at: UtcMs,
-    ) -> Result<(), StoreError> {
+    pub async fn mark_failed(self, outbox_id: &str, next_try_at: UtcMs) -> Result<(), StoreError> {
         let failed = any(FAILED, params![outbox_id, next_try_at]);
-        self.db.commit(vec![failed], Urgency::Critical).await?;
+        self.store.db.commit(vec![failed], Urgency::Critical).await?;
         Ok(())
     }
 }

@@ -1,20 +1,22 @@
-//! Whole runs as rows: out of one database and into another, byte for byte.
+//! Whole runs as rows: exported from one database and imported into another, byte for byte.
 //!
-//! A run that is taken in is foreign: its rows are words, whatever they say. It gets a conversation
-//! of its own and no parent, and what still wants to be sent or read is left out. The table
-//! `imports` remembers it.
+//! An imported run is foreign: its rows are history and grant no permission. It gets a conversation
+//! of its own and no parent, and unsent or unread messages are left out. The table `imports` lists
+//! it.
 //!
 //! Deliberately absent: a format (the caller's), leases, stalls and request keys (they belong to
-//! one database), and outbox rows that are still to be sent: whoever owes them sends them.
+//! one database), and unsent outbox rows, which the source database still sends.
 
 use crate::{
-    db::{Row, Urgency},
+    db::{SqlRow, Urgency},
     error::StoreError,
+    facets::{Maintenance, RunCatalog},
     row,
     statement::{INSERT_MESSAGE, NEVER, hold_conversation, one, params},
-    store::Store,
 };
-use everloop_types::{RunId, SqlValue, Status, UtcMs, Write, digest_bytes, journal::Entry};
+use everloop_types::{
+    RunId, SqlValue, Statement, Status, UtcMs, Write, digest_bytes, journal::Entry,
+};
 use std::collections::BTreeMap;
 
 /// One row of one table, its cells in the order of [`columns`].
@@ -26,28 +28,39 @@ pub struct TableRow {
     pub cells: Vec<SqlValue>,
 }
 
-struct Table {
+struct RunTable {
     name: &'static str,
     columns: &'static [&'static str],
     select: &'static str,
-    insert: &'static str,
+    insert: Statement,
 }
 
 macro_rules! table {
-    ($name:literal, $list:literal, [$($column:literal),*], $values:literal, $rest:literal) => {
-        Table {
+    (
+        $kind:ident $name:literal, $list:literal, [$($column:literal),*], $values:literal,
+        $rest:literal
+    ) => {
+        RunTable {
             name: $name,
             columns: &[$($column),*],
             select: concat!("SELECT ", $list, " FROM ", $name, " ", $rest),
-            insert: concat!("INSERT INTO ", $name, " (", $list, ") VALUES (", $values, ")"),
+            insert: Statement::$kind(concat!(
+                "INSERT INTO ",
+                $name,
+                " (",
+                $list,
+                ") VALUES (",
+                $values,
+                ")"
+            )),
         }
     };
 }
 
-/// Every table of which a run has rows, in the order in which they are written.
-const TABLES: [Table; 8] = [
+/// Every table with rows of a run, in the order in which they are written.
+const TABLES: [RunTable; 8] = [
     table!(
-        "runs",
+        screened "runs",
         "run_id, conversation_id, parent_run_id, forked_from, forked_at_seq, loop_name, loop_ver, \
          goal, note, frame_ref, status, priority, wake_at, epoch, next_seq, snap_seq, bytes, \
          inbox_ctr, created_at, updated_at, trimmed_at",
@@ -79,7 +92,7 @@ const TABLES: [Table; 8] = [
         "WHERE run_id = $1"
     ),
     table!(
-        "blobs",
+        sealed "blobs",
         "hash, size, bytes",
         ["hash", "size", "bytes"],
         "$1, $2, $3",
@@ -87,7 +100,7 @@ const TABLES: [Table; 8] = [
             OR hash IN (SELECT blob_ref FROM journal WHERE run_id = $1) ORDER BY hash"
     ),
     table!(
-        "journal",
+        sealed "journal",
         "run_id, seq, epoch, kind, fmt, effect_id, attempt, phase, ts, crc, body, blob_ref",
         [
             "run_id",
@@ -107,35 +120,35 @@ const TABLES: [Table; 8] = [
         "WHERE run_id = $1 ORDER BY seq"
     ),
     table!(
-        "messages",
+        screened "messages",
         "conversation_id, pos, message_id, run_id, slot, role, body, created_at",
         ["conversation_id", "pos", "message_id", "run_id", "slot", "role", "body", "created_at"],
         "$1, $2, $3, $4, $5, $6, $7, $8",
         "WHERE run_id = $1 ORDER BY pos"
     ),
     table!(
-        "inbox",
+        screened "inbox",
         "run_id, dedupe, pos, kind, body, created_at, taken_seq",
         ["run_id", "dedupe", "pos", "kind", "body", "created_at", "taken_seq"],
         "$1, $2, $3, $4, $5, $6, $7",
         "WHERE run_id = $1 ORDER BY pos, dedupe"
     ),
     table!(
-        "snapshots",
+        sealed "snapshots",
         "run_id, seq, loop_ver, fmt, state_hash, state",
         ["run_id", "seq", "loop_ver", "fmt", "state_hash", "state"],
         "$1, $2, $3, $4, $5, $6",
         "WHERE run_id = $1 ORDER BY seq"
     ),
     table!(
-        "settlements",
+        screened "settlements",
         "run_id, effect_id, verdict, by_whom, at",
         ["run_id", "effect_id", "verdict", "by_whom", "at"],
         "$1, $2, $3, $4, $5",
         "WHERE run_id = $1 ORDER BY effect_id"
     ),
     table!(
-        "outbox",
+        screened "outbox",
         "outbox_id, conversation_id, pos, run_id, channel, body, next_try_at, tries, sent_at",
         [
             "outbox_id",
@@ -153,39 +166,42 @@ const TABLES: [Table; 8] = [
     ),
 ];
 
-/// What is written over a run that has not ended when it is taken in: it must not be driven twice.
+/// How an unfinished run is quarantined when it is imported, so that it is not driven twice.
 #[derive(Debug, Clone)]
 pub struct PutAside {
     /// Why, for the row.
     pub note: String,
-    /// The last word to the user.
+    /// The last message to the user.
     pub message: String,
-    /// The present moment.
+    /// The present time.
     pub now: UtcMs,
 }
 
-/// What became of a run that was to be taken in.
+/// The result of importing a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Imported {
-    /// It is there now.
+pub enum RunImport {
+    /// It was imported.
     New,
-    /// It was there, with the same journal.
+    /// It existed already, with the same journal.
     AlreadyThere,
-    /// A run of that name with another journal is there; nothing was written.
+    /// A run with the same id and another journal exists; nothing was written.
     Differs,
 }
 
-/// The name of a table as this program spells it, and its columns in order.
+/// The name of a table, and its columns in order.
 #[must_use]
 pub fn columns(table: &str) -> Option<(&'static str, &'static [&'static str])> {
     TABLES.iter().find(|known| known.name == table).map(|known| (known.name, known.columns))
 }
 
-const SET_ASIDE: &str = "
+const SET_ASIDE: Statement = Statement::screened(
+    "
     UPDATE runs SET status = 'quarantined', note = $2, wake_at = $3 WHERE run_id = $1
-";
+",
+);
 
-const MARK_FOREIGN: &str = "INSERT INTO imports (run_id, at) VALUES ($1, $2)";
+const MARK_FOREIGN: Statement =
+    Statement::screened("INSERT INTO imports (run_id, at) VALUES ($1, $2)");
 
 const IS_FOREIGN: &str = "SELECT 1 FROM imports WHERE run_id = $1";
 
@@ -215,7 +231,7 @@ impl TableRow {
     }
 }
 
-/// Whether a blob is what its name says.
+/// The hash and the content of a blob row, if they match.
 #[must_use]
 pub fn blob(row: &TableRow) -> Option<(String, Vec<u8>)> {
     match (row.text("hash"), row.get("bytes")) {
@@ -226,7 +242,7 @@ pub fn blob(row: &TableRow) -> Option<(String, Vec<u8>)> {
     }
 }
 
-/// Reads a journal row, and trusts nothing.
+/// Reads a journal row, and verifies it.
 ///
 /// # Errors
 /// [`StoreError::Damaged`] or [`StoreError::NewerEntry`] as for a row of the database.
@@ -240,8 +256,8 @@ pub fn entry(
     let stored = ["seq", "epoch", "kind", "fmt", "effect_id", "ts", "crc", "body", "blob_ref"];
     let mut cells: Vec<SqlValue> = stored.map(get).into();
     cells.push(SqlValue::from(bytes));
-    let entry = row::read(run, Row(cells))?;
-    // Not covered by the checksum: they only repeat what the entry says.
+    let entry = row::read(run, SqlRow(cells))?;
+    // Not covered by the checksum: these columns only repeat the entry.
     let attempt = SqlValue::from(entry.kind.attempt().map(i64::from));
     let repeats = (get("run_id"), get("attempt"), get("phase"))
         == (SqlValue::from(run.as_str()), attempt, SqlValue::from(entry.kind.phase()));
@@ -251,37 +267,37 @@ pub fn entry(
     }
 }
 
-impl Store {
-    /// All rows of a run that stands still while they are read; `None` if it does not.
+impl Maintenance<'_> {
+    /// All rows of a run; `None` if the run was driven meanwhile.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn export_run(&self, run: &RunId) -> Result<Option<Vec<TableRow>>, StoreError> {
-        let before = self.run(run).await?;
+    pub async fn export_run(self, run: &RunId) -> Result<Option<Vec<TableRow>>, StoreError> {
+        let before = self.store.runs().get(run).await?;
         let mut rows = Vec::new();
         for table in &TABLES {
-            for found in self.rows(table.select, params![run.as_str()]).await? {
+            for found in self.store.rows(table.select, params![run.as_str()]).await? {
                 rows.push(TableRow { table: table.name, cells: found.0 });
             }
         }
-        // Epochs only rise: whoever drove it meanwhile has left a trace in its row.
+        // Epochs only rise, so a driver in between has changed the row.
         let stood_still = before.as_ref().is_some_and(|row| row.status != Status::Running)
-            && self.run(run).await? == before;
+            && self.store.runs().get(run).await? == before;
         Ok(Some(rows).filter(|_| stood_still))
     }
 
-    /// Takes a run in, all of it or nothing. The rows were checked before.
+    /// Imports a run, all of it or nothing. The caller has verified the rows.
     ///
     /// # Errors
     /// See [`StoreError`].
     pub async fn import_run(
-        &self,
+        self,
         run: &RunId,
         rows: &[TableRow],
         aside: Option<&PutAside>,
         now: UtcMs,
-    ) -> Result<Imported, StoreError> {
-        if self.run(run).await?.is_some() {
+    ) -> Result<RunImport, StoreError> {
+        if self.store.runs().get(run).await?.is_some() {
             return self.compare(run, rows).await;
         }
         let conversation = format!("imported_{run}");
@@ -294,31 +310,33 @@ impl Store {
             writes.push(one(SET_ASIDE, params![run.as_str(), aside.note.as_str(), NEVER]));
             writes.extend(last_word(run, &conversation, aside));
         }
-        self.db.commit(writes, Urgency::Critical).await?;
-        Ok(Imported::New)
+        self.store.db.commit(writes, Urgency::Critical).await?;
+        Ok(RunImport::New)
     }
 
-    /// Whether a run came in a file.
-    ///
-    /// # Errors
-    /// See [`StoreError`].
-    pub async fn is_foreign(&self, run: &RunId) -> Result<bool, StoreError> {
-        Ok(self.first(IS_FOREIGN, params![run.as_str()]).await?.is_some())
-    }
-
-    async fn compare(&self, run: &RunId, rows: &[TableRow]) -> Result<Imported, StoreError> {
+    async fn compare(self, run: &RunId, rows: &[TableRow]) -> Result<RunImport, StoreError> {
         let journal = TABLES.iter().find(|table| table.name == "journal");
         let select = journal.map_or("", |table| table.select);
-        let here = self.rows(select, params![run.as_str()]).await?;
+        let here = self.store.rows(select, params![run.as_str()]).await?;
         let there = rows.iter().filter(|row| row.table == "journal").map(|row| &row.cells);
         match here.iter().map(|row| &row.0).eq(there) {
-            true => Ok(Imported::AlreadyThere),
-            false => Ok(Imported::Differs),
+            true => Ok(RunImport::AlreadyThere),
+            false => Ok(RunImport::Differs),
         }
     }
 }
 
-/// A row as this database takes it in; none if it still wants something done.
+impl RunCatalog<'_> {
+    /// Whether a run was imported.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn is_foreign(self, run: &RunId) -> Result<bool, StoreError> {
+        Ok(self.store.first(IS_FOREIGN, params![run.as_str()]).await?.is_some())
+    }
+}
+
+/// A row as it is imported; `None` for an unsent or unread message.
 fn as_words(row: &TableRow, conversation: &str) -> Option<TableRow> {
     let open = match row.table {
         "outbox" => row.get("sent_at"),

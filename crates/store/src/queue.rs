@@ -1,31 +1,31 @@
-//! Who drives which run: claims, and what happens to runs whose worker is gone.
+//! Which worker drives which run: claims, and what happens to runs whose worker is gone.
 
 use crate::{
-    db::{Row, Urgency},
+    db::{SqlRow, Urgency},
     dialect::skip_locked,
     error::StoreError,
-    family::{self, Report},
+    facets::RunQueue,
+    family::{self, ChildReport},
     runs::status,
     statement::{CLOSE_INBOX, NEVER, any, int, one, params},
-    store::Store,
 };
-use everloop_types::{ConversationId, RunId, SqlValue, Status, UtcMs, WorkerId, Write};
+use everloop_types::{ConversationId, RunId, SqlValue, Statement, Status, UtcMs, WorkerId, Write};
 
-/// A worker's right to a run. Whoever has the newest epoch may write.
+/// The right of a worker to a run. Only the claim with the newest epoch may write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     /// The run.
     pub run: RunId,
     /// Its conversation.
     pub conversation: ConversationId,
-    /// The number of times it has been claimed: the fence.
+    /// How often the run has been claimed. Writes of an older epoch are refused.
     pub epoch: i64,
     /// The place of the next entry.
     pub next_seq: i64,
     /// The place of the newest snapshot, 0 for none.
     pub snap_seq: i64,
-    /// The inbox counter as last seen. Set it from [`Store::unread`] before parking: a letter
-    /// that came later then keeps the run awake.
+    /// The inbox counter as last seen. Set it from [`crate::RunInbox::unread`] before parking: a
+    /// message that arrives later then keeps the run awake.
     pub inbox_ctr: i64,
     /// The loop that decides.
     pub loop_name: String,
@@ -36,7 +36,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    fn read(row: Row) -> Result<Self, StoreError> {
+    fn read(row: SqlRow) -> Result<Self, StoreError> {
         let mut cells = row.cells();
         Ok(Self {
             run: RunId::new(cells.text()?),
@@ -52,24 +52,24 @@ impl Claim {
     }
 }
 
-/// A run whose worker is gone, or that was taken out of service and has no last message yet.
+/// A run whose worker is gone, or that is quarantined and has no last message yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Orphan {
     /// The run.
     pub run: RunId,
-    /// What it was for.
+    /// Its goal.
     pub goal: String,
-    /// Queued, or quarantined if it never gets anywhere.
+    /// Queued, or quarantined if it was claimed too often without progress.
     pub status_now: Status,
 }
 
-/// What is said for a run that cannot speak for itself.
+/// The last message of a run that no driver can end.
 #[derive(Debug, Clone)]
 pub struct LastWord {
     /// To the user.
     pub message: String,
     /// To its parent, if it is a child.
-    pub report: Option<Report>,
+    pub report: Option<ChildReport>,
 }
 
 impl From<String> for LastWord {
@@ -78,11 +78,11 @@ impl From<String> for LastWord {
     }
 }
 
-/// Claims in a row without progress that end a run's service.
+/// After this many claims in a row without progress a run is quarantined.
 const STALLS_MAX: i64 = 5;
 
-/// What another claimer is waking or sending to is left to it.
-const WAKE_DUE: &str = concat!(
+/// Rows that another transaction has locked are skipped: it wakes or claims them.
+const WAKE_DUE: Statement = Statement::screened(concat!(
     "
       WITH due AS MATERIALIZED (
            SELECT run_id FROM runs WHERE status = 'waiting' AND wake_at <= $1 ",
@@ -90,10 +90,11 @@ const WAKE_DUE: &str = concat!(
     ")
     UPDATE runs SET status = 'queued' WHERE run_id IN (SELECT run_id FROM due)
 "
-);
+));
 
-/// Materialized, so that the limit is counted once, whatever the plan.
-const CLAIM: &str = concat!(
+/// Materialized, so that the limit is counted once, whatever the plan. `priority` is 0 in every
+/// row; it is named because the index `runs_ready` begins with it.
+const CLAIM: Statement = Statement::screened(concat!(
     "
       WITH ready AS MATERIALIZED (
            SELECT run_id FROM runs WHERE status = 'queued' AND wake_at <= $2
@@ -106,15 +107,17 @@ const CLAIM: &str = concat!(
     RETURNING run_id, conversation_id, epoch, next_seq, snap_seq, inbox_ctr, loop_name, loop_ver,
               created_at
 "
-);
+));
 
-const CLAIM_ONE: &str = "
+const CLAIM_ONE: Statement = Statement::screened(
+    "
     UPDATE runs SET status = 'running', epoch = epoch + 1, lease_owner = $1, updated_at = $2,
                     note = NULL
      WHERE run_id = $3 AND status IN ('queued', 'waiting')
     RETURNING run_id, conversation_id, epoch, next_seq, snap_seq, inbox_ctr, loop_name, loop_ver,
               created_at
-";
+",
+);
 
 const HELD: &str = "
     SELECT run_id, conversation_id, epoch, next_seq, snap_seq, inbox_ctr, loop_name, loop_ver,
@@ -122,8 +125,8 @@ const HELD: &str = "
       FROM runs WHERE status = 'running' AND lease_owner = $1 ORDER BY run_id
 ";
 
-/// Puts running runs back, or aside. The right-hand sides see the row as it was; `$1` to `$4` are
-/// taken by [`requeue`].
+/// Requeues running runs, or quarantines them. The right-hand sides see the row as it was; `$1` to
+/// `$4` are taken by [`requeue`].
 macro_rules! requeue_where {
     ($condition:literal) => {
         concat!(
@@ -143,45 +146,57 @@ macro_rules! requeue_where {
 }
 pub(crate) use requeue_where;
 
-const REQUEUE_ALL: &str = requeue_where!("1 = 1");
+const REQUEUE_ALL: Statement = Statement::screened(requeue_where!("1 = 1"));
 
-const REQUEUE_ONE: &str = requeue_where!("run_id = $5 AND epoch = $6");
+const REQUEUE_ONE: Statement = Statement::screened(requeue_where!("run_id = $5 AND epoch = $6"));
 
-const GIVE_BACK: &str = "
+const GIVE_BACK: Statement = Statement::screened(
+    "
     UPDATE runs SET status = 'queued', wake_at = $3, lease_owner = NULL
      WHERE run_id = $1 AND epoch = $2 AND status = 'running'
-";
+",
+);
 
-const PARDON: &str = "
+const RESET_STALLS: Statement = Statement::screened(
+    "
     UPDATE runs SET stalls = 0 WHERE run_id = $1 AND status IN ('queued', 'running', 'waiting')
-";
+",
+);
 
-const CLOSE_QUARANTINED: &str = "
+const CLOSE_QUARANTINED: Statement = Statement::screened(
+    "
     UPDATE inbox SET taken_seq = 0
      WHERE taken_seq IS NULL
        AND run_id IN (SELECT run_id FROM runs WHERE status = 'quarantined')
-";
+",
+);
 
-/// Asked in the same transaction, so that a crash before the message is written loses nothing.
-const QUARANTINED_WITHOUT_MESSAGE: &str = "
+/// Read in the same transaction, so that a crash before the message is written loses nothing.
+const QUARANTINED_WITHOUT_MESSAGE: Statement = Statement::screened(
+    "
     SELECT run_id, goal, status FROM runs
      WHERE status = 'quarantined' AND NOT EXISTS (
            SELECT 1 FROM messages m WHERE m.run_id = runs.run_id AND m.slot = 'final')
      ORDER BY run_id
-";
+",
+);
 
-const QUARANTINE: &str = "
+const QUARANTINE: Statement = Statement::screened(
+    "
     UPDATE runs SET status = 'quarantined', note = $2, lease_owner = NULL, wake_at = $3,
                     updated_at = $4
      WHERE run_id = $1 AND epoch = COALESCE($5, epoch)
        AND status IN ('queued', 'running', 'waiting', 'quarantined')
-";
+",
+);
 
-const HOLD_CONVERSATION_OF: &str = "SELECT {hold conversation_id} FROM runs WHERE run_id = $1";
+const HOLD_CONVERSATION_OF: Statement =
+    Statement::screened("SELECT {hold conversation_id} FROM runs WHERE run_id = $1");
 
-/// The place in the conversation is counted as in `INSERT_MESSAGE`; a message that is already
-/// there stays.
-const INSERT_LAST_MESSAGE: &str = "
+/// The position in the conversation is computed as in `INSERT_MESSAGE`; an existing message
+/// stays.
+const INSERT_LAST_MESSAGE: Statement = Statement::screened(
+    "
     INSERT INTO messages
            (conversation_id, pos, message_id, run_id, slot, role, body, created_at)
     SELECT r.conversation_id,
@@ -190,40 +205,43 @@ const INSERT_LAST_MESSAGE: &str = "
            $2, r.run_id, 'final', 'assistant', $3, $4
       FROM runs r WHERE r.run_id = $1
     ON CONFLICT DO NOTHING
-";
+",
+);
 
-/// A run that waits with a question is left alone: only its answer wakes it.
-const HASTEN: &str = "
+/// A run that waits for an answer is left alone: only the answer wakes it.
+const WAKE_NOW: Statement = Statement::screened(
+    "
     UPDATE runs SET wake_at = $2 WHERE run_id = $1 AND status = 'waiting' AND wake_at > $2
        AND wake_at < $3
-";
+",
+);
 
-impl Store {
-    /// A run that waits for a moment is due now.
+impl RunQueue<'_> {
+    /// Makes a run that waits for a time ready now.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn hasten(&self, run: &RunId, now: UtcMs) -> Result<(), StoreError> {
-        let hasten = crate::statement::any(HASTEN, params![run.as_str(), now, NEVER]);
-        self.db.commit(vec![hasten], Urgency::Critical).await?;
+    pub async fn wake_now(self, run: &RunId, now: UtcMs) -> Result<(), StoreError> {
+        let wake_now = crate::statement::any(WAKE_NOW, params![run.as_str(), now, NEVER]);
+        self.store.db.commit(vec![wake_now], Urgency::Critical).await?;
         Ok(())
     }
 
-    /// Takes over up to `most` runs that are ready, in order of priority and waiting time.
+    /// Takes over up to `most` runs that are ready, the longest waiting first.
     ///
-    /// Claiming raises the epoch, so whoever held a run before can no longer write to it.
+    /// Claiming raises the epoch, so the previous owner of a run can no longer write to it.
     ///
     /// # Errors
     /// See [`StoreError`].
     pub async fn claim(
-        &self,
+        self,
         worker: &WorkerId,
         now: UtcMs,
         most: usize,
     ) -> Result<Vec<Claim>, StoreError> {
         let wake = any(WAKE_DUE, params![now]);
         let claim = any(CLAIM, params![worker.as_str(), now, int(most)]);
-        let done = self.db.commit(vec![wake, claim], Urgency::Critical).await?;
+        let done = self.store.db.commit(vec![wake, claim], Urgency::Critical).await?;
         let rows = done.into_iter().flat_map(|done| done.rows);
         let mut claims = rows.map(Claim::read).collect::<Result<Vec<_>, _>>()?;
         // The database returns them in no order; tests want the same one every time.
@@ -231,52 +249,57 @@ impl Store {
         Ok(claims)
     }
 
-    /// Takes over this run, however long it still wanted to wait. `None` if it is driven by
-    /// somebody, is over, or does not exist.
+    /// Takes over this run even if it still waits. `None` if it is claimed, has ended, or does
+    /// not exist.
     ///
     /// # Errors
     /// See [`StoreError`].
     pub async fn claim_run(
-        &self,
+        self,
         worker: &WorkerId,
         run: &RunId,
         now: UtcMs,
     ) -> Result<Option<Claim>, StoreError> {
         let claim = any(CLAIM_ONE, params![worker.as_str(), now, run.as_str()]);
-        let done = self.db.commit(vec![claim], Urgency::Critical).await?;
+        let done = self.store.db.commit(vec![claim], Urgency::Critical).await?;
         done.into_iter().flat_map(|done| done.rows).next().map(Claim::read).transpose()
     }
 
-    /// The claims of a worker, as they stand.
+    /// The present claims of a worker.
     ///
-    /// For a worker whose own claim ended in [`StoreError::Unknown`], or was dropped half-way: the
-    /// runs may be its own without its knowing.
+    /// For a worker whose own claim ended in [`StoreError::Unknown`], or was dropped half-way: it
+    /// may hold runs without knowing.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn held_by(&self, worker: &WorkerId) -> Result<Vec<Claim>, StoreError> {
-        self.rows(HELD, params![worker.as_str()]).await?.into_iter().map(Claim::read).collect()
+    pub async fn held_by(self, worker: &WorkerId) -> Result<Vec<Claim>, StoreError> {
+        self.store
+            .rows(HELD, params![worker.as_str()])
+            .await?
+            .into_iter()
+            .map(Claim::read)
+            .collect()
     }
 
-    /// Gives every running run back to the queue, or takes it out of service if it has been
-    /// claimed again and again without progress.
+    /// Requeues every running run, or quarantines it if it has been claimed too often without
+    /// progress.
     ///
-    /// Only legal while the [`crate::ClaimLock`] is held and before anything is claimed: then all
+    /// Call it only while the [`crate::ClaimLock`] is held and before anything is claimed: then all
     /// owners are dead. Also returns quarantined runs that have no last message yet; give them
-    /// one with [`Store::quarantine`].
+    /// one with [`crate::RunQueue::quarantine`].
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn requeue_orphans(&self, now: UtcMs) -> Result<Vec<Orphan>, StoreError> {
+    pub async fn requeue_orphans(self, now: UtcMs) -> Result<Vec<Orphan>, StoreError> {
         self.put_back(vec![any(REQUEUE_ALL, requeue(now))]).await
     }
 
-    /// Performs a `requeue_where!` and what goes with it; returns also the quarantined runs that
-    /// have no last message yet.
-    pub(crate) async fn put_back(&self, mut writes: Vec<Write>) -> Result<Vec<Orphan>, StoreError> {
+    /// Performs a `requeue_where!` and closes the inboxes of quarantined runs. Also returns
+    /// quarantined runs that have no last message yet.
+    pub(crate) async fn put_back(self, mut writes: Vec<Write>) -> Result<Vec<Orphan>, StoreError> {
         writes.push(any(CLOSE_QUARANTINED, params![]));
         writes.push(any(QUARANTINED_WITHOUT_MESSAGE, params![]));
-        let done = self.db.commit(writes, Urgency::Critical).await?;
+        let done = self.store.db.commit(writes, Urgency::Critical).await?;
         let mut orphans = Vec::new();
         for row in done.into_iter().flat_map(|done| done.rows) {
             let mut cells = row.cells();
@@ -290,46 +313,50 @@ impl Store {
         Ok(orphans)
     }
 
-    /// Gives a claim back: the run is ready again at `wake_at`. Does nothing if it was lost.
+    /// Gives a claim back: the run is ready again at `wake_at`. Does nothing if the claim was lost.
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn release(&self, claim: &Claim, wake_at: UtcMs) -> Result<(), StoreError> {
+    pub async fn release(self, claim: &Claim, wake_at: UtcMs) -> Result<(), StoreError> {
         let params = params![claim.run.as_str(), claim.epoch, wake_at];
-        self.db.commit(vec![any(GIVE_BACK, params)], Urgency::Critical).await?;
+        self.store.db.commit(vec![any(GIVE_BACK, params)], Urgency::Critical).await?;
         Ok(())
     }
 
-    /// Puts a run back whose driver failed while its process lives on; aside after 5 such claims.
+    /// Requeues a run whose driver failed while the process lives on; quarantines it after 5 such
+    /// claims.
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn stalled(&self, claim: &Claim, now: UtcMs) -> Result<(), StoreError> {
+    pub async fn stalled(self, claim: &Claim, now: UtcMs) -> Result<(), StoreError> {
         let mut of_claim = requeue(now);
         of_claim.extend(params![claim.run.as_str(), claim.epoch]);
         let writes = vec![any(REQUEUE_ONE, of_claim), any(CLOSE_QUARANTINED, params![])];
-        self.db.commit(writes, Urgency::Critical).await?;
+        self.store.db.commit(writes, Urgency::Critical).await?;
         Ok(())
     }
 
-    /// Forgets that a run was claimed without progress: a person wants it to go on, or the claim
-    /// failed for a reason that is not the run's.
+    /// Forgets that a run was claimed without progress: a person wants it to continue, or the
+    /// claim failed for a reason outside the run.
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn pardon(&self, run: &RunId) -> Result<(), StoreError> {
-        self.db.commit(vec![any(PARDON, params![run.as_str()])], Urgency::Critical).await?;
+    pub async fn reset_stall_count(self, run: &RunId) -> Result<(), StoreError> {
+        self.store
+            .db
+            .commit(vec![any(RESET_STALLS, params![run.as_str()])], Urgency::Critical)
+            .await?;
         Ok(())
     }
 
-    /// Takes a run out of service: `note` says why. Its children end with it.
+    /// Quarantines a run: `note` says why. Its children are canceled.
     ///
-    /// With an epoch, only if that claim still holds. May be repeated, to add the last word.
+    /// With an epoch, only if that claim still holds. May be repeated, to add the last message.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] if the claim no longer holds or the run is over.
+    /// [`StoreError::LeaseLost`] if the claim no longer holds or the run has ended.
     pub async fn quarantine(
-        &self,
+        self,
         run: &RunId,
         epoch: Option<i64>,
         note: &str,
@@ -348,7 +375,7 @@ impl Store {
             writes.push(any(HOLD_CONVERSATION_OF, params![run.as_str()]));
             writes.push(any(INSERT_LAST_MESSAGE, params![run.as_str(), id, message, now]));
         }
-        match self.db.commit(writes, Urgency::Critical).await {
+        match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(()),
             Err(crate::DbError::Expectation { index, .. }) if index == taking_out => {
                 Err(StoreError::LeaseLost { run: run.clone() })

@@ -1,29 +1,26 @@
-//! Reading journals, snapshots, blobs and frames. Nothing that was damaged is handed out.
+//! Reading journals, snapshots and frames. Damaged content is an error, never returned.
 
 use crate::{
     error::StoreError,
+    facets::Journal,
     row,
     statement::{int, params},
-    store::Store,
 };
-use everloop_types::{
-    EffectId, Frame, RunId, UtcMs, digest_bytes,
-    journal::{Entry, Kind},
-};
+use everloop_types::{EffectId, Frame, RunId, UtcMs, digest_bytes, journal::Entry};
 
-/// All that a fold needs.
+/// What a fold needs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Loaded {
-    /// Where it starts; `None` for the very beginning.
+pub struct LoadedJournal {
+    /// Where it starts; `None` for the beginning of the journal.
     pub snapshot: Option<SnapshotRow>,
     /// The entries after it.
     pub entries: Vec<Entry>,
 }
 
-/// A state that was saved.
+/// A saved state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotRow {
-    /// The last entry that it has taken in.
+    /// The last entry that it includes.
     pub seq: i64,
     /// The loop's version.
     pub loop_ver: u32,
@@ -33,8 +30,8 @@ pub struct SnapshotRow {
     pub state: String,
 }
 
-/// How a snapshot is stored. The form of its state is the loop's affair: what cannot be restored is
-/// passed over.
+/// How a snapshot is stored. The form of its state belongs to the loop: a snapshot that cannot be
+/// restored is skipped.
 pub(crate) const SNAPSHOT_FMT: i64 = 1;
 
 const SNAPSHOT_BEFORE: &str = "
@@ -46,27 +43,25 @@ const PLANNED_AT: &str = "
     SELECT ts FROM journal WHERE run_id = $1 AND effect_id = $2 AND phase = 1
 ";
 
-const BLOB: &str = "SELECT bytes FROM blobs WHERE hash = $1";
-
 const FRAME: &str = "
     SELECT r.frame_ref, b.bytes FROM runs r LEFT JOIN blobs b ON b.hash = r.frame_ref
      WHERE r.run_id = $1
 ";
 
-impl Store {
+impl Journal<'_> {
     /// The newest snapshot that can be read, and the entries after it.
     ///
-    /// A damaged snapshot is passed over: the journal has it all. A journal with a damaged or a
-    /// missing entry is an error; so a run that was trimmed cannot be loaded any more.
+    /// A damaged snapshot is skipped, because the journal has everything. A journal with a damaged
+    /// or missing entry is an error, so a trimmed run cannot be loaded any more.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] or [`StoreError::NewerEntry`] if the run cannot be folded.
-    pub async fn load(&self, run: &RunId) -> Result<Loaded, StoreError> {
+    pub async fn load(self, run: &RunId) -> Result<LoadedJournal, StoreError> {
         // Before the entries: a journal only grows, so it must reach at least that far.
-        let end = self.position(run).await?.map_or(1, |at| at.next_seq);
+        let end = self.store.runs().position(run).await?.map_or(1, |at| at.next_seq);
         let snapshot = self.newest_snapshot(run).await?;
         let after = snapshot.as_ref().map_or(0, |snapshot| snapshot.seq);
-        let entries = self.journal(run, after, usize::MAX).await?;
+        let entries = self.entries(run, after, usize::MAX).await?;
         let mut next = after + 1;
         for entry in &entries {
             if entry.seq != next {
@@ -77,13 +72,13 @@ impl Store {
         if next < end {
             return Err(StoreError::Damaged { run: run.clone(), seq: next });
         }
-        Ok(Loaded { snapshot, entries })
+        Ok(LoadedJournal { snapshot, entries })
     }
 
-    async fn newest_snapshot(&self, run: &RunId) -> Result<Option<SnapshotRow>, StoreError> {
+    async fn newest_snapshot(self, run: &RunId) -> Result<Option<SnapshotRow>, StoreError> {
         let mut before = i64::MAX;
         loop {
-            let found = self.first(SNAPSHOT_BEFORE, params![run.as_str(), before]).await?;
+            let found = self.store.first(SNAPSHOT_BEFORE, params![run.as_str(), before]).await?;
             let Some(row) = found else { return Ok(None) };
             let mut cells = row.cells();
             before = cells.int()?;
@@ -106,14 +101,14 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Damaged`] or [`StoreError::NewerEntry`] for an entry that cannot be read.
-    pub async fn journal(
-        &self,
+    pub async fn entries(
+        self,
         run: &RunId,
         after_seq: i64,
         most: usize,
     ) -> Result<Vec<Entry>, StoreError> {
         let params = params![run.as_str(), after_seq, int(most)];
-        let rows = self.rows(row::SELECT, params).await?;
+        let rows = self.store.rows(row::SELECT, params).await?;
         rows.into_iter().map(|found| row::read(run, found)).collect()
     }
 
@@ -121,31 +116,23 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn planned_at(&self, effect: &EffectId) -> Result<Option<UtcMs>, StoreError> {
+    pub async fn planned_at(self, effect: &EffectId) -> Result<Option<UtcMs>, StoreError> {
         let key = params![effect.run.as_str(), effect.place()];
-        match self.first(PLANNED_AT, key).await? {
+        match self.store.first(PLANNED_AT, key).await? {
             Some(row) => Ok(Some(row.cells().int()?)),
             None => Ok(None),
         }
     }
 
-    /// Content by its digest. `None` if there is none, or if it is no longer what it was.
-    ///
-    /// # Errors
-    /// See [`StoreError`].
-    pub async fn blob(&self, hash: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let Some(row) = self.first(BLOB, params![hash]).await? else { return Ok(None) };
-        let bytes = row.cells().opt_bytes()?;
-        Ok(bytes.filter(|bytes| digest_bytes(bytes) == hash))
-    }
-
     /// The frame of a run; `None` if there is no such run.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] at entry 0 if the frame is missing or not what it was.
-    pub async fn frame(&self, run: &RunId) -> Result<Option<Frame>, StoreError> {
+    /// [`StoreError::Damaged`] at entry 0 if the frame is missing or altered.
+    pub async fn frame(self, run: &RunId) -> Result<Option<Frame>, StoreError> {
         let damaged = || StoreError::Damaged { run: run.clone(), seq: 0 };
-        let Some(row) = self.first(FRAME, params![run.as_str()]).await? else { return Ok(None) };
+        let Some(row) = self.store.first(FRAME, params![run.as_str()]).await? else {
+            return Ok(None);
+        };
         let mut cells = row.cells();
         let hash = cells.text()?;
         let bytes = cells.opt_bytes()?.ok_or_else(damaged)?;
@@ -153,20 +140,5 @@ impl Store {
             return Err(damaged());
         }
         serde_json::from_slice(&bytes).map(Some).map_err(|_| damaged())
-    }
-
-    /// The first entry of a run.
-    ///
-    /// # Errors
-    /// As for [`Store::journal`].
-    pub async fn created(
-        &self,
-        run: &RunId,
-    ) -> Result<Option<everloop_types::journal::RunCreated>, StoreError> {
-        let first = self.journal(run, 0, 1).await?.into_iter().next();
-        Ok(first.and_then(|entry| match entry.kind {
-            Kind::RunCreated(created) => Some(created),
-            _ => None,
-        }))
     }
 }

@@ -1,13 +1,13 @@
-//! What takes secrets out of everything that is written. One for a whole process.
+//! Removes secrets from everything that is written. One for the whole process.
 //!
 //! ```text
-//!   learn(value) ──► every form it may be met in ──► one automaton
+//!   learn(value) ──► every form it may take ──► one automaton
 //!   an entry, a frame, a row, a line for a watcher ──► the same with `[secret]` in its place
 //! ```
 //!
 //! Entries are cleaned before they are folded, so what is folded is what is written. Rows that
-//! carry a digest of themselves (journal, blobs, snapshots) are made of cleaned entries and are
-//! left alone; every other row is cleaned on its way into the database (`Screened`).
+//! carry a digest of themselves (journal, blobs, snapshots) are made of cleaned entries, and their
+//! statements are sealed; every other row is cleaned on its way into the database (`Screened`).
 //!
 //! Deliberately absent: guessing. Only values that were learnt are found, in the forms of `forms`.
 
@@ -25,22 +25,22 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// What stands where a secret was. Nothing in it needs an escape in any of the forms.
+/// Replaces a secret. It needs no escape in any of the forms.
 pub const SECRET_MARK: &str = "[secret]";
 
-/// A shorter value would be found in words that are no secret.
+/// A shorter value would match ordinary text.
 const SECRET_BYTES_MIN: usize = 8;
 
-/// A plain lower-case word is only taken for a secret from here on: below it may be a word of any
-/// text, or one of the journal's own.
+/// A plain lower-case word counts as a secret only from this length on: a shorter one may be an
+/// ordinary word, or a name that the journal uses.
 const WORD_BYTES_MIN: usize = 16;
 
 /// The secrets of a process. Clones share what they know.
 #[derive(Clone, Default)]
-pub struct Redactor(Arc<RwLock<Known>>);
+pub struct Redactor(Arc<RwLock<KnownSecrets>>);
 
 #[derive(Default)]
-struct Known {
+struct KnownSecrets {
     forms: BTreeSet<String>,
     finder: Option<Arc<AhoCorasick>>,
 }
@@ -52,8 +52,8 @@ impl fmt::Debug for Redactor {
 }
 
 impl Redactor {
-    /// Takes this value out of everything from now on. `false` if it is too short or too plain to
-    /// be told from other text.
+    /// Removes this value from everything from now on. `false` if it is too short or too plain to
+    /// be distinguished from other text.
     pub fn learn(&self, secret: &str) -> bool {
         let secret = secret.trim();
         if !can_be_told(secret) {
@@ -73,7 +73,7 @@ impl Redactor {
         true
     }
 
-    /// Whether nothing was learnt yet.
+    /// Whether no secret is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.finder().is_none()
@@ -83,7 +83,7 @@ impl Redactor {
         self.0.read().unwrap_or_else(PoisonError::into_inner).finder.clone()
     }
 
-    /// Whether there is a secret in it.
+    /// Whether the text contains a secret.
     #[must_use]
     pub fn finds(&self, text: &str) -> bool {
         self.finder().is_some_and(|finder| finder.is_match(text))
@@ -103,7 +103,7 @@ impl Redactor {
         Cow::Owned(cleaned)
     }
 
-    /// What an entry says, without secrets. As cheap as laying it down, if it holds none.
+    /// An entry without secrets. If it holds none, this costs as much as serializing it.
     #[must_use]
     pub fn kind(&self, kind: Kind) -> Kind {
         if self.is_empty() {

@@ -1,7 +1,7 @@
 use super::*;
-use crate::{Store, Urgency};
+use crate::{SqlRow, Store, Urgency};
 use everloop_types::journal::{EffectFinished, Outcome};
-use everloop_types::{Observation, Rows, Write};
+use everloop_types::{Observation, Rows, Statement, Write};
 use std::time::Instant;
 
 /// With everything in it that some format escapes.
@@ -87,15 +87,20 @@ fn the_beginning_of_a_secret_is_held_back() {
 }
 
 #[tokio::test]
-async fn no_row_without_a_digest_takes_a_secret() {
+async fn a_screened_statement_loses_secrets_and_a_sealed_one_is_kept_byte_for_byte() {
     let memory = Store::memory();
     let store = Store::with_db(memory.db().clone()).with_redactor(knowing(&[KEY]));
-    let sql = "INSERT INTO schema_meta (k, v) VALUES ('planted', $1)";
-    let write = Write { sql, params: vec![KEY.into()], expect: Rows::Exactly(1) };
-    store.db().commit(vec![write], Urgency::Critical).await.unwrap();
-    let read = "SELECT v FROM schema_meta WHERE k = 'planted'";
+    let sql = "INSERT INTO schema_meta (k, v) VALUES ($1, $2)";
+    for (statement, name) in
+        [(Statement::screened(sql), "screened"), (Statement::sealed(sql), "sealed")]
+    {
+        let params = vec![name.into(), KEY.into()];
+        let write = Write { statement, params, expect: Rows::Exactly(1) };
+        store.db().commit(vec![write], Urgency::Critical).await.unwrap();
+    }
+    let read = "SELECT v FROM schema_meta WHERE k IN ('screened', 'sealed') ORDER BY k";
     let rows = memory.db().query(read, Vec::new()).await.unwrap();
-    assert_eq!(rows[0].0, [SECRET_MARK.into()]);
+    assert_eq!(rows, [SqlRow(vec![SECRET_MARK.into()]), SqlRow(vec![KEY.into()])]);
 }
 
 /// Looking costs less than a few times what laying the entry down costs anyway.

@@ -1,22 +1,22 @@
-//! Runs that somebody wants gone, and the space that they took.
+//! Deleting runs, and giving back the space that they took.
 //!
-//! A run goes as a whole, with its children, and only when all of them are over. Forks stay: they
-//! have rows of their own.
+//! A run is deleted as a whole, with its children, and only when all of them have ended. Forks
+//! stay: they have rows of their own.
 
 use crate::{
-    db::{DbError, Engine, Urgency},
+    db::{DatabaseKind, DbError, Urgency},
     dialect,
     error::StoreError,
+    facets::Maintenance,
     runs::status,
     statement::{any, one, params},
-    store::Store,
 };
-use everloop_types::{RunId, UtcMs, Write};
+use everloop_types::{RunId, Statement, UtcMs, Write};
 
-/// What became of a run that was to be deleted.
+/// The result of deleting a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Removal {
-    /// These are gone: the run, and its children.
+    /// These were deleted: the run and its children.
     Gone(Vec<RunId>),
     /// This one has not ended, so nothing was deleted.
     NotOver(RunId),
@@ -36,7 +36,7 @@ const FAMILY: &str = "
       FROM runs r JOIN family f ON r.run_id = f.id ORDER BY r.run_id
 ";
 
-/// Children go with their parent.
+/// Children are deleted with their parent.
 const ENDED: &str = "
     SELECT run_id FROM runs
      WHERE status IN ('succeeded','unsettled','failed','canceled','quarantined')
@@ -44,44 +44,46 @@ const ENDED: &str = "
      ORDER BY updated_at, run_id
 ";
 
-/// Comes first: whoever takes a run up meanwhile keeps it.
-const DELETE_RUN: &str = "
+/// Comes first: a run that was claimed meanwhile stays.
+const DELETE_RUN: Statement = Statement::screened(
+    "
     DELETE FROM runs
      WHERE run_id = $1
        AND status IN ('succeeded','unsettled','failed','canceled','quarantined')
-";
+",
+);
 
-const DELETE_REST: [&str; 7] = [
-    "DELETE FROM journal WHERE run_id = $1",
-    "DELETE FROM snapshots WHERE run_id = $1",
-    "DELETE FROM inbox WHERE run_id = $1",
-    "DELETE FROM outbox WHERE run_id = $1",
-    "DELETE FROM settlements WHERE run_id = $1",
-    "DELETE FROM messages WHERE run_id = $1",
-    "DELETE FROM imports WHERE run_id = $1",
+const DELETE_REST: [Statement; 7] = [
+    Statement::screened("DELETE FROM journal WHERE run_id = $1"),
+    Statement::screened("DELETE FROM snapshots WHERE run_id = $1"),
+    Statement::screened("DELETE FROM inbox WHERE run_id = $1"),
+    Statement::screened("DELETE FROM outbox WHERE run_id = $1"),
+    Statement::screened("DELETE FROM settlements WHERE run_id = $1"),
+    Statement::screened("DELETE FROM messages WHERE run_id = $1"),
+    Statement::screened("DELETE FROM imports WHERE run_id = $1"),
 ];
 
-/// Rounds of giving space back; each frees some megabytes, and nobody waits long for the writer.
+/// Rounds of giving space back. Each frees a few megabytes, so that other writes wait only briefly.
 const ROUNDS_MAX: usize = 100_000;
 
-impl Store {
-    /// Runs that ended, or were put aside, at `upto` or before, the oldest first; children are left
-    /// to their parents.
+impl Maintenance<'_> {
+    /// Runs that ended or were quarantined at `upto` or before, the oldest first, without children:
+    /// those are deleted with their parents.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn ended_before(&self, upto: UtcMs) -> Result<Vec<RunId>, StoreError> {
-        let rows = self.rows(ENDED, params![upto]).await?;
+    pub async fn ended_before(self, upto: UtcMs) -> Result<Vec<RunId>, StoreError> {
+        let rows = self.store.rows(ENDED, params![upto]).await?;
         rows.into_iter().map(|row| Ok(RunId::new(row.cells().text()?))).collect()
     }
 
-    /// Deletes a run that is over, with its children and all that belongs to them.
+    /// Deletes a run that has ended, with its children and everything that belongs to them.
     ///
     /// # Errors
     /// See [`StoreError`]. It may simply be tried again.
-    pub async fn delete_run(&self, run: &RunId) -> Result<Removal, StoreError> {
+    pub async fn delete_run(self, run: &RunId) -> Result<Removal, StoreError> {
         let mut family = Vec::new();
-        for row in self.rows(FAMILY, params![run.as_str()]).await? {
+        for row in self.store.rows(FAMILY, params![run.as_str()]).await? {
             let mut cells = row.cells();
             let relative = RunId::new(cells.text()?);
             if !status(&mut cells)?.is_final() {
@@ -96,11 +98,11 @@ impl Store {
             return Ok(Removal::NoSuchRun);
         }
         let delete = |run: &RunId| -> Vec<Write> {
-            let rest = DELETE_REST.iter().map(|sql| any(sql, params![run.as_str()]));
+            let rest = DELETE_REST.iter().map(|delete| any(*delete, params![run.as_str()]));
             std::iter::once(one(DELETE_RUN, params![run.as_str()])).chain(rest).collect()
         };
         let writes: Vec<Write> = family.iter().flat_map(delete).collect();
-        match self.db.commit(writes, Urgency::Critical).await {
+        match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(Removal::Gone(family)),
             Err(DbError::Expectation { .. }) => Ok(Removal::NotOver(run.clone())),
             Err(error) => Err(error.into()),
@@ -111,17 +113,23 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn give_space_back(&self) -> Result<(), StoreError> {
-        if self.db.engine() == Engine::Postgres {
+    pub async fn give_space_back(self) -> Result<(), StoreError> {
+        if self.store.db.engine() == DatabaseKind::Postgres {
             return Ok(());
         }
         for _ in 0..ROUNDS_MAX {
-            let free = self.scalar(dialect::FREE_PAGES).await?;
+            let free = self.store.scalar(dialect::FREE_PAGES).await?;
             if free.is_empty() || free == "0" {
                 break;
             }
-            self.db.commit(vec![any(dialect::GIVE_BACK, params![])], Urgency::Critical).await?;
-            if self.scalar(dialect::FREE_PAGES).await? == free {
+            self.store
+                .db
+                .commit(
+                    vec![any(Statement::screened(dialect::GIVE_BACK), params![])],
+                    Urgency::Critical,
+                )
+                .await?;
+            if self.store.scalar(dialect::FREE_PAGES).await? == free {
                 // Made before free pages could be given back one by one.
                 break;
             }
@@ -133,8 +141,8 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn bytes_on_disk(&self) -> Result<u64, StoreError> {
-        let size = dialect::probes(self.db.engine()).size;
-        Ok(self.scalar(size).await?.parse().unwrap_or(0))
+    pub async fn bytes_on_disk(self) -> Result<u64, StoreError> {
+        let size = dialect::probes(self.store.db.engine()).size;
+        Ok(self.store.scalar(size).await?.parse().unwrap_or(0))
     }
 }

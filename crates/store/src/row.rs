@@ -1,31 +1,35 @@
-//! One journal row: how an entry is laid down, and how damage is noticed when it is read.
+//! One journal row: how an entry is written, and how damage is detected when it is read.
 
 use crate::{
-    db::{Cells, DbError, Row},
-    error::{Limit, StoreError},
+    db::{DbError, SqlCells, SqlRow},
+    error::{StoreError, StoreLimit},
     statement::{any, int, one, params},
 };
 use everloop_types::{
-    EffectId, RunId, SqlValue, UtcMs, Write, digest_bytes,
+    EffectId, RunId, SqlValue, Statement, UtcMs, Write, digest_bytes,
     journal::{Entry, Kind, Unreadable},
 };
 
-/// Bodies above this lie in `blobs`.
+/// Larger bodies are stored in `blobs`.
 const INLINE_MAX: usize = 16 << 10;
 
-const INSERT: &str = "
+const INSERT: Statement = Statement::sealed(
+    "
     INSERT INTO journal
            (run_id, seq, epoch, kind, fmt, effect_id, attempt, phase, ts, crc, body, blob_ref)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-";
+",
+);
 
-/// Shares what the sweep holds: a blob that is there stays there until we have referred to it.
-const INSERT_BLOB: &str = "
+/// Shares the lock of the sweep: an existing blob stays until this transaction refers to it.
+const INSERT_BLOB: Statement = Statement::sealed(
+    "
     INSERT INTO blobs (hash, size, bytes) SELECT $1, $2, $3 WHERE {share 'blobs'} IS NOT NULL
     ON CONFLICT (hash) DO NOTHING
-";
+",
+);
 
-/// The columns that [`read`] takes apart.
+/// The columns that [`read`] expects.
 pub(crate) const SELECT: &str = "
     SELECT j.seq, j.epoch, j.kind, j.fmt, j.effect_id, j.ts, j.crc, j.body, j.blob_ref, b.bytes
       FROM journal j LEFT JOIN blobs b ON b.hash = j.blob_ref
@@ -33,20 +37,20 @@ pub(crate) const SELECT: &str = "
      ORDER BY j.seq LIMIT $3
 ";
 
-/// The writes of one entry: perhaps a blob, then always the row.
+/// The writes of one entry: a blob if the body is large, and the row.
 pub(crate) struct EntryWrites {
     pub(crate) blob: Option<Write>,
     pub(crate) row: Write,
-    /// Bytes of the body, wherever it lies.
+    /// Bytes of the body, inline or in a blob.
     pub(crate) bytes: usize,
 }
 
-/// Lays an entry down.
+/// The writes that store an entry.
 pub(crate) fn writes(run: &RunId, entry: &Entry) -> Result<EntryWrites, StoreError> {
     let body = entry.kind.body();
     let bytes = body.len();
-    if bytes > Limit::Blob.most() {
-        return Err(StoreError::OverLimit { run: run.clone(), limit: Limit::Blob });
+    if bytes > StoreLimit::Blob.most() {
+        return Err(StoreError::OverLimit { run: run.clone(), limit: StoreLimit::Blob });
     }
     let (body, blob_ref, blob) = if bytes > INLINE_MAX {
         let hash = digest_bytes(body.as_bytes());
@@ -90,7 +94,7 @@ pub(crate) fn insert_blob(hash: String, bytes: Vec<u8>) -> Write {
     any(INSERT_BLOB, params![hash, int(bytes.len()), bytes])
 }
 
-/// What the checksum covers: all that the entry says, as it is stored.
+/// What the checksum covers: the whole entry, as it is stored.
 struct Covered<'a> {
     run: &'a str,
     /// seq, epoch, fmt, ts
@@ -118,7 +122,7 @@ impl Covered<'_> {
     }
 }
 
-/// A row as it was found, before anyone believes it.
+/// A row as it was read, before it is verified.
 struct Stored {
     seq: i64,
     epoch: i64,
@@ -133,7 +137,7 @@ struct Stored {
 }
 
 impl Stored {
-    fn take(cells: &mut Cells) -> Result<Self, DbError> {
+    fn take(cells: &mut SqlCells) -> Result<Self, DbError> {
         Ok(Self {
             seq: cells.int()?,
             epoch: cells.int()?,
@@ -160,7 +164,7 @@ impl Stored {
         covered.crc()
     }
 
-    /// The body, from wherever it lies. `None` if its blob is missing or not what it was.
+    /// The body, inline or from its blob. `None` if the blob is missing or altered.
     fn body(&mut self) -> Option<String> {
         let Some(hash) = &self.blob_ref else { return Some(std::mem::take(&mut self.body)) };
         let blob = self.blob.take()?;
@@ -171,8 +175,8 @@ impl Stored {
     }
 }
 
-/// Reads an entry back, and trusts nothing.
-pub(crate) fn read(run: &RunId, row: Row) -> Result<Entry, StoreError> {
+/// Reads an entry back, and verifies it.
+pub(crate) fn read(run: &RunId, row: SqlRow) -> Result<Entry, StoreError> {
     let seq = match row.0.first() {
         Some(SqlValue::Int(seq)) => *seq,
         _ => 0,

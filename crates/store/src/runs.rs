@@ -1,12 +1,12 @@
-//! Runs from outside: where each stands, and what was said.
+//! Runs as rows: their status, their position, and their messages.
 
 use crate::{
-    db::{Cells, DbError, Row},
+    db::{DbError, SqlCells, SqlRow},
     error::StoreError,
+    facets::RunCatalog,
     fork::ForkOrigin,
     queue::Claim,
     statement::{NEVER, int, params},
-    store::Store,
 };
 use everloop_types::{ConversationId, RunId, SqlValue, Status, UtcMs};
 
@@ -21,32 +21,32 @@ pub struct RunRow {
     pub loop_name: String,
     /// The version of the loop.
     pub loop_ver: u32,
-    /// Where it stands.
+    /// Its status.
     pub status: Status,
-    /// What the user wants.
+    /// What the user asked for.
     pub goal: String,
-    /// What it waits for, or why it was taken out of service.
+    /// What it waits for, or why it was quarantined.
     pub note: Option<String>,
     /// Its claims and its journal's length.
     pub lease: RunLease,
-    /// Its moments.
+    /// Its times.
     pub times: RunTimes,
-    /// Where it comes from, if not from a person.
-    pub origin: Origin,
+    /// Where it comes from, if no person submitted it.
+    pub origin: RunOrigin,
 }
 
 /// The runs that a run comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Origin {
-    /// The one that it was forked from.
+pub struct RunOrigin {
+    /// The run that it was forked from.
     pub forked: Option<ForkOrigin>,
-    /// The one that waits for it.
+    /// The run that waits for it.
     pub parent: Option<RunId>,
     /// Whether it came in a file.
     pub imported: bool,
 }
 
-/// How often a run was claimed, and how far it came.
+/// How often a run was claimed, and the length of its journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunLease {
     /// The number of claims.
@@ -57,7 +57,7 @@ pub struct RunLease {
     pub stalls: i64,
 }
 
-/// The moments of a run.
+/// The times of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunTimes {
     /// When it was created.
@@ -66,7 +66,7 @@ pub struct RunTimes {
     pub updated_at: UtcMs,
     /// When it wakes by itself.
     pub wake_at: Option<UtcMs>,
-    /// When its journal was shortened; it cannot be folded any more.
+    /// When its journal was trimmed; it cannot be folded any more.
     pub trimmed_at: Option<UtcMs>,
 }
 
@@ -77,11 +77,11 @@ pub struct RunFilter {
     pub statuses: Vec<Status>,
     /// Only older ones than this.
     pub before: Option<RunId>,
-    /// At most so many.
+    /// At most this many.
     pub most: usize,
 }
 
-/// Where a run stands, for whoever must know after [`StoreError::Unknown`].
+/// The position of a run: what to read after [`StoreError::Unknown`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     /// The present epoch.
@@ -107,9 +107,9 @@ impl Position {
 pub struct MessageRow {
     /// `goal`, `final`, or `ask:` and a question's id.
     pub slot: String,
-    /// Who speaks.
+    /// Who wrote it.
     pub role: String,
-    /// What is said.
+    /// The text.
     pub body: String,
     /// When.
     pub created_at: UtcMs,
@@ -136,7 +136,7 @@ const RUNS: &str = "
      ORDER BY run_id DESC LIMIT $2
 ";
 
-/// Oldest first, for whoever reads them all in pages.
+/// Oldest first, for readers that page through all of them.
 const RUNS_SINCE: &str = "
     SELECT run_id, conversation_id, loop_name, loop_ver, status, goal, note,
            epoch, next_seq, stalls, created_at, updated_at, wake_at, trimmed_at,
@@ -158,20 +158,20 @@ const MESSAGES: &str = "
      WHERE run_id = $1 ORDER BY pos
 ";
 
-impl Store {
+impl RunCatalog<'_> {
     /// One run.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn run(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
-        self.first(RUN, params![run.as_str()]).await?.map(read_run).transpose()
+    pub async fn get(self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
+        self.store.first(RUN, params![run.as_str()]).await?.map(read_run).transpose()
     }
 
     /// Runs, the newest first.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+    pub async fn list(self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
         let before = filter.before.as_ref().map(RunId::as_str);
         let mut params = params![before, int(filter.most)];
         let wanted =
@@ -181,7 +181,7 @@ impl Store {
             true => SqlValue::from(status.as_str()),
             false => SqlValue::Null,
         }));
-        self.rows(RUNS, params).await?.into_iter().map(read_run).collect()
+        self.store.rows(RUNS, params).await?.into_iter().map(read_run).collect()
     }
 
     /// Up to `most` runs that changed at `since` or later, the oldest first, after `after`.
@@ -189,21 +189,21 @@ impl Store {
     /// # Errors
     /// See [`StoreError`].
     pub async fn runs_since(
-        &self,
+        self,
         since: UtcMs,
         after: Option<&RunId>,
         most: usize,
     ) -> Result<Vec<RunRow>, StoreError> {
         let after = after.map_or("", RunId::as_str);
         let params = params![after, since, int(most)];
-        self.rows(RUNS_SINCE, params).await?.into_iter().map(read_run).collect()
+        self.store.rows(RUNS_SINCE, params).await?.into_iter().map(read_run).collect()
     }
 
     /// The runs whose id is or ends with `fragment`, the newest first, at most 100.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn find_runs(&self, fragment: &str) -> Result<Vec<RunId>, StoreError> {
+    pub async fn find(self, fragment: &str) -> Result<Vec<RunId>, StoreError> {
         if fragment.is_empty() {
             return Ok(Vec::new());
         }
@@ -215,7 +215,7 @@ impl Store {
             pattern.push(c);
         }
         let mut found = Vec::new();
-        for row in self.rows(ENDING_WITH, params![pattern]).await? {
+        for row in self.store.rows(ENDING_WITH, params![pattern]).await? {
             let id = row.cells().text()?;
             // SQLite's `LIKE` ignores case, PostgreSQL's does not.
             if id.ends_with(fragment) {
@@ -225,12 +225,12 @@ impl Store {
         Ok(found)
     }
 
-    /// Where a run stands. What to ask after [`StoreError::Unknown`].
+    /// The position of a run. What to read after [`StoreError::Unknown`].
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn position(&self, run: &RunId) -> Result<Option<Position>, StoreError> {
-        let Some(row) = self.first(POSITION, params![run.as_str()]).await? else {
+    pub async fn position(self, run: &RunId) -> Result<Option<Position>, StoreError> {
+        let Some(row) = self.store.first(POSITION, params![run.as_str()]).await? else {
             return Ok(None);
         };
         let mut cells = row.cells();
@@ -238,13 +238,13 @@ impl Store {
         Ok(Some(Position { epoch, next_seq, status: status(&mut cells)? }))
     }
 
-    /// What was said between the user and a run, in order.
+    /// The messages between the user and a run, in order.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn messages(&self, run: &RunId) -> Result<Vec<MessageRow>, StoreError> {
-        let rows = self.rows(MESSAGES, params![run.as_str()]).await?;
-        let read = |row: Row| {
+    pub async fn messages(self, run: &RunId) -> Result<Vec<MessageRow>, StoreError> {
+        let rows = self.store.rows(MESSAGES, params![run.as_str()]).await?;
+        let read = |row: SqlRow| {
             let mut cells = row.cells();
             Ok(MessageRow {
                 slot: cells.text()?,
@@ -258,13 +258,13 @@ impl Store {
     }
 }
 
-/// The next cell as a status; the table's own check allows no other words.
-pub(crate) fn status(cells: &mut Cells) -> Result<Status, DbError> {
+/// The next cell as a status; the check of the table allows no other text.
+pub(crate) fn status(cells: &mut SqlCells) -> Result<Status, DbError> {
     let word = cells.text()?;
     Status::parse(&word).ok_or(DbError::Shape { column: 0, wanted: "a status" })
 }
 
-fn read_run(row: Row) -> Result<RunRow, StoreError> {
+fn read_run(row: SqlRow) -> Result<RunRow, StoreError> {
     let mut cells = row.cells();
     Ok(RunRow {
         run: RunId::new(cells.text()?),
@@ -281,7 +281,7 @@ fn read_run(row: Row) -> Result<RunRow, StoreError> {
             wake_at: Some(cells.int()?).filter(|at| *at != NEVER),
             trimmed_at: cells.opt_int()?,
         },
-        origin: Origin {
+        origin: RunOrigin {
             forked: match (cells.opt_text()?, cells.opt_int()?) {
                 (Some(run), at_seq) => {
                     Some(ForkOrigin { run: RunId::new(run), at_seq: at_seq.unwrap_or(0) })

@@ -1,22 +1,22 @@
-//! Entries of the schedule, as rows. What they mean is the assistant's.
+//! Entries of the schedule, as rows. The agenda crate knows what they mean.
 
 use crate::{
-    db::{DbError, Row},
-    deeds::{Deed, Made},
+    applied::{Applied, WriteKey},
+    db::{DbError, SqlRow},
     error::StoreError,
+    facets::AgendaStore,
     statement::{one, params},
-    store::Store,
 };
-use everloop_types::{SqlValue, UtcMs, Write};
+use everloop_types::{SqlValue, Statement, UtcMs, Write};
 
-/// When an entry takes place: on the wall of a place, and in the world.
+/// When an entry takes place: in local time, and in UTC.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// Wall time of the first occurrence, `YYYY-MM-DDTHH:MM`, with `:SS` where there are seconds.
+    /// Local time of the first occurrence, `YYYY-MM-DDTHH:MM`, with `:SS` where there are seconds.
     pub starts: String,
     /// IANA name of the zone.
     pub zone: String,
-    /// The moment of the first occurrence.
+    /// The UTC time of the first occurrence.
     pub starts_at: UtcMs,
     /// How long it takes; 0 for a reminder, which takes no time.
     pub minutes: i64,
@@ -29,7 +29,7 @@ pub struct Repeating {
     pub rrule: String,
     /// How often it takes place in all; none for no end.
     pub times: Option<i64>,
-    /// Whether it repeats now; 0 for a rule that rests.
+    /// 1 if it repeats now, 0 for a rule that is paused.
     pub on: i64,
 }
 
@@ -38,11 +38,11 @@ pub struct Repeating {
 pub struct Reminding {
     /// Milliseconds before the occurrence.
     pub lead_ms: i64,
-    /// No reminder before this moment.
+    /// No reminder before this time.
     pub from: Option<UtcMs>,
 }
 
-/// What a person says of an entry.
+/// What a person entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScheduleText {
     /// What it is.
@@ -53,18 +53,18 @@ pub struct ScheduleText {
     pub repeat: Option<Repeating>,
     /// Whether it reminds.
     pub remind: Option<Reminding>,
-    /// What is done about reminders that were missed; none for what the settings say.
+    /// What happens to missed reminders; none for the setting.
     pub catch_up: Option<String>,
 }
 
 /// An entry of the schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScheduleRow {
-    /// Its number, which is never given twice.
+    /// Its id, which is never reused.
     pub id: i64,
-    /// Its name in other programs.
+    /// Its id in other programs.
     pub uid: String,
-    /// What the person said.
+    /// What the person entered.
     pub said: ScheduleText,
     /// When it reminds next.
     pub remind_next: Option<UtcMs>,
@@ -72,47 +72,54 @@ pub struct ScheduleRow {
     pub created_at: UtcMs,
     /// When it was changed last.
     pub updated_at: UtcMs,
-    /// How often it was written; a change of an older writing is refused.
+    /// How often it was written; a change based on an older version is refused.
     pub version: i64,
 }
 
-/// On what an entry is written.
+/// The condition under which an entry is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScheduleGuard {
-    /// On nothing.
+    /// No condition.
     None,
-    /// On this being the revision of the schedule still: nobody has added or changed an entry
-    /// since it was read, so what was found out about overlaps is true.
+    /// The schedule still has this revision: no entry was added or changed since it was read, so
+    /// the overlaps that were computed are still correct.
     Revision(i64),
 }
 
-/// Every write of an entry raises the revision, and its row makes writers wait for each other.
-const RAISE: &str = "UPDATE counters SET last = last + 1 WHERE name = 'schedule_revision'";
+/// Every write of an entry raises the revision; the lock on its row serializes writers.
+const RAISE: Statement =
+    Statement::screened("UPDATE counters SET last = last + 1 WHERE name = 'schedule_revision'");
 
-const RAISE_IF: &str = "
+const RAISE_IF: Statement = Statement::screened(
+    "
     UPDATE counters SET last = last + 1 WHERE name = 'schedule_revision' AND last = $1
-";
+",
+);
 
 const REVISION: &str = "SELECT last FROM counters WHERE name = 'schedule_revision'";
 
-const INSERT: &str = "
+const INSERT: Statement = Statement::screened(
+    "
     INSERT INTO schedules (schedule_id, uid, title, starts, zone, starts_at, minutes, rrule, times,
                            repeats, remind_lead, remind_from, remind_next, catch_up,
                            created_at, updated_at, version)
     SELECT last, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, 1
       FROM counters WHERE name = 'schedule'
     RETURNING schedule_id
-";
+",
+);
 
-const UPDATE: &str = "
+const UPDATE: Statement = Statement::screened(
+    "
     UPDATE schedules
        SET title = $2, starts = $3, zone = $4, starts_at = $5, minutes = $6, rrule = $7,
            times = $8, repeats = $9, remind_lead = $10, remind_from = $11, remind_next = $12,
            catch_up = $13, updated_at = $14, version = version + 1
      WHERE schedule_id = $1 AND version = $15
-";
+",
+);
 
-const DELETE: &str = "DELETE FROM schedules WHERE schedule_id = $1";
+const DELETE: Statement = Statement::screened("DELETE FROM schedules WHERE schedule_id = $1");
 
 const ONE: &str = "
     SELECT schedule_id, uid, title, starts, zone, starts_at, minutes, rrule, times, repeats,
@@ -126,52 +133,52 @@ const ALL: &str = "
       FROM schedules ORDER BY schedule_id
 ";
 
-impl Store {
-    /// Makes an entry. `id`, the times and the `version` of the row are not looked at.
+impl AgendaStore<'_> {
+    /// Inserts an entry. `id`, the times and the `version` of the row are ignored.
     ///
     /// # Errors
     /// See [`StoreError`]. With a key it may be tried again.
     pub async fn add_schedule(
-        &self,
+        self,
         entry: &ScheduleRow,
         guard: ScheduleGuard,
-        deed: Deed<'_>,
-    ) -> Result<Made, StoreError> {
-        let insert = one(INSERT, columns(SqlValue::from(entry.uid.as_str()), entry, deed));
-        self.make("schedule", deed, Some(raise(guard)), insert).await
+        write: WriteKey<'_>,
+    ) -> Result<Applied, StoreError> {
+        let insert = one(INSERT, columns(SqlValue::from(entry.uid.as_str()), entry, write));
+        self.insert_new("schedule", write, Some(raise(guard)), insert).await
     }
 
-    /// Changes an entry into the row, unless it was written again since the row was read, or the
-    /// guard does not hold.
+    /// Updates an entry, unless it was written again since the row was read, or the guard does not
+    /// hold.
     ///
     /// # Errors
     /// See [`StoreError`].
     pub async fn change_schedule(
-        &self,
+        self,
         entry: &ScheduleRow,
         guard: ScheduleGuard,
-        deed: Deed<'_>,
-    ) -> Result<Made, StoreError> {
-        let mut update = columns(SqlValue::from(entry.id), entry, deed);
+        write: WriteKey<'_>,
+    ) -> Result<Applied, StoreError> {
+        let mut update = columns(SqlValue::from(entry.id), entry, write);
         update.push(SqlValue::from(entry.version));
         let update = vec![one(UPDATE, update)];
-        let made = self.change(&[entry.id], deed, update, Some(raise(guard))).await?;
-        let is_there = made == Made::NoSuch && self.schedule(entry.id).await?.is_some();
-        Ok(if is_there { Made::Outrun } else { made })
+        let made = self.change_existing(&[entry.id], write, update, Some(raise(guard))).await?;
+        let is_there = made == Applied::NotFound && self.schedule(entry.id).await?.is_some();
+        Ok(if is_there { Applied::Conflict } else { made })
     }
 
-    /// Makes the first ones, with the times that they have, and changes the others, in one
-    /// transaction. The new numbers in order; nothing if somebody else was faster somewhere.
+    /// Inserts `adds` with the times that they have, and updates `changes`, in one transaction.
+    /// Returns the new ids in order, or `None` if another process changed a row first.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn take_schedules(
-        &self,
+    pub async fn import_schedules(
+        self,
         adds: &[ScheduleRow],
         changes: &[ScheduleRow],
         now: UtcMs,
     ) -> Result<Option<Vec<i64>>, StoreError> {
-        let at = |now| Deed { key: None, now };
+        let at = |now| WriteKey { key: None, now };
         let add = |row: &ScheduleRow| {
             one(INSERT, columns(SqlValue::from(row.uid.as_str()), row, at(row.created_at)))
         };
@@ -182,24 +189,28 @@ impl Store {
         };
         let (adds, changes) =
             (adds.iter().map(add).collect(), changes.iter().map(change).collect());
-        self.take_in("schedule", adds, changes, Some(raise(ScheduleGuard::None))).await
+        self.import_rows("schedule", adds, changes, Some(raise(ScheduleGuard::None))).await
     }
 
-    /// Takes entries away, all or none.
+    /// Deletes entries, all or none.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn delete_schedules(&self, ids: &[i64], deed: Deed<'_>) -> Result<Made, StoreError> {
+    pub async fn delete_schedules(
+        self,
+        ids: &[i64],
+        write: WriteKey<'_>,
+    ) -> Result<Applied, StoreError> {
         let deletes = ids.iter().map(|id| one(DELETE, params![*id])).collect();
-        self.change(ids, deed, deletes, None).await
+        self.change_existing(ids, write, deletes, None).await
     }
 
-    /// The revision of the schedule. Read it before the entries that a decision rests on.
+    /// The revision of the schedule. Read it before the entries that a decision depends on.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn schedule_revision(&self) -> Result<i64, StoreError> {
-        match self.first(REVISION, params![]).await? {
+    pub async fn schedule_revision(self) -> Result<i64, StoreError> {
+        match self.store.first(REVISION, params![]).await? {
             Some(row) => Ok(row.cells().int()?),
             None => Ok(0),
         }
@@ -209,21 +220,21 @@ impl Store {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn schedule(&self, id: i64) -> Result<Option<ScheduleRow>, StoreError> {
-        Ok(self.first(ONE, params![id]).await?.map(read).transpose()?)
+    pub async fn schedule(self, id: i64) -> Result<Option<ScheduleRow>, StoreError> {
+        Ok(self.store.first(ONE, params![id]).await?.map(read).transpose()?)
     }
 
     /// All entries, by number.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn schedules(&self) -> Result<Vec<ScheduleRow>, StoreError> {
-        let rows = self.rows(ALL, params![]).await?;
+    pub async fn schedules(self) -> Result<Vec<ScheduleRow>, StoreError> {
+        let rows = self.store.rows(ALL, params![]).await?;
         Ok(rows.into_iter().map(read).collect::<Result<_, _>>()?)
     }
 }
 
-/// The last lock that a transaction takes, so that no two wait for each other.
+/// The last lock that a transaction takes, so that two transactions cannot deadlock.
 fn raise(guard: ScheduleGuard) -> Write {
     match guard {
         ScheduleGuard::None => one(RAISE, params![]),
@@ -231,8 +242,8 @@ fn raise(guard: ScheduleGuard) -> Write {
     }
 }
 
-/// The values of a row, after the name by which it is found or known elsewhere.
-fn columns(name: SqlValue, entry: &ScheduleRow, deed: Deed<'_>) -> Vec<SqlValue> {
+/// The values of a row, after its id or uid.
+fn columns(name: SqlValue, entry: &ScheduleRow, write: WriteKey<'_>) -> Vec<SqlValue> {
     let ScheduleText { title, span, repeat, remind, catch_up } = &entry.said;
     let repeat = repeat.as_ref();
     let mut row = vec![name];
@@ -249,12 +260,12 @@ fn columns(name: SqlValue, entry: &ScheduleRow, deed: Deed<'_>) -> Vec<SqlValue>
         remind.as_ref().and_then(|remind| remind.from),
         entry.remind_next,
         catch_up.as_deref(),
-        deed.now,
+        write.now,
     ]);
     row
 }
 
-fn read(row: Row) -> Result<ScheduleRow, DbError> {
+fn read(row: SqlRow) -> Result<ScheduleRow, DbError> {
     let mut cells = row.cells();
     let (id, uid, title) = (cells.int()?, cells.text()?, cells.text()?);
     let span = Span {

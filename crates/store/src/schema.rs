@@ -1,6 +1,7 @@
 //! The tables, and the steps to them. `{bytes}` and `{often updated}` are explained in `dialect`.
 //!
-//! Times are UTC milliseconds, JSON is text. Rules about rows stand with the code that writes them.
+//! Times are UTC milliseconds, JSON is text. Rules about rows are documented with the code that
+//! writes them.
 
 use crate::sqlite::OpenError;
 use std::path::Path;
@@ -67,13 +68,13 @@ CREATE TABLE settlements (run_id TEXT NOT NULL, effect_id TEXT NOT NULL, verdict
 CREATE TABLE blobs (hash TEXT PRIMARY KEY, size BIGINT NOT NULL, bytes {bytes} NOT NULL);
 ";
 
-/// Where a worker lives, so that a neighbour on the same machine can see that it is dead.
+/// The machine and process of a worker, so that others on that machine can see that it is dead.
 pub(crate) const V2: &str = "
 ALTER TABLE workers ADD COLUMN place TEXT NOT NULL DEFAULT '';
 ";
 
-/// What people keep: todos, schedules, and what fired of them. A firing is named by the moment at
-/// which it was due, so it cannot happen twice.
+/// Todos, schedules and firings. The key of a firing is the time at which it was due, so it cannot
+/// happen twice.
 pub(crate) const V3: &str = "
 CREATE INDEX runs_conversation ON runs(conversation_id, run_id);
 
@@ -104,7 +105,7 @@ CREATE INDEX firings_unread ON firings(due_at) WHERE read_at IS NULL;
 CREATE INDEX firings_new ON firings(due_at) WHERE announced_at IS NULL;
 ";
 
-/// What people allowed for good.
+/// Standing approvals.
 pub(crate) const V4: &str = "
 CREATE TABLE standing_approvals (approval_id TEXT PRIMARY KEY, workspace TEXT NOT NULL,
   tool TEXT NOT NULL, resource TEXT NOT NULL, by_whom TEXT NOT NULL, at BIGINT NOT NULL);
@@ -115,14 +116,14 @@ pub(crate) const V5: &str = "
 CREATE INDEX runs_parent ON runs(parent_run_id) WHERE parent_run_id IS NOT NULL;
 ";
 
-/// Reminders that go along with their todo, and a number that every write of an entry raises: who
-/// found a time free writes only if it still is what it was.
+/// Reminders that move with their todo, and a revision that every write of an entry raises: a time
+/// that was found free is used only if the revision is unchanged.
 pub(crate) const V6: &str = "
 ALTER TABLE todos ADD COLUMN remind_lead BIGINT;
 INSERT INTO counters (name, last) VALUES ('schedule_revision', 0);
 ";
 
-/// Runs that came in a file. What such a run says is taken for words, never for permission.
+/// RunImport runs. What such a run says is history and never grants permission.
 pub(crate) const V7: &str = "
 CREATE TABLE imports (run_id TEXT PRIMARY KEY, at BIGINT NOT NULL);
 ";
@@ -148,7 +149,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 7, min_reader: 1, sql: V7 },
 ];
 
-/// Where a database says what it is.
+/// The table that identifies a database as ours.
 pub(crate) const META: &str =
     "CREATE TABLE IF NOT EXISTS schema_meta (k TEXT PRIMARY KEY, v TEXT NOT NULL)";
 
@@ -156,33 +157,33 @@ pub(crate) const SET_META: &str = "
     INSERT INTO schema_meta (k, v) VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = excluded.v
 ";
 
-/// What a database says about itself.
-pub(crate) enum Found {
+/// What a database contains.
+pub(crate) enum FoundSchema {
     Empty,
     Foreign,
     Version { schema: i64, min_reader: i64 },
 }
 
-/// What is to be done with it.
-pub(crate) enum Next {
+/// What to do with it.
+pub(crate) enum SchemaAction {
     Nothing,
     Create,
     Upgrade { to: i64 },
 }
 
-impl Found {
+impl FoundSchema {
     /// How the database gets to the newest of `steps`, if it may.
-    pub(crate) fn next(&self, name: &Path, steps: &[Migration]) -> Result<Next, OpenError> {
+    pub(crate) fn next(&self, name: &Path, steps: &[Migration]) -> Result<SchemaAction, OpenError> {
         let known = steps.last().map_or(0, |step| step.version);
         let path = || name.to_path_buf();
         match *self {
-            Self::Empty => Ok(Next::Create),
+            Self::Empty => Ok(SchemaAction::Create),
             Self::Foreign => Err(OpenError::NotOurs { path: path(), altered: None }),
             Self::Version { min_reader, .. } if min_reader > known => {
                 Err(OpenError::NewerSchema { path: path(), needed: min_reader, known })
             }
-            Self::Version { schema, .. } if schema >= known => Ok(Next::Nothing),
-            Self::Version { .. } => Ok(Next::Upgrade { to: known }),
+            Self::Version { schema, .. } if schema >= known => Ok(SchemaAction::Nothing),
+            Self::Version { .. } => Ok(SchemaAction::Upgrade { to: known }),
         }
     }
 

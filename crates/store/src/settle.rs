@@ -1,15 +1,15 @@
-//! Settlements: what somebody found out about an effect whose outcome nobody knew.
+//! Settlements: what was found out later about an effect with an unknown outcome.
 //!
-//! A finished journal is never written again, so they stand in a table of their own. The first one
-//! of an effect counts.
+//! A finished journal is never written again, so they have a table of their own. The first one
+//! for an effect counts.
 
 use crate::{
     db::Urgency,
     error::StoreError,
+    facets::Journal,
     statement::{any, params},
-    store::Store,
 };
-use everloop_types::{EffectId, RunId, Settled, UtcMs};
+use everloop_types::{EffectId, RunId, Settled, Statement, UtcMs};
 
 /// One settlement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,26 +24,28 @@ pub struct Settlement {
     pub at: UtcMs,
 }
 
-const INSERT: &str = "
+const INSERT: Statement = Statement::screened(
+    "
     INSERT INTO settlements (run_id, effect_id, verdict, by_whom, at)
     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (run_id, effect_id) DO NOTHING
-";
+",
+);
 
 const SELECT: &str = "
     SELECT effect_id, verdict, by_whom, at FROM settlements WHERE run_id = $1 ORDER BY at, effect_id
 ";
 
-impl Store {
+impl Journal<'_> {
     /// Settles an effect. Returns whether this was the first settlement; a later one changes
     /// nothing. May be repeated after [`StoreError::Unknown`].
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn settle(&self, settlement: &Settlement) -> Result<bool, StoreError> {
+    pub async fn settle(self, settlement: &Settlement) -> Result<bool, StoreError> {
         let Settlement { effect, settled, by, at } = settlement;
         let values =
             params![effect.run.as_str(), effect.place(), settled.as_str(), by.as_str(), *at];
-        let done = self.db.commit(vec![any(INSERT, values)], Urgency::Critical).await?;
+        let done = self.store.db.commit(vec![any(INSERT, values)], Urgency::Critical).await?;
         Ok(done.first().is_some_and(|done| done.touched > 0))
     }
 
@@ -51,9 +53,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NewerEntry`] at entry 0 for a verdict that this program does not know.
-    pub async fn settlements(&self, run: &RunId) -> Result<Vec<Settlement>, StoreError> {
+    pub async fn settlements(self, run: &RunId) -> Result<Vec<Settlement>, StoreError> {
         let mut settlements = Vec::new();
-        for row in self.rows(SELECT, params![run.as_str()]).await? {
+        for row in self.store.rows(SELECT, params![run.as_str()]).await? {
             let mut cells = row.cells();
             let (place, verdict) = (cells.text()?, cells.text()?);
             let (by, at) = (cells.text()?, cells.int()?);

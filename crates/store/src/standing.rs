@@ -1,18 +1,20 @@
-//! Standing approvals: what people allowed for good. Withdrawn ones are gone; who allowed what, and
-//! when, stands in the journals.
+//! Standing approvals, which apply to later calls too. Withdrawn ones are deleted; the journals
+//! still say who allowed what, and when.
 
 use crate::{
-    db::{DbError, Row, Urgency},
+    db::{DbError, SqlRow, Urgency},
     error::StoreError,
+    facets::StandingApprovals,
     statement::{any, params},
-    store::Store,
 };
-use everloop_types::{Standing, Write};
+use everloop_types::{Standing, Statement, Write};
 
-const INSERT: &str = "
+const INSERT: Statement = Statement::screened(
+    "
     INSERT INTO standing_approvals (approval_id, workspace, tool, resource, by_whom, at)
     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (approval_id) DO NOTHING
-";
+",
+);
 
 const SELECT: &str = "
     SELECT approval_id, workspace, tool, resource, by_whom, at FROM standing_approvals
@@ -24,9 +26,10 @@ const SELECT_ALL: &str = "
      ORDER BY at, approval_id
 ";
 
-const DELETE: &str = "DELETE FROM standing_approvals WHERE approval_id = $1";
+const DELETE: Statement =
+    Statement::screened("DELETE FROM standing_approvals WHERE approval_id = $1");
 
-/// The write that makes an approval stand; it belongs into the commit that gives it.
+/// The write that stores a standing approval; it belongs in the commit that gives the approval.
 #[must_use]
 pub fn allow_for_good(approval: &Standing) -> Write {
     let Standing { id, workspace, tool, resource, by, at } = approval;
@@ -35,38 +38,38 @@ pub fn allow_for_good(approval: &Standing) -> Write {
     any(INSERT, params![id, workspace, tool, resource, by, *at])
 }
 
-impl Store {
-    /// The approval that covers what `wanted` covers, if one stands.
+impl StandingApprovals<'_> {
+    /// The standing approval that covers `wanted`, if there is one.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn standing(&self, wanted: &Standing) -> Result<Option<Standing>, StoreError> {
-        let rows = self.rows(SELECT, params![wanted.id.as_str()]).await?;
+    pub async fn find(self, wanted: &Standing) -> Result<Option<Standing>, StoreError> {
+        let rows = self.store.rows(SELECT, params![wanted.id.as_str()]).await?;
         let found = rows.into_iter().map(read).next().transpose()?;
-        // An id is a digest: the words decide.
+        // The id is only a digest: the content decides.
         Ok(found.filter(|found| found.covers(wanted)))
     }
 
-    /// All that stand, the oldest first.
+    /// All standing approvals, the oldest first.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn all_standing(&self) -> Result<Vec<Standing>, StoreError> {
-        let rows = self.rows(SELECT_ALL, params![]).await?;
+    pub async fn all(self) -> Result<Vec<Standing>, StoreError> {
+        let rows = self.store.rows(SELECT_ALL, params![]).await?;
         Ok(rows.into_iter().map(read).collect::<Result<_, _>>()?)
     }
 
-    /// Withdraws one. Returns whether it stood.
+    /// Withdraws one. Returns whether it existed.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn withdraw(&self, id: &str) -> Result<bool, StoreError> {
-        let done = self.db.commit(vec![any(DELETE, params![id])], Urgency::Critical).await?;
+    pub async fn withdraw(self, id: &str) -> Result<bool, StoreError> {
+        let done = self.store.db.commit(vec![any(DELETE, params![id])], Urgency::Critical).await?;
         Ok(done.first().is_some_and(|done| done.touched > 0))
     }
 }
 
-fn read(row: Row) -> Result<Standing, DbError> {
+fn read(row: SqlRow) -> Result<Standing, DbError> {
     let mut cells = row.cells();
     Ok(Standing {
         id: cells.text()?,

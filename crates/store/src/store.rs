@@ -1,7 +1,8 @@
-//! The store itself: a database, and a count of what should never happen.
+//! The store itself: a database, and a count of violated invariants.
 
 use crate::{
-    db::{Db, Row},
+    db::{Db, SqlRow},
+    dialect,
     error::StoreError,
     postgres::{PgDb, PgOptions},
     redactor::{Redactor, Screened},
@@ -17,7 +18,7 @@ use std::{
     },
 };
 
-/// All that is durable. Cheap to clone; clones share everything.
+/// Everything durable, through one facet for each concern. Cheap to clone; clones share everything.
 #[derive(Clone)]
 pub struct Store {
     pub(crate) db: Arc<dyn Db>,
@@ -32,7 +33,7 @@ impl fmt::Debug for Store {
 }
 
 impl Store {
-    /// Opens a database file, makes it if it is missing, and brings its schema up to date.
+    /// Opens a database file, creates it if it is missing, and migrates its schema.
     /// Blocks for as long as that takes.
     ///
     /// # Errors
@@ -41,8 +42,8 @@ impl Store {
         Ok(Self::with_db(Arc::new(SqliteDb::open(path)?)))
     }
 
-    /// Opens a database file to read it as it lies there: on a read-only disk too, and without a
-    /// trace. Every write is refused. Blocks for as long as that takes.
+    /// Opens a database file read-only, without changing anything; a read-only disk will do. Every
+    /// write is refused. Blocks for as long as that takes.
     ///
     /// # Errors
     /// [`StoreError::Open`] says what is wrong with the file, also if its schema is an older one.
@@ -50,7 +51,7 @@ impl Store {
         Ok(Self::with_db(Arc::new(ReadingDb::open(path)?)))
     }
 
-    /// Connects to a PostgreSQL server and brings the schema of its database up to date.
+    /// Connects to a PostgreSQL server and migrates the schema of its database.
     ///
     /// # Errors
     /// [`StoreError::Open`] says what is wrong, without the password.
@@ -58,7 +59,7 @@ impl Store {
         Ok(Self::with_db(Arc::new(PgDb::connect(url, options).await?)))
     }
 
-    /// A store that is gone when its last clone is dropped.
+    /// A store in memory, which is gone when its last clone is dropped.
     #[must_use]
     pub fn memory() -> Self {
         Self::with_db(Arc::new(MemoryDb::new()))
@@ -67,10 +68,12 @@ impl Store {
     /// A store on any database that has our schema; tests put a faulty one here.
     #[must_use]
     pub fn with_db(db: Arc<dyn Db>) -> Self {
+        #[cfg(feature = "planted")]
+        let db: Arc<dyn Db> = Arc::new(crate::planted::PlantedDb { db });
         Self { db, violations: Arc::default(), redactor: Redactor::default() }
     }
 
-    /// The same, which no secret that `redactor` knows gets into.
+    /// The same store, which removes the secrets that `redactor` knows.
     #[must_use]
     pub fn with_redactor(mut self, redactor: Redactor) -> Self {
         self.db = Arc::new(Screened { db: self.db, redactor: redactor.clone() });
@@ -78,7 +81,7 @@ impl Store {
         self
     }
 
-    /// What takes secrets out of entries and frames before they are folded and laid down.
+    /// What removes secrets from entries and frames before they are folded and written.
     #[must_use]
     pub fn redactor(&self) -> &Redactor {
         &self.redactor
@@ -107,7 +110,7 @@ impl Store {
         &self,
         sql: &'static str,
         params: Vec<SqlValue>,
-    ) -> Result<Vec<Row>, StoreError> {
+    ) -> Result<Vec<SqlRow>, StoreError> {
         Ok(self.db.query(sql, params).await?)
     }
 
@@ -115,7 +118,12 @@ impl Store {
         &self,
         sql: &'static str,
         params: Vec<SqlValue>,
-    ) -> Result<Option<Row>, StoreError> {
+    ) -> Result<Option<SqlRow>, StoreError> {
         Ok(self.db.query(sql, params).await?.into_iter().next())
+    }
+
+    /// The first value of the answer, as text.
+    pub(crate) async fn scalar(&self, sql: &'static str) -> Result<String, StoreError> {
+        Ok(dialect::scalar(self.rows(sql, Vec::new()).await?))
     }
 }

@@ -1,20 +1,20 @@
-//! Todos, as rows. What they mean is the assistant's.
+//! Todos, as rows. The agenda crate knows what they mean.
 
 use crate::{
-    db::{Cells, DbError, Row},
-    deeds::{Deed, Made},
+    applied::{Applied, WriteKey},
+    db::{DbError, SqlCells, SqlRow},
     error::StoreError,
+    facets::AgendaStore,
     statement::{one, params},
-    store::Store,
 };
-use everloop_types::{UtcMs, Write};
+use everloop_types::{Statement, UtcMs, Write};
 
-/// What a person says of a todo.
+/// What a person entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TodoText {
     /// What is to be done.
     pub text: String,
-    /// A group; `default` for none.
+    /// Its group; `default` for none.
     pub tag: String,
     /// Higher ones come first.
     pub priority: i64,
@@ -22,18 +22,18 @@ pub struct TodoText {
     pub due_at: Option<UtcMs>,
     /// When the person is reminded.
     pub remind_at: Option<UtcMs>,
-    /// Milliseconds before the due time, if the reminder goes along with it.
+    /// Milliseconds before the due time, if the reminder moves with it.
     pub remind_lead: Option<i64>,
 }
 
 /// A todo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TodoRow {
-    /// Its number, which is never given twice.
+    /// Its id, which is never reused.
     pub id: i64,
-    /// Its name in other programs.
+    /// Its id in other programs.
     pub uid: String,
-    /// What the person said.
+    /// What the person entered.
     pub said: TodoText,
     /// When the reminder is still to fire.
     pub remind_next: Option<UtcMs>,
@@ -43,25 +43,29 @@ pub struct TodoRow {
     pub created_at: UtcMs,
     /// When it was changed last.
     pub updated_at: UtcMs,
-    /// How often it was written; a change of an older writing is refused.
+    /// How often it was written; a change based on an older version is refused.
     pub version: i64,
 }
 
-const INSERT: &str = "
+const INSERT: Statement = Statement::screened(
+    "
     INSERT INTO todos (todo_id, uid, body, tag, priority, due_at, remind_at, remind_next, done_at,
                        created_at, updated_at, version, remind_lead)
     SELECT last, $1, $2, $3, $4, $5, $6, $7, $8, $9, $9, 1, $10 FROM counters WHERE name = 'todo'
     RETURNING todo_id
-";
+",
+);
 
-const UPDATE: &str = "
+const UPDATE: Statement = Statement::screened(
+    "
     UPDATE todos SET body = $2, tag = $3, priority = $4, due_at = $5, remind_at = $6,
            remind_next = $7, done_at = $8, updated_at = $9, remind_lead = $11,
            version = version + 1
      WHERE todo_id = $1 AND version = $10
-";
+",
+);
 
-const DELETE: &str = "DELETE FROM todos WHERE todo_id = $1";
+const DELETE: Statement = Statement::screened("DELETE FROM todos WHERE todo_id = $1");
 
 const ONE: &str = "
     SELECT todo_id, uid, body, tag, priority, due_at, remind_at, remind_next, done_at,
@@ -75,85 +79,85 @@ const ALL: &str = "
       FROM todos ORDER BY todo_id
 ";
 
-impl Store {
-    /// Makes a todo. `id`, the times and the `version` of the row are not looked at.
+impl AgendaStore<'_> {
+    /// Inserts a todo. `id`, the times and the `version` of the row are ignored.
     ///
     /// # Errors
     /// See [`StoreError`]. With a key it may be tried again.
-    pub async fn add_todo(&self, todo: &TodoRow, deed: Deed<'_>) -> Result<Made, StoreError> {
-        self.make("todo", deed, None, insert(todo, deed.now)).await
+    pub async fn add_todo(
+        self,
+        todo: &TodoRow,
+        write: WriteKey<'_>,
+    ) -> Result<Applied, StoreError> {
+        self.insert_new("todo", write, None, insert(todo, write.now)).await
     }
 
-    /// Changes a todo into the row, unless it was written again since the row was read.
+    /// Inserts `adds` with the times that they have, and updates `changes`, in one transaction.
+    /// False if another process changed a row first; then nothing was written.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn change_todo(&self, todo: &TodoRow, deed: Deed<'_>) -> Result<Made, StoreError> {
-        self.change_todos(std::slice::from_ref(todo), deed).await
-    }
-
-    /// Makes the first ones, with the times that they have, and changes the others, in one
-    /// transaction. False if somebody else was faster somewhere; then nothing was written.
-    ///
-    /// # Errors
-    /// See [`StoreError`].
-    pub async fn take_todos(
-        &self,
+    pub async fn import_todos(
+        self,
         adds: &[TodoRow],
         changes: &[TodoRow],
         now: UtcMs,
     ) -> Result<bool, StoreError> {
         let adds = adds.iter().map(|todo| insert(todo, todo.created_at)).collect();
         let changes = changes.iter().map(|todo| update(todo, now)).collect();
-        Ok(self.take_in("todo", adds, changes, None).await?.is_some())
+        Ok(self.import_rows("todo", adds, changes, None).await?.is_some())
     }
 
-    /// Changes several, all or none.
+    /// Updates todos, all or none, unless one was written again since it was read.
     ///
     /// # Errors
     /// See [`StoreError`].
     pub async fn change_todos(
-        &self,
+        self,
         todos: &[TodoRow],
-        deed: Deed<'_>,
-    ) -> Result<Made, StoreError> {
+        write: WriteKey<'_>,
+    ) -> Result<Applied, StoreError> {
         let ids: Vec<i64> = todos.iter().map(|todo| todo.id).collect();
-        let updates = todos.iter().map(|todo| update(todo, deed.now)).collect();
-        let made = self.change(&ids, deed, updates, None).await?;
-        if made != Made::NoSuch {
+        let updates = todos.iter().map(|todo| update(todo, write.now)).collect();
+        let made = self.change_existing(&ids, write, updates, None).await?;
+        if made != Applied::NotFound {
             return Ok(made);
         }
         for id in ids {
             if self.todo(id).await?.is_none() {
-                return Ok(Made::NoSuch);
+                return Ok(Applied::NotFound);
             }
         }
-        Ok(Made::Outrun)
+        Ok(Applied::Conflict)
     }
 
-    /// Takes todos away, all or none.
+    /// Deletes todos, all or none.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn delete_todos(&self, ids: &[i64], deed: Deed<'_>) -> Result<Made, StoreError> {
+    pub async fn delete_todos(
+        self,
+        ids: &[i64],
+        write: WriteKey<'_>,
+    ) -> Result<Applied, StoreError> {
         let deletes = ids.iter().map(|id| one(DELETE, params![*id])).collect();
-        self.change(ids, deed, deletes, None).await
+        self.change_existing(ids, write, deletes, None).await
     }
 
     /// One todo.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn todo(&self, id: i64) -> Result<Option<TodoRow>, StoreError> {
-        Ok(self.first(ONE, params![id]).await?.map(read).transpose()?)
+    pub async fn todo(self, id: i64) -> Result<Option<TodoRow>, StoreError> {
+        Ok(self.store.first(ONE, params![id]).await?.map(read).transpose()?)
     }
 
     /// All todos, by number.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn todos(&self) -> Result<Vec<TodoRow>, StoreError> {
-        let rows = self.rows(ALL, params![]).await?;
+    pub async fn todos(self) -> Result<Vec<TodoRow>, StoreError> {
+        let rows = self.store.rows(ALL, params![]).await?;
         Ok(rows.into_iter().map(read).collect::<Result<_, _>>()?)
     }
 }
@@ -193,7 +197,7 @@ fn update(todo: &TodoRow, now: UtcMs) -> Write {
     one(UPDATE, row)
 }
 
-fn read(row: Row) -> Result<TodoRow, DbError> {
+fn read(row: SqlRow) -> Result<TodoRow, DbError> {
     let mut cells = row.cells();
     let (id, uid, mut said) = (cells.int()?, cells.text()?, said(&mut cells)?);
     let (remind_next, done_at) = (cells.opt_int()?, cells.opt_int()?);
@@ -202,7 +206,7 @@ fn read(row: Row) -> Result<TodoRow, DbError> {
     Ok(TodoRow { id, uid, said, remind_next, done_at, created_at, updated_at, version })
 }
 
-fn said(cells: &mut Cells) -> Result<TodoText, DbError> {
+fn said(cells: &mut SqlCells) -> Result<TodoText, DbError> {
     Ok(TodoText {
         text: cells.text()?,
         tag: cells.text()?,

@@ -8,12 +8,11 @@
 //! tool call. Then the same on PostgreSQL with fsync, where one and four workers empty one queue.
 
 use everloop_engine::{
-    Engine, Identity, LeaseTimes, Means, Rules, Submission, SystemClock, Worker,
+    Engine, Environment, Identity, LeaseTimes, Rules, Submission, SystemClock, Worker,
 };
-use everloop_models::{Asking, Model, OnDelta, Request};
+use everloop_ports::{Asking, CallContext, Done, Model, OnDelta, Registry, Request, Tool};
 use everloop_store::testing::PgServer;
 use everloop_store::{PgOptions, Store};
-use everloop_tools::{CallContext, Done, Registry, Tool};
 use everloop_types::{
     Approval, CallId, EffectClass, Frame, Goal, Handling, Message, ModelChoice, ModelError,
     Observation, Reply, ToolCall, Usage, WorkerId,
@@ -81,7 +80,7 @@ struct BenchMeans {
     tools: Arc<Registry>,
 }
 
-impl Means for BenchMeans {
+impl Environment for BenchMeans {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Ok((self.model.clone(), "instant".to_owned()))
     }
@@ -130,7 +129,7 @@ async fn play(folder: &Path, name: &str, runs: usize, steps: usize) -> (Duration
     let (took, used) = (begun.elapsed(), cpu() - used);
     // A copy without free pages and without the log: what the rows really take.
     let copy = folder.join(format!("{name}.copy"));
-    store.backup(&copy).await.expect("copied");
+    everloop_store::copies::back_up(&database, &copy).expect("copied");
     let bytes = std::fs::metadata(&copy).map_or(0, |file| file.len());
     (took, used, bytes)
 }
@@ -158,7 +157,7 @@ async fn play_together(url: &str, workers: usize, runs: usize, steps: usize) -> 
         worked.expect("no panic").expect("drained");
     }
     let took = begun.elapsed();
-    let bytes = store.inspect().await.expect("inspected").bytes_on_disk;
+    let bytes = store.maintenance().inspect().await.expect("inspected").bytes_on_disk;
     (took, bytes)
 }
 

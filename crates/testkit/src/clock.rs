@@ -1,6 +1,6 @@
 //! Time that passes only while everybody waits: tokio's paused clock behind the engine's trait.
 
-use everloop_engine::{Clock, Pause};
+use everloop_ports::{Clock, Pause};
 use everloop_types::UtcMs;
 use std::time::Duration;
 use tokio::time::Instant;

@@ -5,7 +5,9 @@ mod family;
 use crate::world::{Act, World};
 use everloop_engine::{History, Verdict};
 use everloop_store::Store;
-use everloop_types::journal::{EffectPlanned, Entry, Found, Input, Kind, Letter, Outcome};
+use everloop_types::journal::{
+    EffectPlanned, Entry, Found, InboxMessage, Input, Kind, Outcome, PlannedToolCall,
+};
 use everloop_types::{
     Approval, EffectClass, EffectId, Labels, Observation, RunId, Status, digest_bytes, digest_json,
 };
@@ -77,7 +79,7 @@ fn ended(history: &History, status: Status) -> Result<Ending, String> {
 async fn read(watched: &Watched<'_>) -> Result<(History, Status), String> {
     let history = History::read(watched.store, watched.run).await;
     let history = history.map_err(|error| format!("unreadable: {error}"))?.ok_or("no run")?;
-    let row = watched.store.run(watched.run).await.map_err(|error| error.to_string())?;
+    let row = watched.store.runs().get(watched.run).await.map_err(|error| error.to_string())?;
     Ok((history, row.ok_or("no row")?.status))
 }
 
@@ -178,7 +180,7 @@ fn one_ending(entries: &[Entry], status: Status) -> Result<(), String> {
 /// A cancel that was taken from the inbox decides the ending.
 fn cancel_obeyed(entries: &[Entry], status: Status) -> Result<(), String> {
     let cancel = |entry: &Entry| match &entry.kind {
-        Kind::Input(input) => matches!(input.letter, Letter::Cancel { .. }),
+        Kind::Input(input) => matches!(input.letter, InboxMessage::Cancel { .. }),
         _ => false,
     };
     let obeyed = status == Status::Canceled || !entries.iter().any(cancel);
@@ -187,7 +189,8 @@ fn cancel_obeyed(entries: &[Entry], status: Status) -> Result<(), String> {
 
 /// One final message if the run is over, and none before.
 async fn final_message_with_ending(watched: &Watched<'_>, status: Status) -> Result<(), String> {
-    let messages = watched.store.messages(watched.run).await.map_err(|error| error.to_string())?;
+    let messages =
+        watched.store.runs().messages(watched.run).await.map_err(|error| error.to_string())?;
     let last: Vec<_> = messages.iter().filter(|message| message.slot == "final").collect();
     let due = usize::from(status.is_final());
     ensure(last.len() == due, || format!("{} final messages while {status}", last.len()))?;
@@ -197,9 +200,10 @@ async fn final_message_with_ending(watched: &Watched<'_>, status: Status) -> Res
 
 /// A letter wakes: whoever waits has read everything.
 async fn no_unread_mail_while_waiting(watched: &Watched<'_>, status: Status) -> Result<(), String> {
-    let unread = watched.store.unread(watched.run).await.map_err(|error| error.to_string())?;
-    let asleep = status == Status::Waiting && !unread.letters.is_empty();
-    ensure(!asleep, || format!("waiting with unread mail: {:?}", unread.letters))
+    let unread =
+        watched.store.inbox().unread(watched.run).await.map_err(|error| error.to_string())?;
+    let asleep = status == Status::Waiting && !unread.messages.is_empty();
+    ensure(!asleep, || format!("waiting with unread mail: {:?}", unread.messages))
 }
 
 /// Nobody counts twice: the budget's numbers are those of the plans.
@@ -208,9 +212,9 @@ fn counts_agree(history: &History) -> Result<(), String> {
     let (mut models, mut tools) = (0, 0);
     for entry in &history.entries {
         match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallModel { .. }) => models += 1,
-            Kind::EffectPlanned(EffectPlanned::CallTool { .. }) => tools += 1,
-            Kind::Input(Input { letter: Letter::Child(ended), .. }) => {
+            Kind::EffectPlanned(EffectPlanned::CallModel(_)) => models += 1,
+            Kind::EffectPlanned(EffectPlanned::CallTool(_)) => tools += 1,
+            Kind::Input(Input { letter: InboxMessage::Child(ended), .. }) => {
                 models += ended.used.model_calls;
                 tools += ended.used.tool_calls;
             }
@@ -233,13 +237,13 @@ fn approvals_fit_calls(history: &History) -> Result<(), String> {
     let (mut for_good, mut held, mut opened) = (BTreeSet::new(), false, false);
     for entry in &history.entries {
         if let Kind::Input(input) = &entry.kind
-            && let Letter::Answer { question, .. } = &input.letter
+            && let InboxMessage::Answer { question, .. } = &input.letter
         {
             answered.insert(question.clone());
         }
         let Some(effect) = &entry.effect else { continue };
         match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }) => {
+            Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })) => {
                 calls.insert(effect, call);
             }
             Kind::ApprovalAsked(ask) => {
@@ -284,9 +288,10 @@ fn probes_are_on_record(entries: &[Entry]) -> Result<(), String> {
         let Some(effect) = &entry.effect else { continue };
         let taken_over = begun.get(effect).is_some_and(|epoch| *epoch < entry.epoch);
         let rests_on = match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallTool {
-                class: EffectClass::Probeable, ..
-            }) => {
+            Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall {
+                class: EffectClass::Probeable,
+                ..
+            })) => {
                 probeable.insert(effect);
                 continue;
             }
@@ -321,7 +326,9 @@ fn acts_fit_journal(entries: &[Entry], acts: &[Act]) -> Result<(), String> {
     for entry in entries {
         let Some(effect) = &entry.effect else { continue };
         match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallTool { class, call, .. }) => {
+            Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall {
+                class, call, ..
+            })) => {
                 classes.insert(key(effect), (*class, call.tool.clone()));
             }
             Kind::EffectStarted(_) => *intents.entry(key(effect)).or_insert(0) += 1,
@@ -367,7 +374,8 @@ fn unknown_count(entries: &[Entry]) -> usize {
 
 /// The newest snapshot and its tail give the same state as the whole journal.
 async fn snapshot_agrees(watched: &Watched<'_>, history: &History) -> Result<(), String> {
-    let loaded = watched.store.load(watched.run).await.map_err(|error| error.to_string())?;
+    let loaded =
+        watched.store.journal().load(watched.run).await.map_err(|error| error.to_string())?;
     let Some(snapshot) = loaded.snapshot else { return Ok(()) };
     let whole = history.state_at(i64::MAX).map_err(|error| error.to_string())?;
     let frame = history.frame().clone();

@@ -1,6 +1,6 @@
 //! Points: every place where a process may die, counted and named.
 
-use everloop_store::{Db, DbError, DbFuture, Done, Engine, Row, Urgency};
+use everloop_store::{DatabaseKind, Db, DbError, DbFuture, SqlRow, Urgency, WriteResult};
 use everloop_types::{SqlValue, Write};
 use rustix::process::Signal;
 use std::future::Future;
@@ -186,7 +186,7 @@ pub(crate) struct PointDb {
 }
 
 impl Db for PointDb {
-    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
             let n = self.points.pass(Point::BeforeCommit).await;
             match self.points.mischief() {
@@ -208,11 +208,11 @@ impl Db for PointDb {
         })
     }
 
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         self.inner.query(sql, params)
     }
 
-    fn engine(&self) -> Engine {
+    fn engine(&self) -> DatabaseKind {
         self.inner.engine()
     }
 }

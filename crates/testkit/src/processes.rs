@@ -18,12 +18,13 @@ use crate::scenario::{Scenario, families, scenarios};
 use crate::stage::{PointModel, in_words, open_question, submission};
 use crate::world::{World, registry};
 use everloop_engine::{
-    Asked, Clock, Engine, Identity, LeaseTimes, Means, Rules, SharedClock, SystemClock, Worker,
-    fresh_id,
+    Asked, Clock, Engine, Environment, Identity, LeaseTimes, Membership, MembershipPolicy, Rules,
+    SystemClock, Worker, fresh_id,
 };
-use everloop_models::{Model, Scripted};
-use everloop_store::{ClaimLock, OpenError, PgOptions, Store, StoreError};
-use everloop_tools::{Registry, Shell, ShellSetting, Tool, Workspace};
+use everloop_models::Scripted;
+use everloop_ports::{Model, Registry, Tool};
+use everloop_store::{OpenError, PgOptions, Store, StoreError};
+use everloop_tools::{Shell, ShellSetting, Workspace};
 use everloop_types::{Frame, ModelChoice, ModelError, RunId, Status, ToolSpec, WorkerId};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
@@ -72,6 +73,15 @@ impl Part {
         let dies = self.dies_at.map(|n| (n, Signal::KILL));
         dies.or(self.stops_at.map(|n| (n, Signal::STOP)))
     }
+
+    fn membership(&self) -> MembershipPolicy {
+        match &self.database {
+            Database::Folder(folder) => {
+                MembershipPolicy::Exclusive { lock: folder.join("everloop.lock") }
+            }
+            Database::Server(_) => MembershipPolicy::Leased(LeaseTimes { lease_ms: self.lease_ms }),
+        }
+    }
 }
 
 impl Database {
@@ -88,10 +98,6 @@ impl Database {
             }
         }
     }
-
-    fn is_shared(&self) -> bool {
-        matches!(self, Self::Server(_))
-    }
 }
 
 /// Plays a part to the end of its run, or to the death of this process. Returns the run, how many
@@ -101,17 +107,15 @@ impl Database {
 /// Why it could not go on, in words.
 pub async fn play(part: &Part) -> Result<(RunId, usize, usize), String> {
     let worker = WorkerId::new(fresh_id("worker_", SystemClock.now()));
-    let _lock = match &part.database {
-        Database::Folder(folder) => Some(take(folder, &worker)?),
-        Database::Server(_) => None,
-    };
+    let policy = part.membership();
+    let membership = policy.acquire(&worker).map_err(|error| in_words(&error))?;
     let points = Arc::new(Points::default());
     if let Some((n, signal)) = part.fate() {
         points.signal_at(n, signal);
     }
     let life = async {
         let store = patiently(|| part.database.open()).await?;
-        live(part, &store, &points, worker).await
+        live(part, &store, &points, worker, &policy, &membership).await
     };
     let played = tokio::time::timeout(LIFE_MAX, life).await;
     let run = played.map_err(|_| "it does not end".to_owned())?.map_err(|e| in_words(&e))?;
@@ -133,20 +137,16 @@ where
     }
 }
 
-fn take(folder: &Path, worker: &WorkerId) -> Result<ClaimLock, String> {
-    let taken = ClaimLock::try_take(&folder.join("everloop.lock"), worker)
-        .map_err(|error| in_words(&error))?;
-    taken.map_err(|holder| format!("{holder:?} lives and has the lock"))
-}
-
 async fn live(
     part: &Part,
     store: &Store,
     points: &Arc<Points>,
     worker: WorkerId,
+    policy: &MembershipPolicy,
+    membership: &Membership,
 ) -> Result<RunId, StoreError> {
     let scenario = parts().swap_remove(part.scenario);
-    let shared = part.database.is_shared();
+    let shared = policy.owners_may_live();
     let pointed =
         Store::with_db(Arc::new(PointDb { inner: store.db().clone(), points: points.clone() }));
     let gate: Arc<dyn Gate> = points.clone();
@@ -155,33 +155,25 @@ async fn live(
     submission.idem_key = Some(part.key.clone());
     submission.frame.model.name = format!("scripted/{}", part.scenario);
     submission.frame.workspace = part.acts.display().to_string();
-    let clock: Arc<dyn Clock> = match shared {
-        true => Arc::new(SharedClock::new(patiently(|| store.time()).await?)),
-        false => Arc::new(SystemClock),
-    };
+    let clock = patiently(|| policy.clock(store)).await?;
     if shared {
         submission.frame.tools = submission.frame.tools.into_iter().map(quick).collect();
     }
     let identity = Identity { worker, build: "doomed".to_owned() };
     let engine = Engine::new(pointed, means, clock, identity, rules(shared));
     let run = patiently(|| engine.submit(submission.clone())).await?;
-    let times = LeaseTimes { lease_ms: part.lease_ms };
-    let mut worker = Worker::new(engine.clone(), 1);
-    if shared {
-        patiently(|| engine.join(times)).await?;
-        worker = worker.reaping(times);
-    } else {
-        engine.take_up().await?;
+    let mut worker = Worker::new(engine.clone(), 1).with_membership(membership);
+    patiently(|| policy.register(&engine)).await?;
+    if !shared {
+        membership.recover_orphans(&engine).await?;
     }
     tokio::select! {
         biased;
         worked = work(&engine, &mut worker, &scenario, &run) => worked?,
-        () = engine.clone().keep_lease(times), if shared => {}
+        () = policy.keep(engine.clone()) => {}
         () = engine.clone().deliver_mail() => {}
     }
-    if shared {
-        patiently(|| engine.leave()).await?;
-    }
+    patiently(|| policy.unregister(&engine)).await?;
     assert_eq!(engine.store().violations(), 0, "a unique index had to keep something out");
     Ok(run)
 }
@@ -194,7 +186,7 @@ async fn work(
     run: &RunId,
 ) -> Result<(), StoreError> {
     loop {
-        let row = patiently(|| engine.store().run(run)).await?;
+        let row = patiently(|| engine.store().runs().get(run)).await?;
         let status = row.map(|row| row.status);
         if status.is_none_or(Status::is_final) {
             return Ok(());
@@ -209,7 +201,7 @@ async fn work(
 }
 
 async fn answer(engine: &Engine, scenario: &Scenario, run: &RunId) -> Result<(), StoreError> {
-    let below = engine.store().descendants(run).await?;
+    let below = engine.store().runs().descendants(run).await?;
     let run = below.last().unwrap_or(run);
     if let Some(question) = open_question(engine.store(), run).await? {
         let (text, by) = (scenario.answer.to_owned(), "person".to_owned());
@@ -257,7 +249,7 @@ impl Hands {
     }
 }
 
-impl Means for Hands {
+impl Environment for Hands {
     fn model(&self, choice: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         let (_, place) = choice.name.split_once('/').expect("a provider and a place");
         let scenario = parts().swap_remove(place.parse().expect("a place"));

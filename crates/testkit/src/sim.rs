@@ -23,8 +23,9 @@ use crate::points::Points;
 use crate::scenario::Scenario;
 use crate::world::{World, registry};
 use chance::Chance;
-use everloop_engine::{Clock, LeaseTimes, Rules};
+use everloop_engine::{LeaseTimes, Rules};
 use everloop_loops::AnyRun;
+use everloop_ports::Clock;
 use everloop_store::{MemoryDb, NewRun, Store};
 use everloop_types::journal::RunCreated;
 use everloop_types::{
@@ -153,7 +154,7 @@ impl Cast {
             let (scenario, world) = (workload::scenario(chance), Arc::new(World::default()));
             let role = Role { run, scenario, world };
             let new = role.new_run(&workspace, time.now());
-            store.create_run(&new).await.expect("the run is created");
+            store.queue().create_run(&new).await.expect("the run is created");
             roles.insert(workspace, role);
         }
         let cluster = !chance.one_in(3);
@@ -174,9 +175,9 @@ impl Cast {
 
     async fn all_over(&self) -> bool {
         for role in self.roles.values() {
-            let row = self.store.run(&role.run).await.expect("readable").expect("exists");
+            let row = self.store.runs().get(&role.run).await.expect("readable").expect("exists");
             let spoken = row.status != Status::Quarantined || self.has_last_words(role).await;
-            let below = self.store.descendants(&role.run).await.expect("readable");
+            let below = self.store.runs().descendants(&role.run).await.expect("readable");
             if !row.status.is_final() || !spoken || !below.is_empty() {
                 return false;
             }
@@ -186,7 +187,7 @@ impl Cast {
 
     /// A run that is put aside gets its last words from whoever finds it so.
     async fn has_last_words(&self, role: &Role) -> bool {
-        let messages = self.store.messages(&role.run).await.expect("readable");
+        let messages = self.store.runs().messages(&role.run).await.expect("readable");
         messages.iter().any(|message| message.slot == "final")
     }
 
@@ -209,7 +210,7 @@ impl Cast {
         for role in self.roles.values() {
             let watched = self.watched(role);
             let broken = |why| format!("{}: {why}", role.run);
-            let row = self.store.run(&role.run).await.expect("readable").expect("exists");
+            let row = self.store.runs().get(&role.run).await.expect("readable").expect("exists");
             simulated.takeovers += row.lease.epoch.saturating_sub(1).unsigned_abs();
             match row.status {
                 Status::Quarantined => {
@@ -232,7 +233,8 @@ impl Cast {
         let mut report = format!("seed {seed}: {why}\n\n{}\n", self.story.text());
         for role in self.roles.values() {
             report.push_str(&format!("\n{} ({}):\n", role.run, role.scenario.name));
-            let entries = self.store.journal(&role.run, 0, usize::MAX).await.unwrap_or_default();
+            let entries =
+                self.store.journal().entries(&role.run, 0, usize::MAX).await.unwrap_or_default();
             for entry in entries {
                 let (seq, epoch, kind) = (entry.seq, entry.epoch, format!("{:?}", entry.kind));
                 let kind: String = kind.chars().take(160).collect();
@@ -260,13 +262,12 @@ impl Role {
             loop_ver: AnyRun::version(&loop_name).unwrap_or_default(),
             loop_name,
             frame: digest_json(&frame),
-            seed: 7,
             build: "simulated".to_owned(),
             policy_hash: String::new(),
         };
         let conversation = ConversationId::new(format!("conv_{}", self.run));
         let (run, idem_key) = (self.run.clone(), None);
-        NewRun { run, conversation, created, frame, idem_key, priority: 0, now }
+        NewRun { run, conversation, created, frame, idem_key, now }
     }
 
     fn frame(&self, workspace: &str) -> Frame {

@@ -6,12 +6,12 @@ use crate::points::{Gate, Point, PointDb, Points};
 use crate::scenario::{Scenario, errand, heir_of};
 use crate::world::{World, registry};
 use everloop_engine::{
-    Asked, DriveError, Driven, Engine, History, Identity, Means, Rules, Submission,
+    Asked, DriveError, Driven, Engine, Environment, History, Identity, Rules, Submission,
 };
-use everloop_models::{Asking, Model, OnDelta, Request, ScriptedModel};
+use everloop_models::ScriptedModel;
+use everloop_ports::{Asking, Model, OnDelta, Registry, Request};
 use everloop_store::{Claim, MemoryDb, Store, StoreError};
-use everloop_tools::Registry;
-use everloop_types::journal::{Letter, WaitingOn};
+use everloop_types::journal::{InboxMessage, WaitingOn};
 use everloop_types::{
     Frame, Goal, Message, ModelChoice, ModelError, Question, RunId, Status, ToolSpec, WorkerId,
 };
@@ -177,8 +177,8 @@ impl Stage {
     /// # Panics
     /// If there is no run.
     pub async fn is_over(&self) -> bool {
-        let row = self.store.run(&self.run).await.expect("readable").expect("exists");
-        let below = self.store.descendants(&self.run).await.expect("readable");
+        let row = self.store.runs().get(&self.run).await.expect("readable").expect("exists");
+        let below = self.store.runs().descendants(&self.run).await.expect("readable");
         row.status.is_final() && below.is_empty()
     }
 
@@ -195,7 +195,7 @@ impl Stage {
     /// # Panics
     /// If a run cannot be read.
     pub async fn asking(&self) -> Option<(RunId, Question)> {
-        let below = self.store.descendants(&self.run).await.expect("readable");
+        let below = self.store.runs().descendants(&self.run).await.expect("readable");
         for run in below.into_iter().rev().chain([self.run.clone()]) {
             if let Some(question) = open_question(&self.store, &run).await.expect("readable") {
                 return Some((run, question));
@@ -214,9 +214,9 @@ impl Stage {
 
     /// The person's answer to a question.
     #[must_use]
-    pub fn answer_to(&self, question: &Question) -> Letter {
+    pub fn answer_to(&self, question: &Question) -> InboxMessage {
         let (text, by) = (self.scenario.answer.to_owned(), "person".to_owned());
-        Letter::Answer { question: question.id.clone(), text, by }
+        InboxMessage::Answer { question: question.id.clone(), text, by }
     }
 
     /// Puts the person's answer into the inbox, past all points.
@@ -225,9 +225,9 @@ impl Stage {
     /// If it cannot be written.
     pub async fn answer_open_question(&mut self) {
         let Some((run, question)) = self.asking().await else { return };
-        let now = everloop_engine::Clock::now(&self.clock);
+        let now = everloop_ports::Clock::now(&self.clock);
         let letter = self.answer_to(&question);
-        let sent = self.store.send(&run, &question.id, &letter, now).await;
+        let sent = self.store.inbox().send(&run, &question.id, &letter, now).await;
         sent.expect("the letter is written");
     }
 }
@@ -237,7 +237,7 @@ pub(crate) async fn tree(store: &Store, run: &RunId) -> Result<Vec<RunId>, Store
     let mut all = vec![run.clone()];
     let mut at = 0;
     while let Some(run) = all.get(at).cloned() {
-        all.extend(store.children(&run).await?.into_iter().map(|child| child.run));
+        all.extend(store.runs().children(&run).await?.into_iter().map(|child| child.run));
         at += 1;
     }
     Ok(all)
@@ -246,8 +246,8 @@ pub(crate) async fn tree(store: &Store, run: &RunId) -> Result<Vec<RunId>, Store
 /// The first run from the top that is awake, or else the deepest, which all others wait for.
 async fn front(store: &Store, run: &RunId) -> Result<RunId, StoreError> {
     let mut deepest = run.clone();
-    for run in [vec![run.clone()], store.descendants(run).await?].concat() {
-        let at = store.position(&run).await?;
+    for run in [vec![run.clone()], store.runs().descendants(run).await?].concat() {
+        let at = store.runs().position(&run).await?;
         if at.is_some_and(|at| at.status == Status::Queued) {
             return Ok(run);
         }
@@ -308,9 +308,9 @@ impl Process {
     pub async fn claim(&self, run: &RunId) -> Option<Claim> {
         let (store, now) = (self.engine.store(), self.engine.clock().now());
         // A reply that was lost here leaves the run to the next process, as a crash would.
-        store.requeue_orphans(now).await.ok()?;
+        store.queue().requeue_orphans(now).await.ok()?;
         let run = front(store, run).await.ok()?;
-        store.claim_run(&self.engine.identity().worker, &run, now).await.ok().flatten()
+        store.queue().claim_run(&self.engine.identity().worker, &run, now).await.ok().flatten()
     }
 
     /// Answers through the engine, as a surface does.
@@ -382,7 +382,7 @@ struct Props {
     tools: Arc<Registry>,
 }
 
-impl Means for Props {
+impl Environment for Props {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Ok((self.model.clone(), "x".to_owned()))
     }

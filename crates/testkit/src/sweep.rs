@@ -11,7 +11,7 @@ use crate::points::Point;
 use crate::scenario::Scenario;
 use crate::stage::{Stage, Went, in_words};
 use everloop_types::Status;
-use everloop_types::journal::{Entry, Kind, Letter};
+use everloop_types::journal::{Entry, InboxMessage, Kind};
 
 /// Points after a restart at which the second crash comes: well past the end of the recovery
 /// itself.
@@ -66,7 +66,7 @@ impl Place<'_> {
         &self,
         stage: &mut Stage,
         dedupe: &str,
-        letter: &Letter,
+        letter: &InboxMessage,
     ) -> Result<(), String> {
         for _ in 0..PROCESSES_MAX {
             if stage.is_over().await {
@@ -83,7 +83,7 @@ impl Place<'_> {
         &self,
         stage: &mut Stage,
         dedupe: &str,
-        letter: &Letter,
+        letter: &InboxMessage,
     ) -> Result<Met, String> {
         let process = stage.process();
         let (run, points) = (stage.run.clone(), stage.points.clone());
@@ -188,7 +188,7 @@ pub async fn sweep_double_crashes(scenario: &Scenario) -> Result<Swept, String> 
 pub async fn sweep_cancels(scenario: &Scenario) -> Result<Swept, String> {
     let (calm, points) = undisturbed(scenario).await?;
     let mut swept = Swept::default();
-    let letter = Letter::Cancel { by: "person".to_owned() };
+    let letter = InboxMessage::Cancel { by: "person".to_owned() };
     for (n, kind) in points.iter().enumerate() {
         let place = Place { scenario, what: format!("cancel at point {n} ({kind:?})") };
         let mut stage = Stage::set(scenario).await;
@@ -229,7 +229,7 @@ pub async fn sweep_lost_replies(scenario: &Scenario) -> Result<Swept, String> {
 pub async fn sweep_letters(scenario: &Scenario) -> Result<Swept, String> {
     let (_, points) = undisturbed(scenario).await?;
     let mut swept = Swept::default();
-    let letter = Letter::Steer { text: "mind the sea too".to_owned() };
+    let letter = InboxMessage::Steer { text: "mind the sea too".to_owned() };
     for (n, kind) in points.iter().enumerate() {
         let place = Place { scenario, what: format!("a word at point {n} ({kind:?})") };
         let mut stage = Stage::set(scenario).await;
@@ -253,8 +253,8 @@ async fn sweep_answers(scenario: &Scenario) -> Result<Swept, String> {
         let mut stage = Stage::set(scenario).await;
         stage.play_once().await;
         let Some(question) = stage.open_question().await else { break };
-        let wake = Letter::Steer { text: "are you there?".to_owned() };
-        let sent = stage.store.send(&stage.run, "wake", &wake, 0).await;
+        let wake = InboxMessage::Steer { text: "are you there?".to_owned() };
+        let sent = stage.store.inbox().send(&stage.run, "wake", &wake, 0).await;
         place.ensure(sent.is_ok(), || format!("{sent:?}"))?;
         stage.points.halt_at(n);
         let answer = stage.answer_to(&question);
@@ -271,7 +271,7 @@ async fn sweep_answers(scenario: &Scenario) -> Result<Swept, String> {
 }
 
 async fn took(stage: &Stage, dedupe: &str) -> bool {
-    let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.expect("readable");
+    let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.expect("readable");
     let taken = |entry: &Entry| matches!(&entry.kind, Kind::Input(i) if i.dedupe == dedupe);
     entries.iter().any(taken)
 }

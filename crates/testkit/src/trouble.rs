@@ -1,9 +1,7 @@
 //! Tools that misbehave: they hang, doze, explode, or fail for a while.
 
-use everloop_tools::{CallContext, Done, Registry, Tool};
-use everloop_types::{
-    Approval, EffectClass, Ending, Handling, Observation, OnUnknown, Rows, Write,
-};
+use everloop_ports::{CallContext, Done, Registry, Tool};
+use everloop_types::{Approval, EffectClass, Ending, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::future::pending;
@@ -133,43 +131,7 @@ impl Tool for Stutter {
     }
 }
 
-/// Writes to our own tables with its outcome; what it expects is only there at the second call.
-#[derive(Default)]
-struct Scribe {
-    calls: AtomicU32,
-}
-
-impl Tool for Scribe {
-    const NAME: &'static str = "scribe";
-    type Args = Nothing;
-
-    fn description(&self) -> &'static str {
-        "writes a row together with its outcome"
-    }
-
-    fn handling(&self) -> Handling {
-        handling(EffectClass::Transactional)
-    }
-
-    async fn call(&self, _: Nothing, _: &CallContext) -> Done {
-        let call = self.calls.fetch_add(1, Ordering::SeqCst);
-        let key = if call == 0 { "no such key" } else { "schema_version" };
-        let write = Write {
-            sql: "UPDATE schema_meta SET v = v WHERE k = $1",
-            params: vec![key.into()],
-            expect: Rows::Exactly(1),
-        };
-        Done::Wrote(Observation::ok(format!("written at call {}", call + 1)), vec![write])
-    }
-}
-
 /// Adds the misbehaving tools.
 pub(crate) fn with_trouble(registry: Registry) -> Registry {
-    registry
-        .with(Hang)
-        .with(Doze)
-        .with(Nap)
-        .with(Explode)
-        .with(Stutter::default())
-        .with(Scribe::default())
+    registry.with(Hang).with(Doze).with(Nap).with(Explode).with(Stutter::default())
 }

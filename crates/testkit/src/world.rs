@@ -2,9 +2,8 @@
 
 use crate::points::{Gate, InTime, Point};
 use crate::trouble::with_trouble;
-use everloop_tools::{
-    AskUser, CallContext, Delegate, Done, Intent, Probe, Registry, TodoWrite, Tool,
-};
+use everloop_ports::{CallContext, Done, Intent, Probe, Registry, Tool};
+use everloop_tools::{AskUser, Delegate, TodoWrite};
 use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

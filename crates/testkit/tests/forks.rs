@@ -114,12 +114,12 @@ async fn check_new(stage: &Stage, made: &Forking) {
     assert_eq!(past.entries.last().expect("not empty").seq, cut, "the fork's own life begins here");
     one_outcome_each(&past.entries);
     let state = past.state_at(i64::MAX).expect("folds");
-    assert!(state.outstanding().is_empty() && state.unknowns().is_empty());
+    assert!(state.is_idle() && state.unknowns().is_empty());
     assert_eq!((state.ended(), state.counts().model_calls), (None, 0));
     assert!(!past.frame().policy.approve_all, "--yes is not inherited");
     pairs_up(state.messages());
     assert!(past.entries.iter().all(|e| e.effect.as_ref().is_none_or(|f| f.run == made.run)));
-    let row = stage.store.run(&made.run).await.expect("readable").expect("exists");
+    let row = stage.store.runs().get(&made.run).await.expect("readable").expect("exists");
     assert_eq!((row.status, row.lease.next_seq), (Status::Queued, cut + 1));
     let origin = row.origin.forked.expect("it knows where it comes from");
     assert_eq!((origin.run, origin.at_seq), (stage.run.clone(), made.at));
@@ -302,7 +302,7 @@ async fn an_outcome_that_was_written_as_unknown_is_settled_before_a_fork_and_no_
 {
     let mut stage = struck().await;
     play(&mut stage).await;
-    let row = stage.store.run(&stage.run).await.unwrap().unwrap();
+    let row = stage.store.runs().get(&stage.run).await.unwrap().unwrap();
     assert_eq!(row.status, Status::Unsettled);
     let mut wanted = wanted(&stage, None, "react").await;
     let refused = fork(&mut stage, wanted.clone()).await.unwrap_err();
@@ -311,7 +311,7 @@ async fn an_outcome_that_was_written_as_unknown_is_settled_before_a_fork_and_no_
     let made = fork(&mut stage, wanted).await.unwrap();
     check_new(&stage, &made).await;
     check_driven(&mut stage, &made).await;
-    let fork = stage.store.run(&made.run).await.unwrap().unwrap();
+    let fork = stage.store.runs().get(&made.run).await.unwrap().unwrap();
     assert_eq!(fork.status, Status::Succeeded);
 }
 
@@ -362,7 +362,7 @@ async fn a_crash_or_a_lost_reply_while_a_fork_is_made_leaves_a_whole_fork_or_non
             made = process.engine.fork(wanted) => panic!("it did not die: {made:?}"),
         }
         points.calm();
-        let forks = stage.store.forks(&stage.run).await.unwrap();
+        let forks = stage.store.runs().forks(&stage.run).await.unwrap();
         assert_eq!(forks.len(), point, "before the commit none, after it one");
         for origin in forks {
             let made = Forking { run: origin.run, at: origin.at_seq };
@@ -376,7 +376,7 @@ async fn a_crash_or_a_lost_reply_while_a_fork_is_made_leaves_a_whole_fork_or_non
     stage.points.lose_reply_at(0);
     let made = fork(&mut stage, wanted).await.unwrap();
     stage.points.calm();
-    let forks = stage.store.forks(&stage.run).await.unwrap();
+    let forks = stage.store.runs().forks(&stage.run).await.unwrap();
     assert_eq!((forks.len(), &forks[0].run), (1, &made.run));
     check_new(&stage, &made).await;
 }
@@ -391,7 +391,7 @@ async fn what_cannot_be_forked_is_refused_by_name() {
         let refused = fork(&mut stage, wanted).await.unwrap_err();
         assert!(matches!(refused, ForkError::NoEntry { last: l, .. } if l == last), "{refused}");
     }
-    stage.store.trim(i64::MAX / 2, 0).await.unwrap();
+    stage.store.maintenance().trim(i64::MAX / 2, 0).await.unwrap();
     let trimmed = wanted(&stage, None, "react").await;
     let refused = fork(&mut stage, trimmed.clone()).await.unwrap_err();
     assert!(matches!(refused, ForkError::NotWhole(_)), "{refused}");

@@ -2,16 +2,16 @@
 //! jump.
 
 use everloop_engine::{
-    Clock, DriveError, Driven, Engine, Identity, LeaseTimes, Means, Rules, Submission, Update,
+    DriveError, Driven, Engine, Environment, Identity, LeaseTimes, Rules, Submission, Update,
     Worker,
 };
-use everloop_models::{Model, Scripted, ScriptedModel};
+use everloop_models::{Scripted, ScriptedModel};
+use everloop_ports::{CallContext, Clock, Done, Model, Registry, Tool};
 use everloop_store::{
-    Claim, Db, DbError, DbFuture, Done as Rows, MemoryDb, Row, RunFilter, Store, Urgency,
+    Claim, Db, DbError, DbFuture, MemoryDb, RunFilter, SqlRow, Store, Urgency, WriteResult as Rows,
 };
 use everloop_testkit::{Point, Scenario, Stage, VirtualClock, Went};
-use everloop_tools::{CallContext, Done, Registry, Tool};
-use everloop_types::journal::{Kind, Letter, Outcome, WaitingOn};
+use everloop_types::journal::{InboxMessage, Kind, Outcome, WaitingOn};
 use everloop_types::{
     Approval, EffectClass, Ending, Frame, Goal, Handling, ModelChoice, ModelError, Observation,
     OnUnknown, QuestionKind, RunId, SqlValue, Status, UtcMs, WorkerId, Write,
@@ -49,7 +49,7 @@ impl Db for FlakyDb {
             done
         })
     }
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         let left = self.1.fail_reads.load(SeqCst);
         if left > 0 {
             self.1.fail_reads.store(left - 1, SeqCst);
@@ -142,7 +142,7 @@ impl Tool for Gaze {
 }
 
 struct Props(Arc<ScriptedModel>, Arc<Registry>);
-impl Means for Props {
+impl Environment for Props {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Ok((self.0.clone(), "x".to_owned()))
     }
@@ -195,12 +195,15 @@ impl House {
         Engine::new(self.store.clone(), means, self.clock.clone(), identity, Rules::default())
     }
     async fn claim(&self, engine: &Engine) -> Claim {
-        let claimed =
-            self.store.claim_run(&engine.identity().worker, &self.run, self.clock.now()).await;
+        let claimed = self
+            .store
+            .queue()
+            .claim_run(&engine.identity().worker, &self.run, self.clock.now())
+            .await;
         claimed.expect("works").expect("claimable")
     }
     async fn status(&self) -> Status {
-        self.store.run(&self.run).await.expect("works").expect("works").status
+        self.store.runs().get(&self.run).await.expect("works").expect("works").status
     }
     async fn endings(&self) -> Vec<Ending> {
         endings(&self.store, &self.run).await
@@ -208,7 +211,7 @@ impl House {
 }
 
 async fn endings(store: &Store, run: &RunId) -> Vec<Ending> {
-    let entries = store.journal(run, 0, usize::MAX).await.expect("works");
+    let entries = store.journal().entries(run, 0, usize::MAX).await.expect("works");
     entries
         .into_iter()
         .filter_map(|entry| match entry.kind {
@@ -266,8 +269,13 @@ async fn a_cancel_during_a_call_that_a_person_would_settle_ends_the_run() {
     let driven = engine.drive(house.claim(&engine).await).await.expect("works");
     let Driven::Parked(WaitingOn::Person { question }) = driven else { panic!("{driven:?}") };
     let letter =
-        Letter::Answer { question: question.id.clone(), text: "yes".into(), by: "p".into() };
-    house.store.send(&house.run, &question.id, &letter, house.clock.now()).await.expect("works");
+        InboxMessage::Answer { question: question.id.clone(), text: "yes".into(), by: "p".into() };
+    house
+        .store
+        .inbox()
+        .send(&house.run, &question.id, &letter, house.clock.now())
+        .await
+        .expect("works");
     let claim = house.claim(&engine).await;
     let driving = engine.drive(claim);
     let canceling = async {
@@ -286,13 +294,18 @@ async fn a_tool_that_needs_permission_and_settlement_can_be_settled() {
     let driven = engine.drive(house.claim(&engine).await).await.expect("works");
     let Driven::Parked(WaitingOn::Person { question }) = driven else { panic!("{driven:?}") };
     let letter =
-        Letter::Answer { question: question.id.clone(), text: "yes".into(), by: "p".into() };
-    house.store.send(&house.run, &question.id, &letter, house.clock.now()).await.expect("works");
+        InboxMessage::Answer { question: question.id.clone(), text: "yes".into(), by: "p".into() };
+    house
+        .store
+        .inbox()
+        .send(&house.run, &question.id, &letter, house.clock.now())
+        .await
+        .expect("works");
     let claim = house.claim(&engine).await;
     // The process dies while the call is out.
     assert!(tokio::time::timeout(Duration::from_secs(1), engine.drive(claim)).await.is_err());
     let engine = house.engine("w2");
-    house.store.requeue_orphans(house.clock.now()).await.expect("works");
+    house.store.queue().requeue_orphans(house.clock.now()).await.expect("works");
     let driven = engine.drive(house.claim(&engine).await).await;
     assert!(matches!(&driven, Ok(Driven::Parked(WaitingOn::Person { .. }))), "{driven:?}");
 }
@@ -305,12 +318,17 @@ async fn a_letter_is_heard_after_a_driver_panicked() {
     let claim = house.claim(&engine).await;
     let (driver, held) = (engine.clone(), claim.clone());
     assert!(tokio::spawn(async move { driver.drive(claim).await }).await.is_err());
-    house.store.stalled(&held, house.clock.now()).await.expect("works");
+    house.store.queue().stalled(&held, house.clock.now()).await.expect("works");
     // Another process sends it.
-    let letter = Letter::Cancel { by: "p".into() };
-    house.store.send(&house.run, "cancel", &letter, house.clock.now()).await.expect("works");
+    let letter = InboxMessage::Cancel { by: "p".into() };
+    house
+        .store
+        .inbox()
+        .send(&house.run, "cancel", &letter, house.clock.now())
+        .await
+        .expect("works");
     let driven = engine.drive(house.claim(&engine).await).await.expect("works");
-    let unread = house.store.unread(&house.run).await.expect("works").letters.len();
+    let unread = house.store.inbox().unread(&house.run).await.expect("works").messages.len();
     let status = house.status().await;
     assert!(driven == Driven::Finished(Status::Canceled), "{driven:?}, {status}, {unread} unread");
 }
@@ -321,7 +339,7 @@ async fn a_submission_whose_reply_is_lost_is_made_once_and_answered() {
     house.flaky.lose_commit_in.store(1, SeqCst);
     let submitted = house.engine("w1").submit(house.submission()).await;
     let all = RunFilter { statuses: Vec::new(), before: None, most: 10 };
-    let there = house.store.runs(&all).await.expect("works").len() - 1;
+    let there = house.store.runs().list(&all).await.expect("works").len() - 1;
     assert!(submitted.is_ok(), "told that there is no run, and there is {there}");
 }
 
@@ -342,9 +360,9 @@ async fn a_run_put_aside_by_a_living_worker_has_last_words() {
     let mut stage = Stage::set(&Scenario::react("x", vec![calls("explode")])).await;
     let process = stage.process();
     Worker::new(process.engine.clone(), 4).drain(|_| {}).await.expect("works");
-    let row = stage.store.run(&stage.run).await.expect("works").expect("works");
+    let row = stage.store.runs().get(&stage.run).await.expect("works").expect("works");
     assert_eq!(row.status, Status::Quarantined);
-    let messages = stage.store.messages(&stage.run).await.expect("works");
+    let messages = stage.store.runs().messages(&stage.run).await.expect("works");
     assert_eq!(messages.iter().filter(|m| m.slot == "final").count(), 1);
 }
 
@@ -378,7 +396,7 @@ async fn a_failing_look_into_the_inbox_does_not_stop_a_tool() {
     let meddle = async {
         house.clock.pause(2_000).await;
         house.flaky.fail_reads.store(1, SeqCst);
-        let steer = Letter::Steer { text: "a word".into() };
+        let steer = InboxMessage::Steer { text: "a word".into() };
         engine.send(&house.run, "steer", &steer).await.expect("works");
     };
     let (driven, ()) = tokio::join!(engine.drive(claim), meddle);
@@ -406,17 +424,17 @@ async fn a_cancel_stops_all_calls_that_run_together() {
 /// A house with a second run under this version of its loop.
 async fn of_version(loop_ver: u32) -> (House, RunId) {
     let house = House::new(vec![Scripted::says("hi")]).await;
-    let created = house.store.created(&house.run).await.expect("works").expect("works");
+    let first = house.store.journal().entries(&house.run, 0, 1).await.expect("works").remove(0);
+    let Kind::RunCreated(created) = first.kind else { panic!("{first:?}") };
     let new = everloop_store::NewRun {
         run: RunId::new("run_other"),
         conversation: everloop_types::ConversationId::new("c"),
         created: everloop_types::journal::RunCreated { loop_ver, ..created },
-        frame: house.store.frame(&house.run).await.expect("works").expect("works"),
+        frame: house.store.journal().frame(&house.run).await.expect("works").expect("works"),
         idem_key: None,
-        priority: 0,
         now: house.clock.now(),
     };
-    house.store.create_run(&new).await.expect("works");
+    house.store.queue().create_run(&new).await.expect("works");
     (house, new.run)
 }
 
@@ -425,12 +443,13 @@ async fn row_24_a_run_under_a_version_of_its_loop_that_is_not_here_is_left_alone
     for version in [0, 99] {
         let (house, run) = of_version(version).await;
         let engine = house.engine("w1");
-        let claim = house.store.claim_run(&engine.identity().worker, &run, house.clock.now()).await;
+        let claim =
+            house.store.queue().claim_run(&engine.identity().worker, &run, house.clock.now()).await;
         let driven = engine.drive(claim.expect("works").expect("works")).await;
         let Err(DriveError::Newer { what, .. }) = driven else { panic!("{driven:?}") };
         assert!(what.contains("entry 1 of run_other is a RunCreated under loop"), "{what}");
         assert!(what.contains(&format!("of version {version}")), "{what}");
-        let journal = house.store.journal(&run, 0, 9).await.expect("works");
+        let journal = house.store.journal().entries(&run, 0, 9).await.expect("works");
         assert_eq!(journal.len(), 1, "nothing was written");
     }
 }
@@ -445,7 +464,7 @@ impl Clock for Jumpy {
     fn since_boot_ms(&self) -> u64 {
         self.0.since_boot_ms()
     }
-    fn pause(&self, ms: u64) -> everloop_engine::Pause<'_> {
+    fn pause(&self, ms: u64) -> everloop_ports::Pause<'_> {
         Box::pin(tokio::time::sleep(Duration::from_millis(ms)))
     }
 }
@@ -456,7 +475,7 @@ async fn row_23_time_in_a_journal_never_goes_back() {
     let house = House::with(vec![calls("slow"), Scripted::says("done")], clock).await;
     let engine = house.engine("w1");
     engine.drive(house.claim(&engine).await).await.expect("works");
-    let entries = house.store.journal(&house.run, 0, usize::MAX).await.expect("works");
+    let entries = house.store.journal().entries(&house.run, 0, usize::MAX).await.expect("works");
     let back = entries.windows(2).find(|pair| pair[1].at < pair[0].at);
     assert!(back.is_none(), "{back:?}");
 }
@@ -523,7 +542,7 @@ async fn a_worker_takes_up_at_once_what_its_own_process_makes_ready() {
 
 /// A process whose environment names no way to the model.
 struct NoWay(Arc<Registry>);
-impl Means for NoWay {
+impl Environment for NoWay {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Err(ModelError::new(everloop_types::ModelErrorKind::Refused, "no address"))
     }
@@ -566,7 +585,7 @@ async fn a_claim_that_comes_true_long_after_its_error_is_found() {
     let house = House::new(vec![Scripted::says("hi")]).await;
     let other = house.engine("w0");
     let later = house.clock.now() + 3_600_000;
-    house.store.release(&house.claim(&other).await, later).await.expect("works");
+    house.store.queue().release(&house.claim(&other).await, later).await.expect("works");
     let engine = house.engine("w1");
     let comes_true = async {
         house.clock.pause(7_000).await;
@@ -581,7 +600,7 @@ async fn a_worker_among_others_leaves_a_run_that_needs_a_newer_program_to_them()
     let (house, run) = of_version(99).await;
     let begun = house.clock.now();
     work_for(&house.engine("w1"), 5_000).await;
-    let row = house.store.run(&run).await.expect("works").expect("works");
+    let row = house.store.runs().get(&run).await.expect("works").expect("works");
     assert_eq!(row.status, Status::Queued);
     let wake_at = row.times.wake_at.expect("it is ready at some time");
     assert!((begun + 60_000..begun + 61_000).contains(&wake_at), "after {} ms", wake_at - begun);
@@ -593,7 +612,7 @@ async fn a_worker_among_others_leaves_a_run_that_needs_a_newer_program_to_them()
 async fn a_worker_alone_keeps_a_run_that_needs_a_newer_program() {
     let (house, run) = of_version(99).await;
     Worker::new(house.engine("w1"), 4).drain(|_| {}).await.expect("works");
-    let row = house.store.run(&run).await.expect("works").expect("works");
+    let row = house.store.runs().get(&run).await.expect("works").expect("works");
     assert_eq!(row.status, Status::Running);
 }
 
@@ -604,7 +623,7 @@ async fn a_tool_that_looks_for_ever_before_it_acts_gets_no_record_and_acts() {
     let driving = engine.drive(house.claim(&engine).await);
     let driven = tokio::time::timeout(Duration::from_secs(600), driving).await;
     assert_eq!(driven.expect("in time").expect("works"), Driven::Finished(Status::Succeeded));
-    let entries = house.store.journal(&house.run, 0, usize::MAX).await.expect("works");
+    let entries = house.store.journal().entries(&house.run, 0, usize::MAX).await.expect("works");
     let before = entries.into_iter().find_map(|entry| match entry.kind {
         Kind::EffectStarted(started) => Some(started.before),
         _ => None,

@@ -1,7 +1,7 @@
 //! Real processes on real databases, each killed with signal 9: at random, at every named point,
 //! and at every pair of points of one scenario.
 //!
-//! The numbers that are printed are those of the README; run with `--no-capture` to see them.
+//! The numbers that are printed are those of docs/evidence.md; run with `--no-capture` to see them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
@@ -260,10 +260,10 @@ async fn recovery(company: &Company) -> Duration {
         let seen = Instant::now();
         assert_eq!(killed, Generation::Killed);
         let newest = RunFilter { statuses: Vec::new(), before: None, most: 1 };
-        let run = company.store().runs(&newest).await.unwrap().swap_remove(0).run;
-        let at = company.store().position(&run).await.unwrap().unwrap().next_seq;
+        let run = company.store().runs().list(&newest).await.unwrap().swap_remove(0).run;
+        let at = company.store().runs().position(&run).await.unwrap().unwrap().next_seq;
         let heir = company.start(&company.part(acts, &key, None));
-        while company.store().position(&run).await.unwrap().unwrap().next_seq == at {
+        while company.store().runs().position(&run).await.unwrap().unwrap().next_seq == at {
             assert!(seen.elapsed() < Duration::from_secs(30), "nobody took the run up");
             tokio::time::sleep(Duration::from_millis(1)).await;
         }

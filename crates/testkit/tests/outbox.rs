@@ -1,18 +1,19 @@
 //! Messages: queued with the outcome of their call, brought at least once, in order, under one id.
 
-use everloop_engine::{Engine, Identity, Means, Rules};
-use everloop_models::{Model, Scripted, ScriptedModel};
+use everloop_engine::{Engine, Environment, Identity, Rules};
+use everloop_models::{Scripted, ScriptedModel};
+use everloop_ports::{Boxed, Deliver, Delivery, Model, Registry};
 use everloop_store::{MemoryDb, Store};
 use everloop_testkit::VirtualClock;
-use everloop_tools::{Boxed, Channel, Channels, Deliver, Delivery, Registry, SendMessage};
+use everloop_tools::{Channel, Channels, SendMessage};
 use everloop_types::{Frame, Goal, ModelChoice, ModelError, Policy, RunId, Status, WorkerId};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-struct Office(Arc<ScriptedModel>);
+struct AgendaContext(Arc<ScriptedModel>);
 
-impl Means for Office {
+impl Environment for AgendaContext {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Ok((self.0.clone(), "x".to_owned()))
     }
@@ -46,15 +47,16 @@ async fn queued(store: &Store, texts: &[&str]) -> (Arc<Engine>, RunId) {
     let submission = everloop_engine::Submission { loop_name, goal, frame, idem_key: None };
     let run = engine.submit(submission).await.expect("created");
     let now = engine.clock().now();
-    let claim = store.claim_run(&engine.identity().worker, &run, now).await.expect("claimed");
+    let claim =
+        store.queue().claim_run(&engine.identity().worker, &run, now).await.expect("claimed");
     engine.drive(claim.expect("ready")).await.expect("driven");
-    let row = store.run(&run).await.expect("readable").expect("there");
+    let row = store.runs().get(&run).await.expect("readable").expect("there");
     assert_eq!(row.status, Status::Succeeded);
     (engine, run)
 }
 
 fn engine(store: &Store, script: Vec<Scripted>) -> Arc<Engine> {
-    let means = Arc::new(Office(Arc::new(ScriptedModel::new(script))));
+    let means = Arc::new(AgendaContext(Arc::new(ScriptedModel::new(script))));
     let identity = Identity { worker: WorkerId::new("worker_1"), build: "test".to_owned() };
     let clock = Arc::new(VirtualClock::default());
     Engine::new(store.clone(), means, clock, identity, Rules::default())
@@ -127,7 +129,7 @@ impl Deliver for Receiver {
 async fn brought(engine: &Arc<Engine>, run: &RunId, receiver: &Arc<Receiver>) {
     let bringing = engine.clone().deliver_outbox(receiver.clone());
     let empty = async {
-        while engine.store().outbox_count(run).await.expect("readable").waiting > 0 {
+        while engine.store().outbox().count(run).await.expect("readable").waiting > 0 {
             engine.clock().pause(100).await;
         }
     };
@@ -152,7 +154,7 @@ async fn a_target_that_fails_after_accepting_gets_the_same_id_again_in_order() {
     brought(&engine, &run, &receiver).await;
     assert_eq!(receiver.texts(), ["one", "one", "one", "two", "three"]);
     assert_eq!(receiver.taken(), ["one", "two", "three"]);
-    let count = store.outbox_count(&run).await.expect("readable");
+    let count = store.outbox().count(&run).await.expect("readable");
     assert_eq!((count.sent, count.waiting), (3, 0));
 }
 
@@ -203,11 +205,11 @@ impl Deliver for Stranger {
 async fn a_message_for_a_channel_that_is_not_here_is_left_to_others_without_a_back_off() {
     let store = Store::with_db(Arc::new(MemoryDb::new()));
     let (engine, run) = queued(&store, &["one"]).await;
-    let due = async || store.due_outbox(engine.clock().now(), 10).await.expect("readable");
+    let due = async || store.outbox().due(engine.clock().now(), 10).await.expect("readable");
     let before = due().await;
     assert_eq!(engine.deliver_due(&Stranger).await.expect("readable"), 0);
     assert_eq!(due().await, before, "as due as it was, after as many tries");
     let receiver = Receiver::doing(&[]);
     assert_eq!(engine.deliver_due(receiver.as_ref()).await.expect("readable"), 1);
-    assert_eq!(store.outbox_count(&run).await.expect("readable").waiting, 0);
+    assert_eq!(store.outbox().count(&run).await.expect("readable").waiting, 0);
 }

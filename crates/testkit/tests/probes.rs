@@ -3,7 +3,7 @@
 use everloop_engine::{OpenUnknown, Settling};
 use everloop_models::Scripted;
 use everloop_testkit::{Point, Scenario, Stage, Went, check};
-use everloop_types::journal::{Found, Kind, Letter};
+use everloop_types::journal::{Found, InboxMessage, Kind};
 use everloop_types::{EffectId, Settled, Status, UtcMs};
 use serde_json::json;
 
@@ -27,7 +27,7 @@ async fn died(tool: &str, at: Point) -> Stage {
 
 /// When a probe looked, and what it found.
 async fn probes(stage: &Stage) -> Vec<(UtcMs, Found)> {
-    let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.expect("readable");
+    let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.expect("readable");
     let probed = entries.into_iter().filter_map(|entry| match entry.kind {
         Kind::EffectProbed(probed) => Some((entry.at, probed.found)),
         _ => None,
@@ -36,7 +36,7 @@ async fn probes(stage: &Stage) -> Vec<(UtcMs, Found)> {
 }
 
 async fn over_by(stage: &Stage) -> UtcMs {
-    let entries = stage.store.journal(&stage.run, 0, usize::MAX).await.expect("readable");
+    let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.expect("readable");
     let intent = entries.into_iter().find_map(|entry| match entry.kind {
         Kind::EffectStarted(started) => started.over_by,
         _ => None,
@@ -89,7 +89,7 @@ async fn a_cancel_ends_the_wait_for_a_living_owner() {
     let clock = heir.engine.clock();
     let cancel = async {
         clock.pause(1_000).await;
-        let letter = Letter::Cancel { by: "person".to_owned() };
+        let letter = InboxMessage::Cancel { by: "person".to_owned() };
         heir.engine.send(&stage.run, "cancel", &letter).await.expect("sent");
     };
     let (went, ()) = tokio::join!(heir.claim_and_drive(&stage.run), cancel);
@@ -128,7 +128,7 @@ async fn an_unknown_of_a_finished_run_is_settled_once_beside_its_journal() {
     let mut stage = died("strike", Point::AfterEffect).await;
     stage.play_on().await.expect("it ends");
     assert_eq!(check(&stage.watched()).await.expect("sound").status, Status::Unsettled);
-    let place = stage.store.position(&stage.run).await.expect("readable");
+    let place = stage.store.runs().position(&stage.run).await.expect("readable");
     let (engine, open) = unknowns(&mut stage).await;
     let [unknown] = open.as_slice() else { panic!("{open:?}") };
     assert!(unknown.question.is_none() && unknown.settled.is_none());
@@ -142,5 +142,5 @@ async fn an_unknown_of_a_finished_run_is_settled_once_beside_its_journal() {
     let other = EffectId { index: 9, ..unknown.effect.clone() };
     assert_eq!(settle(&other, Settled::Not).await, Settling::NotOpen);
     assert_eq!(unknowns(&mut stage).await.1[0].settled, Some(first));
-    assert_eq!(stage.store.position(&stage.run).await.expect("readable"), place);
+    assert_eq!(stage.store.runs().position(&stage.run).await.expect("readable"), place);
 }

@@ -1,6 +1,6 @@
 //! The crash sweep: every scenario of every loop, disturbed at every point.
 //!
-//! The numbers that are printed are those of the README; run with `--no-capture` to see them.
+//! The numbers that are printed are those of docs/evidence.md; run with `--no-capture` to see them.
 
 use everloop_loops::LOOPS;
 use everloop_testkit::{

@@ -1,54 +1,98 @@
-//! Every word that a user sees, in Simplified Chinese and English, by key.
+//! Every message that a user sees, in Simplified Chinese and English.
 //!
-//! Both languages of a text stand side by side in `catalog`, so neither can be missing.
+//! Translators edit the files in `texts/`. The build script turns each message into a function
+//! (`run::not_found(id)`) that takes its arguments and returns a [`Text`]; with three arguments or
+//! more it is a struct with named fields and a method `text`. A missing language, an unknown or
+//! unused argument, a key that is defined twice, or a plural without a count stops the build.
 //! Never translated: command and flag names, settings, JSON fields, tool names, a provider's own
 //! errors.
 
 mod answers;
-mod catalog;
+mod generated;
 mod observed;
 
+pub use generated::*;
 pub use observed::observed;
 
 pub use answers::{
     Bare, Meaning, Told, bare, bare_word, corrected, is_later, is_stop, meaning, means_yes, told,
 };
 
-use everloop_types::{Lang, Status, Words};
+use everloop_types::{Lang, Status, TextKey, Words};
 use std::borrow::Cow;
 
-/// One text in both languages.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Text {
+/// A message in both languages.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Template {
     key: &'static str,
-    zh: &'static str,
+    args: &'static [&'static str],
+    /// Which argument picks the English form, and the form for one.
+    one: Option<(usize, &'static str)>,
     en: &'static str,
+    zh: &'static str,
 }
 
-/// The text of `key` with its placeholders filled.
-///
-/// A status among the values is said in that language, too, and so are who did something, what a
-/// tool `seen` said and what the system said of a failure.
-///
-/// A key that the catalogue does not have shows as itself; `xtask tidy` finds such keys before a
-/// user does.
-#[must_use]
-pub fn get(lang: Lang, key: &str, args: &[(&str, &str)]) -> String {
-    let template = match (find(key), lang) {
-        (Some(text), Lang::ZhCn) => text.zh,
-        (Some(text), Lang::En) => text.en,
-        (None, _) => return key.to_owned(),
-    };
-    let said: Vec<(&str, Cow<'_, str>)> =
-        args.iter().map(|(name, value)| (*name, said(lang, name, value))).collect();
-    fill(template, |name| said.iter().find(|(known, _)| *known == name).map(|(_, it)| it.as_ref()))
+/// A message with the values of its arguments, not yet in a language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text {
+    template: &'static Template,
+    values: Vec<String>,
 }
 
-/// A value in the language of the text that it stands in.
-fn said<'v>(lang: Lang, name: &str, value: &'v str) -> Cow<'v, str> {
+/// A message that still needs its only argument.
+pub type TextOf = fn(&dyn std::fmt::Display) -> Text;
+
+impl Text {
+    pub(crate) fn new(index: usize, values: Vec<String>) -> Self {
+        Self { template: &generated::TEMPLATES[index], values }
+    }
+
+    pub(crate) fn named(area: &str, name: &str) -> Option<Self> {
+        let template = find(&format!("{area}{name}"))?;
+        Some(Self { template, values: Vec::new() })
+    }
+
+    /// The message in a language.
+    ///
+    /// Some arguments are translated too, by their name: a `status`, `by` whom something was
+    /// done, what a tool has `seen`, and the `detail` of a failure.
+    #[must_use]
+    pub fn in_lang(&self, lang: Lang) -> String {
+        let args = self.template.args.iter().zip(&self.values);
+        self.template.render(lang, |name| {
+            args.clone().find(|(known, _)| **known == name).map(|(_, value)| value.as_str())
+        })
+    }
+
+    /// The message as words of a run, which are recorded by key and shown in any language later.
+    #[must_use]
+    pub fn words(self) -> Words {
+        let names = self.template.args.iter().map(|name| (*name).to_owned());
+        Words::Key(TextKey::new(self.template.key), names.zip(self.values).collect())
+    }
+}
+
+impl Template {
+    fn render<'a>(&self, lang: Lang, value: impl Fn(&str) -> Option<&'a str>) -> String {
+        let text = match (lang, self.one) {
+            (Lang::ZhCn, _) => self.zh,
+            (Lang::En, Some((at, one))) if value(self.args[at]) == Some("1") => one,
+            (Lang::En, _) => self.en,
+        };
+        let shown: Vec<(&str, Cow<'_, str>)> = self
+            .args
+            .iter()
+            .filter_map(|name| Some((*name, translate(lang, name, value(name)?))))
+            .collect();
+        fill(text, |name| shown.iter().find(|(known, _)| *known == name).map(|(_, it)| it.as_ref()))
+    }
+}
+
+/// A value in the language of the message around it.
+fn translate<'v>(lang: Lang, name: &str, value: &'v str) -> Cow<'v, str> {
     match name {
-        "status" => Cow::Borrowed(word(lang, &format!("status.{value}")).unwrap_or(value)),
-        "by" => Cow::Borrowed(word(lang, &format!("by.{value}")).unwrap_or(value)),
+        "status" => Cow::Borrowed(Status::parse(value).map_or(value, |known| status(lang, known))),
+        "by" if value == "user" => Cow::Owned(by::user().in_lang(lang)),
         "seen" => Cow::Owned(one_line(lang, value)),
         "detail" | "error" | "reason" | "why" => observed::fault(lang, value),
         _ => Cow::Borrowed(value),
@@ -67,28 +111,35 @@ fn one_line(lang: Lang, text: &str) -> String {
     }
 }
 
-/// The word for where a run stands. Programs read [`Status::as_str`].
+/// The word for the status of a run. Programs read [`Status::as_str`].
 #[must_use]
 pub fn status(lang: Lang, status: Status) -> &'static str {
-    word(lang, &format!("status.{}", status.as_str())).unwrap_or(status.as_str())
+    let text = match status {
+        Status::Queued => status::queued(),
+        Status::Running => status::running(),
+        Status::Waiting => status::waiting(),
+        Status::Succeeded => status::succeeded(),
+        Status::Unsettled => status::unsettled(),
+        Status::Failed => status::failed(),
+        Status::Canceled => status::canceled(),
+        Status::Quarantined => status::quarantined(),
+    };
+    match lang {
+        Lang::ZhCn => text.template.zh,
+        Lang::En => text.template.en,
+    }
 }
 
-fn word(lang: Lang, key: &str) -> Option<&'static str> {
-    find(key).map(|text| match lang {
-        Lang::ZhCn => text.zh,
-        Lang::En => text.en,
-    })
-}
-
-/// Words for the user in one language.
+/// Words of a run in one language. Words of a newer program that this one does not know show their
+/// key.
 #[must_use]
 pub fn render(words: &Words, lang: Lang) -> String {
     match words {
         Words::Said(text) => text.clone(),
-        Words::Key(key, args) => {
-            let args: Vec<_> = args.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-            get(lang, key.as_str(), &args)
-        }
+        Words::Key(key, args) => match find(key.as_str()) {
+            Some(template) => template.render(lang, |name| args.get(name).map(String::as_str)),
+            None => key.as_str().to_owned(),
+        },
         Words::All(all) => {
             let parts: Vec<String> =
                 all.iter().map(|part| render(part, lang)).filter(|part| !part.is_empty()).collect();
@@ -133,13 +184,23 @@ pub fn command_names() -> &'static [(&'static str, &'static str)] {
     ]
 }
 
-/// Every key of the catalogue.
-pub fn keys() -> impl Iterator<Item = &'static str> {
-    catalog::ALL.iter().flat_map(|part| part.iter()).map(|text| text.key)
+/// The canonical name of a command, in small letters, for any of its names; other names stay.
+#[must_use]
+pub fn command_name(said: &str) -> String {
+    let said = said.to_lowercase();
+    let known = command_names().iter().find(|(name, _)| *name == said);
+    known.map_or(said, |(_, canonical)| (*canonical).to_owned())
 }
 
-fn find(key: &str) -> Option<&'static Text> {
-    catalog::ALL.iter().flat_map(|part| part.iter()).find(|text| text.key == key)
+/// The message with this key, as recorded in a journal.
+fn find(key: &str) -> Option<&'static Template> {
+    let at = generated::TEMPLATES.binary_search_by(|template| template.key.cmp(key)).ok()?;
+    generated::TEMPLATES.get(at)
+}
+
+/// What follows `area` in the keys that begin with it.
+pub(crate) fn names(area: &'static str) -> impl Iterator<Item = &'static str> {
+    generated::TEMPLATES.iter().filter_map(move |template| template.key.strip_prefix(area))
 }
 
 fn fill<'a>(template: &str, value: impl Fn(&str) -> Option<&'a str>) -> String {
@@ -164,68 +225,43 @@ fn fill<'a>(template: &str, value: impl Fn(&str) -> Option<&'a str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{catalog, fill, get, render};
-    use everloop_types::{Lang, Words};
-    use std::collections::BTreeSet;
-
-    fn placeholders(text: &str) -> BTreeSet<&str> {
-        text.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(n, _)| n).collect()
-    }
-
-    #[test]
-    fn both_languages_have_the_same_placeholders_and_no_text_is_empty() {
-        for text in catalog::ALL.iter().flat_map(|part| part.iter()) {
-            // The English of these is a pattern; people need not be told all that it finds.
-            let is_pattern = text.key.starts_with("seen.");
-            let same = placeholders(text.zh) == placeholders(text.en);
-            let fewer = is_pattern && placeholders(text.zh).is_subset(&placeholders(text.en));
-            assert!(same || fewer, "{}", text.key);
-            assert!(!text.zh.trim().is_empty() && !text.en.trim().is_empty(), "{}", text.key);
-        }
-    }
-
-    #[test]
-    fn every_key_stands_once() {
-        let mut seen = BTreeSet::new();
-        for text in catalog::ALL.iter().flat_map(|part| part.iter()) {
-            assert!(seen.insert(text.key), "{} stands twice", text.key);
-        }
-    }
+    use super::{cancel, confirm, door, fill, limit, plan, progress, reason, render};
+    use everloop_types::{Lang, TextKey, Words};
 
     #[test]
     fn texts_fixed_by_the_specification_are_byte_exact() {
-        let zh = |key, args: &[(&str, &str)]| get(Lang::ZhCn, key, args);
-        assert_eq!(zh("confirm.prefix", &[]), "请确认：");
-        assert_eq!(zh("confirm.missing", &[]), "请补充必要信息");
-        assert_eq!(zh("reason.step_limit", &[("limit", "25")]), "[达到最大工具调用次数 25]");
-        assert_eq!(zh("limit.reached", &[("limit", "20")]), "已达到最大执行步数（20）");
-        assert_eq!(zh("limit.done", &[]), "已完成部分");
-        assert_eq!(zh("limit.why", &[]), "未完成原因");
-        assert_eq!(zh("limit.next", &[]), "下一步建议");
-        assert!(zh("plan.unavailable", &[]).starts_with("抱歉，当前计划执行服务暂时不可用"));
-        assert_eq!(
-            zh("plan.repeated_question", &[]),
-            "无法完成重规划，请直接用 /todo 或 /schedule"
-        );
-        assert_eq!(zh("plan.too_many_questions", &[]), "澄清次数过多，请直接用 /todo 或 /schedule");
-        assert_eq!(zh("cancel.phrase", &[]), "取消当前任务");
-        assert_eq!(zh("door.canceled", &[]), "已取消当前任务。");
-        assert_eq!(zh("door.nothing_to_cancel", &[]), "当前没有进行中的任务。");
-        assert!(zh("door.no_model", &[]).starts_with("当前未配置 LLM"));
-        assert!(!zh("door.no_model", &[]).contains('\n'), "it is one line");
-        assert_eq!(zh("progress.replan_failed", &[]), "重规划失败，准备重试");
-        assert_eq!(zh("progress.thought_failed", &[]), "思考失败，准备重试");
+        let zh = |text: super::Text| text.in_lang(Lang::ZhCn);
+        assert_eq!(zh(confirm::prefix()), "请确认：");
+        assert_eq!(zh(confirm::missing()), "请补充必要信息");
+        assert_eq!(zh(reason::step_limit(&25)), "[达到最大工具调用次数 25]");
+        assert_eq!(zh(limit::reached(&20)), "已达到最大执行步数（20）");
+        assert_eq!(zh(limit::done()), "已完成部分");
+        assert_eq!(zh(limit::why()), "未完成原因");
+        assert_eq!(zh(limit::next()), "下一步建议");
+        assert!(zh(plan::unavailable()).starts_with("抱歉，当前计划执行服务暂时不可用"));
+        assert_eq!(zh(plan::repeated_question()), "无法完成重规划，请直接用 /todo 或 /schedule");
+        assert_eq!(zh(plan::too_many_questions()), "澄清次数过多，请直接用 /todo 或 /schedule");
+        assert_eq!(zh(cancel::phrase()), "取消当前任务");
+        assert_eq!(zh(door::canceled()), "已取消当前任务。");
+        assert_eq!(zh(door::nothing_to_cancel()), "当前没有进行中的任务。");
+        assert!(zh(door::no_model()).starts_with("当前未配置 LLM"));
+        assert!(!zh(door::no_model()).contains('\n'), "it is one line");
+        assert_eq!(zh(progress::replan_failed()), "重规划失败，准备重试");
+        assert_eq!(zh(progress::thought_failed()), "思考失败，准备重试");
     }
 
     #[test]
-    fn unknown_placeholders_and_keys_stay_visible() {
+    fn unknown_placeholders_and_keys_of_newer_programs_stay_visible() {
         assert_eq!(fill("a {x} {y", |_| None), "a {x} {y");
-        assert_eq!(get(Lang::En, "no.such.key", &[]), "no.such.key");
+        let newer = Words::Key(TextKey::new("no.such.key"), Default::default());
+        assert_eq!(render(&newer, Lang::En), "no.such.key");
     }
 
     #[test]
-    fn words_render_line_by_line() {
-        let words = Words::All(vec![Words::Said("one".into()), Words::key("limit.done")]);
+    fn words_render_line_by_line_in_any_language() {
+        let words = Words::All(vec![Words::Said("one".into()), limit::done().words()]);
         assert_eq!(render(&words, Lang::En), "one\nDone so far");
+        let words = limit::reached(&7).words();
+        assert_eq!(render(&words, Lang::ZhCn), limit::reached(&7).in_lang(Lang::ZhCn));
     }
 }

@@ -1,10 +1,10 @@
 //! What tools say, for people.
 //!
 //! Tools and the engine speak English, because the model reads it; what they say themselves has the
-//! same for people in `catalog::seen`, whose English is the pattern. What others wrote (files,
-//! pages, output of commands, errors of other programs) stays as it is.
+//! same for people in `texts/observations.txt`, whose English is the pattern. What others wrote
+//! (files, pages, output of commands, errors of other programs) stays as it is.
 
-use crate::{Text, catalog, fill};
+use crate::{Template, fill, generated};
 use everloop_types::Lang;
 use std::borrow::Cow;
 
@@ -67,15 +67,15 @@ pub(crate) fn fault(lang: Lang, text: &str) -> Cow<'_, str> {
 
 type Found<'t> = Vec<(&'static str, &'t str)>;
 
-fn find(line: &str) -> Option<(&'static Text, Found<'_>)> {
-    catalog::seen::TEXTS.iter().find_map(|text| {
+fn find(line: &str) -> Option<(&'static Template, Found<'_>)> {
+    generated::PATTERNS.iter().find_map(|text| {
         let mut found = Vec::new();
         matches(text.en, line, &mut found).then_some((text, found))
     })
 }
 
 /// The text for people; what stands for a reason is such a text itself.
-fn filled(text: &Text, found: &Found<'_>) -> String {
+fn filled(text: &Template, found: &Found<'_>) -> String {
     let values: Vec<(&str, String)> = found
         .iter()
         .map(|(name, value)| {

@@ -1,6 +1,6 @@
 //! `ask_user`: a question to the person. The run waits without holding a worker.
 
-use crate::{CallContext, Done, Tool};
+use everloop_ports::{CallContext, Done, Tool};
 use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;

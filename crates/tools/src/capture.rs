@@ -2,7 +2,7 @@
 
 use crate::clean::{Cleaner, clean};
 use crate::clip::{self, Gap};
-use crate::tool::OnOutput;
+use everloop_ports::OnOutput;
 use std::collections::VecDeque;
 
 /// What is kept of an output. Whoever writes is never held up: the excess is read and dropped.

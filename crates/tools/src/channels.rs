@@ -7,7 +7,7 @@
 
 use crate::hosts::{Host, Hosts};
 use crate::request::{Http, Request};
-use crate::tool::Boxed;
+use everloop_ports::{Boxed, Deliver, Delivery};
 use everloop_types::UtcMs;
 use reqwest::{Method, Url};
 use rustix::fs::{FlockOperation, flock};
@@ -22,28 +22,6 @@ const DELIVERY_MS_MAX: u64 = 10_000;
 
 /// Bytes of a webhook's answer that are looked at, and of a message that are sent.
 const BYTES_MAX: usize = 1 << 20;
-
-/// A message on its way, for the one who brings it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Delivery {
-    /// The same for each repetition, and for no other message.
-    pub id: String,
-    /// The channel's name.
-    pub channel: String,
-    /// What it says.
-    pub text: String,
-    /// The present moment.
-    pub at: UtcMs,
-}
-
-/// Brings messages to their channels.
-pub trait Deliver: Send + Sync {
-    /// Whether it can bring anything there. What it cannot bring is left to others.
-    fn has(&self, channel: &str) -> bool;
-
-    /// Brings one. An error says why it is to be brought again; it may have arrived all the same.
-    fn deliver<'a>(&'a self, delivery: &'a Delivery) -> Boxed<'a, Result<(), String>>;
-}
 
 /// A channel. It may hold a secret in its address, so only its name and kind are ever shown.
 #[derive(Clone, PartialEq, Eq)]

@@ -2,26 +2,8 @@
 //!
 //! Deliberately absent: the child. The engine makes it, in the transaction that says so.
 
-use crate::{CallContext, Done, Tool};
+use everloop_ports::{CallContext, DelegateArgs, Done, Tool};
 use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown};
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-/// The arguments of `delegate`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DelegateArgs {
-    /// All that the helper sees.
-    pub task: String,
-    /// Its loop.
-    #[serde(default, rename = "loop")]
-    #[schemars(extend("x-rare" = true))]
-    pub loop_name: Option<String>,
-    /// Some of your tools.
-    #[serde(default)]
-    #[schemars(extend("x-rare" = true))]
-    pub tools: Option<Vec<String>>,
-}
 
 /// Hands a task to a child run.
 #[derive(Debug)]

@@ -16,7 +16,8 @@ use crate::replace::{
     COMPARE_BYTES_MAX, Present, Replacement, expected, replace_file, short_hash, temporary,
 };
 use crate::write_file::{changing, found, judged, present, was};
-use crate::{CallContext, Done, Intent, Judgement, Probe, Tool, Workspace, WorkspaceError, clip};
+use crate::{Workspace, WorkspaceError, clip};
+use everloop_ports::{CallContext, CallPolicy, Done, Intent, Probe, Tool};
 use everloop_types::{Flow, Handling, Observation, Sends, digest_bytes};
 use passage::{Change, Edit, replaced};
 use schemars::JsonSchema;
@@ -85,7 +86,7 @@ impl Tool for EditFile {
         self.workspace.instructs(&args.path)
     }
 
-    async fn judge(&self, args: &EditFileArgs) -> Judgement {
+    async fn judge(&self, args: &EditFileArgs) -> CallPolicy {
         judged(self.is_delicate(args))
     }
 

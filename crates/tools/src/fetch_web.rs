@@ -11,11 +11,12 @@
 
 mod readable;
 
+use crate::access::closes_redirect;
 use crate::hosts::{Host, Hosts, Names};
 use crate::http::canceled;
-use crate::marks::FROM_THE_WEB;
 use crate::request::{Answer, Body, Http, NoAnswer, Request};
-use crate::{Bars, CallContext, Done, Tool, Transient, clean, clip};
+use crate::{clean, clip};
+use everloop_ports::{AccessRules, CallContext, Done, FROM_THE_WEB, Tool, Transient};
 use everloop_types::{
     Approval, EffectClass, Flow, Handling, Labels, Observation, OnUnknown, Sends,
 };
@@ -154,7 +155,7 @@ impl From<NoAnswer> for NoPage {
 }
 
 impl FetchWeb {
-    async fn page(&self, address: &str, bars: &Bars) -> Result<Page, NoPage> {
+    async fn page(&self, address: &str, bars: &AccessRules) -> Result<Page, NoPage> {
         if address.chars().count() > URL_CHARS_MAX {
             let words = format!("the address has more than {URL_CHARS_MAX} characters");
             return Err(NoPage::Refused(words));
@@ -169,7 +170,7 @@ impl FetchWeb {
                 None => return read(url, answer).await,
                 Some(next) => {
                     let next = next.map_err(NoPage::Refused)?;
-                    if let Some(words) = bars.closes_redirect(&url, &next) {
+                    if let Some(words) = closes_redirect(bars, &url, &next) {
                         return Err(NoPage::Refused(words));
                     }
                     url = next;

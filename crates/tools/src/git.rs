@@ -18,7 +18,8 @@
 use crate::git_locks::{Seen, advice};
 use crate::git_program::{GRACE_MS, Git};
 use crate::place::{here, only_here};
-use crate::{CallContext, Done, Intent, Probe, Tool, Workspace, clip};
+use crate::{Workspace, clip};
+use everloop_ports::{CallContext, Done, Intent, Probe, Tool};
 use everloop_types::{
     Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, Sends,
 };

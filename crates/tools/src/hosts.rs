@@ -9,8 +9,8 @@
 
 mod address;
 
-use crate::Boxed;
 use address::is_public;
+use everloop_ports::Boxed;
 use reqwest::Url;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;

@@ -15,7 +15,7 @@
 //! Deliberately absent: headers of the model's choice, and so every credential.
 
 use crate::request::{Answer, Http, NoAnswer, Request};
-use crate::{CallContext, Done, Intent, Judgement, Probe, Tool, Transient};
+use everloop_ports::{CallContext, CallPolicy, Done, Intent, Probe, Tool, Transient};
 use everloop_types::{
     Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, Sends, host_of,
 };
@@ -214,10 +214,10 @@ impl Tool for HttpSend {
     }
 
     /// Rules, approvals and labels look at `url`: no other address leads elsewhere.
-    async fn judge(&self, args: &HttpSendArgs) -> Judgement {
+    async fn judge(&self, args: &HttpSendArgs) -> CallPolicy {
         match probes_elsewhere(args) {
-            true => Judgement::Deny(ELSEWHERE.to_owned()),
-            false => Judgement::AsSet,
+            true => CallPolicy::Deny(ELSEWHERE.to_owned()),
+            false => CallPolicy::Default,
         }
     }
 

@@ -9,9 +9,10 @@
 //!
 //! Deliberately absent: approvals, retries, journaling (the engine's), and hosts that nobody named.
 
+mod access;
 mod after;
 mod ask_user;
-mod bars;
+mod builtin;
 mod capture;
 mod channels;
 mod clean;
@@ -37,10 +38,10 @@ mod http;
 mod leader;
 mod links;
 mod list_dir;
-mod marks;
-pub mod mcp;
+mod local_server;
 mod near_names;
 mod outside;
+mod pinned;
 mod place;
 mod process;
 mod process_table;
@@ -49,7 +50,6 @@ mod protected;
 mod read_file;
 mod readable;
 mod record;
-mod registry;
 mod replace;
 mod request;
 mod search;
@@ -61,18 +61,17 @@ mod shell_rules;
 mod shell_words;
 mod table;
 mod todo_write;
-mod tool;
 mod walls;
 mod workspace;
 mod write_file;
 
 pub use after::finish_looking;
 pub use ask_user::{AskUser, AskUserArgs};
-pub use bars::Bars;
-pub use channels::{Channel, Channels, Deliver, Delivery};
+pub use builtin::{Setting, builtin_tools, with_reads_outside};
+pub use channels::{Channel, Channels};
 pub use clean::{Cleaner, clean};
 pub use cores::leave_no_core;
-pub use delegate::{Delegate, DelegateArgs};
+pub use delegate::Delegate;
 pub use descriptors::hand_on_no_files;
 pub use edit_file::{EditFile, EditFileArgs};
 pub use fetch_web::{FetchWeb, FetchWebArgs, WebSetting};
@@ -83,13 +82,14 @@ pub use home::holds_home;
 pub use hosts::{Host, Hosts, Names, Resolve};
 pub use http::{HttpGet, HttpGetArgs, HttpSend, HttpSendArgs, SendMethod};
 pub use list_dir::{ListDir, ListDirArgs};
-pub use marks::{BY_OTHERS, FROM_THE_WEB};
+pub use local_server::{LocalServer, RunningServer};
+pub use pinned::{PinError, PinnedClient};
+pub use process::{Ended, Life};
 pub use programs::{
     find_program, own_program, run_from_workspace, search_path, trusted_program, will_run,
 };
 pub use read_file::{ReadFile, ReadFileArgs};
-pub use record::{forget_records, recorded_runs};
-pub use registry::{Registry, Setting};
+pub use record::{forget_records, recorded_runs, replace_file};
 pub use request::Http;
 pub use search::{
     Hit, InternetSearch, InternetSearchArgs, SearchError, SearchProvider, SearchService,
@@ -101,10 +101,6 @@ pub use shell::{Shell, ShellArgs, ShellLimits, ShellSetting};
 pub use shell_rules::{Examples, RuleError, Say, ShellRule};
 pub use table::{BUILT_IN, BuiltIn, Needs, Timeout};
 pub use todo_write::{Todo, TodoItem, TodoState, TodoStatus, TodoWrite, TodoWriteArgs};
-pub use tool::{
-    AnyTool, Bareness, Boxed, CallContext, Done, Intent, Judgement, OnOutput, Outgoing, Probe,
-    Tool, Transient, erase,
-};
 pub use walls::{GitAccess, Level, Limits, Network, Sandbox, Standing, WallSetting, wall_main};
 pub use workspace::{Workspace, WorkspaceError};
 pub use write_file::{WriteFile, WriteFileArgs};

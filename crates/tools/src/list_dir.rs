@@ -4,8 +4,9 @@ use crate::clip::counted;
 use crate::near_names::told;
 use crate::read_file::{blocking, reading};
 use crate::write_file::judged;
-use crate::{CallContext, Done, Judgement, Tool, Workspace, WorkspaceError, clip};
+use crate::{Workspace, WorkspaceError, clip};
 use cap_std::fs::DirEntry;
+use everloop_ports::{CallContext, CallPolicy, Done, Tool};
 use everloop_types::{Flow, Handling, Observation};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -55,7 +56,7 @@ impl Tool for ListDir {
         self.workspace.outside(&args.path).is_some()
     }
 
-    async fn judge(&self, args: &ListDirArgs) -> Judgement {
+    async fn judge(&self, args: &ListDirArgs) -> CallPolicy {
         judged(self.is_delicate(args))
     }
 

@@ -1,7 +1,8 @@
 //! Reading outside the workspace, where the settings allow it (`tools.restrict_to_workspace`).
 //!
-//! A person is asked about each path (`Judgement::Delicate`), what is read counts as private and as
-//! written by others, and files of the program itself stay shut. Nothing is ever written outside.
+//! A person is asked about each path (`CallPolicy::Sensitive`), what is read counts as private and
+//! as written by others, and files of the program itself stay shut. Nothing is ever written
+//! outside.
 
 use crate::links;
 use crate::workspace::{Workspace, WorkspaceError, refuse};

@@ -7,7 +7,7 @@
 //! something happened, never that it did not.
 
 use crate::record::Records;
-use crate::{Intent, Probe};
+use everloop_ports::{Intent, Probe};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;

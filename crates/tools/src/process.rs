@@ -5,10 +5,10 @@
 
 use crate::capture::Capture;
 use crate::guard::TERMINATE;
-use crate::handover;
 use crate::process_table::{in_group, in_session};
 use crate::programs::{find_program, search_path};
 use crate::walls::Enclosure;
+use crate::{RunningServer, handover};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -74,8 +74,10 @@ pub(crate) struct Running {
 
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub enum Ended {
+    /// With this code.
     Exit(i32),
+    /// By this signal.
     Signal(i32),
     /// It certainly never ran.
     NeverStarted(String),
@@ -100,14 +102,14 @@ impl Launch<'_> {
     }
 
     /// Starts it to be talked to while it runs. Only a guard can do that.
-    pub(crate) fn talk(&self) -> io::Result<Talking> {
+    pub(crate) fn talk(&self) -> io::Result<RunningServer> {
         let (theirs, input) = io::pipe()?;
         let (output, answers) = io::pipe()?;
         let (log, complaints) = io::pipe()?;
         let mut command = self.command(&["--stdin"])?;
         command.stdout(answers).stderr(complaints);
         let (exit, leash) = guarded(command, Some(OwnedFd::from(theirs)))?;
-        Ok(Talking {
+        Ok(RunningServer {
             input: Sender::from_owned_fd(OwnedFd::from(input))?,
             output: Receiver::from_owned_fd(OwnedFd::from(output))?,
             log: Receiver::from_owned_fd(OwnedFd::from(log))?,
@@ -172,24 +174,15 @@ impl Launch<'_> {
     }
 }
 
-/// A command that is talked to.
-pub(crate) struct Talking {
-    pub(crate) input: Sender,
-    pub(crate) output: Receiver,
-    /// What it says beside its answers.
-    pub(crate) log: Receiver,
-    pub(crate) life: Life,
-}
-
 /// The life of a command that is talked to. Dropping it kills.
-pub(crate) struct Life {
+pub struct Life {
     exit: Exit,
     leash: Leash,
 }
 
 impl Life {
     /// Ends it and says how it ended.
-    pub(crate) async fn end(&mut self) -> Ended {
+    pub async fn end(&mut self) -> Ended {
         self.leash.kill();
         timeout(VANISH, self.exit.wait()).await.unwrap_or(Ended::Stuck)
     }

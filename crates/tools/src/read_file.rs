@@ -4,7 +4,8 @@ use crate::clip::counted;
 use crate::near_names::told;
 use crate::replace::short_hash;
 use crate::write_file::judged;
-use crate::{CallContext, Done, Judgement, Tool, Workspace, clean, clip};
+use crate::{Workspace, clean, clip};
+use everloop_ports::{CallContext, CallPolicy, Done, Tool};
 use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -60,7 +61,7 @@ impl Tool for ReadFile {
         self.workspace.outside(&args.path).is_some()
     }
 
-    async fn judge(&self, args: &ReadFileArgs) -> Judgement {
+    async fn judge(&self, args: &ReadFileArgs) -> CallPolicy {
         judged(self.is_delicate(args))
     }
 

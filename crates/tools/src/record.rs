@@ -191,7 +191,10 @@ pub(crate) fn replace(file: &Path, record: &Record) -> io::Result<()> {
 }
 
 /// Replaces a file so that a reader, also after a power cut, finds the old content or the new.
-pub(crate) fn replace_file(file: &Path, content: &[u8]) -> io::Result<()> {
+///
+/// # Errors
+/// If it cannot be written durably; the old content is then still there.
+pub fn replace_file(file: &Path, content: &[u8]) -> io::Result<()> {
     let (temporary, _) = write_beside(file, content)?;
     fs::rename(&temporary, file)?;
     sync_folder(file)

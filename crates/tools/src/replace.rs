@@ -13,8 +13,9 @@
 //! rename is overwritten; the last look comes after the slow part.
 
 use crate::workspace::check_regular;
-use crate::{CallContext, Workspace, WorkspaceError};
+use crate::{Workspace, WorkspaceError};
 use cap_std::fs::{Dir, OpenOptions};
+use everloop_ports::CallContext;
 use everloop_types::digest_bytes;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -15,7 +15,7 @@ use crate::capture::Capture;
 use crate::clean::clean;
 use crate::clip;
 use crate::hosts::{Hosts, Misled, Names, places};
-use crate::marks::FROM_THE_WEB;
+use everloop_ports::FROM_THE_WEB;
 use everloop_types::{Ending, Observation};
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Method, Response, Url};

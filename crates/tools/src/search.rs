@@ -21,12 +21,12 @@ mod token;
 pub(crate) use text::{decoded, is_hidden, spaced};
 pub(crate) use token::{Token, Tokens};
 
+use crate::clip;
 use crate::http::canceled;
 use crate::request::is_passing;
-use crate::tool::Boxed;
-use crate::{CallContext, Done, Tool, Transient, clip};
 use bing::Bing;
 use duckduckgo::DuckDuckGo;
+use everloop_ports::{Boxed, CallContext, Done, Tool, Transient};
 use everloop_types::{
     Approval, EffectClass, Flow, Handling, Labels, Observation, OnUnknown, Sends,
 };

@@ -10,9 +10,11 @@
 //!
 //! Deliberately absent: an index, matches over several lines, files that git would not keep.
 
+use crate::access::closes_file;
 use crate::clip::counted;
 use crate::read_file::reading;
-use crate::{Bars, CallContext, Done, Tool, Workspace, clean, clip};
+use crate::{Workspace, clean, clip};
+use everloop_ports::{AccessRules, CallContext, Done, Tool};
 use everloop_types::{Ending, Flow, Handling, Observation};
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::{DirEntry, Walk, WalkBuilder};
@@ -113,7 +115,7 @@ impl Tool for SearchCode {
 struct Bounds {
     cancel: CancellationToken,
     until: Instant,
-    bars: Bars,
+    bars: AccessRules,
 }
 
 /// What was found, and why there may be more.
@@ -181,7 +183,7 @@ fn search(workspace: &Workspace, args: &SearchCodeArgs, bounds: &Bounds) -> Resu
         if glob.as_ref().is_some_and(|glob| !glob.is_match(&relative)) {
             continue;
         }
-        if bounds.bars.closes_file(&relative) {
+        if closes_file(&bounds.bars, &relative) {
             found.closed += 1;
             continue;
         }

@@ -3,7 +3,8 @@
 //! The message and the outcome of the call are one transaction, so whether it was sent is never
 //! unknown: it is queued, and whoever works next brings it, at least once and under one id.
 
-use crate::{CallContext, Channels, Done, Outgoing, Tool};
+use crate::Channels;
+use everloop_ports::{CallContext, Done, Outgoing, Tool};
 use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown, Sends};
 use schemars::JsonSchema;
 use serde::Deserialize;

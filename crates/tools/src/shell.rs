@@ -11,10 +11,8 @@ use crate::readable::without_own;
 use crate::record::{self, Origin, Record, Records};
 use crate::shell_rules::{self, Say};
 use crate::walls::{self, Enclosure, Plot};
-use crate::{
-    Bareness, CallContext, Done, GitAccess, Intent, Judgement, Network, Probe, Sandbox, ShellRule,
-    Tool, WallSetting, Workspace, clip,
-};
+use crate::{GitAccess, Network, Sandbox, ShellRule, WallSetting, Workspace, clip};
+use everloop_ports::{CallContext, CallPolicy, Done, Intent, Probe, Tool, UnsandboxedReason};
 use everloop_types::{
     Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, RunId, Sends,
     instructs,
@@ -166,23 +164,23 @@ impl Tool for Shell {
         self.done(capture, &ended, stop, notes, context.observation_chars)
     }
 
-    async fn judge(&self, args: &ShellArgs) -> Judgement {
+    async fn judge(&self, args: &ShellArgs) -> CallPolicy {
         let said = shell_rules::say(&self.setting.rules, &args.command);
         if let Some((Say::Deny, rule)) = said {
-            return Judgement::Deny(format!("the rule {rule} denies it"));
+            return CallPolicy::Deny(format!("the rule {rule} denies it"));
         }
         let veiled = shell_rules::veiled(&self.setting.rules, &args.command);
         match self.look(|plot| plot.check()).await {
             Ok(()) => match (said, veiled) {
-                (_, Some(part)) => Judgement::Insist(part),
-                (Some((Say::Allow, rule)), None) => Judgement::Allow(rule.to_owned()),
-                (Some((_, rule)), None) => Judgement::Ask(rule.to_owned()),
-                (None, None) => Judgement::AsSet,
+                (_, Some(part)) => CallPolicy::AlwaysAsk(part),
+                (Some((Say::Allow, rule)), None) => CallPolicy::Allow(rule.to_owned()),
+                (Some((_, rule)), None) => CallPolicy::Ask(rule.to_owned()),
+                (None, None) => CallPolicy::Default,
             },
             Err(_) if self.setting.walls.sandbox == Sandbox::Require => {
-                Judgement::Deny(NO_WALL.to_owned())
+                CallPolicy::Deny(NO_WALL.to_owned())
             }
-            Err(why) => Judgement::Bare(why),
+            Err(why) => CallPolicy::Unsandboxed(why),
         }
     }
 
@@ -273,10 +271,10 @@ impl Shell {
     /// Walls are tried out and files looked at, which may take a moment.
     async fn look<T: Send + 'static>(
         &self,
-        at: impl FnOnce(&Plot<'_>) -> Result<T, Bareness> + Send + 'static,
-    ) -> Result<T, Bareness> {
+        at: impl FnOnce(&Plot<'_>) -> Result<T, UnsandboxedReason> + Send + 'static,
+    ) -> Result<T, UnsandboxedReason> {
         let Some(helper) = self.guard.clone() else {
-            return Err(Bareness::NoWall("there is no program to build one".to_owned()));
+            return Err(UnsandboxedReason::NoWall("there is no program to build one".to_owned()));
         };
         let (workspace, own) = (self.workspace.root().to_owned(), self.own.clone());
         let mut setting = self.setting.walls.clone();
@@ -284,13 +282,13 @@ impl Shell {
         let look = move || {
             if let Some(own) = data.iter().chain(&own).find(|own| is_shown(own)) {
                 let words = format!("{} lies where every command may read", own.display());
-                return Err(Bareness::NoWall(words));
+                return Err(UnsandboxedReason::NoWall(words));
             }
             setting.readable = without_own(&setting.readable, &own);
             at(&Plot { setting: &setting, workspace: &workspace, own: &own, helper: &helper })
         };
         let looked = tokio::task::spawn_blocking(look).await;
-        looked.unwrap_or_else(|error| Err(Bareness::NoWall(error.to_string())))
+        looked.unwrap_or_else(|error| Err(UnsandboxedReason::NoWall(error.to_string())))
     }
 
     async fn stop(&self, context: &CallContext) -> Stop {

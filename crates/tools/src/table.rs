@@ -1,11 +1,19 @@
 //! Every built-in tool in one table: what a crash means for it, who is asked, what bounds it, and
 //! what it needs to be there at all.
 //!
-//! The tools themselves say the same in their handling; a test holds the two together.
+//! A new tool is its file, its `mod` line in `lib.rs`, its row here and its texts. The tools
+//! themselves say the same in their handling; a test holds the two together.
 
+use crate::builtin::Parts;
+use crate::{
+    AskUser, EditFile, FetchWeb, GitCommit, GitPush, GitRead, HttpGet, HttpSend, InternetSearch,
+    ListDir, ReadFile, SearchCode, SendMessage, TodoWrite, WriteFile,
+};
 use Approval::{Allow, Ask};
 use EffectClass::{Probeable, Pure, Transactional};
+use everloop_ports::{AnyTool, Tool, erase};
 use everloop_types::{Approval, EffectClass};
+use std::sync::Arc;
 
 /// One built-in tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,26 +78,73 @@ const GIT: Timeout = Timeout::Ms(120_000);
 const HTTP: Timeout = Timeout::Setting("tools.http_timeout");
 const HOSTS: Needs = Needs::Setting("tools.http_allow");
 
+/// What makes a tool; none where what it needs is not there.
+pub(crate) type Make = fn(&Parts<'_>) -> Option<Arc<dyn AnyTool>>;
+
 /// The tools of this crate, in the order in which the model sees them, as they are where a private
 /// folder for records is kept: without one `shell` is dangerous. `http_send` is keyed where hosts
 /// honour keys. Of files, a person is asked only about those that others take instructions from.
-pub const BUILT_IN: &[BuiltIn] = &[
-    tool("read_file", Pure, Allow, FILES),
-    tool("list_dir", Pure, Allow, FILES),
-    tool("search_code", Pure, Allow, FILES),
-    tool("edit_file", Probeable, Allow, FILES).on("path"),
-    tool("write_file", Probeable, Allow, FILES).on("path"),
-    tool("shell", Probeable, Ask, Timeout::Setting("tools.shell_timeout")),
-    tool("ask_user", Transactional, Allow, Timeout::Ms(0)),
-    tool("todo_write", Transactional, Allow, Timeout::Ms(5_000)),
-    tool("git_read", Pure, Allow, GIT).with(Needs::Repository),
-    tool("git_commit", Probeable, Ask, GIT).with(Needs::Repository),
-    tool("git_push", Probeable, Ask, GIT).on("remote").with(Needs::Repository),
-    tool("internet_search", Pure, Allow, Timeout::Setting("search.timeout"))
-        .with(Needs::Setting("search.provider")),
-    tool("fetch_web", Pure, Allow, Timeout::Setting("tools.fetch_timeout")),
-    tool("http_get", Pure, Allow, HTTP).with(HOSTS),
-    tool("http_send", Probeable, Ask, HTTP).on("url").with(HOSTS),
-    tool("send_message", Transactional, Ask, Timeout::Ms(10_000))
-        .with(Needs::Setting("tools.channels")),
+pub(crate) const TOOLS: [(BuiltIn, Make); 16] = [
+    (tool("read_file", Pure, Allow, FILES), |parts| {
+        some(ReadFile { workspace: parts.workspace() })
+    }),
+    (tool("list_dir", Pure, Allow, FILES), |parts| some(ListDir { workspace: parts.workspace() })),
+    (tool("search_code", Pure, Allow, FILES), |parts| {
+        some(SearchCode { workspace: parts.workspace() })
+    }),
+    (tool("edit_file", Probeable, Allow, FILES).on("path"), |parts| {
+        some(EditFile { workspace: parts.workspace(), records: parts.records() })
+    }),
+    (tool("write_file", Probeable, Allow, FILES).on("path"), |parts| {
+        some(WriteFile { workspace: parts.workspace(), records: parts.records() })
+    }),
+    (tool("shell", Probeable, Ask, Timeout::Setting("tools.shell_timeout")), |parts| {
+        some(parts.shell())
+    }),
+    (tool("ask_user", Transactional, Allow, Timeout::Ms(0)), |_| some(AskUser)),
+    (tool("todo_write", Transactional, Allow, Timeout::Ms(5_000)), |_| some(TodoWrite)),
+    (tool("git_read", Pure, Allow, GIT).with(Needs::Repository), |parts| {
+        parts.git().map(|git| erase(GitRead(git)))
+    }),
+    (tool("git_commit", Probeable, Ask, GIT).with(Needs::Repository), |parts| {
+        parts.git().map(|git| erase(GitCommit(git)))
+    }),
+    (tool("git_push", Probeable, Ask, GIT).on("remote").with(Needs::Repository), |parts| {
+        parts.git().map(|git| erase(GitPush(git)))
+    }),
+    (
+        tool("internet_search", Pure, Allow, Timeout::Setting("search.timeout"))
+            .with(Needs::Setting("search.provider")),
+        |parts| parts.setting.search.as_ref().map(|search| erase(InternetSearch::new(search))),
+    ),
+    (tool("fetch_web", Pure, Allow, Timeout::Setting("tools.fetch_timeout")), |parts| {
+        parts.setting.web.as_ref().map(|web| erase(FetchWeb::new(web)))
+    }),
+    (tool("http_get", Pure, Allow, HTTP).with(HOSTS), |parts| {
+        parts.http().map(|http| erase(HttpGet::new(http)))
+    }),
+    (tool("http_send", Probeable, Ask, HTTP).on("url").with(HOSTS), |parts| {
+        let key_lifetime_ms = parts.setting.http_key_lifetime_ms;
+        parts.http().map(|http| erase(HttpSend::new(http, key_lifetime_ms)))
+    }),
+    (
+        tool("send_message", Transactional, Ask, Timeout::Ms(10_000))
+            .with(Needs::Setting("tools.channels")),
+        |parts| parts.channels().map(|channels| erase(SendMessage::new(channels))),
+    ),
 ];
+
+/// What is known of each tool of this crate, in the same order.
+pub const BUILT_IN: &[BuiltIn] = &{
+    let mut rows = [TOOLS[0].0; TOOLS.len()];
+    let mut at = 1;
+    while at < rows.len() {
+        rows[at] = TOOLS[at].0;
+        at += 1;
+    }
+    rows
+};
+
+fn some(tool: impl Tool) -> Option<Arc<dyn AnyTool>> {
+    Some(erase(tool))
+}

@@ -1,7 +1,8 @@
 //! `todo_write`: the model's own list of what it intends to do. Nothing is stored here: the loop
 //! folds the list from the calls, and `Run` answers calls that name their items with all of it.
 
-use crate::{CallContext, Done, Tool, clip};
+use crate::clip;
+use everloop_ports::{CallContext, Done, Tool};
 use everloop_types::{
     Approval, EffectClass, Flow, Handling, ItemState, Observation, OnUnknown, PlanItem, TODO_WRITE,
     TodoList,

@@ -11,7 +11,7 @@
 //!
 //! Without any of them a command runs bare, and only after a person was told so.
 //!
-//! Deliberately absent: who is asked (`Judgement`, the engine's), walls elsewhere than on Linux.
+//! Deliberately absent: who is asked (`CallPolicy`, the engine's), walls elsewhere than on Linux.
 
 mod aftermath;
 mod aside;
@@ -34,9 +34,9 @@ pub use inner::wall_main;
 pub(crate) use places::{SETTINGS, SYSTEM};
 pub use trial::{Level, Standing};
 
-use crate::Bareness;
 use aftermath::Watch;
 use bubblewrap::Bubblewrap;
+use everloop_ports::UnsandboxedReason;
 use inner::{Files, Inner, Kernel, Sockets, identity};
 use places::{How, Look, Survey};
 use serde::{Deserialize, Serialize};
@@ -164,50 +164,52 @@ pub(crate) struct Enclosure {
 
 impl Plot<'_> {
     /// Whether walls can stand here. Tries them, if nobody did yet: may take a moment.
-    pub(crate) fn check(&self) -> Result<(), Bareness> {
+    pub(crate) fn check(&self) -> Result<(), UnsandboxedReason> {
         self.kind(Look::Top).map(drop)
     }
 
     /// The walls, ready to be put around a command.
-    pub(crate) fn enclose(&self) -> Result<Enclosure, Bareness> {
+    pub(crate) fn enclose(&self) -> Result<Enclosure, UnsandboxedReason> {
         match self.kind(Look::Through)? {
             Kind::Apart(bubblewrap, standing, survey) => {
                 let walls = self.apart(bubblewrap, standing, &survey);
-                walls.map_err(|error| Bareness::NoWall(error.to_string()))
+                walls.map_err(|error| UnsandboxedReason::NoWall(error.to_string()))
             }
             Kind::Inside(survey) => self.inside(&survey),
         }
     }
 
-    fn kind(&self, look: Look) -> Result<Kind<'static>, Bareness> {
+    fn kind(&self, look: Look) -> Result<Kind<'static>, UnsandboxedReason> {
         if self.setting.sandbox == Sandbox::Off {
-            return Err(Bareness::Off);
+            return Err(UnsandboxedReason::Off);
         }
         if self.workspace.parent().is_none() {
-            return Err(Bareness::NoWall("the workspace is the whole disk".to_owned()));
+            return Err(UnsandboxedReason::NoWall("the workspace is the whole disk".to_owned()));
         }
-        let survey = Survey::of(self, look).map_err(Bareness::NoWall)?;
+        let survey = Survey::of(self, look).map_err(UnsandboxedReason::NoWall)?;
         let standing = Standing::here(self.helper);
         match &standing.bubblewrap {
             Ok(program) if !program.program.starts_with(self.workspace) => {
                 return Ok(Kind::Apart(program, standing, survey));
             }
-            Ok(_) => return Err(Bareness::NoWall("bwrap lies in the workspace".to_owned())),
+            Ok(_) => {
+                return Err(UnsandboxedReason::NoWall("bwrap lies in the workspace".to_owned()));
+            }
             Err(_) => {}
         }
         if let (Err(why), _) | (_, Err(why)) = (&standing.landlock, &standing.seccomp) {
-            return Err(Bareness::NoWall(why.clone()));
+            return Err(UnsandboxedReason::NoWall(why.clone()));
         }
         // Landlock cannot shut a path below one that is open.
         let look = match self.setting.network {
             Network::Off => Look::PastSockets,
             Network::On => Look::Through,
         };
-        let survey = Survey::of(self, look).map_err(Bareness::NoWall)?;
+        let survey = Survey::of(self, look).map_err(UnsandboxedReason::NoWall)?;
         match survey.places.first() {
             Some(place) => {
                 let place = place.path.display();
-                Err(Bareness::NoWall(format!("without bwrap nothing protects {place}")))
+                Err(UnsandboxedReason::NoWall(format!("without bwrap nothing protects {place}")))
             }
             None => Ok(Kind::Inside(survey)),
         }
@@ -252,8 +254,9 @@ impl Plot<'_> {
         survey.written.clone().unwrap_or_else(|| vec![self.workspace.to_owned()])
     }
 
-    fn inside(&self, survey: &Survey) -> Result<Enclosure, Bareness> {
-        let scratch = Scratch::new().map_err(|error| Bareness::NoWall(error.to_string()))?;
+    fn inside(&self, survey: &Survey) -> Result<Enclosure, UnsandboxedReason> {
+        let scratch =
+            Scratch::new().map_err(|error| UnsandboxedReason::NoWall(error.to_string()))?;
         let mut read = places::system();
         read.extend(self.setting.readable.iter().cloned());
         read.extend(places::MACHINE.iter().map(PathBuf::from));

@@ -4,7 +4,8 @@ use crate::clip::counted;
 use crate::place::{here, only_here};
 use crate::read_file::blocking;
 use crate::replace::{Present, Replacement, expected, replace_file, temporary};
-use crate::{CallContext, Done, Intent, Judgement, Probe, Tool, Workspace, clip};
+use crate::{Workspace, clip};
+use everloop_ports::{CallContext, CallPolicy, Done, Intent, Probe, Tool};
 use everloop_types::{
     Approval, EffectClass, Flow, Handling, Observation, OnUnknown, Sends, digest_bytes,
 };
@@ -79,7 +80,7 @@ impl Tool for WriteFile {
         self.workspace.instructs(&args.path)
     }
 
-    async fn judge(&self, args: &WriteFileArgs) -> Judgement {
+    async fn judge(&self, args: &WriteFileArgs) -> CallPolicy {
         judged(self.is_delicate(args))
     }
 
@@ -97,10 +98,10 @@ impl Tool for WriteFile {
 }
 
 /// A person is asked about files that later runs or other programs take instructions from.
-pub(crate) fn judged(is_delicate: bool) -> Judgement {
+pub(crate) fn judged(is_delicate: bool) -> CallPolicy {
     match is_delicate {
-        true => Judgement::Delicate,
-        false => Judgement::AsSet,
+        true => CallPolicy::Sensitive,
+        false => CallPolicy::Default,
     }
 }
 

@@ -7,7 +7,7 @@ mod support;
 #[path = "repositories/ways.rs"]
 mod ways;
 
-use everloop_tools::{GitAccess, Level, Setting, Standing};
+use everloop_tools::{GitAccess, Level, Setting, Standing, finish_looking};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -315,4 +315,27 @@ async fn what_a_look_through_fifty_thousand_files_costs_is_told() {
         place.shell("true").await;
     }
     println!("a command among 50,000 files took {:?}", begun.elapsed() / 5);
+}
+
+/// Whoever gives up a call does not give up the look after it.
+#[tokio::test]
+async fn a_call_that_is_dropped_leaves_no_trap_behind() {
+    if Standing::here(&guard()).level() == Level::None {
+        println!("SKIPPED: no wall stands here, so a person is asked about every command");
+        return;
+    }
+    let place = Place::walled();
+    let trap = "git init -q .; git config core.fsmonitor 'touch ../mark #'; touch ready; sleep 99";
+    let is_ready = async {
+        while !place.path("ready").exists() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        seen = place.shell(trap) => panic!("it is still at work: {seen:?}"),
+        () = is_ready => {}
+    }
+    assert!(place.path(".git").exists(), "nobody has looked yet");
+    finish_looking(Duration::from_secs(20));
+    assert!(!place.path(".git").exists() && place.path(".git-set-aside").exists());
 }

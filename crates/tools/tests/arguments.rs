@@ -4,9 +4,8 @@
 
 mod support;
 
-use everloop_tools::{CallContext, Done};
-use everloop_types::check_args;
-use everloop_types::{Approval, EffectClass, Observation, OnUnknown, ToolSpec};
+use everloop_ports::{CallContext, Done};
+use everloop_types::{Approval, EffectClass, Observation, OnUnknown, ToolSpec, check_args};
 use serde_json::{Value, json};
 use support::Place;
 

@@ -4,7 +4,7 @@
 
 mod support;
 
-use everloop_tools::{CallContext, Probe};
+use everloop_ports::{CallContext, Probe};
 use everloop_types::Observation;
 use serde_json::{Value, json};
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -4,7 +4,7 @@
 
 mod support;
 
-use everloop_tools::{CallContext, Judgement};
+use everloop_ports::{CallContext, CallPolicy};
 use everloop_types::{Approval, Observation};
 use serde_json::json;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -292,7 +292,8 @@ async fn a_file_that_changed_since_it_was_read_is_not_written() {
 
 mod probes {
     use super::*;
-    use everloop_tools::{Probe, Setting};
+    use everloop_ports::Probe;
+    use everloop_tools::Setting;
     use serde_json::Value;
 
     const ARGS: &str = r#"{"path":"file","content":"new"}"#;
@@ -418,10 +419,10 @@ async fn a_person_is_asked_about_files_that_others_take_instructions_from_and_no
             "a",
             "hk/pre-commit",
         ] {
-            assert_eq!(judged(tool, path).await, Judgement::Delicate, "{tool} {path}");
+            assert_eq!(judged(tool, path).await, CallPolicy::Sensitive, "{tool} {path}");
         }
         for path in ["notes.md", "src/main.rs", "vscode/tasks.json", "agents.md.txt", "../x"] {
-            assert_eq!(judged(tool, path).await, Judgement::AsSet, "{tool} {path}");
+            assert_eq!(judged(tool, path).await, CallPolicy::Default, "{tool} {path}");
         }
     }
 }

@@ -4,7 +4,8 @@
 
 mod support;
 
-use everloop_tools::{CallContext, Done, Intent, Probe, Registry, Setting};
+use everloop_ports::{CallContext, Done, Intent, Probe};
+use everloop_tools::{Setting, builtin_tools};
 use everloop_types::{Ending, Observation};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -282,7 +283,7 @@ async fn a_repository_that_cannot_be_looked_at_says_nothing_about_a_commit() {
 #[tokio::test]
 async fn makes_one_commit_if_it_is_asked_to() {
     let Some(workspace) = std::env::var_os("EVERLOOP_TEST_WORKSPACE") else { return };
-    let registry = Registry::builtin(&Setting { guard: Some(guard()), ..Setting::new(workspace) });
+    let registry = builtin_tools(&Setting { guard: Some(guard()), ..Setting::new(workspace) });
     let commit = Arc::clone(registry.unwrap().get("git_commit").unwrap());
     commit.call(&commit_args().to_string(), &CallContext::new("key")).await;
 }

@@ -51,7 +51,7 @@ async fn settings_of_the_person_run_nothing_either() {
         return settings_in_a_home();
     };
     let setting = Setting { guard: Some(guard()), ..Setting::new(workspace) };
-    let registry = everloop_tools::Registry::builtin(&setting).unwrap();
+    let registry = everloop_tools::builtin_tools(&setting).unwrap();
     for view in ["status", "diff", "log"] {
         let tool = registry.get("git_read").unwrap();
         let args = json!({ "view": view }).to_string();

@@ -4,7 +4,8 @@
 
 mod support;
 
-use everloop_tools::{Judgement, Level, Registry, Setting, Standing};
+use everloop_ports::{CallPolicy, Registry};
+use everloop_tools::{Level, Setting, Standing, builtin_tools};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -43,7 +44,7 @@ const FREE: &[&str] = &["notes.txt", "project/zprofile.txt", "project/src/main.r
 
 async fn asked(registry: &Registry, path: &str) -> bool {
     let args = json!({"path": path, "content": "x\n"}).to_string();
-    registry.get("write_file").unwrap().judge(&args).await == Judgement::Delicate
+    registry.get("write_file").unwrap().judge(&args).await == CallPolicy::Sensitive
 }
 
 #[tokio::test]
@@ -52,7 +53,7 @@ async fn in_a_home_a_person_is_asked_about_what_others_obey() {
         return in_a_home();
     };
     let setting = Setting { guard: Some(guard()), ..Setting::new(&home) };
-    let registry = Registry::builtin(&setting).unwrap();
+    let registry = builtin_tools(&setting).unwrap();
     for path in OBEYED {
         assert!(asked(&registry, path).await, "{path}");
     }
@@ -127,7 +128,7 @@ async fn what_a_home_links_to_is_asked_about_where_it_lies() {
         return again(test, &home, &home.join("dotfiles"));
     };
     let setting = Setting { guard: Some(guard()), ..Setting::new(&workspace) };
-    let registry = Registry::builtin(&setting).unwrap();
+    let registry = builtin_tools(&setting).unwrap();
     assert!(asked(&registry, "rc").await && asked(&registry, "fish/config.fish").await);
     assert!(!asked(&registry, "README.md").await);
     if Standing::here(&guard()).level() == Level::Full {
@@ -169,11 +170,11 @@ async fn a_link_leads_to_the_question_also_where_nothing_is_yet() {
             ("edit_file", json!({"path": path, "old": "x", "new": "y"})),
         ] {
             let judged = place.tool(tool).judge(&args.to_string()).await;
-            assert_eq!(judged, Judgement::Delicate, "{tool} {path}");
+            assert_eq!(judged, CallPolicy::Sensitive, "{tool} {path}");
         }
     }
     let args = json!({"path": "plain.md", "content": "x"}).to_string();
-    assert_eq!(place.tool("write_file").judge(&args).await, Judgement::AsSet);
+    assert_eq!(place.tool("write_file").judge(&args).await, CallPolicy::Default);
     // What no tool writes at all is not written through such a link either.
     for (link, goal) in
         [("a", ".git/hooks/pre-commit"), ("b", ".agents/skills/x/SKILL.md"), ("c", ".bashrc")]
@@ -200,7 +201,7 @@ async fn a_file_that_makes_a_folder_a_repository_or_lies_in_one_is_asked_about()
             for name in order {
                 let path = format!("{folder}/{name}");
                 let args = json!({"path": path, "content": "x"}).to_string();
-                asked.push(place.tool("write_file").judge(&args).await == Judgement::Delicate);
+                asked.push(place.tool("write_file").judge(&args).await == CallPolicy::Sensitive);
                 place.write(&path, "x");
             }
             assert!(asked[3], "{folder} {order:?}: {asked:?}");
@@ -210,6 +211,6 @@ async fn a_file_that_makes_a_folder_a_repository_or_lies_in_one_is_asked_about()
     let place = Place::walled();
     for path in ["config", "HEAD", "refs/x", "hooks/x", "docs/objects/x"] {
         let args = json!({"path": path, "content": "x"}).to_string();
-        assert_eq!(place.tool("write_file").judge(&args).await, Judgement::AsSet, "{path}");
+        assert_eq!(place.tool("write_file").judge(&args).await, CallPolicy::Default, "{path}");
     }
 }

@@ -6,10 +6,8 @@
 mod server;
 mod support;
 
-use everloop_tools::{
-    CallContext, Channel, Channels, Deliver, Delivery, Done, FROM_THE_WEB, Host, Http, Judgement,
-    Probe, Setting,
-};
+use everloop_ports::{CallContext, CallPolicy, Deliver, Delivery, Done, FROM_THE_WEB, Probe};
+use everloop_tools::{Channel, Channels, Host, Http, Setting};
 use everloop_types::{EffectClass, Ending, Observation};
 use serde_json::{Value, json};
 use server::{Reply, Server, ok, status};
@@ -188,7 +186,7 @@ async fn probe_url_leads_to_the_host_and_port_of_url_or_nowhere() {
     for probe_url in elsewhere {
         let args = json!({"method": "PUT", "url": own.url("/ok"), "probe_url": probe_url});
         let args = args.to_string();
-        assert!(matches!(tool.judge(&args).await, Judgement::Deny(_)), "{args}");
+        assert!(matches!(tool.judge(&args).await, CallPolicy::Deny(_)), "{args}");
         assert_eq!(tool.before(&args).await, serde_json::Value::Null);
         assert!(matches!(tool.probe(&args, &intent(&json!("absent"))).await, Probe::Unknown(_)));
         let Done::Seen(seen) = tool.call(&args, &CallContext::new("key")).await else { panic!() };

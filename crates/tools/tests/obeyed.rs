@@ -7,7 +7,8 @@ mod support;
 #[path = "repositories/ways.rs"]
 mod ways;
 
-use everloop_tools::{Judgement, Level, Standing};
+use everloop_ports::CallPolicy;
+use everloop_tools::{Level, Standing};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -102,7 +103,7 @@ fn given(place: &Place, script: &str) {
 
 async fn is_asked(place: &Place, path: &str) -> bool {
     let args = json!({"path": path, "content": "x"}).to_string();
-    place.tool("write_file").judge(&args).await == Judgement::Delicate
+    place.tool("write_file").judge(&args).await == CallPolicy::Sensitive
 }
 
 #[tokio::test]

@@ -6,7 +6,8 @@
 
 mod support;
 
-use everloop_tools::{GitAccess, Judgement, Level, Setting, Standing};
+use everloop_ports::CallPolicy;
+use everloop_tools::{GitAccess, Level, Setting, Standing};
 use serde_json::json;
 use std::process::Command;
 use std::time::Instant;
@@ -171,7 +172,7 @@ async fn ordinary_work_asks_nothing_and_fails_nowhere() {
             }
             run += 1;
             let args = json!({ "command": command });
-            if place.tool("shell").judge(&args.to_string()).await != Judgement::AsSet {
+            if place.tool("shell").judge(&args.to_string()).await != CallPolicy::Default {
                 asked.push(command);
             }
             let seen = place.call("shell", args).await;

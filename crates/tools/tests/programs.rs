@@ -5,7 +5,8 @@
 
 mod support;
 
-use everloop_tools::{CallContext, Level, Registry, Setting, Standing, find_program};
+use everloop_ports::CallContext;
+use everloop_tools::{Level, Setting, Standing, builtin_tools, find_program};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -42,7 +43,7 @@ async fn starts_programs_if_it_is_asked_to() {
         return;
     };
     let setting = Setting { guard: Some(guard()), ..Setting::new(&workspace) };
-    let registry = Registry::builtin(&setting).unwrap();
+    let registry = builtin_tools(&setting).unwrap();
     println!("walls: {}", Standing::here(&guard()).level().name());
     for (tool, args) in [
         ("git_read", json!({"view": "status"})),

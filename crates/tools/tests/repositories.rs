@@ -7,7 +7,8 @@ mod support;
 #[path = "repositories/ways.rs"]
 mod ways;
 
-use everloop_tools::{GitAccess, Judgement, Level, Setting, Standing};
+use everloop_ports::CallPolicy;
+use everloop_tools::{GitAccess, Level, Setting, Standing};
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,7 +52,7 @@ fn files(place: &Place, folders: usize, each: usize) {
     }
 }
 
-async fn judged(place: &Place) -> Judgement {
+async fn judged(place: &Place) -> CallPolicy {
     place.tool("shell").judge(r#"{"command":"true"}"#).await
 }
 
@@ -94,7 +95,7 @@ async fn a_project_of_two_hundred_thousand_files_needs_no_question_and_little_ti
     assert!(made.success());
     files(&place, 1_000, 200);
     fs::create_dir_all(place.path("f999/deep/.git")).unwrap();
-    assert_eq!(judged(&place).await, Judgement::AsSet);
+    assert_eq!(judged(&place).await, CallPolicy::Default);
     let begun = Instant::now();
     let seen = place.shell("echo x > f0/new; echo x > f999/deep/.git/config").await;
     println!("a command among 200,000 files took {:?}", begun.elapsed());

@@ -6,9 +6,9 @@
 mod server;
 mod support;
 
+use everloop_ports::{Boxed, CallContext, Done, Registry};
 use everloop_tools::{
-    Boxed, CallContext, Done, Hit, InternetSearch, Registry, SearchError, SearchProvider,
-    SearchService, SearchSetting, Setting,
+    Hit, InternetSearch, SearchError, SearchProvider, SearchService, SearchSetting, Setting,
 };
 use everloop_types::{Approval, EffectClass, Ending, Observation};
 use serde_json::json;

@@ -4,7 +4,7 @@
 
 mod support;
 
-use everloop_tools::{Bars, CallContext};
+use everloop_ports::{AccessRules, CallContext};
 use everloop_types::{Approval, ApprovalRule, ArgPattern, Ending, Observation, Policy};
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
@@ -153,7 +153,7 @@ async fn what_a_rule_denies_is_not_found_by_a_search_of_the_folder_above() {
         let when = Some(ArgPattern { arg: "path".into(), matches: "src/deep/**".into() });
         let rule = ApprovalRule { tool: tool.into(), decision: Approval::Deny, when };
         let policy = Policy { rules: vec![rule], ..Policy::default() };
-        let bars = Bars::new(&policy, "search_code", "/work");
+        let bars = AccessRules::new(&policy, "search_code", "/work");
         let context = CallContext { bars, ..CallContext::new("key") };
         let found = place.call_in("search_code", json!({"query": "needle"}), &context).await.text;
         let expected = "notes.txt:1:a needle (1)\nsrc/a.rs:2:    needle(1);\n\

@@ -4,7 +4,8 @@
 
 mod support;
 
-use everloop_tools::{CallContext, Done, Registry, Setting};
+use everloop_ports::{CallContext, Done};
+use everloop_tools::{Setting, builtin_tools};
 use everloop_types::Ending::{Canceled, Error, Ok, TimedOut, Unknown};
 use everloop_types::Observation;
 use serde_json::json;
@@ -298,7 +299,7 @@ async fn runs_one_command_if_it_is_asked_to() {
     let Some(workspace) = std::env::var_os("EVERLOOP_TEST_WORKSPACE") else { return };
     let command = std::env::var("EVERLOOP_TEST_COMMAND").unwrap();
     let setting = Setting { guard: Some(guard()), ..bare(Setting::new(workspace)) };
-    let registry = Registry::builtin(&setting).unwrap();
+    let registry = builtin_tools(&setting).unwrap();
     let args = json!({ "command": command }).to_string();
     let done = registry.get("shell").unwrap().call(&args, &CallContext::new("key")).await;
     assert!(matches!(done, Done::Seen(Observation { ending: Ok, .. })), "{done:?}");
@@ -375,7 +376,7 @@ fn no_secret_of_ours_is_in_the_environment_of_a_command() {
 
 mod records {
     use super::*;
-    use everloop_tools::{AnyTool, Probe};
+    use everloop_ports::{AnyTool, Probe};
     use everloop_types::{EffectClass, EffectId, RunId};
     use support::intent;
 

@@ -7,9 +7,9 @@
 mod scene;
 mod support;
 
+use everloop_ports::{CallContext, CallPolicy, UnsandboxedReason};
 use everloop_tools::{
-    Bareness, CallContext, Examples, GitAccess, Judgement, Level, Registry, Sandbox, Say, Setting,
-    ShellRule, Standing,
+    Examples, GitAccess, Level, Sandbox, Say, Setting, ShellRule, Standing, builtin_tools,
 };
 use everloop_types::Ending::{Canceled, Denied, Ok};
 use everloop_types::Observation;
@@ -23,6 +23,14 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use support::{Place, folder, guard, observed};
+
+/// Why a call would run without a sandbox; empty if it would not.
+fn why_unsandboxed(policy: &CallPolicy) -> &str {
+    match policy {
+        CallPolicy::Unsandboxed(UnsandboxedReason::NoWall(why)) => why,
+        _ => "",
+    }
+}
 
 #[tokio::test]
 async fn an_everyday_command_works_behind_the_walls() {
@@ -83,7 +91,7 @@ async fn what_needs_a_moment_to_end_gets_it_behind_the_walls() {
 async fn runs_one_command_if_it_is_asked_to() {
     let Some(workspace) = std::env::var_os("EVERLOOP_TEST_WORKSPACE") else { return };
     let command = std::env::var("EVERLOOP_TEST_COMMAND").unwrap();
-    let registry = Registry::builtin(&Setting { guard: Some(guard()), ..Setting::new(workspace) });
+    let registry = builtin_tools(&Setting { guard: Some(guard()), ..Setting::new(workspace) });
     let args = json!({ "command": command }).to_string();
     let shell = Arc::clone(registry.unwrap().get("shell").unwrap());
     shell.call(&args, &CallContext::new("key")).await;
@@ -145,22 +153,22 @@ async fn a_socket_in_a_readable_folder_leads_nowhere() {
     assert!(seen.text.starts_with("run"), "{}", seen.text);
 }
 
-async fn judged(place: &Place) -> Judgement {
+async fn judged(place: &Place) -> CallPolicy {
     place.tool("shell").judge(r#"{"command":"touch file"}"#).await
 }
 
 #[tokio::test]
 async fn a_command_without_walls_is_never_run_unless_a_person_knows() {
     let off = Place::guarded();
-    assert_eq!(judged(&off).await, Judgement::Bare(Bareness::Off));
+    assert_eq!(judged(&off).await, CallPolicy::Unsandboxed(UnsandboxedReason::Off));
     // No program to build them with.
     let none = Place::new();
-    assert!(matches!(judged(&none).await, Judgement::Bare(Bareness::NoWall(_))));
+    assert!(matches!(judged(&none).await, CallPolicy::Unsandboxed(UnsandboxedReason::NoWall(_))));
     let required = Place::with(|mut setting| {
         setting.shell.walls.sandbox = Sandbox::Require;
         setting
     });
-    assert!(matches!(judged(&required).await, Judgement::Deny(_)));
+    assert!(matches!(judged(&required).await, CallPolicy::Deny(_)));
     let command = json!({"command": "touch file"});
     let unaware = CallContext { may_run_bare: false, ..CallContext::new("key") };
     for (place, context) in
@@ -178,14 +186,12 @@ async fn a_command_without_walls_is_never_run_unless_a_person_knows() {
 async fn a_protected_path_that_is_a_link_is_no_ground_for_walls() {
     let place = Place::walled();
     if Standing::here(&guard()).level() != Level::None {
-        assert_eq!(judged(&place).await, Judgement::AsSet);
+        assert_eq!(judged(&place).await, CallPolicy::Default);
     }
     place.write("elsewhere/config", "");
     std::os::unix::fs::symlink("elsewhere", place.path(".git")).unwrap();
     let judged = judged(&place).await;
-    assert!(
-        matches!(&judged, Judgement::Bare(Bareness::NoWall(why)) if why.contains(".git is a link"))
-    );
+    assert!(why_unsandboxed(&judged).contains(".git is a link"));
 }
 
 #[tokio::test]
@@ -196,15 +202,12 @@ async fn what_is_ours_and_not_there_yet_is_no_ground_for_walls_until_it_is_made(
         ..setting
     });
     let bare = judged(&place).await;
-    assert!(
-        matches!(&bare, Judgement::Bare(Bareness::NoWall(why)) if why.contains("config.toml")),
-        "{bare:?}"
-    );
+    assert!(why_unsandboxed(&bare).contains("config.toml"), "{bare:?}");
     if Standing::here(&guard()).level() != Level::Full {
         return;
     }
     place.write(".config/everloop/config.toml", "ours");
-    assert_eq!(judged(&place).await, Judgement::AsSet);
+    assert_eq!(judged(&place).await, CallPolicy::Default);
     for command in [
         "echo theirs > .config/everloop/config.toml",
         "rm -rf .config/everloop",
@@ -233,10 +236,7 @@ async fn what_is_ours_below_a_folder_of_the_system_is_no_ground_for_walls() {
         for place in [data, database] {
             let bare = judged(&place).await;
             let words = "lies where every command may read";
-            assert!(
-                matches!(&bare, Judgement::Bare(Bareness::NoWall(why)) if why.contains(words)),
-                "{folder}: {bare:?}"
-            );
+            assert!(why_unsandboxed(&bare).contains(words), "{folder}: {bare:?}");
         }
     }
 }
@@ -331,13 +331,13 @@ async fn a_command_whose_program_nobody_knows_is_asked_about_where_some_are_deni
         let command = json!({ "command": command }).to_string();
         let judged = place[0].tool("shell").judge(&command).await;
         let expected =
-            with_denial.map_or(Judgement::AsSet, |part| Judgement::Insist(part.to_owned()));
+            with_denial.map_or(CallPolicy::Default, |part| CallPolicy::AlwaysAsk(part.to_owned()));
         assert_eq!(judged, expected, "{command}");
-        assert_eq!(place[1].tool("shell").judge(&command).await, Judgement::AsSet);
+        assert_eq!(place[1].tool("shell").judge(&command).await, CallPolicy::Default);
     }
     for command in ["find . -exec rm -rf d ;", "stdbuf -o0 rm -rf d", "ionice rm -rf d"] {
         let judged = place[0].tool("shell").judge(&json!({"command": command}).to_string()).await;
-        assert!(matches!(judged, Judgement::Deny(_)), "{command}: {judged:?}");
+        assert!(matches!(judged, CallPolicy::Deny(_)), "{command}: {judged:?}");
     }
 }
 

@@ -6,7 +6,8 @@
 mod server;
 mod support;
 
-use everloop_tools::{Bars, CallContext, Done, Host, Setting, WebSetting};
+use everloop_ports::{AccessRules, CallContext, Done};
+use everloop_tools::{Host, Setting, WebSetting};
 use everloop_types::{Approval, ApprovalRule, ArgPattern, Ending, Observation, Policy};
 use serde_json::json;
 use server::{Reply, Server};
@@ -136,7 +137,7 @@ async fn a_redirect_to_a_host_that_a_rule_closes_is_not_followed() {
     ] {
         let server = Server::start(vec![moved("http://www.example.com/x")]).await;
         let policy = Policy { rules: vec![rule(decision)], approve_all, ..Policy::default() };
-        let bars = Bars::new(&policy, "fetch_web", "/work");
+        let bars = AccessRules::new(&policy, "fetch_web", "/work");
         let context = CallContext { bars, ..CallContext::new("key") };
         let place = place(&server, 20_000);
         let args = json!({ "url": server.url("/") });

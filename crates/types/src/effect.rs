@@ -287,34 +287,13 @@ impl ModelError {
     }
 }
 
-/// The effects that a decision asks for: one model call, or one or more tool calls.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Batch {
-    /// What to do.
-    pub effects: Vec<Effect>,
-    /// Whether a failed call cancels those after it.
-    pub on_error: OnError,
+/// The tool calls that a decision asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolBatch {
+    /// In order.
+    pub calls: Vec<ToolCall>,
     /// When unfinished calls are stopped and observed as timed out.
     pub deadline: Option<UtcMs>,
-}
-
-/// What a failed call means for the rest of its batch.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnError {
-    /// The others go on.
-    #[default]
-    GoOn,
-    /// Those not yet started are canceled.
-    Stop,
-}
-
-impl OnError {
-    /// Whether the others go on.
-    #[must_use]
-    pub fn is_go_on(&self) -> bool {
-        matches!(self, Self::GoOn)
-    }
 }
 
 /// A question to the person, asked by a tool or by the engine.

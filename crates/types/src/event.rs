@@ -1,10 +1,9 @@
 //! What a loop is told, and what it answers.
 
 use crate::{
-    Batch, CallId, Frame, Image, Message, ModelCall, ModelError, Observation, Reason, Reply,
+    CallId, Frame, Image, Message, ModelCall, ModelError, Observation, Reason, Reply, ToolBatch,
     ToolCall, UtcMs, Words,
 };
-use crate::{Effect, OnError};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -134,8 +133,10 @@ pub enum Notice {
 /// What a loop wants next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
-    /// Perform these, then ask again.
-    Do(Batch),
+    /// Ask the model, then decide again.
+    AskModel(ModelCall),
+    /// Make these calls, then decide again.
+    CallTools(ToolBatch),
     /// The run is over, in these words.
     Finish(Answer),
     /// The loop cannot go on: the closing finds the words.
@@ -143,21 +144,10 @@ pub enum Next {
 }
 
 impl Next {
-    /// One model call.
-    #[must_use]
-    pub fn ask_model(call: ModelCall) -> Self {
-        Self::Do(Batch {
-            effects: vec![Effect::CallModel(call)],
-            on_error: OnError::GoOn,
-            deadline: None,
-        })
-    }
-
-    /// Some tool calls, each on its own.
+    /// Some tool calls that may take their time.
     #[must_use]
     pub fn run_tools(calls: &[ToolCall]) -> Self {
-        let effects = calls.iter().cloned().map(Effect::CallTool).collect();
-        Self::Do(Batch { effects, on_error: OnError::GoOn, deadline: None })
+        Self::CallTools(ToolBatch { calls: calls.to_vec(), deadline: None })
     }
 }
 

@@ -172,6 +172,4 @@ pub enum OnUnknown {
     /// A person says what happened.
     #[default]
     AskUser,
-    /// The run ends.
-    FailRun,
 }

@@ -249,6 +249,6 @@ mod tests {
         assert_eq!(one_line("a\nb\r\tc\u{2028}"), "a\\nb\\u{d}\\tc\\u{2028}");
         assert_eq!(spelled("a\n\tb\u{202e}c"), "a\n\tb\\u{202e}c");
         let code = format!("x{}y", " ".repeat(100));
-        assert_eq!(spelled(&code), code, "blanks are no secret in a text that is only read");
+        assert_eq!(spelled(&code), code, "blanks hide nothing in a text that is only read");
     }
 }

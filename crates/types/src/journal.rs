@@ -7,17 +7,14 @@
 mod family;
 mod permission;
 mod stored;
-mod upcast;
 
 pub use family::{ChildEnded, Delegated, Spawned, Used};
 pub use permission::{ApprovalAsked, ApprovalGiven};
 pub use stored::{FORMATS, Unreadable};
-pub use upcast::{UPCASTS, Upcast};
 
 use crate::{
-    Batch, EffectClass, EffectId, Goal, Handling, Labels, Limits, ModelCall, ModelError,
-    Observation, OnError, OnUnknown, Question, Reason, Reply, RunId, Status, ToolCall, UtcMs,
-    WorkerId,
+    EffectClass, EffectId, Goal, Handling, Labels, Limits, ModelCall, ModelError, Observation,
+    OnUnknown, Question, Reason, Reply, RunId, Status, ToolCall, UtcMs, WorkerId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -99,8 +96,6 @@ pub struct RunCreated {
     pub loop_ver: u32,
     /// Digest of the frame, which is stored as a blob.
     pub frame: String,
-    /// For whatever needs chance.
-    pub seed: u64,
     /// The build that created the run.
     pub build: String,
     /// Digest of the policy in the frame, where it says more than `--yes`: a program that would
@@ -121,16 +116,16 @@ pub struct EpochStarted {
 /// See [`Kind::Input`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
-    /// What makes it the same letter when it is sent twice.
+    /// Identifies the message, so that sending it twice delivers it once.
     pub dedupe: String,
     /// What it says.
-    pub letter: Letter,
+    pub letter: InboxMessage,
 }
 
 /// What can be sent to a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "letter", rename_all = "snake_case")]
-pub enum Letter {
+pub enum InboxMessage {
     /// The answer to an open question.
     Answer {
         /// The question.
@@ -158,8 +153,8 @@ pub enum Letter {
     Child(Box<ChildEnded>),
 }
 
-/// The run that takes over at the next step border. Chosen by the sender, so that whoever carries
-/// it out, and however often they try, makes the same run.
+/// The run that takes over at the next step border. Chosen by the sender, so that every attempt
+/// to carry it out makes the same run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Switch {
     /// The run that takes over.
@@ -174,7 +169,7 @@ pub struct Switch {
     pub context: String,
 }
 
-impl Letter {
+impl InboxMessage {
     /// The inbox table's `kind` column.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -193,44 +188,48 @@ impl Letter {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum EffectPlanned {
-    /// A model call; its prompt is only named by digest, the fold rebuilds it.
-    CallModel {
-        /// Purpose, tools, choice.
-        call: ModelCall,
-        /// Messages in the prompt.
-        messages: usize,
-        /// Digest of the prompt.
-        prompt: String,
-    },
-    /// A tool call, with all that recovery needs: recovery follows this record, not today's
-    /// catalogue.
-    CallTool {
-        /// The call.
-        call: ToolCall,
-        /// What a crash means for it.
-        class: EffectClass,
-        /// What an unknown outcome means.
-        on_unknown: OnUnknown,
-        /// Until when the idempotency key of a keyed effect is honoured.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        key_until: Option<UtcMs>,
-        /// When it is stopped and observed as timed out.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        deadline: Option<UtcMs>,
-        /// What its failure means for the calls planned after it in the same batch.
-        #[serde(default, skip_serializing_if = "OnError::is_go_on")]
-        on_error: OnError,
-    },
+    /// A model call.
+    CallModel(PlannedModelCall),
+    /// A tool call.
+    CallTool(PlannedToolCall),
 }
 
-impl EffectPlanned {
-    /// A tool call as it is planned under a tool's present handling.
+/// A planned model call. Its prompt is only named by digest, the fold rebuilds it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlannedModelCall {
+    /// Purpose, tools, choice.
+    pub call: ModelCall,
+    /// Messages in the prompt.
+    pub messages: usize,
+    /// Digest of the prompt.
+    pub prompt: String,
+}
+
+/// A planned tool call, with all that recovery needs: recovery follows this record, not today's
+/// catalogue.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlannedToolCall {
+    /// The call.
+    pub call: ToolCall,
+    /// What a crash means for it.
+    pub class: EffectClass,
+    /// What an unknown outcome means.
+    pub on_unknown: OnUnknown,
+    /// Until when the idempotency key of a keyed effect is honoured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_until: Option<UtcMs>,
+    /// When it is stopped and observed as timed out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<UtcMs>,
+}
+
+impl PlannedToolCall {
+    /// A call as it is planned under a tool's present handling.
     #[must_use]
-    pub fn tool(call: ToolCall, handling: &Handling, at: UtcMs, batch: &Batch) -> Self {
+    pub fn new(call: ToolCall, handling: &Handling, at: UtcMs, deadline: Option<UtcMs>) -> Self {
         let key_until = handling.key_lifetime_ms.map(|ms| at.saturating_add_unsigned(ms));
         let (class, on_unknown) = (handling.class, handling.on_unknown);
-        let (deadline, on_error) = (batch.deadline, batch.on_error);
-        Self::CallTool { call, class, on_unknown, key_until, deadline, on_error }
+        Self { call, class, on_unknown, key_until, deadline }
     }
 }
 
@@ -243,7 +242,7 @@ pub struct EffectStarted {
     pub start_by: UtcMs,
     /// By then a call that began in time has come back or was stopped, grace included. `None`
     /// where the call has no limit, or where nobody wrote it down.
-    #[serde(deserialize_with = "Option::deserialize")]
+    #[serde(default)]
     pub over_by: Option<UtcMs>,
     /// What the tool saw before it acted, for its probe.
     #[serde(default, skip_serializing_if = "Value::is_null")]

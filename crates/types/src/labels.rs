@@ -145,7 +145,7 @@ pub enum LabelGuard {
 /// What a run holds: where its private and its untrusted data came from, and to which places a
 /// person lets it send all the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holding {
+pub struct Taint {
     /// What was read that is private; the first few.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub private: Vec<String>,
@@ -166,7 +166,7 @@ const RELEASED_MAX: usize = 200;
 /// Characters of a source.
 const SOURCE_CHARS_MAX: usize = 100;
 
-impl Holding {
+impl Taint {
     /// Whether nothing is held.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -209,7 +209,7 @@ impl Holding {
 
     /// Whether a call that leads there needs a person.
     #[must_use]
-    pub fn holds_back(&self, way: &WayOut) -> bool {
+    pub fn blocks(&self, way: &Egress) -> bool {
         let labels = self.labels();
         let mixed = labels.untrusted && (labels.private || way.to_later_runs);
         mixed && !self.released.contains(&way.place)
@@ -218,7 +218,7 @@ impl Holding {
 
 /// Where a call would take what the run knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WayOut {
+pub struct Egress {
     /// The tool and the place, for people and for comparing.
     pub place: String,
     /// Whether later runs would read it as instructions.
@@ -257,7 +257,7 @@ impl Frame {
     /// Where a call would take what the run knows, if anywhere. A call without walls reaches
     /// anything, whatever its tool says.
     #[must_use]
-    pub fn way_out(&self, call: &ToolCall, walls: Walls) -> Option<WayOut> {
+    pub fn way_out(&self, call: &ToolCall, walls: Walls) -> Option<Egress> {
         let sends = match walls {
             Walls::Standing => self.flow(call).sends,
             Walls::None => Sends::Anywhere,
@@ -276,7 +276,7 @@ impl Frame {
                 (path, true)
             }
         };
-        Some(WayOut { place: format!("{} → {place}", call.tool), to_later_runs })
+        Some(Egress { place: format!("{} → {place}", call.tool), to_later_runs })
     }
 }
 

@@ -114,21 +114,21 @@ fn files_that_later_runs_read_as_instructions_are_ways_out() {
 
 #[test]
 fn private_and_untrusted_together_hold_back_and_a_release_opens_one_place() {
-    let out = |place: &str| WayOut { place: place.into(), to_later_runs: false };
-    let later = WayOut { place: "w".into(), to_later_runs: true };
-    let mut holding = Holding::default();
-    assert!(!holding.holds_back(&out("a")));
+    let out = |place: &str| Egress { place: place.into(), to_later_runs: false };
+    let later = Egress { place: "w".into(), to_later_runs: true };
+    let mut holding = Taint::default();
+    assert!(!holding.blocks(&out("a")));
     holding.take(Labels::UNTRUSTED, "page");
-    assert!(!holding.holds_back(&out("a")) && holding.holds_back(&later));
+    assert!(!holding.blocks(&out("a")) && holding.blocks(&later));
     holding.take(Labels::PRIVATE, "file");
-    assert!(holding.holds_back(&out("a")));
+    assert!(holding.blocks(&out("a")));
     holding.release("a");
-    assert!(!holding.holds_back(&out("a")) && holding.holds_back(&out("b")));
+    assert!(!holding.blocks(&out("a")) && holding.blocks(&out("b")));
 }
 
 #[test]
 fn what_is_remembered_has_a_bound_and_labels_never_go() {
-    let mut holding = Holding::default();
+    let mut holding = Taint::default();
     for n in 0..1_000 {
         holding.take(Labels::ALL, &format!("source {n}"));
         holding.release(&format!("place {n}"));

@@ -191,13 +191,6 @@ fn is_zero(n: &usize) -> bool {
     *n == 0
 }
 
-impl ContextLimits {
-    /// Whether it holds nothing that format 1 of `Forked` has no room for.
-    pub(crate) fn is_of_format_1(&self) -> bool {
-        self.messages == 0 && self.least_freed == 0
-    }
-}
-
 impl Default for ContextLimits {
     fn default() -> Self {
         Self {

@@ -168,7 +168,7 @@ fn one<'v>(fields: &'v Map<String, Value>, names: &[&str]) -> Option<&'v Value> 
     found.next().filter(|_| found.next().is_none())
 }
 
-struct Tag {
+struct MarkupTag {
     name: String,
     /// `name="…"`, or what follows `=`.
     named: Option<String>,
@@ -177,7 +177,7 @@ struct Tag {
 }
 
 /// The tool tag at the start of a text.
-fn tag_of(text: &str) -> Option<Tag> {
+fn tag_of(text: &str) -> Option<MarkupTag> {
     let inner = text.strip_prefix('<')?;
     let end = inner.find('>')?;
     let (inner, length) = (inner[..end].trim_matches('|'), end + 2);
@@ -193,7 +193,7 @@ fn tag_of(text: &str) -> Option<Tag> {
     let named = rest.strip_prefix("name=").or_else(|| rest.strip_prefix('='));
     let named = named.map(|name| name.trim_matches(['"', '\'']).to_owned());
     let named = named.filter(|name| !name.is_empty() && !closes);
-    Some(Tag { name, named, closes, length })
+    Some(MarkupTag { name, named, closes, length })
 }
 
 /// What follows the piece of markup at the start of a text: a tag, a fence or `[TOOL_CALLS]`.

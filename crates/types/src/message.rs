@@ -43,7 +43,7 @@ impl Message {
         Self::User { text: text.into(), images: Vec::new() }
     }
 
-    /// The message's text, whoever spoke.
+    /// The message's text, of any role.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {

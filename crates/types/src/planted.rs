@@ -3,7 +3,7 @@
 //! Without the feature `planted`, [`is_on`] is a constant `false` and every branch behind it is
 //! gone. With it nothing changes until a test calls `plant`. No release is built with it.
 
-/// A mistake that would lose, repeat or hide something. Each one is a single branch in the code.
+/// A mistake that would lose, repeat or hide something. Each one takes a line where it is planted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Bug {
@@ -65,6 +65,12 @@ mod switch {
 
 #[cfg(feature = "planted")]
 pub use switch::{is_on, plant};
+
+/// The number if the bug is switched on, or else 0.
+#[must_use]
+pub fn if_on(bug: Bug, number: u32) -> u32 {
+    if is_on(bug) { number } else { 0 }
+}
 
 /// Whether the bug is switched on: never, in a program without the feature.
 #[cfg(not(feature = "planted"))]

@@ -5,7 +5,7 @@
 //! ```
 
 use crate::pattern::{host_of, own_port, path_fits, path_within, shortest_six, word_fits};
-use crate::{Approval, Frame, Holding, LabelGuard, ToolCall};
+use crate::{Approval, Frame, LabelGuard, Taint, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -29,8 +29,8 @@ pub struct Policy {
     #[serde(default, skip_serializing_if = "Unattended::is_wait")]
     pub unattended: Unattended,
     /// What the run holds when it begins: a fork, a switch, a chat that goes on.
-    #[serde(default, skip_serializing_if = "Holding::is_empty")]
-    pub inherited: Holding,
+    #[serde(default, skip_serializing_if = "Taint::is_empty")]
+    pub inherited: Taint,
 }
 
 /// What becomes of a question to a person.
@@ -244,7 +244,7 @@ mod tests {
                 ("src/gen/a.rs", Some(Ask)),
                 ("src/gen/secret.rs", Some(Deny)),
                 ("a.rs", None),
-                // What may lead elsewhere is no part of what is allowed.
+                // A path that may lead elsewhere is not allowed by it.
                 ("src/../a.rs", None),
                 ("../src/a.rs", Some(Deny)),
             ] {

@@ -136,8 +136,6 @@ pub enum Reason {
         /// The limit.
         limit: u32,
     },
-    /// An effect's outcome is unknown and its tool says that this ends the run.
-    UnknownOutcome,
     /// The user canceled it.
     Canceled,
 }

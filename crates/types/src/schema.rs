@@ -29,7 +29,7 @@ pub fn check_args(spec: &ToolSpec, args: &str) -> Result<Value, String> {
         return Err(format!("must be an object, not {}", kind(&value)));
     }
     let value = without_nulls(&spec.schema, value);
-    let mut check = Check { root: &spec.schema, path: Vec::new(), problems: Vec::new() };
+    let mut check = SchemaCheck { root: &spec.schema, path: Vec::new(), problems: Vec::new() };
     check.value(&spec.schema, &value);
     if check.problems.is_empty() { Ok(value) } else { Err(check.message()) }
 }
@@ -39,13 +39,13 @@ struct EachNameOnce;
 
 impl<'de> Deserialize<'de> for EachNameOnce {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
-        reader.deserialize_any(Names)
+        reader.deserialize_any(UniqueNames)
     }
 }
 
-struct Names;
+struct UniqueNames;
 
-impl<'de> Visitor<'de> for Names {
+impl<'de> Visitor<'de> for UniqueNames {
     type Value = EachNameOnce;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -112,13 +112,13 @@ fn without_nulls(schema: &Value, mut value: Value) -> Value {
     value
 }
 
-struct Check<'a> {
+struct SchemaCheck<'a> {
     root: &'a Value,
     path: Vec<String>,
     problems: Vec<String>,
 }
 
-impl<'a> Check<'a> {
+impl<'a> SchemaCheck<'a> {
     fn value(&mut self, schema: &'a Value, value: &Value) {
         let schema = match self.resolve(schema) {
             Value::Bool(true) => return,
@@ -213,7 +213,8 @@ impl<'a> Check<'a> {
     }
 
     fn attempt(&self, schema: &'a Value, value: &Value) -> Vec<String> {
-        let mut inner = Check { root: self.root, path: self.path.clone(), problems: Vec::new() };
+        let mut inner =
+            SchemaCheck { root: self.root, path: self.path.clone(), problems: Vec::new() };
         inner.value(schema, value);
         inner.problems
     }

@@ -20,36 +20,36 @@ pub struct TodoList {
 }
 
 #[derive(Deserialize)]
-struct Written {
-    todos: Vec<Todo>,
+struct ListWrite {
+    todos: Vec<ListedTodo>,
     #[serde(default)]
     merge: bool,
 }
 
 #[derive(Deserialize)]
-struct Todo {
+struct ListedTodo {
     id: String,
     #[serde(default)]
     content: Option<String>,
-    status: Status,
+    status: ListedStatus,
 }
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Status {
+enum ListedStatus {
     Pending,
     InProgress,
     Completed,
     Cancelled,
 }
 
-impl From<Status> for ItemState {
-    fn from(status: Status) -> Self {
+impl From<ListedStatus> for ItemState {
+    fn from(status: ListedStatus) -> Self {
         match status {
-            Status::Pending => Self::Pending,
-            Status::InProgress => Self::InProgress,
-            Status::Completed => Self::Completed,
-            Status::Cancelled => Self::Skipped,
+            ListedStatus::Pending => Self::Pending,
+            ListedStatus::InProgress => Self::InProgress,
+            ListedStatus::Completed => Self::Completed,
+            ListedStatus::Cancelled => Self::Skipped,
         }
     }
 }
@@ -160,7 +160,7 @@ impl TodoList {
             let Unnamed { items } = serde_json::from_str(args).map_err(|e| e.to_string())?;
             return Ok(Self { items, ids: Vec::new(), versions });
         }
-        let written: Written = serde_json::from_str(args).map_err(|e| e.to_string())?;
+        let written: ListWrite = serde_json::from_str(args).map_err(|e| e.to_string())?;
         let mut list = match written.merge {
             true if written.todos.is_empty() => {
                 return Err("todos: there is nothing to update".to_owned());
@@ -183,7 +183,7 @@ impl TodoList {
         }
     }
 
-    fn take(&mut self, todo: Todo) -> Result<(), String> {
+    fn take(&mut self, todo: ListedTodo) -> Result<(), String> {
         if todo.id.trim().is_empty() {
             return Err("id: is empty".to_owned());
         }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct TextKey(Cow<'static, str>);
 
 impl TextKey {
-    /// Names a text; a test checks that the catalogue has it.
+    /// Names a message. Only the functions that `text` generates call this.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self(Cow::Borrowed(name))
@@ -40,18 +40,6 @@ pub enum Words {
 }
 
 impl Words {
-    /// A text of the catalogue without placeholders.
-    #[must_use]
-    pub fn key(name: &'static str) -> Self {
-        Self::Key(TextKey::new(name), Args::new())
-    }
-
-    /// A text of the catalogue with its placeholders.
-    pub fn with<const N: usize>(name: &'static str, args: [(&str, String); N]) -> Self {
-        let args = args.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
-        Self::Key(TextKey::new(name), args)
-    }
-
     /// The same without a mark that is not meant for people.
     #[must_use]
     pub fn without(self, mark: &str) -> Self {

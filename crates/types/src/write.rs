@@ -1,10 +1,54 @@
 //! A write to the database as a value, so that many can share one commit or one round trip.
 
-/// A statement and the number of rows that it must touch.
+/// The SQL of a write, and whether secrets are removed from its values.
+///
+/// There is no default: whoever adds a statement decides which kind it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Statement {
+    sql: &'static str,
+    screening: Screening,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Screening {
+    Screened,
+    Sealed,
+}
+
+impl Statement {
+    /// A statement whose text values are screened: the store replaces known secrets in them.
+    ///
+    /// SQL with `$1`, `$2`, … as placeholders; the same text for every database.
+    #[must_use]
+    pub const fn screened(sql: &'static str) -> Self {
+        Self { sql, screening: Screening::Screened }
+    }
+
+    /// A statement whose values reach the database byte for byte, because the row carries a digest
+    /// or a checksum of them. The caller removes secrets before it computes that digest.
+    #[must_use]
+    pub const fn sealed(sql: &'static str) -> Self {
+        Self { sql, screening: Screening::Sealed }
+    }
+
+    /// The SQL.
+    #[must_use]
+    pub const fn sql(&self) -> &'static str {
+        self.sql
+    }
+
+    /// Whether its values must reach the database unchanged.
+    #[must_use]
+    pub const fn is_sealed(&self) -> bool {
+        matches!(self.screening, Screening::Sealed)
+    }
+}
+
+/// A statement, its values, and the number of rows that it must touch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Write {
-    /// SQL with `$1`, `$2`, … as placeholders; the same text for every database.
-    pub sql: &'static str,
+    /// What is executed.
+    pub statement: Statement,
     /// Values for the placeholders.
     pub params: Vec<SqlValue>,
     /// What must hold, or the whole transaction is rolled back.

@@ -3,53 +3,53 @@
 use crate::{Complaint, File, Tree};
 use toml::Table;
 
-/// Each room with those it may use. A new arrow needs an ADR.
-const MAY_USE: [(&str, &[&str]); 13] = [
+/// Each crate with those it may use. A new arrow needs an ADR.
+const MAY_USE: [(&str, &[&str]); 16] = [
     ("types", &[]),
-    ("loops", &["types"]),
+    ("loops", &["types", "text"]),
     ("text", &["types"]),
+    ("ports", &["types"]),
     ("store", &["types"]),
-    ("models", &["types"]),
-    ("tools", &["types"]),
-    ("engine", &["types", "loops", "text", "store", "models", "tools"]),
-    ("analysis", &["types", "loops", "text", "store", "models", "tools", "engine"]),
-    ("assistant", &["types", "loops", "text", "store", "models", "tools", "engine"]),
-    ("compare", &["types", "loops", "text", "store", "models", "tools", "engine", "assistant"]),
+    ("models", &["types", "ports"]),
+    ("tools", &["types", "ports"]),
+    // Servers are started by the guard of the tools, and their addresses are checked as theirs are.
+    ("mcp", &["types", "ports", "tools"]),
+    // Neither models nor tools: the engine knows their contracts alone.
+    ("engine", &["types", "loops", "text", "ports", "store"]),
+    ("analysis", &["types", "loops", "text", "ports", "store", "tools", "engine"]),
+    // Models only in its tests.
+    ("agenda", &["types", "loops", "text", "ports", "store", "models", "tools", "engine"]),
+    (
+        "compare",
+        &["types", "loops", "text", "ports", "store", "models", "tools", "engine", "agenda"],
+    ),
+    (
+        "app",
+        &[
+            "types", "loops", "text", "ports", "store", "models", "tools", "mcp", "engine",
+            "analysis", "agenda",
+        ],
+    ),
     (
         "server",
-        &["types", "loops", "text", "store", "models", "tools", "engine", "analysis", "assistant"],
+        &[
+            "types", "loops", "text", "ports", "store", "models", "tools", "mcp", "engine",
+            "analysis", "agenda", "app",
+        ],
     ),
     // The testkit is here for `everloop prove`; nobody else may ship it.
     (
         "cli",
         &[
-            "types",
-            "loops",
-            "text",
-            "store",
-            "models",
-            "tools",
-            "engine",
-            "analysis",
-            "assistant",
-            "compare",
-            "server",
-            "testkit",
+            "types", "loops", "text", "ports", "store", "models", "tools", "mcp", "engine",
+            "analysis", "agenda", "app", "compare", "server", "testkit",
         ],
     ),
     (
         "testkit",
         &[
-            "types",
-            "loops",
-            "text",
-            "store",
-            "models",
-            "tools",
-            "engine",
-            "analysis",
-            "assistant",
-            "server",
+            "types", "loops", "text", "ports", "store", "models", "tools", "mcp", "engine",
+            "analysis", "agenda", "server",
         ],
     ),
 ];
@@ -181,11 +181,11 @@ mod tests {
     #[test]
     fn an_arrow_against_the_map_is_complained_about() {
         let bad = [
-            "[dependencies]\neverloop-text.workspace = true\n",
+            "[dependencies]\neverloop-store.workspace = true\n",
             "[dependencies]\neverloop-testkit.workspace = true\n",
             "[dev-dependencies]\neverloop-engine.workspace = true\n",
-            "[dependencies]\nwords = { package = \"everloop-text\", path = \"../text\" }\n",
-            "[target.'cfg(unix)'.dependencies]\neverloop-text.workspace = true\n",
+            "[dependencies]\nwords = { package = \"everloop-store\", path = \"../store\" }\n",
+            "[target.'cfg(unix)'.dependencies]\neverloop-store.workspace = true\n",
         ];
         for rest in bad {
             let found = arrows_of("crates/loops/Cargo.toml", "everloop-loops", rest);
@@ -193,7 +193,7 @@ mod tests {
         }
         assert_eq!(
             arrows_of("crates/loops/Cargo.toml", "everloop-loops", bad[0]),
-            ["crates/loops/Cargo.toml:6: `loops` may not use `text`; \
+            ["crates/loops/Cargo.toml:6: `loops` may not use `store`; \
               move the thing down, or write an ADR"]
         );
     }

@@ -1,17 +1,22 @@
-//! Decisions have one form, and the two READMEs say the same.
+//! Decisions have one form, pages in two languages have the same parts, and the README is short.
 
 use crate::{Complaint, File, Tree};
 
 const ADR_LINES_MAX: usize = 80;
+/// A front page, not a manual: that is in `docs/`.
+const README_LINES_MAX: usize = 150;
+const TRANSLATED: &str = ".zh-CN.md";
 const ADR_HEADINGS: [&str; 3] = ["Context", "Decision", "Consequences"];
 
-/// An ADR has its three headings and fits on a page; the READMEs have the same parts.
+/// An ADR has its three headings and fits on a page; a translated page has the parts of its
+/// original; the READMEs exist in both languages and fit on a few screens.
 #[must_use]
 pub fn check_docs(tree: &Tree) -> Vec<Complaint> {
     let decisions = tree.files().filter(|file| {
         file.path.starts_with("docs/adr/") && file.path.ends_with(".md") && file.stem() != "README"
     });
     let mut complaints: Vec<Complaint> = decisions.flat_map(check_decision).collect();
+    complaints.extend(tree.files().filter_map(|file| check_translation(tree, file)));
     complaints.extend(check_readmes(tree));
     complaints
 }
@@ -29,21 +34,35 @@ fn check_decision(file: &File) -> Vec<Complaint> {
     complaints
 }
 
-fn check_readmes(tree: &Tree) -> Option<Complaint> {
-    match (tree.file("README.md"), tree.file("README.zh-CN.md")) {
-        (Some(en), Some(zh)) => {
-            let parts = |file: &File| headings(&file.text).iter().filter(|(n, _)| *n == 2).count();
-            let (in_en, in_zh) = (parts(en), parts(zh));
-            (in_en != in_zh).then(|| {
-                let text = format!("{in_zh} parts, README.md has {in_en}; bring them together");
-                zh.complain(1, text)
-            })
-        }
-        (Some(one), None) | (None, Some(one)) => {
-            Some(one.complain(1, "README.md and README.zh-CN.md go together; write the other"))
-        }
-        (None, None) => None,
+/// `NAME.zh-CN.md` has as many parts as `NAME.md`.
+fn check_translation(tree: &Tree, zh: &File) -> Option<Complaint> {
+    let original = format!("{}.md", zh.path.strip_suffix(TRANSLATED)?);
+    let Some(en) = tree.file(&original) else {
+        return Some(zh.complain(1, format!("there is no {original}; write it")));
+    };
+    let parts = |file: &File| headings(&file.text).iter().filter(|(n, _)| *n == 2).count();
+    let in_en = parts(en);
+    let in_zh = parts(zh);
+    (in_en != in_zh).then(|| {
+        zh.complain(1, format!("{in_zh} parts, {original} has {in_en}; bring them together"))
+    })
+}
+
+fn check_readmes(tree: &Tree) -> Vec<Complaint> {
+    let mut complaints = Vec::new();
+    let Some(en) = tree.file("README.md") else { return complaints };
+    let zh = tree.file("README.zh-CN.md");
+    if zh.is_none() {
+        complaints.push(en.complain(1, "there is no README.zh-CN.md; write it"));
     }
+    for readme in [Some(en), zh].into_iter().flatten() {
+        let lines = readme.text.lines().count();
+        if lines > README_LINES_MAX {
+            let text = format!("{lines} lines, at most {README_LINES_MAX}; the manual is in docs/");
+            complaints.push(readme.complain(1, text));
+        }
+    }
+    complaints
 }
 
 /// Level and text of each heading outside of code fences.
@@ -94,5 +113,22 @@ mod tests {
         let bad = said(check_docs, &[en, ("README.zh-CN.md", "# E\n## 甲\n```\n## 乙\n```\n")]);
         assert_eq!(bad, ["README.zh-CN.md:1: 1 parts, README.md has 2; bring them together"]);
         assert_eq!(said(check_docs, &[en]).len(), 1);
+    }
+
+    #[test]
+    fn a_page_is_translated_part_by_part() {
+        let zh = ("docs/guide.zh-CN.md", "# 指南\n## 甲\n");
+        let en = ("docs/guide.md", "# Guide\n## A\n");
+        assert_eq!(said(check_docs, &[en, zh]), Vec::<String>::new());
+        let alone = said(check_docs, &[zh]);
+        assert_eq!(alone, ["docs/guide.zh-CN.md:1: there is no docs/guide.md; write it"]);
+    }
+
+    #[test]
+    fn a_readme_is_a_front_page() {
+        let long = "# E\n".to_owned() + &"More.\n".repeat(150);
+        let said = said(check_docs, &[("README.md", &long), ("README.zh-CN.md", "# E\n")]);
+        let want = "README.md:1: 151 lines, at most 150; the manual is in docs/";
+        assert_eq!(said, [want]);
     }
 }

@@ -4,11 +4,12 @@ mod arrows;
 mod attempts;
 mod docs;
 mod fault_matrix;
-mod keys;
 mod leftovers;
+mod messages;
 mod named_tests;
 mod names;
 mod purity;
+mod references;
 mod sizes;
 mod traces;
 mod user_text;
@@ -17,11 +18,12 @@ pub use arrows::check_arrows;
 pub use attempts::check_attempts;
 pub use docs::check_docs;
 pub use fault_matrix::check_fault_matrix;
-pub use keys::check_keys;
 pub use leftovers::check_leftovers;
+pub use messages::check_messages;
 pub use named_tests::check_named_tests;
 pub use names::check_names;
 pub use purity::check_purity;
+pub use references::check_references;
 pub use sizes::check_sizes;
 pub use traces::check_traces;
 pub use user_text::check_user_text;
@@ -31,16 +33,17 @@ use crate::{Complaint, Tree};
 /// Runs every check; sorted by path and line.
 #[must_use]
 pub fn check_all(tree: &Tree) -> Vec<Complaint> {
-    let checks: [fn(&Tree) -> Vec<Complaint>; 12] = [
+    let checks: [fn(&Tree) -> Vec<Complaint>; 13] = [
         check_arrows,
         check_docs,
         check_attempts,
         check_fault_matrix,
-        check_keys,
+        check_messages,
         check_leftovers,
         check_named_tests,
         check_names,
         check_purity,
+        check_references,
         check_sizes,
         check_traces,
         check_user_text,

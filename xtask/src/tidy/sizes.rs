@@ -4,25 +4,13 @@ use crate::{Complaint, File, Kind, Tree};
 use proc_macro2::Span;
 use syn::visit::{self, Visit};
 
-const FILE_LINES_MAX: usize = 400;
+const FILE_LINES_MAX: usize = 500;
 const LOOP_LINES_MAX: usize = 300;
 const FUNCTION_LINES_MAX: usize = 60;
 const LINE_COLUMNS_MAX: usize = 100;
 const TRAIT_METHODS_MAX: usize = 10;
-const STRUCT_FIELDS_MAX: usize = 10;
+const STRUCT_FIELDS_MAX: usize = 16;
 const ERROR_VARIANTS_MAX: usize = 10;
-
-const LOOPS: [&str; 9] = [
-    "autonomous",
-    "decision",
-    "hybrid",
-    "plan_execute_think",
-    "plan_replan",
-    "react",
-    "staged",
-    "task_driven",
-    "tool_driven",
-];
 
 /// Files, functions, lines, traits, structs and error enums stay small. Tests may be long.
 #[must_use]
@@ -42,22 +30,25 @@ pub fn check_sizes(tree: &Tree) -> Vec<Complaint> {
 
 /// The catalogue and the prompts are prose: one entry, one line.
 fn is_long_by_nature(file: &File) -> bool {
-    file.path.starts_with("crates/text/src/catalog")
+    file.path.starts_with("crates/text/build/generate.rs")
         || file.stem().starts_with("prompts")
         || file.is_in("prompts")
 }
 
 fn check_file(file: &File) -> Option<Complaint> {
-    let is_loop = LOOPS.iter().any(|name| file.path == format!("crates/loops/src/{name}.rs"));
-    let (what, max) = match is_loop {
-        true => ("loop", LOOP_LINES_MAX),
-        false => ("file", FILE_LINES_MAX),
-    };
+    let (what, max) =
+        if is_loop(file) { ("loop", LOOP_LINES_MAX) } else { ("file", FILE_LINES_MAX) };
     let lines = file.lines_without_tests();
     (lines > max).then(|| {
         let text = format!("{what} has {lines} lines without tests, at most {max}");
         file.complain(1, text + "; look for the missing noun and give it a file")
     })
+}
+
+/// A file that describes a loop is one, so a new loop is not forgotten here.
+fn is_loop(file: &File) -> bool {
+    file.path.starts_with("crates/loops/src/")
+        && file.text.lines().any(|line| line.trim().starts_with("reply_form: ReplyForm::"))
 }
 
 fn check_lines(file: &File) -> Vec<Complaint> {
@@ -192,14 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_over_400_lines_without_its_tests_is_complained_about() {
+    fn a_file_over_500_lines_without_its_tests_is_complained_about() {
         let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "// x\n".repeat(200));
-        let at_limit = "// x\n".repeat(400) + &tests;
+        let at_limit = "// x\n".repeat(500) + &tests;
         assert_eq!(sizes_of("crates/x/src/a.rs", &at_limit), Vec::<String>::new());
-        let over = "// x\n".repeat(401) + &tests;
+        let over = "// x\n".repeat(501) + &tests;
         assert_eq!(
             sizes_of("crates/x/src/a.rs", &over),
-            ["crates/x/src/a.rs:1: file has 401 lines without tests, at most 400; \
+            ["crates/x/src/a.rs:1: file has 501 lines without tests, at most 500; \
               look for the missing noun and give it a file"]
         );
         for exempt in ["crates/x/tests/a.rs", "crates/x/src/a_tests.rs", "x/testdata/a.rs"] {
@@ -211,7 +202,9 @@ mod tests {
     fn a_loop_file_has_a_limit_of_300_lines() {
         let text = "// x\n".repeat(301);
         assert_eq!(sizes_of("crates/loops/src/transcript.rs", &text), Vec::<String>::new());
-        assert_eq!(sizes_of("crates/loops/src/react.rs", &text).len(), 1);
+        let described =
+            text + "const A: LoopSpec = LoopSpec {\n    reply_form: ReplyForm::Calls,\n};\n";
+        assert_eq!(sizes_of("crates/loops/src/react.rs", &described).len(), 1);
     }
 
     #[test]
@@ -252,21 +245,21 @@ mod tests {
             assert_eq!(sizes_of("crates/x/src/a.rs", &text).len(), 1, "{text}");
         }
         let entry = format!("const A: &str = \"{words}\";\n");
-        assert_eq!(sizes_of("crates/text/src/catalog.rs", &entry), Vec::<String>::new());
+        assert_eq!(sizes_of("crates/text/build/generate.rs", &entry), Vec::<String>::new());
     }
 
     #[test]
     fn wide_traits_structs_and_error_enums_are_complained_about() {
         let many = |n: usize, part: &str| part.repeat(n);
-        let shapes: [(&str, &str); 3] = [
-            ("pub trait A { ", "fn f();"),
-            ("struct A { ", "b: u8,"),
-            ("#[derive(Debug, thiserror::Error)] enum A { ", "B,"),
+        let shapes: [(&str, &str, usize); 3] = [
+            ("pub trait A { ", "fn f();", TRAIT_METHODS_MAX),
+            ("struct A { ", "b: u8,", STRUCT_FIELDS_MAX),
+            ("#[derive(Debug, thiserror::Error)] enum A { ", "B,", ERROR_VARIANTS_MAX),
         ];
-        for (open, part) in shapes {
-            let good = format!("{open}{}}}\n", many(10, part));
+        for (open, part, most) in shapes {
+            let good = format!("{open}{}}}\n", many(most, part));
             assert_eq!(item_complaints(&good), 0, "{open}");
-            let bad = format!("{open}{}}}\n", many(11, part));
+            let bad = format!("{open}{}}}\n", many(most + 1, part));
             assert_eq!(item_complaints(&bad), 1, "{open}");
         }
         assert_eq!(item_complaints(&format!("enum A {{ {}}}\n", many(11, "B,"))), 0);

@@ -5,7 +5,7 @@ use crate::{Complaint, File, Token, Tree};
 /// Chinese in a string, or a sentence given to the terminal, belongs into the catalogue.
 ///
 /// Exempt: the catalogue's crate, prompts (the model reads them), tests, the testkit, and the
-/// assistant's tables of words that people type.
+/// agenda's tables of words that people type.
 #[must_use]
 pub fn check_user_text(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
@@ -21,7 +21,7 @@ fn speaks_to_nobody(file: &File) -> bool {
     let in_crates = parts.next() == Some("crates");
     let room = parts.next().unwrap_or_default();
     let is_prompt = file.stem().starts_with("prompts") || file.is_in("prompts");
-    let is_input = room == "assistant" && (file.stem() == "words" || file.is_in("words"));
+    let is_input = room == "agenda" && (file.stem() == "words" || file.is_in("words"));
     in_crates
         && parts.next() == Some("src")
         && !matches!(room, "text" | "testkit")
@@ -148,8 +148,8 @@ mod tests {
             "crates/cli/tests/story.rs",
             "crates/testkit/src/lib.rs",
             "xtask/src/main.rs",
-            "crates/assistant/src/time/words.rs",
-            "crates/assistant/src/time/words/days.rs",
+            "crates/agenda/src/time/words.rs",
+            "crates/agenda/src/time/words/days.rs",
         ];
         for path in exempt {
             assert_eq!(said(check_user_text, &[(path, text)]), Vec::<String>::new(), "{path}");
@@ -168,7 +168,7 @@ mod tests {
         for text in bad {
             assert_eq!(said(check_user_text, &[(PATH, text)]).len(), 1, "{text}");
         }
-        for path in ["crates/assistant/src/time/dates.rs", "crates/cli/src/words.rs"] {
+        for path in ["crates/agenda/src/time/dates.rs", "crates/cli/src/words.rs"] {
             assert_eq!(said(check_user_text, &[(path, bad[0])]).len(), 1, "{path}");
         }
         assert_eq!(

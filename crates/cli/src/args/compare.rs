@@ -1,7 +1,7 @@
 // The same tasks under chosen loops and models.
 
-use crate::settings::{Form, Value};
 use clap::Args;
+use everloop_app::settings::Millis;
 use everloop_compare::Latency;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -56,18 +56,13 @@ pub(crate) struct CompareOutput {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    match Form::Duration.read(text) {
-        Ok(Value::Number(ms)) if ms > 0 => Ok(Duration::from_millis(ms)),
-        _ => Err(Form::Duration.example()),
-    }
+    let time = Millis::parse(text).filter(|time| time.ms() > 0);
+    time.map(Millis::duration).ok_or_else(Millis::example)
 }
 
 /// A duration for each call, and one for each token.
 fn latency(text: &str) -> Result<Latency, String> {
-    let ms = |text: &str| match Form::Duration.read(text.trim()) {
-        Ok(Value::Number(ms)) => Some(ms),
-        _ => None,
-    };
+    let ms = |text: &str| Millis::parse(text.trim()).map(Millis::ms);
     let parts = text.split_once(',').and_then(|(call, token)| Some((ms(call)?, ms(token)?)));
     let (call_ms, token_ms) = parts.ok_or("1s,20ms")?;
     Ok(Latency { call_ms, token_ms })

@@ -1,7 +1,7 @@
 //! `secrets` and `audit`. No item here has a doc comment: clap would show it.
 
-use crate::settings::{Form, Value};
 use clap::{Args, Subcommand};
+use everloop_app::settings::Millis;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Secrets {
@@ -34,8 +34,5 @@ pub(crate) struct Audit {
 }
 
 pub(super) fn milliseconds(text: &str) -> Result<u64, String> {
-    match Form::Duration.read(text) {
-        Ok(Value::Number(ms)) => Ok(ms),
-        _ => Err(Form::Duration.example()),
-    }
+    Millis::parse(text).map(Millis::ms).ok_or_else(Millis::example)
 }

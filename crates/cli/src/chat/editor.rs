@@ -4,12 +4,13 @@
 //! through it and stands above the line that is being typed.
 
 use super::history::CleanHistory;
-use super::session::Session;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use crossterm::event::DisableBracketedPaste;
 use crossterm::style::Print;
-use everloop_assistant::commands::completions;
+use everloop_app::slash::completions;
+use everloop_text as text;
 use reedline::{
     ColumnarMenu, Completer, CompletionResult, EditCommand, Emacs, ExternalPrinter,
     FileBackedHistory, KeyCode, KeyModifiers, MenuBuilder, Prompt, PromptEditMode,
@@ -61,17 +62,17 @@ pub(super) struct Editor {
 }
 
 impl Editor {
-    pub(super) fn start(session: &Session) -> Result<Self, Failure> {
+    pub(super) fn start(app: &Console) -> Result<Self, Failure> {
         let (asks, asked) = channel();
         let (sender, typed) = unbounded_channel();
         let printer = ExternalPrinter::new(PRINTED_MAX);
         let sent = printer.sender();
-        let data = session.app.home.data();
+        let data = app.home.data();
         let files = Files { history: data.join("history.txt"), draft: data.join("draft.md") };
         let reading = std::thread::Builder::new()
             .name("editor".to_owned())
             .spawn(move || read(&asked, &sender, printer, &files));
-        reading.map_err(|error| session.app.failure(Exit::Failed, "error.system", &error))?;
+        reading.map_err(|error| app.failure(Exit::Failed, text::error::system(&error)))?;
         Ok(Self { asks, typed, printer: sent })
     }
 

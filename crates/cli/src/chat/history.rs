@@ -1,6 +1,6 @@
 //! What was typed before, without secrets: the file outlives the chat.
 
-use crate::secrets;
+use everloop_app::secrets;
 use reedline::{
     FileBackedHistory, History, HistoryItem, HistoryItemId, HistorySessionId, Result, SearchQuery,
 };

@@ -2,110 +2,120 @@
 //!
 //! Questions and answers go to stdout, progress to stderr. The end of the input is the end.
 
-use super::confirm::Verdict;
-use super::follow::{LOOK_AGAIN, Still};
-use super::session::{Heard, Session};
-use crate::app::App;
-use crate::commands::{family, tour};
+use super::{Chat, words};
+use crate::commands::tour;
 use crate::exit::{Exit, Failure};
-use crate::reminding;
-use crate::show::{Afar, Below, Manner, Printer, open_calls, run_of};
+use crate::show::{Manner, Printer};
 use crate::signals::Signals;
 use crate::terminal;
-use crate::trouble::Trouble;
-use everloop_engine::Update;
+use everloop_app::conversation::{Reaction, RunStop, Verdict};
+use everloop_app::following::{Followed, Following};
+use everloop_app::{reminding, runs};
+use everloop_text as text;
 use everloop_types::RunId;
 use tokio::io::{AsyncBufReadExt, BufReader, Stdin};
 
 type Input = BufReader<Stdin>;
 
-pub(super) async fn talk(mut session: Session, first: Option<String>) -> Result<Exit, Failure> {
-    let exit = talk_in(&mut session, first).await;
-    session.leave().await;
+pub(super) async fn talk(mut chat: Chat, first: Option<String>) -> Result<Exit, Failure> {
+    let exit = talk_in(&mut chat, first).await;
+    chat.leave().await;
     exit
 }
 
-async fn talk_in(session: &mut Session, first: Option<String>) -> Result<Exit, Failure> {
-    let mut signals = Signals::new(&session.app)?;
-    if let Some(exit) = take_up(session, &mut signals).await? {
+async fn talk_in(chat: &mut Chat, first: Option<String>) -> Result<Exit, Failure> {
+    let mut signals = Signals::new(&chat.app)?;
+    if let Some(exit) = take_up(chat, &mut signals).await? {
         return Ok(exit);
     }
     let mut input = BufReader::new(tokio::io::stdin());
     let mut next = first;
     let mut proposed: Option<String> = None;
     loop {
-        announce(session).await;
-        tell_unheard(session).await;
-        show_question(session).await;
+        announce(chat).await;
+        tell_unheard(chat).await;
+        show_question(chat).await;
         if let Some(command) = &proposed {
-            terminal::answer(&session.confirmation(command));
+            terminal::answer(&words::confirmation(&chat.app, command));
         }
         let line = match next.take() {
             Some(line) => line,
-            None => match read(session, &mut input, &mut signals).await {
+            None => match read(chat, &mut input, &mut signals).await {
                 Read::Line(line) => line,
-                Read::End => return Ok(end(session).await),
+                Read::End => return Ok(end(chat).await),
                 Read::Signal(exit) => return Ok(exit),
             },
         };
         if let Some(command) = proposed.take() {
-            let is_over = confirms(session, command, &line, &mut proposed).await;
+            let is_over = confirms(chat, command, &line, &mut proposed).await;
             if is_over {
                 continue;
             }
         }
-        match session.heard(&line).await {
-            Heard::Said(words) => {
-                terminal::answer(&words);
-                let open = session.reminder_of_question();
-                open.iter().for_each(|line| terminal::complain(line));
+        let reaction = match chat.send(&line, None).await {
+            Ok(reaction) => reaction,
+            Err(failure) => {
+                say(chat, &failure.words);
+                continue;
             }
-            Heard::Follow(run) => match follow(session, &run, &mut signals).await? {
-                Some(exit) => return Ok(exit),
-                None => continue,
-            },
-            Heard::Confirm(command) => proposed = Some(command),
-            Heard::Background => terminal::answer(&session.text("chat.nothing_in_front", &[])),
-            Heard::Clear => {}
-            Heard::Tour => {
-                if let Err(failure) = tour::tour(&session.app).await {
+        };
+        match reaction {
+            Reaction::Reply(reply) => say(chat, &chat.reply(reply)),
+            Reaction::Follow(run, note) => {
+                note.into_iter().for_each(|note| chat.show_note(note));
+                if let Some(exit) = follow(chat, &run, &mut signals).await? {
+                    return Ok(exit);
+                }
+            }
+            Reaction::Confirm(command) => proposed = Some(command),
+            Reaction::Background => terminal::answer(&chat.text(text::chat::nothing_in_front())),
+            Reaction::Clear => {}
+            Reaction::Tour => {
+                if let Err(failure) = tour::tour(&chat.app).await {
                     terminal::answer(&failure.words);
                 }
             }
-            Heard::Quit => return Ok(Exit::Done),
+            Reaction::Quit => return Ok(Exit::Done),
         }
     }
 }
 
+/// Shows a reply, and that a question still waits.
+fn say(chat: &Chat, words: &str) {
+    terminal::answer(words);
+    let open = words::reminder_of_question(&chat.app, &chat.conversation);
+    open.iter().for_each(|line| terminal::complain(line));
+}
+
 /// The end of the input. Where a question is open, the run that asks is named for whoever answers.
-async fn end(session: &mut Session) -> Exit {
+async fn end(chat: &mut Chat) -> Exit {
     // Without an answer of the store nobody knows better than what was shown last.
-    if !session.is_still_asked().await.unwrap_or(session.seen.is_some()) {
+    let conversation = &chat.conversation;
+    if !conversation.is_still_asked().await.unwrap_or(conversation.seen().is_some()) {
         return Exit::Done;
     }
-    let Some(open) = session.seen.clone() else { return Exit::Done };
-    let run = family::top(&session.app, session.store(), &open.run).await.unwrap_or(open.run);
+    let Some(open) = conversation.seen().cloned() else { return Exit::Done };
+    let run = runs::top(conversation.store(), &open.run).await.unwrap_or(open.run);
     let to = open.question.id.as_str();
-    let args = [("id", run.as_str()), ("question", open.text.as_str()), ("to", to)];
-    terminal::complain(&session.text("run.needs_person", &args));
+    terminal::complain(
+        &chat.text(
+            text::run::NeedsPerson { id: &run, question: &open.text.as_str(), to: &to }.text(),
+        ),
+    );
     terminal::answer(run.as_str());
     Exit::NeedsPerson
 }
 
 /// What a line does while a command waits for a yes; whether that is all.
-async fn confirms(
-    session: &Session,
-    command: String,
-    line: &str,
-    proposed: &mut Option<String>,
-) -> bool {
-    match session.verdict(&command, line).await {
-        Verdict::Over(words) => terminal::answer(&words),
+async fn confirms(chat: &Chat, command: String, line: &str, proposed: &mut Option<String>) -> bool {
+    match chat.conversation.verdict(&command, line).await {
+        Verdict::Over(done) => terminal::answer(&chat.outcome(*done)),
+        Verdict::Dropped => terminal::answer(&chat.text(text::rule::dropped())),
         Verdict::Edit => terminal::answer(&command),
         Verdict::Instead(other) => *proposed = Some(other),
-        Verdict::Unclear(words) => {
-            if !words.is_empty() {
-                terminal::answer(&words);
+        Verdict::Unclear => {
+            if !line.trim().is_empty() {
+                terminal::answer(&chat.text(text::rule::unclear(&line.trim())));
             }
             *proposed = Some(command);
         }
@@ -119,10 +129,11 @@ async fn confirms(
 
 /// What an earlier process left: a run that it did not finish is carried through first, as the
 /// line that began it would have been; a question that waits is asked again.
-async fn take_up(session: &mut Session, signals: &mut Signals) -> Result<Option<Exit>, Failure> {
-    session.left().lines.iter().for_each(|line| terminal::complain(line));
-    for run in std::mem::take(&mut session.left().runs) {
-        if let Some(exit) = follow(session, &run, signals).await? {
+async fn take_up(chat: &mut Chat, signals: &mut Signals) -> Result<Option<Exit>, Failure> {
+    let left = chat.conversation.take_leftovers();
+    words::leftovers(&chat.app, &left).iter().for_each(|line| terminal::complain(line));
+    for run in left.runs {
+        if let Some(exit) = follow(chat, &run, signals).await? {
             return Ok(Some(exit));
         }
     }
@@ -130,17 +141,17 @@ async fn take_up(session: &mut Session, signals: &mut Signals) -> Result<Option<
 }
 
 /// Shows the question that the next plain line answers, if it was not shown yet.
-async fn show_question(session: &mut Session) {
-    if let Some(words) = session.gone_question().await {
+async fn show_question(chat: &mut Chat) {
+    if let Some(words) = chat.gone_question().await {
         terminal::answer(&words);
     }
-    for line in session.questions_of_others().await {
+    for line in chat.questions_elsewhere().await {
         terminal::complain(&line);
     }
     // A store that fails for a moment is asked again before the next line.
-    if let Ok(Some(open)) = session.question_to_show().await {
+    if let Ok(Some(open)) = chat.conversation.question_to_show().await {
         terminal::answer(&open.text);
-        terminal::complain(&session.how_to_answer(&open));
+        terminal::complain(&words::how_to_answer(&chat.app, &open));
     }
 }
 
@@ -152,17 +163,17 @@ enum Read {
 }
 
 /// The next line. Bytes that are no text are replaced, and what happens meanwhile passes by.
-async fn read(session: &mut Session, input: &mut Input, signals: &mut Signals) -> Read {
+async fn read(chat: &mut Chat, input: &mut Input, signals: &mut Signals) -> Read {
     let mut line = Vec::new();
     let mut reading = std::pin::pin!(input.read_until(b'\n', &mut line));
     let mut reminders = tokio::time::interval(reminding::LOOK);
     let read = loop {
         tokio::select! {
             read = &mut reading => break read,
-            Some(_) = session.watch.recv() => {}
+            Some(_) = chat.conversation.watch().recv() => {}
             _ = reminders.tick() => {
-                announce(session).await;
-                tell_unheard(session).await;
+                announce(chat).await;
+                tell_unheard(chat).await;
             }
             exit = signals.next() => return Read::Signal(exit),
         }
@@ -171,7 +182,7 @@ async fn read(session: &mut Session, input: &mut Input, signals: &mut Signals) -
         Ok(0) => Read::End,
         Ok(_) => Read::Line(String::from_utf8_lossy(&line).trim_end().to_owned()),
         Err(error) => {
-            terminal::complain(&session.text("error.system", &[("detail", &error.to_string())]));
+            terminal::complain(&chat.text(text::error::system(&error)));
             Read::End
         }
     }
@@ -180,131 +191,103 @@ async fn read(session: &mut Session, input: &mut Input, signals: &mut Signals) -
 /// Shows what happens to the run, and to those that go on in its place, until one stands still; an
 /// exit if a signal came.
 async fn follow(
-    session: &mut Session,
+    chat: &mut Chat,
     run: &RunId,
     signals: &mut Signals,
 ) -> Result<Option<Exit>, Failure> {
     let mut run = run.clone();
     loop {
-        match follow_one(session, &run, signals).await? {
-            Followed::GoesOn(to) => run = to,
-            Followed::Still => return Ok(None),
-            Followed::Signal(exit) => return Ok(Some(exit)),
+        match follow_one(chat, &run, signals).await? {
+            FollowEnd::GoesOn(to) => run = to,
+            FollowEnd::Still => return Ok(None),
+            FollowEnd::Signal(exit) => return Ok(Some(exit)),
         }
     }
 }
 
 /// What became of following one run.
-enum Followed {
+enum FollowEnd {
     Still,
     GoesOn(RunId),
     Signal(Exit),
 }
 
 async fn follow_one(
-    session: &mut Session,
+    chat: &mut Chat,
     run: &RunId,
     signals: &mut Signals,
-) -> Result<Followed, Failure> {
-    let app = session.app.clone();
+) -> Result<FollowEnd, Failure> {
+    let app = chat.app.clone();
     let manner = if app.quiet { Manner::Silent } else { Manner::Lines };
-    let calls = open_calls(session.store(), run).await;
-    let mut printer = Printer::new(&app, manner, "").with_calls(calls);
-    let mut below = Below::of(session.store(), run).await;
-    let mut afar = Afar::of(session.store(), run, session.engine.clock().now()).await;
-    let mut again = tokio::time::interval(LOOK_AGAIN);
+    let mut following = Following::begin(chat.conversation.engine(), run).await;
+    let mut printer = Printer::new(&app, manner, following.past().clone());
     let mut reminders = tokio::time::interval(reminding::LOOK);
     signals.interrupts = 0;
     let still = loop {
         tokio::select! {
-            Some(update) = session.watch.recv() => {
-                show(&mut printer, &mut below, &mut afar, &app, &update);
-            }
+            followed = following.next() => match followed {
+                Followed::Event(event) => printer.show(&event),
+                Followed::MayHaveStopped => match chat.conversation.stop_of(run).await {
+                    Ok(Some(stop)) => break stop,
+                    Ok(None) => {}
+                    Err(_) => following.check_soon(),
+                },
+            },
             exit = signals.next() => {
                 if exit == Exit::Terminated || signals.interrupts > 1 {
-                    session.engine.stop();
-                    return Ok(Followed::Signal(exit));
+                    chat.conversation.engine().stop();
+                    return Ok(FollowEnd::Signal(exit));
                 }
-                let sent = session.engine.cancel(run, "ctrl-c").await;
-                sent.map_err(|error| session.fail(&error))?;
+                let sent = chat.conversation.cancel_run(run, "ctrl-c").await;
+                sent.map_err(|error| chat.fail(error))?;
             }
-            _ = reminders.tick() => announce(session).await,
-            _ = again.tick() => {
-                for update in afar.missed(&session.engine).await {
-                    show(&mut printer, &mut below, &mut afar, &app, &update);
-                }
-                // A store that fails for a moment is looked at again.
-                if let Ok(Some(still)) = session.still(run).await {
-                    break still;
-                }
-            }
+            _ = reminders.tick() => announce(chat).await,
         }
     };
-    while let Ok(update) = session.watch.try_recv() {
-        show(&mut printer, &mut below, &mut afar, &app, &update);
-    }
-    for update in afar.rest(session.store()).await {
-        show(&mut printer, &mut below, &mut afar, &app, &update);
-    }
-    Ok(say_still(session, run, still))
+    following.rest().await.iter().for_each(|event| printer.show(event));
+    // What was shown here is not news any more.
+    while chat.conversation.watch().try_recv().is_ok() {}
+    Ok(say_stop(chat, run, still))
 }
 
-fn show(printer: &mut Printer<'_>, below: &mut Below, afar: &mut Afar, app: &App, update: &Update) {
-    if !afar.is_new(update) {
-        return;
-    }
-    let run = afar.run();
-    if run_of(update) == run {
-        printer.show(update);
-    }
-    if let Some(line) = below.line(app, run, update).filter(|_| !app.quiet) {
-        terminal::complain(&line);
-    }
-}
-
-/// Says why a run stands still.
-fn say_still(session: &mut Session, run: &RunId, still: Still) -> Followed {
-    match still {
-        Still::GoesOn(words, to) => {
-            if !session.app.quiet {
-                terminal::complain(&words);
-            }
-            session.terminals_mut().forget(run);
-            session.terminals_mut().take(&to);
-            return Followed::GoesOn(to);
+/// Says why a run stopped.
+fn say_stop(chat: &mut Chat, run: &RunId, stop: RunStop) -> FollowEnd {
+    chat.conversation.note_stop(run, &stop);
+    let app = &chat.app;
+    match stop {
+        RunStop::Continued { to, loop_name } => {
+            app.note_line(&words::continued(app, run, &to, &loop_name));
+            return FollowEnd::GoesOn(to);
         }
-        Still::Over(shown) => {
-            session.terminals_mut().forget(run);
-            if let Some(text) = shown.said(Trouble::of_run(&session.app, &shown).as_ref()) {
+        RunStop::Ended(details) => {
+            if let Some(text) = words::last_words(app, &details) {
                 terminal::answer(&text);
             }
-            for line in session.afterword(&shown) {
+            for line in words::afterword(app, &details) {
                 terminal::complain(&line);
             }
         }
-        Still::Asks(open) => {
+        RunStop::Asks(open) => {
             terminal::answer(&open.text);
-            terminal::complain(&session.how_to_answer(&open));
-            session.seen = Some(open);
+            terminal::complain(&words::how_to_answer(app, &open));
         }
-        Still::NoModel(trouble) => {
-            let args = [("trouble", trouble.as_str()), ("id", run.as_str())];
-            terminal::answer(&session.text("chat.model_down", &args));
+        RunStop::ModelUnavailable(trouble) => {
+            terminal::answer(&words::model_unavailable(app, run, trouble.as_deref()));
         }
     }
-    Followed::Still
+    FollowEnd::Still
 }
 
 /// The ends of runs in the background.
-async fn tell_unheard(session: &mut Session) {
-    for line in session.unheard().await {
+async fn tell_unheard(chat: &mut Chat) {
+    for line in chat.missed_news().await {
         terminal::answer(&line);
     }
 }
 
 /// Reminders that fired and that nobody has shown yet.
-async fn announce(session: &Session) {
-    for line in session.new_reminders().await {
+async fn announce(chat: &Chat) {
+    for line in chat.new_reminders().await {
         terminal::answer(&line);
     }
 }

@@ -1,14 +1,15 @@
 //! What stands at the bottom of the screen while a run is looked at: the plan, what the model
 //! does, what the person types. Redrawn in place; everything else scrolls above it.
 
-use crate::app::App;
-use crate::show::{aside, call_args, plan_head, plan_lines, replanned, seen_line};
+use crate::console::Console;
+use crate::show::{
+    answering_line, child_line, event_line, plan_head, plan_lines, replanned_line, tool_of,
+};
 use crate::terminal::{self, Marks, marks};
-use everloop_assistant::show::clipped;
-use everloop_engine::{Fragment, Update};
-use everloop_types::journal::{EffectPlanned, Kind, Outcome};
-use everloop_types::{EffectId, Progress, Purpose};
-use std::collections::BTreeMap;
+use everloop_agenda::show::clipped;
+use everloop_engine::{RunEvent, RunView};
+use everloop_text as text;
+use everloop_types::Status;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -23,135 +24,49 @@ const ITEMS_SHOWN: usize = 8;
 
 /// The live part of the screen.
 pub(super) struct Live<'a> {
-    app: &'a App,
+    app: &'a Console,
     marks: Marks,
     /// Rows above the cursor's that belong to it.
     rows: u16,
     drawn: Option<Instant>,
     /// Whether something has happened that is not drawn yet.
     stale: bool,
-    progress: Progress,
-    doing: Option<Doing>,
-    tools: BTreeMap<EffectId, String>,
+    view: RunView,
     expanded: bool,
     pub(super) typed: String,
 }
 
-/// The reply on its way.
-struct Doing {
-    purpose: Purpose,
-    text: String,
-    chars: usize,
-}
-
 impl<'a> Live<'a> {
-    /// `tools` are the calls that are out already, and whose outcome is still to be shown.
-    pub(super) fn new(app: &'a App, tools: BTreeMap<EffectId, String>) -> Self {
+    /// `past` is the run as it was before the first event.
+    pub(super) fn new(app: &'a Console, past: RunView) -> Self {
         Self {
             app,
             marks: marks(),
             rows: 0,
             drawn: None,
             stale: false,
-            progress: Progress::default(),
-            doing: None,
-            tools,
+            view: past,
             expanded: false,
             typed: String::new(),
         }
     }
 
     /// Takes in what happened.
-    pub(super) fn take(&mut self, update: &Update) {
-        match update {
-            Update::Progress(_, progress) => self.progressed(progress),
-            Update::Delta(_, fragment) => self.grew(fragment),
-            Update::Entry(_, entry) => self.entered(entry.effect.as_ref(), &entry.kind),
-            Update::Recovered { run, interrupted } => {
-                let count = interrupted.to_string();
-                let args = [("id", run.as_str()), ("count", count.as_str())];
-                self.print(&self.app.text("run.recovered", &args));
-            }
-            Update::Retrying { error, wait_ms, .. } => {
-                let wait = format!("{:.1}", *wait_ms as f64 / 1000.0);
-                let args = [("detail", error.detail.as_str()), ("wait", wait.as_str())];
-                self.doing = None;
-                self.print(&self.app.text("run.retrying", &args));
-            }
-            Update::FellBack { error, to, .. } => {
-                let args = [("detail", error.detail.as_str()), ("name", to.as_str())];
-                self.doing = None;
-                self.print(&self.app.text("run.fell_back", &args));
-            }
+    pub(super) fn take(&mut self, event: &RunEvent) {
+        if event.run_id != self.view.run {
+            let line = child_line(self.app, &self.marks, event);
+            return line.iter().for_each(|line| self.print(line));
         }
+        let replanned = replanned_line(self.app, &self.view, event);
+        self.view.apply(event);
+        // A question is shown when the run waits for its answer.
+        if tool_of(event) != Some("ask_user") {
+            let line = event_line(self.app, &self.marks, event);
+            line.iter().for_each(|line| self.print(line));
+        }
+        replanned.iter().for_each(|line| self.print(line));
         self.stale = true;
         self.redraw_if_due();
-    }
-
-    fn progressed(&mut self, progress: &Progress) {
-        let known = std::mem::replace(&mut self.progress, progress.clone());
-        if progress.note.is_some()
-            && progress.note != known.note
-            && let Some(note) = &progress.note
-        {
-            self.print(&everloop_text::render(note, self.app.lang));
-        }
-        if let Some(line) = replanned(self.app, &known, progress) {
-            self.print(&line);
-        }
-    }
-
-    fn grew(&mut self, fragment: &Fragment) {
-        let doing = self.doing.get_or_insert(Doing {
-            purpose: Purpose::Think,
-            text: String::new(),
-            chars: 0,
-        });
-        let (Fragment::Text(text)
-        | Fragment::Reasoning(text)
-        | Fragment::Call(text)
-        | Fragment::Output(text)) = fragment;
-        doing.chars += text.chars().count();
-        if matches!(fragment, Fragment::Text(_)) {
-            doing.text.push_str(text);
-        }
-    }
-
-    fn entered(&mut self, effect: Option<&EffectId>, kind: &Kind) {
-        if let Some(line) = aside(self.app, &self.tools, effect, kind) {
-            self.print(&line);
-        }
-        match (kind, effect) {
-            (Kind::EffectPlanned(EffectPlanned::CallModel { call, .. }), _) => {
-                self.doing = Some(Doing { purpose: call.purpose, text: String::new(), chars: 0 });
-            }
-            // The question itself is shown when the run waits for its answer.
-            (Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }), _)
-                if call.tool == "ask_user" => {}
-            (Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }), Some(effect)) => {
-                self.tools.insert(effect.clone(), call.tool.clone());
-                let args = [
-                    ("mark", self.marks.act),
-                    ("tool", call.tool.as_str()),
-                    ("args", &call_args(&call.args)),
-                ];
-                self.print(&self.app.text("progress.calls", &args));
-            }
-            (Kind::EffectFinished(finished), Some(effect)) => {
-                self.doing = None;
-                if let Outcome::ModelFailed(error) = &finished.outcome {
-                    let args = [("mark", self.marks.failed), ("detail", error.detail.as_str())];
-                    self.print(&self.app.text("progress.model_failed", &args));
-                }
-                let Some(tool) = self.tools.remove(effect) else { return };
-                let Outcome::Observed(seen) = &finished.outcome else { return };
-                let mark = if seen.is_ok() { self.marks.done } else { self.marks.failed };
-                let args =
-                    [("mark", mark), ("tool", &tool), ("text", &seen_line(self.app, &seen.text))];
-                self.print(&self.app.text("progress.came_back", &args));
-            }
-            _ => {}
-        }
     }
 
     /// Shows all items of the plan, or only those near the present one.
@@ -167,8 +82,18 @@ impl<'a> Live<'a> {
         self.redraw();
     }
 
-    /// Draws what has happened, but not too often: whoever looks on calls this again and again.
-    pub(super) fn redraw_if_due(&mut self) {
+    /// Waits until something that has happened is to be drawn, and draws it.
+    pub(super) async fn redraw_when_due(&mut self) {
+        if !self.stale {
+            return std::future::pending().await;
+        }
+        let due = self.drawn.map_or_else(Instant::now, |drawn| drawn + REDRAW);
+        tokio::time::sleep_until(due.into()).await;
+        self.redraw();
+    }
+
+    /// Draws what has happened, but not too often.
+    fn redraw_if_due(&mut self) {
         let now = Instant::now();
         if self.stale && self.drawn.is_none_or(|drawn| now.duration_since(drawn) >= REDRAW) {
             self.redraw();
@@ -220,7 +145,7 @@ impl<'a> Live<'a> {
 
     /// The plan as it is at the end, to stay on the screen.
     pub(super) fn plan(&self) -> Vec<String> {
-        let progress = &self.progress;
+        let progress = &self.view.plan;
         if progress.items.is_empty() {
             return Vec::new();
         }
@@ -232,13 +157,13 @@ impl<'a> Live<'a> {
     fn lines(&self, columns: usize) -> Vec<String> {
         let mut lines = self.plan();
         if !self.expanded && lines.len() > ITEMS_SHOWN + 1 {
-            let current = self.progress.current.unwrap_or(0);
+            let current = self.view.plan.current.unwrap_or(0);
             let from = (current.saturating_sub(2) + 1).min(lines.len() - ITEMS_SHOWN);
             let near = lines[from..from + ITEMS_SHOWN].to_vec();
             let hidden = (lines.len() - 1 - ITEMS_SHOWN).to_string();
             lines.truncate(1);
             lines.extend(near);
-            lines.push(self.app.text("chat.more_items", &[("count", &hidden)]));
+            lines.push(self.app.text(text::chat::more_items(&hidden)));
         }
         lines.extend(self.tail(columns));
         lines.push(self.status());
@@ -247,7 +172,7 @@ impl<'a> Live<'a> {
 
     /// The end of an answer on its way. What is written for the program is not shown.
     fn tail(&self, columns: usize) -> Vec<String> {
-        let text = self.doing.as_ref().map_or("", |doing| doing.text.trim_start());
+        let text = self.view.reply.as_ref().map_or("", |reply| reply.text.trim_start());
         if text.is_empty() || text.starts_with(['{', '`', '<']) {
             return Vec::new();
         }
@@ -267,20 +192,12 @@ impl<'a> Live<'a> {
     }
 
     fn status(&self) -> String {
-        let how = self.app.text("chat.while_busy", &[]);
-        let Some(doing) = &self.doing else {
-            let working = self.app.text("chat.working", &[("mark", self.marks.now)]);
-            return format!("{working} · {how}");
+        let how = self.app.text(text::chat::while_busy());
+        let reply = self.view.reply.as_ref().filter(|_| self.view.status == Status::Running);
+        let what = match reply {
+            Some(reply) => answering_line(self.app, self.marks.now, reply),
+            None => self.app.text(text::chat::working(&self.marks.now)),
         };
-        let key = match doing.purpose {
-            Purpose::Plan => "answering.plan",
-            Purpose::Think => "answering.think",
-            Purpose::Replan => "answering.replan",
-            Purpose::Compact => "answering.compact",
-            Purpose::Close => "answering.close",
-        };
-        let chars = crate::show::grouped(doing.chars as u64);
-        let what = self.app.text(key, &[("mark", self.marks.now), ("chars", &chars)]);
         format!("{what} · {how}")
     }
 }

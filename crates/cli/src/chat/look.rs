@@ -1,40 +1,41 @@
 //! Looking at a run: its plan and its answer as they come, keys that stop it, lines typed ahead.
 
-use super::follow::{LOOK_AGAIN, Still};
 use super::keys::{Key, Keys};
 use super::live::Live;
-use super::person::{Looked, Person};
-use super::session::Heard;
-use crate::app::App;
+use super::person::{TerminalUi, WatchEnd};
+use super::words;
 use crate::exit::Failure;
-use crate::reminding;
-use crate::show::{Afar, Below, Shown, open_calls, run_of};
 use crate::terminal;
-use crate::trouble::Trouble;
-use everloop_assistant::commands::Command;
-use everloop_engine::Update;
-use everloop_types::journal::Letter;
+use everloop_app::conversation::{Reaction, RunStop};
+use everloop_app::following::{Followed, Following};
+use everloop_app::reminding;
+use everloop_app::runs::RunDetails;
+use everloop_app::slash::{self, SlashKind};
+use everloop_text as text;
 use everloop_types::{RunId, Status};
 
-impl Person {
+impl TerminalUi {
     /// Looks at a run until it stands still, is sent to the background, or the person leaves.
-    pub(super) async fn look_at(&mut self, run: &RunId) -> Result<Looked, Failure> {
-        let app = self.session.app.clone();
-        let mut live = Live::new(&app, open_calls(self.session.store(), run).await);
-        let mut below = Below::of(self.session.store(), run).await;
-        let now = self.session.engine.clock().now();
-        let mut afar = Afar::of(self.session.store(), run, now).await;
+    pub(super) async fn look_at(&mut self, run: &RunId) -> Result<WatchEnd, Failure> {
+        let app = self.chat.app.clone();
+        let mut following = Following::begin(self.chat.conversation.engine(), run).await;
+        let mut live = Live::new(&app, following.past().clone());
         let mut keys = Keys::listen();
         let mut stops = 0_u32;
-        let mut again = tokio::time::interval(LOOK_AGAIN);
         let mut reminders = tokio::time::interval(reminding::LOOK);
         live.typed = std::mem::take(&mut self.unsent);
         live.redraw();
         let ended = loop {
             tokio::select! {
-                Some(update) = self.session.watch.recv() => {
-                    show(&mut live, &mut below, &mut afar, &app, &update);
-                }
+                followed = following.next() => match followed {
+                    Followed::Event(event) => live.take(&event),
+                    Followed::MayHaveStopped => match self.chat.conversation.stop_of(run).await {
+                        Ok(Some(stop)) => break Err(stop),
+                        Ok(None) => {}
+                        Err(_) => following.check_soon(),
+                    },
+                },
+                () = live.redraw_when_due() => {}
                 key = keys.next() => {
                     let looked = match key {
                         // What is typed is cleared first, as on any line.
@@ -48,56 +49,43 @@ impl Person {
                         break Ok(looked);
                     }
                 }
-                exit = self.signals.next() => break Ok(Looked::Signal(exit)),
+                exit = self.signals.next() => break Ok(WatchEnd::Signal(exit)),
                 _ = reminders.tick() => self.remind(&mut live).await,
-                _ = again.tick() => {
-                    for update in afar.missed(&self.session.engine).await {
-                        show(&mut live, &mut below, &mut afar, &app, &update);
-                    }
-                    live.redraw_if_due();
-                    // A store that fails for a moment is looked at again.
-                    if let Ok(Some(still)) = self.session.still(run).await {
-                        break Err(still);
-                    }
-                }
             }
         };
-        while let Ok(update) = self.session.watch.try_recv() {
-            show(&mut live, &mut below, &mut afar, &app, &update);
-        }
-        for update in afar.rest(self.session.store()).await {
-            show(&mut live, &mut below, &mut afar, &app, &update);
-        }
+        following.rest().await.iter().for_each(|event| live.take(event));
+        // What was shown here is not news any more.
+        while self.chat.conversation.watch().try_recv().is_ok() {}
         live.erase();
         drop(keys);
         self.unsent = std::mem::take(&mut live.typed);
         Ok(ended.unwrap_or_else(|still| {
             live.plan().iter().for_each(|line| terminal::answer(line));
-            self.say_still(run, still)
+            self.say_stop(run, still)
         }))
     }
 
     async fn remind(&self, live: &mut Live<'_>) {
-        for line in self.session.new_reminders().await {
+        for line in self.chat.new_reminders().await {
             live.print(&line);
             terminal::ring();
         }
     }
 
     /// What was said too late for the answer is the next message.
-    fn queue_unheeded(&mut self, shown: &Shown) {
+    fn queue_unheeded(&mut self, details: &RunDetails) {
         let mut unheeded = std::mem::take(&mut self.told);
-        if shown.row.status == Status::Canceled {
+        if details.row.status == Status::Canceled {
             return;
         }
-        for heeded in shown.heeded() {
+        for heeded in details.heeded() {
             if let Some(place) = unheeded.iter().position(|word| word == heeded) {
                 unheeded.remove(place);
             }
         }
         for word in unheeded.into_iter().rev() {
             let kept = self.queue.push_first(&word);
-            let words = self.session.text("chat.said_too_late", &[("word", &word)]);
+            let words = self.chat.text(text::chat::said_too_late(&word));
             terminal::answer(&self.unless_lost(kept, words));
         }
     }
@@ -108,7 +96,7 @@ impl Person {
             return;
         }
         for line in self.queue.lines() {
-            terminal::answer(&self.session.text("chat.queued_held", &[("line", line)]));
+            terminal::answer(&self.chat.text(text::chat::queued_held(&line)));
         }
     }
 
@@ -116,48 +104,44 @@ impl Person {
     fn unless_lost(&self, kept: std::io::Result<()>, words: String) -> String {
         match kept {
             Ok(()) => words,
-            Err(error) => self.session.text("error.system", &[("detail", &error.to_string())]),
+            Err(error) => self.chat.text(text::error::system(&error)),
         }
     }
 
     fn keep_for_later(&mut self, line: &str, live: &mut Live<'_>) {
         let kept = self.queue.push(line);
-        let words = self.session.text("chat.queued", &[("line", line)]);
+        let words = self.chat.text(text::chat::queued(&line));
         live.print(&self.unless_lost(kept, words));
     }
 
-    fn say_still(&mut self, run: &RunId, still: Still) -> Looked {
-        let session = &mut self.session;
-        match still {
-            Still::GoesOn(words, to) => {
-                terminal::answer(&words);
-                session.terminals_mut().forget(run);
-                session.terminals_mut().take(&to);
-                return Looked::GoesOn(to);
+    fn say_stop(&mut self, run: &RunId, stop: RunStop) -> WatchEnd {
+        self.chat.conversation.note_stop(run, &stop);
+        let app = &self.chat.app;
+        match stop {
+            RunStop::Continued { to, loop_name } => {
+                terminal::answer(&words::continued(app, run, &to, &loop_name));
+                return WatchEnd::Continued(to);
             }
-            Still::Over(shown) => {
-                session.terminals_mut().forget(run);
-                if let Some(text) = shown.said(Trouble::of_run(&session.app, &shown).as_ref()) {
+            RunStop::Ended(details) => {
+                if let Some(text) = words::last_words(app, &details) {
                     terminal::answer(&text);
                 }
-                for line in session.afterword(&shown) {
+                for line in words::afterword(app, &details) {
                     terminal::answer(&line);
                 }
-                self.queue_unheeded(&shown);
+                self.queue_unheeded(&details);
                 self.show_held();
             }
-            Still::Asks(open) => {
+            RunStop::Asks(open) => {
                 terminal::ring();
                 terminal::answer(&open.text);
-                terminal::answer(&session.how_to_answer(&open));
-                session.seen = Some(open);
+                terminal::answer(&words::how_to_answer(app, &open));
             }
-            Still::NoModel(trouble) => {
-                let args = [("trouble", trouble.as_str()), ("id", run.as_str())];
-                terminal::answer(&session.text("chat.model_down", &args));
+            RunStop::ModelUnavailable(trouble) => {
+                terminal::answer(&words::model_unavailable(app, run, trouble.as_deref()));
             }
         }
-        Looked::Still
+        WatchEnd::Stopped
     }
 
     /// Ctrl-C: the first cancels, the second does not wait for a tool's grace, the third leaves.
@@ -166,26 +150,23 @@ impl Person {
         run: &RunId,
         stops: u32,
         live: &mut Live<'_>,
-    ) -> Result<Option<Looked>, Failure> {
+    ) -> Result<Option<WatchEnd>, Failure> {
         match stops {
             1 => self.cancel(run, live).await?,
             2 => {
-                let session = &self.session;
-                live.print(&session.text("chat.not_waiting", &[]));
-                session.engine.hurry(run);
-                let below = session.store().descendants(run).await.unwrap_or_default();
-                below.iter().for_each(|run| session.engine.hurry(run));
+                live.print(&self.chat.text(text::chat::not_waiting()));
+                self.chat.conversation.hurry(run).await;
             }
-            _ => return Ok(Some(Looked::Leave)),
+            _ => return Ok(Some(WatchEnd::Leave)),
         }
         Ok(None)
     }
 
     async fn cancel(&mut self, run: &RunId, live: &mut Live<'_>) -> Result<(), Failure> {
         self.queue.held = true;
-        live.print(&self.session.text("chat.canceling", &[]));
-        let sent = self.session.engine.cancel(run, "ctrl-c").await;
-        sent.map(drop).map_err(|error| self.session.fail(&error))
+        live.print(&self.chat.text(text::chat::canceling()));
+        let sent = self.chat.conversation.cancel_run(run, "ctrl-c").await;
+        sent.map_err(|error| self.chat.fail(error))
     }
 
     async fn pressed(
@@ -193,7 +174,7 @@ impl Person {
         run: &RunId,
         key: Key,
         live: &mut Live<'_>,
-    ) -> Result<Option<Looked>, Failure> {
+    ) -> Result<Option<WatchEnd>, Failure> {
         match key {
             Key::Send => {
                 let line = std::mem::take(&mut live.typed);
@@ -215,20 +196,17 @@ impl Person {
         run: &RunId,
         line: &str,
         live: &mut Live<'_>,
-    ) -> Result<Option<Looked>, Failure> {
-        let session = &mut self.session;
+    ) -> Result<Option<WatchEnd>, Failure> {
         if line.is_empty() {
             live.redraw();
-        } else if session.door.is_cancel(line) {
+        } else if self.chat.conversation.router().is_cancel(line) {
             self.cancel(run, live).await?;
         } else if let Some(word) = line.strip_prefix(['!', '\u{ff01}']) {
-            let dedupe = everloop_engine::fresh_id("steer_", session.engine.clock().now());
-            let letter = Letter::Steer { text: word.trim().to_owned() };
-            let sent = session.engine.send(run, &dedupe, &letter).await;
-            sent.map_err(|error| session.fail(&error))?;
-            live.print(&session.text("chat.steered", &[("word", word.trim())]));
+            let sent = self.chat.conversation.steer(run, word.trim()).await;
+            sent.map_err(|error| self.chat.fail(error))?;
+            live.print(&self.chat.text(text::chat::steered(&word.trim())));
             self.told.push(word.trim().to_owned());
-        } else if everloop_assistant::commands::is_command(line) {
+        } else if slash::is_command(line) {
             return Ok(self.commanded(run, line, live).await);
         } else {
             self.keep_for_later(line, live);
@@ -236,52 +214,38 @@ impl Person {
         Ok(None)
     }
 
-    async fn commanded(&mut self, run: &RunId, line: &str, live: &mut Live<'_>) -> Option<Looked> {
+    async fn commanded(
+        &mut self,
+        run: &RunId,
+        line: &str,
+        live: &mut Live<'_>,
+    ) -> Option<WatchEnd> {
         live.erase();
-        if let Some(name) = wanted_loop(line, &self.session.reader().now) {
-            let wished = self.session.wish(run, &name).await;
-            let words = wished.map(|said| said.unwrap_or_else(|why| why));
-            live.print(&words.unwrap_or_else(|failure| failure.words));
-            return None;
-        }
-        let heard = match everloop_assistant::commands::follows(line) {
-            // These lead to another run: they wait until this one stands still.
-            true => None,
-            false => Some(self.session.heard(line).await),
-        };
-        match heard {
-            Some(Heard::Said(words)) => live.print(&words),
-            Some(Heard::Background) => {
-                live.print(&self.session.text("chat.in_background", &[("id", run.as_str())]));
-                return Some(Looked::Background);
+        if let Ok(slash) = slash::read(line) {
+            if slash.is(SlashKind::Loop) && !slash.rest.is_empty() {
+                let reply = self.chat.conversation.request_switch(run, &slash.rest).await;
+                live.print(&self.chat.reply(reply));
+                return None;
             }
-            Some(Heard::Quit) => return Some(Looked::Leave),
-            Some(Heard::Clear) => live.redraw(),
-            Some(Heard::Follow(_) | Heard::Confirm(_) | Heard::Tour) | None => {
+            // These lead to another run: they wait until this one stops.
+            if slash.is(SlashKind::Follow) {
+                self.keep_for_later(line, live);
+                return None;
+            }
+        }
+        match self.chat.send(line, None).await {
+            Ok(Reaction::Reply(reply)) => live.print(&self.chat.reply(reply)),
+            Err(failure) => live.print(&failure.words),
+            Ok(Reaction::Background) => {
+                live.print(&self.chat.text(text::chat::in_background(&run)));
+                return Some(WatchEnd::Background);
+            }
+            Ok(Reaction::Quit) => return Some(WatchEnd::Leave),
+            Ok(Reaction::Clear) => live.redraw(),
+            Ok(Reaction::Follow(..) | Reaction::Confirm(_) | Reaction::Tour) => {
                 self.keep_for_later(line, live);
             }
         }
         None
-    }
-}
-
-fn show(live: &mut Live<'_>, below: &mut Below, afar: &mut Afar, app: &App, update: &Update) {
-    if !afar.is_new(update) {
-        return;
-    }
-    let run = afar.run();
-    if run_of(update) == run {
-        live.take(update);
-    }
-    if let Some(line) = below.line(app, run, update) {
-        live.print(&line);
-    }
-}
-
-/// The loop that `/loop NAME` names.
-fn wanted_loop(line: &str, now: &jiff::Zoned) -> Option<String> {
-    match everloop_assistant::commands::parse(line, now) {
-        Ok(Command::Talk(verb, name)) if verb.name == "loop" && !name.is_empty() => Some(name),
-        _ => None,
     }
 }

@@ -1,16 +1,16 @@
 //! A chat with a person at a terminal.
 
-use super::confirm::Verdict;
 use super::editor::{Editor, Typed};
-use super::queue::Queue;
-use super::session::{Heard, Session};
+use super::{Chat, words};
 use crate::commands::tour;
 use crate::exit::{Exit, Failure};
-use crate::reminding;
 use crate::show::preview;
 use crate::signals::Signals;
 use crate::terminal;
-use everloop_assistant::door::OpenQuestion;
+use everloop_app::conversation::{Queue, Reaction, Verdict};
+use everloop_app::reminding;
+use everloop_app::router::OpenQuestion;
+use everloop_text as text;
 use everloop_types::RunId;
 use std::time::{Duration, Instant};
 
@@ -18,18 +18,18 @@ use std::time::{Duration, Instant};
 const AGAIN: Duration = Duration::from_secs(2);
 
 /// How looking at a run ended.
-pub(super) enum Looked {
-    Still,
+pub(super) enum WatchEnd {
+    Stopped,
     /// It is over, and this one goes on in its place.
-    GoesOn(RunId),
+    Continued(RunId),
     Background,
     Leave,
     Signal(Exit),
 }
 
 /// A person, and what they have typed ahead.
-pub(super) struct Person {
-    pub(super) session: Session,
+pub(super) struct TerminalUi {
+    pub(super) chat: Chat,
     pub(super) signals: Signals,
     editor: Editor,
     /// Lines that wait for their turn.
@@ -44,29 +44,29 @@ pub(super) struct Person {
     pub(super) unsent: String,
 }
 
-pub(super) async fn talk(session: Session, first: Option<String>) -> Result<Exit, Failure> {
+pub(super) async fn talk(chat: Chat, first: Option<String>) -> Result<Exit, Failure> {
     let _kept = terminal::KeysKept::begin();
-    let signals = Signals::new(&session.app)?;
-    let editor = Editor::start(&session)?;
-    let queue = Queue::open(&session.app);
+    let signals = Signals::new(&chat.app)?;
+    let editor = Editor::start(&chat.app)?;
+    let queue = Queue::open(&chat.app);
     let (told, proposed, unsent) = (Vec::new(), None, String::new());
-    let mut person = Person { session, signals, editor, queue, first, told, proposed, unsent };
+    let mut person = TerminalUi { chat, signals, editor, queue, first, told, proposed, unsent };
     let exit = person.talk().await;
     let waiting = person.queue.lines().count();
     if waiting > 0 {
-        person.session.app.note("chat.queue_kept", &[("count", &waiting.to_string())]);
+        person.chat.app.note(text::chat::queue_kept(&waiting));
     }
-    person.session.leave().await;
+    person.chat.leave().await;
     exit
 }
 
-impl Person {
+impl TerminalUi {
     async fn talk(&mut self) -> Result<Exit, Failure> {
-        self.greet().await?;
         // One that was taken up may be over by now; its answer is shown all the same.
-        let mut runs = std::mem::take(&mut self.session.left().runs);
+        let mut runs = self.greet().await?;
         if runs.is_empty() {
-            runs.extend(self.session.going().await?);
+            let working = self.chat.conversation.working_run().await;
+            runs.extend(working.map_err(|error| self.chat.fail(error))?);
         }
         for run in runs {
             if let Some(exit) = self.looked(&run).await? {
@@ -74,7 +74,7 @@ impl Person {
             }
         }
         loop {
-            for line in self.session.unheard().await {
+            for line in self.chat.missed_news().await {
                 terminal::answer(&line);
             }
             self.show_question().await;
@@ -88,25 +88,28 @@ impl Person {
                 }
                 continue;
             }
-            match self.heard(line).await {
-                Heard::Said(words) => {
-                    terminal::answer(&words);
-                    // Something else was said: what the next line answers is no longer in view.
-                    let open = self.session.reminder_of_question();
-                    open.iter().for_each(|line| terminal::answer(line));
+            let reaction = match self.send(line).await {
+                Ok(reaction) => reaction,
+                Err(words) => {
+                    self.say(&words);
+                    continue;
                 }
-                Heard::Confirm(command) => self.proposed = Some(command),
-                Heard::Background => {
-                    terminal::answer(&self.session.text("chat.nothing_in_front", &[]));
+            };
+            match reaction {
+                Reaction::Reply(reply) => self.say(&self.chat.reply(reply)),
+                Reaction::Confirm(command) => self.proposed = Some(command),
+                Reaction::Background => {
+                    terminal::answer(&self.chat.text(text::chat::nothing_in_front()));
                 }
-                Heard::Clear => terminal::clear(),
-                Heard::Tour => {
-                    if let Err(failure) = tour::tour(&self.session.app).await {
+                Reaction::Clear => terminal::clear(),
+                Reaction::Tour => {
+                    if let Err(failure) = tour::tour(&self.chat.app).await {
                         terminal::answer(&failure.words);
                     }
                 }
-                Heard::Quit => return Ok(Exit::Done),
-                Heard::Follow(run) => {
+                Reaction::Quit => return Ok(Exit::Done),
+                Reaction::Follow(run, note) => {
+                    note.into_iter().for_each(|note| self.chat.show_note(note));
                     if let Some(exit) = self.looked(&run).await? {
                         return Ok(exit);
                     }
@@ -118,7 +121,7 @@ impl Person {
     /// The next line: one that was typed ahead, or one that is typed now.
     async fn line(&mut self) -> Result<Line, Exit> {
         // A line that was typed ahead must not answer a question that nobody had seen.
-        let asks = self.session.seen.is_some() || self.session.unsettled.is_some();
+        let asks = self.chat.conversation.awaits_answer();
         let free = !asks && self.proposed.is_none();
         self.queue.held &= self.queue.first().is_some();
         let ahead = self.queue.first().filter(|_| free).cloned();
@@ -136,33 +139,38 @@ impl Person {
     }
 
     fn said(&self, line: Line) -> Line {
-        terminal::answer(&format!("{}{}", self.session.text("chat.you", &[]), line.text));
+        terminal::answer(&format!("{}{}", self.chat.text(text::chat::you()), line.text));
         line
     }
 
+    /// Shows a reply. What the next line answers is no longer in view then.
+    fn say(&self, words: &str) {
+        terminal::answer(words);
+        let open = words::reminder_of_question(&self.chat.app, &self.chat.conversation);
+        open.iter().for_each(|line| terminal::answer(line));
+    }
+
     /// What the line does. One from the queue stays there until it has done so, and one that could
-    /// not be heard stands in the input line again.
-    async fn heard(&mut self, line: Line) -> Heard {
-        self.session.choice.key.clone_from(&line.queued);
-        let heard = match line.queued.is_some() && line.text.trim().is_empty() {
-            true => Ok(Heard::Said(self.session.text("chat.queued_dropped", &[]))),
-            false => self.session.hear(&line.text).await,
-        };
-        self.session.choice.key = None;
-        let heard = match heard {
-            Ok(heard) => heard,
-            Err(failure) => {
-                self.queue.held = true;
-                self.unsent = line.text;
-                return Heard::Said(failure.words);
-            }
+    /// not be carried out stands in the input line again; then why, in words.
+    async fn send(&mut self, line: Line) -> Result<Reaction, String> {
+        let dropped = line.queued.is_some() && line.text.trim().is_empty();
+        let sent = match dropped {
+            true => Err(self.chat.text(text::chat::queued_dropped())),
+            false => match self.chat.send(&line.text, line.queued.as_deref()).await {
+                Ok(reaction) => Ok(reaction),
+                Err(failure) => {
+                    self.queue.held = true;
+                    self.unsent = line.text;
+                    return Err(failure.words);
+                }
+            },
         };
         if let Some(id) = line.queued
             && let Err(error) = self.queue.gone(&id)
         {
-            terminal::answer(&self.session.text("error.system", &[("detail", &error.to_string())]));
+            terminal::answer(&self.chat.text(text::error::system(&error)));
         }
-        heard
+        sent
     }
 
     /// Looks at a run; an exit if the person leaves.
@@ -170,77 +178,82 @@ impl Person {
         let mut run = run.clone();
         loop {
             return Ok(match self.look_at(&run).await? {
-                Looked::GoesOn(to) => {
+                WatchEnd::Continued(to) => {
                     run = to;
                     continue;
                 }
-                Looked::Still | Looked::Background => None,
-                Looked::Leave => Some(Exit::Done),
-                Looked::Signal(exit) => Some(exit),
+                WatchEnd::Stopped | WatchEnd::Background => None,
+                WatchEnd::Leave => Some(Exit::Done),
+                WatchEnd::Signal(exit) => Some(exit),
             });
         }
     }
 
-    /// What is new since the last time: what was recovered, what fired, what waits.
-    async fn greet(&mut self) -> Result<(), Failure> {
-        for line in &self.session.left().lines {
-            terminal::answer(line);
-        }
-        let session = &self.session;
-        for line in self.queue.lines() {
-            terminal::answer(&session.text("chat.queued_before", &[("line", line)]));
-        }
-        for line in session.new_reminders().await {
+    /// What is new since the last time: what was recovered, what fired, what waits. Gives back the
+    /// runs that were taken up.
+    async fn greet(&mut self) -> Result<Vec<RunId>, Failure> {
+        let left = self.chat.conversation.take_leftovers();
+        for line in words::leftovers(&self.chat.app, &left) {
             terminal::answer(&line);
         }
-        let unread = session.store().count_unread_firings().await;
-        let unread = unread.map_err(|error| session.fail(&error))?;
+        for line in self.queue.lines() {
+            terminal::answer(&self.chat.text(text::chat::queued_before(&line)));
+        }
+        for line in self.chat.new_reminders().await {
+            terminal::answer(&line);
+        }
+        let chat = &self.chat;
+        let unread = chat.conversation.store().agenda().count_unread_firings().await;
+        let unread = unread.map_err(|error| chat.app.store_failure(&error))?;
         if unread > 0 {
-            terminal::answer(&session.text("inbox.unread", &[("n", &unread.to_string())]));
+            terminal::answer(&chat.text(text::inbox::unread(&unread)));
         }
-        if let Some(waiting) = session.waiting_elsewhere().await? {
-            terminal::answer(&waiting);
+        let waiting = chat.conversation.count_waiting_elsewhere().await;
+        let waiting = waiting.map_err(|error| chat.fail(error))?;
+        if waiting > 0 {
+            terminal::answer(&chat.text(text::chat::some_wait(&waiting)));
         }
-        let open = self.session.question_to_show().await?;
-        let session = &self.session;
+        let open = self.chat.conversation.question_to_show().await;
+        let open = open.map_err(|error| self.chat.fail(error))?;
+        let chat = &self.chat;
         let Some(open) = open else {
-            terminal::answer(&session.text("chat.hello", &[]));
-            return Ok(());
+            terminal::answer(&chat.text(text::chat::hello()));
+            return Ok(left.runs);
         };
-        let run = session.store().run(&open.run).await.map_err(|error| session.fail(&error))?;
+        let run = chat.conversation.store().runs().get(&open.run).await;
+        let run = run.map_err(|error| chat.app.store_failure(&error))?;
         let goal = run.map(|row| preview(&row.goal)).unwrap_or_default();
-        let args = [("id", open.run.as_str()), ("goal", goal.as_str())];
-        terminal::answer(&session.text("chat.still_asks", &args));
+        terminal::answer(&chat.text(text::chat::still_asks(&open.run.as_str(), &goal)));
         self.show(&open);
-        Ok(())
+        Ok(left.runs)
     }
 
     fn show(&self, open: &OpenQuestion) {
         terminal::answer(&open.text);
-        terminal::answer(&self.session.how_to_answer(open));
+        terminal::answer(&words::how_to_answer(&self.chat.app, open));
     }
 
     /// Shows the question that the next plain line answers, if the person has not seen it.
     async fn show_question(&mut self) {
-        if let Some(words) = self.session.gone_question().await {
+        if let Some(words) = self.chat.gone_question().await {
             terminal::answer(&words);
         }
         // A store that fails for a moment is asked again before the next line.
-        if let Ok(Some(open)) = self.session.question_to_show().await {
+        if let Ok(Some(open)) = self.chat.conversation.question_to_show().await {
             let id = open.run.as_str();
-            terminal::answer(&self.session.text("chat.asks", &[("id", id)]));
+            terminal::answer(&self.chat.text(text::chat::asks(&id)));
             self.show(&open);
         }
-        for line in self.session.questions_of_others().await {
+        for line in self.chat.questions_elsewhere().await {
             terminal::answer(&line);
         }
     }
 
     /// What stands before the next line, below the command that waits for a yes.
     fn prompt(&self) -> String {
-        let Some(command) = &self.proposed else { return self.session.text("chat.you", &[]) };
-        terminal::answer(&self.session.confirmation(command));
-        self.session.text("rule.prompt", &[])
+        let Some(command) = &self.proposed else { return self.chat.text(text::chat::you()) };
+        terminal::answer(&words::confirmation(&self.chat.app, command));
+        self.chat.text(text::rule::prompt())
     }
 
     /// The next line, while reminders and the news of runs in the background are shown above it.
@@ -252,22 +265,22 @@ impl Person {
         loop {
             let typed = tokio::select! {
                 typed = self.editor.next() => typed,
-                Some(update) = self.session.watch.recv() => {
-                    let gone = match self.session.asks_in(&update) {
-                        true => self.session.gone_question().await,
+                Some(update) = self.chat.conversation.watch().recv() => {
+                    let gone = match self.chat.conversation.asks_in(&update) {
+                        true => self.chat.gone_question().await,
                         false => None,
                     };
-                    let news = self.session.news_in(&update).await;
+                    let news = self.chat.news_in(&update).await;
                     gone.iter().chain(&news).for_each(|line| self.editor.print(line));
                     continue;
                 }
                 _ = reminders.tick() => {
-                    for line in self.session.new_reminders().await {
+                    for line in self.chat.new_reminders().await {
                         self.editor.print(&line);
                         terminal::ring();
                     }
-                    let gone = self.session.gone_question().await;
-                    let ended = self.session.unheard().await;
+                    let gone = self.chat.gone_question().await;
+                    let ended = self.chat.missed_news().await;
                     gone.iter().chain(&ended).for_each(|line| self.editor.print(line));
                     continue;
                 }
@@ -280,7 +293,7 @@ impl Person {
                 Typed::Interrupt { .. } | Typed::Escape if self.proposed.is_some() => {
                     self.proposed = None;
                     // The editor paints its line where it was, so this goes through it.
-                    self.editor.print(&self.session.text("rule.dropped", &[]));
+                    self.editor.print(&self.chat.text(text::rule::dropped()));
                     prompt = self.prompt();
                 }
                 Typed::Interrupt { empty: true } => {
@@ -289,14 +302,14 @@ impl Person {
                         return Err(Exit::Done);
                     }
                     leaving = Some(Instant::now());
-                    let asks = self.session.seen.is_some();
-                    let key = if asks { "chat.question_stays" } else { "exit.again" };
+                    let asks = self.chat.conversation.seen().is_some();
+                    let key = if asks { text::chat::question_stays() } else { text::exit::again() };
                     // The editor paints its line where it was, so this goes through it.
-                    self.editor.print(&self.session.text(key, &[]));
+                    self.editor.print(&self.chat.text(key));
                 }
                 Typed::Plan => {
-                    if let Heard::Said(words) = self.session.heard("/plan").await {
-                        self.editor.print(&words);
+                    if let Ok(Reaction::Reply(reply)) = self.chat.send("/plan", None).await {
+                        self.editor.print(&self.chat.reply(reply));
                     }
                 }
                 Typed::Interrupt { empty: false } | Typed::Escape => {}
@@ -308,8 +321,9 @@ impl Person {
     /// What a line does while a command waits for a yes; none if it goes its usual way.
     async fn confirms(&mut self, line: &str) -> Option<String> {
         let command = self.proposed.take()?;
-        match self.session.verdict(&command, line).await {
-            Verdict::Over(words) => Some(words),
+        match self.chat.conversation.verdict(&command, line).await {
+            Verdict::Over(done) => Some(self.chat.outcome(*done)),
+            Verdict::Dropped => Some(self.chat.text(text::rule::dropped())),
             Verdict::Edit => {
                 self.unsent = command;
                 Some(String::new())
@@ -318,9 +332,13 @@ impl Person {
                 self.proposed = Some(command);
                 Some(String::new())
             }
-            Verdict::Unclear(words) => {
+            Verdict::Unclear => {
                 self.proposed = Some(command);
-                Some(words)
+                let line = line.trim();
+                if line.is_empty() {
+                    return Some(String::new());
+                }
+                Some(self.chat.text(text::rule::unclear(&line)))
             }
             Verdict::Another => {
                 self.proposed = Some(command);

@@ -1,15 +1,16 @@
 //! `everloop approvals`: what was allowed for good, and how to withdraw it.
 
-use crate::app::App;
 use crate::args::{self, ApprovalsVerb};
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::show::timestamp;
 use crate::terminal;
 use everloop_store::Store;
+use everloop_text as text;
 use everloop_types::{Standing, one_line};
 use serde_json::{Value, json};
 
-pub(crate) async fn approvals(app: &App, args: args::Approvals) -> Result<Exit, Failure> {
+pub(crate) async fn approvals(app: &Console, args: args::Approvals) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     match args.verb {
         None => list(app, &store, args.json).await,
@@ -18,11 +19,11 @@ pub(crate) async fn approvals(app: &App, args: args::Approvals) -> Result<Exit, 
     }
 }
 
-async fn all(app: &App, store: &Store) -> Result<Vec<Standing>, Failure> {
-    store.all_standing().await.map_err(|error| app.store_failure(&error))
+async fn all(app: &Console, store: &Store) -> Result<Vec<Standing>, Failure> {
+    store.approvals().all().await.map_err(|error| app.store_failure(&error))
 }
 
-async fn list(app: &App, store: &Store, as_json: bool) -> Result<Exit, Failure> {
+async fn list(app: &Console, store: &Store, as_json: bool) -> Result<Exit, Failure> {
     let all = all(app, store).await?;
     if as_json {
         let data: Vec<Value> = all.iter().map(object).collect();
@@ -30,7 +31,7 @@ async fn list(app: &App, store: &Store, as_json: bool) -> Result<Exit, Failure> 
         return Ok(Exit::Done);
     }
     if all.is_empty() {
-        app.note("approvals.none", &[]);
+        app.note(text::approvals::none());
     }
     for standing in &all {
         let Standing { id, tool, resource, workspace, at, .. } = standing;
@@ -41,21 +42,20 @@ async fn list(app: &App, store: &Store, as_json: bool) -> Result<Exit, Failure> 
 }
 
 /// An id may be given by its beginning, if only one begins so.
-async fn remove(app: &App, store: &Store, id: &str, as_json: bool) -> Result<Exit, Failure> {
+async fn remove(app: &Console, store: &Store, id: &str, as_json: bool) -> Result<Exit, Failure> {
     let all = all(app, store).await?;
     let found: Vec<&Standing> =
         all.iter().filter(|standing| !id.is_empty() && standing.id.starts_with(id)).collect();
     let [standing] = found[..] else {
-        let words = app.text("approvals.not_found", &[("id", id)]);
+        let words = app.text(text::approvals::not_found(&id));
         return Err(Failure { exit: Exit::Usage, words });
     };
-    store.withdraw(&standing.id).await.map_err(|error| app.store_failure(&error))?;
+    store.approvals().withdraw(&standing.id).await.map_err(|error| app.store_failure(&error))?;
     match as_json {
         true => terminal::answer(&json!({ "removed": object(standing) }).to_string()),
         false => {
             let (tool, resource) = (one_line(&standing.tool), one_line(&standing.resource));
-            let args = [("tool", tool.as_str()), ("resource", &resource)];
-            app.note("approvals.removed", &args);
+            app.note(text::approvals::removed(&tool, &resource));
         }
     }
     Ok(Exit::Done)

@@ -1,16 +1,17 @@
 //! `everloop run --background`: queues a goal for a worker, and drives nothing.
 
 use super::run;
-use crate::app::App;
 use crate::args::{self, Format};
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_store::{ClaimLock, Store, StoreError};
+use everloop_text as text;
 use serde_json::json;
 
-pub(super) async fn queue(app: &App, args: &args::Run) -> Result<Exit, Failure> {
+pub(super) async fn queue(app: &Console, args: &args::Run) -> Result<Exit, Failure> {
     // Nobody follows the run, so nobody here can be asked.
-    let app = &App { interactive: false, ..app.clone() };
+    let app = &app.clone().with_person(false);
     let fail = |error| app.store_failure(&error);
     let submission = run::submission(app, args)?;
     let workspace = submission.frame.workspace.clone();
@@ -21,19 +22,19 @@ pub(super) async fn queue(app: &App, args: &args::Run) -> Result<Exit, Failure> 
         Format::Text => run.to_string(),
         Format::Json | Format::StreamJson => json!({"run_id": run, "status": "queued"}).to_string(),
     });
-    app.note("run.queued", &[("id", run.as_str())]);
-    app.warn_of_walls(&workspace);
+    app.note(text::run::queued(&run));
+    app.warn_of_sandbox(&workspace);
     if !is_driven(app, engine.store()).await.map_err(fail)? {
-        terminal::complain(&app.text("run.no_worker", &[]));
+        terminal::complain(&app.text(text::run::no_worker()));
     }
     Ok(Exit::Done)
 }
 
 /// Whether a process that drives runs is alive.
-async fn is_driven(app: &App, store: &Store) -> Result<bool, StoreError> {
+async fn is_driven(app: &Console, store: &Store) -> Result<bool, StoreError> {
     if let Some(lock) = app.database.lock_file() {
         return Ok(ClaimLock::signed_by(lock).is_some());
     }
-    let now = store.time().await?;
-    Ok(store.workers().await?.iter().any(|worker| worker.expires_at > now))
+    let now = store.workers().time().await?;
+    Ok(store.workers().all().await?.iter().any(|worker| worker.expires_at > now))
 }

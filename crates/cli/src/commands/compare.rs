@@ -2,24 +2,26 @@
 
 mod again;
 
-use super::run;
-use crate::app::{App, chain};
 use crate::args;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::means::is_scripted;
 use crate::signals::Signals;
 use crate::terminal;
+use everloop_app::environment::is_scripted;
+use everloop_app::error::chain;
+use everloop_app::frames;
 use everloop_compare::policy::POLICIES;
 use everloop_compare::report::{self, About, Detail, Manner};
 use everloop_compare::{Connected, Contest, Host, Progress, Results, Task, is_simulated, task};
-use everloop_engine::{Means, Rules};
+use everloop_engine::{Environment, Rules};
 use everloop_loops::LOOPS;
+use everloop_text as text;
 use everloop_types::{Frame, ModelChoice, ModelError, ToolSpec, UtcMs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) async fn compare(app: &App, args: args::Compare) -> Result<Exit, Failure> {
+pub(crate) async fn compare(app: &Console, args: args::Compare) -> Result<Exit, Failure> {
     let contest = contest(app, &args)?;
     if args.output.list {
         terminal::answer(&report::list(&contest.tasks, app.lang, terminal::width()));
@@ -39,7 +41,7 @@ pub(crate) async fn compare(app: &App, args: args::Compare) -> Result<Exit, Fail
 }
 
 /// What is to be compared, with every name checked.
-fn contest(app: &App, args: &args::Compare) -> Result<Contest, Failure> {
+fn contest(app: &Console, args: &args::Compare) -> Result<Contest, Failure> {
     let meant = |name: &String| match name.trim() {
         "all" => LOOPS.iter().map(|name| (*name).to_owned()).collect(),
         _ => vec![name.clone()],
@@ -47,7 +49,7 @@ fn contest(app: &App, args: &args::Compare) -> Result<Contest, Failure> {
     let loops: Vec<String> = args.loops.iter().flat_map(meant).collect();
     let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     Ok(Contest {
-        loops: each(&loops, |name| run::loop_name(app, name))?,
+        loops: each(&loops, |name| app.checked(frames::loop_name(name)))?,
         models: each(&args.models, |name| model(app, name))?,
         tasks: tasks(app, args)?.into_iter().map(Arc::new).collect(),
         seed: args.each.seed,
@@ -73,31 +75,33 @@ fn each(
     Ok(checked)
 }
 
-fn model(app: &App, name: &str) -> Result<String, Failure> {
+fn model(app: &Console, name: &str) -> Result<String, Failure> {
     if is_simulated(name) {
         return Ok(name.to_owned());
     }
     if name.contains('/') {
-        return run::model(app, name.to_owned());
+        return app.checked(frames::model(app, name.to_owned()));
     }
     let (near, all) = (app.near(name, POLICIES), POLICIES.join(", "));
-    let words = [("name", name), ("near", &near), ("all", &all)];
-    Err(Failure { exit: Exit::Usage, words: app.text("compare.no_model", &words) })
+    Err(Failure {
+        exit: Exit::Usage,
+        words: app.text(text::compare::NoModel { name: &name, near: &near, all: &all }.text()),
+    })
 }
 
-fn tasks(app: &App, args: &args::Compare) -> Result<Vec<Task>, Failure> {
+fn tasks(app: &Console, args: &args::Compare) -> Result<Vec<Task>, Failure> {
     let all = match &args.tasks {
         None => task::builtin(),
         Some(folder) => task::from_folder(folder).map_err(|error| {
             let detail = chain(&error);
-            app.failure(Exit::Usage, "compare.bad_tasks", &detail)
+            app.failure(Exit::Usage, text::compare::bad_tasks(&detail))
         })?,
     };
     let wanted: Vec<&str> = args.task.iter().flat_map(|name| named(name)).collect();
     for name in &wanted {
         if !all.iter().any(|task| task.name == *name) {
             let near = app.near(name, all.iter().map(|task| task.name.as_str()));
-            let words = app.text("compare.no_task", &[("name", name), ("near", &near)]);
+            let words = app.text(text::compare::no_task(&name, &near));
             return Err(Failure { exit: Exit::Usage, words });
         }
     }
@@ -118,32 +122,30 @@ fn named(name: &str) -> Vec<&str> {
 }
 
 /// An endpoint may cost money, so a person says yes first.
-async fn confirm(app: &App, contest: &Contest, yes: bool) -> Result<(), Failure> {
+async fn confirm(app: &Console, contest: &Contest, yes: bool) -> Result<(), Failure> {
     let costs = |name: &&String| !is_simulated(name) && !is_scripted(name);
     let paid: Vec<&str> = contest.models.iter().filter(costs).map(String::as_str).collect();
     if paid.is_empty() {
         return Ok(());
     }
     let runs = contest.size() / contest.models.len() * paid.len();
-    let key = if runs == 1 { "compare.costs_one" } else { "compare.costs" };
-    let words = [("runs", runs.to_string()), ("models", paid.join(", "))];
-    terminal::complain(&app.text(key, &words.each_ref().map(|(name, it)| (*name, it.as_str()))));
+    terminal::complain(&app.text(text::compare::costs(&runs, &paid.join(", "))));
     if yes {
         return Ok(());
     }
-    let refused = |key| Failure { exit: Exit::NeedsPerson, words: app.text(key, &[]) };
+    let refused = |key| Failure { exit: Exit::NeedsPerson, words: app.text(key) };
     if !app.interactive {
-        return Err(refused("compare.needs_yes"));
+        return Err(refused(text::compare::needs_yes()));
     }
-    let answer = terminal::ask(&app.text("compare.go_on", &[])).await;
+    let answer = terminal::ask(&app.text(text::compare::go_on())).await;
     match answer.is_some_and(|answer| everloop_text::means_yes(&answer)) {
         true => Ok(()),
-        false => Err(refused("compare.declined")),
+        false => Err(refused(text::compare::declined())),
     }
 }
 
 /// Runs everything; a signal ends it with what there is.
-async fn run_all(app: &App, contest: Contest) -> Result<(Results, Option<Exit>), Failure> {
+async fn run_all(app: &Console, contest: Contest) -> Result<(Results, Option<Exit>), Failure> {
     let mut signals = Signals::new(app)?;
     let stop = CancellationToken::new();
     let host: Arc<dyn Host> = Arc::new(CliHost { app: app.clone() });
@@ -182,7 +184,7 @@ fn tell(progress: Progress<'_>, several: bool) {
     }
 }
 
-fn print(app: &App, output: &args::CompareOutput, results: &Results, about: &About) {
+fn print(app: &Console, output: &args::CompareOutput, results: &Results, about: &About) {
     let detail = if output.per_task { Detail::PerTask } else { Detail::Totals };
     let marks = terminal::marks();
     let manner = Manner { lang: app.lang, detail, marks: (marks.done, marks.failed) };
@@ -196,48 +198,48 @@ fn print(app: &App, output: &args::CompareOutput, results: &Results, about: &Abo
     terminal::answer(&text);
 }
 
-fn falls_short(app: &App, results: &Results, wanted: u64) -> bool {
+fn falls_short(app: &Console, results: &Results, wanted: u64) -> bool {
     let percent = results.sum().success_percent();
     let short = percent < wanted;
     if short {
         let (percent, wanted) = (percent.to_string(), wanted.to_string());
-        let words = app.text("compare.below", &[("percent", &percent), ("wanted", &wanted)]);
+        let words = app.text(text::compare::below(&percent, &wanted));
         terminal::complain(&words);
     }
     short
 }
 
-fn write(app: &App, file: &Path, text: &str) -> Result<(), Failure> {
+fn write(app: &Console, file: &Path, text: &str) -> Result<(), Failure> {
     let name = file.display().to_string();
     std::fs::write(file, text).map_err(|error| {
         let detail = error.to_string();
-        let words = app.text("compare.not_written", &[("file", &name), ("detail", &detail)]);
+        let words = app.text(text::compare::not_written(&name, &detail));
         Failure { exit: Exit::Failed, words }
     })?;
-    app.note("compare.written", &[("file", &name)]);
+    app.note(text::compare::written(&name));
     Ok(())
 }
 
 /// Runs are set up as those of a person are, but for what a comparison fixes.
 struct CliHost {
-    app: App,
+    app: Console,
 }
 
 impl Host for CliHost {
     fn frame(&self, loop_name: &str, goal: &str, workspace: &Path, tools: Vec<ToolSpec>) -> Frame {
-        let mut frame = run::frame_with(&self.app, loop_name, workspace, tools);
-        run::suit(&self.app, &mut frame, goal);
+        let mut frame = frames::frame_with(&self.app, loop_name, workspace, tools);
+        frames::fit_rounds_to_goal(&self.app, &mut frame, goal);
         frame
     }
 
     fn context(&self, workspace: &Path, now: UtcMs) -> String {
-        run::context_at(workspace, now)
+        frames::context_at(workspace, now)
     }
 
     fn connect(&self, name: &str) -> Result<Connected, ModelError> {
         let choice = ModelChoice { name: name.to_owned(), ..ModelChoice::default() };
         // Anew for each run: a script begins at its beginning.
-        self.app.means(&self.app.settings).model(&choice)
+        self.app.environment(&self.app.settings).model(&choice)
     }
 
     fn guard(&self) -> Option<PathBuf> {
@@ -247,8 +249,8 @@ impl Host for CliHost {
     fn rules(&self) -> Rules {
         let settings = &self.app.settings;
         Rules {
-            model_attempts: settings.small("model.attempts"),
-            patience_ms: settings.number("model.patience"),
+            model_attempts: settings.model.attempts,
+            patience_ms: settings.model.patience.ms(),
             // The world of a task is made up: to wait for it shows nothing.
             tool_retry_ms: 0,
             ..Rules::default()

@@ -1,20 +1,24 @@
 //! `everloop config`: look at the settings, and change the file they stand in.
 
-use crate::app::App;
 use crate::args;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::place;
-use crate::settings::endpoints::{self, Part};
-use crate::settings::file::{self, EditError};
-use crate::settings::{self, Fault, FaultKind, Loaded, Origin, fault_words, redact};
 use crate::survey::{Surveyed, survey};
 use crate::terminal;
+use everloop_app::place;
+use everloop_app::settings::file::{self, EditError};
+use everloop_app::settings::providers::{self, ProviderPart};
+use everloop_app::settings::{
+    self, LoadedSettings, SettingError, SettingOrigin, SettingProblem, SettingSpec, SettingTarget,
+    keys, redact,
+};
+use everloop_text::{self as text, Text};
 use serde_json::json;
 use std::path::Path;
 use std::process::Command;
 use unicode_width::UnicodeWidthStr;
 
-pub(crate) async fn config(app: &App, args: args::Config) -> Result<Exit, Failure> {
+pub(crate) async fn config(app: &Console, args: args::Config) -> Result<Exit, Failure> {
     match args {
         args::Config::Get { key } => get(app, &key),
         args::Config::Set { key, value } => set(app, &key, &value),
@@ -35,20 +39,20 @@ pub(crate) async fn config(app: &App, args: args::Config) -> Result<Exit, Failur
 }
 
 /// The setting of this name, or words with the nearest one.
-fn known(app: &App, key: &str) -> Result<&'static settings::Setting, Failure> {
-    settings::find(key, Origin::CommandLine).map_err(|fault| wrong_usage(app, &fault))
+fn known(app: &Console, key: &str) -> Result<&'static SettingSpec, Failure> {
+    settings::find(key, SettingOrigin::CommandLine).map_err(|fault| wrong_usage(app, &fault))
 }
 
-fn wrong_usage(app: &App, fault: &Fault) -> Failure {
-    Failure { exit: Exit::Usage, words: fault_words(app.lang, fault) }
+fn wrong_usage(app: &Console, fault: &SettingError) -> Failure {
+    Failure { exit: Exit::Usage, words: fault.words(app.lang) }
 }
 
-fn get(app: &App, key: &str) -> Result<Exit, Failure> {
-    if let Some((provider, part)) = endpoints::named(key) {
+fn get(app: &Console, key: &str) -> Result<Exit, Failure> {
+    if let Some((provider, part)) = providers::named(key) {
         usable(app)?;
         let value = match part {
-            Part::BaseUrl => redact::shown(key, app.settings.own_address_of(provider)),
-            Part::Key => {
+            ProviderPart::BaseUrl => redact::shown(app.settings.own_address_of(provider)),
+            ProviderPart::Key => {
                 app.settings.key_of(provider).map_or_else(String::new, |at| at.to_string())
             }
         };
@@ -65,12 +69,12 @@ fn get(app: &App, key: &str) -> Result<Exit, Failure> {
 }
 
 /// Settings of which some cannot be used are not shown as if they were in force.
-fn usable(app: &App) -> Result<(), Failure> {
+fn usable(app: &Console) -> Result<(), Failure> {
     match app.faults.first() {
         Some(fault) => {
-            let words = fault_words(app.lang, fault);
+            let words = fault.words(app.lang);
             let exit = match fault.origin {
-                Origin::Flag => Exit::Usage,
+                SettingOrigin::Flag => Exit::Usage,
                 _ => Exit::Configuration,
             };
             Err(Failure { exit, words })
@@ -79,14 +83,14 @@ fn usable(app: &App) -> Result<(), Failure> {
     }
 }
 
-fn show(app: &App, origin: bool) -> Result<Exit, Failure> {
+fn show(app: &Console, origin: bool) -> Result<Exit, Failure> {
     usable(app)?;
     let all = app.sources.effective(&app.settings);
     let widest = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
-    let keys = widest(&mut all.iter().map(|setting| setting.key.width()));
+    let keys = widest(&mut all.iter().map(|setting| setting.key.as_str().width()));
     let values = widest(&mut all.iter().map(|setting| setting.value.width()));
     for setting in &all {
-        let key = padded(setting.key, keys);
+        let key = padded(setting.key.as_str(), keys);
         let line = match origin {
             true => format!("{key}  {}  {}", padded(&setting.value, values), setting.origin),
             false => format!("{key}  {}", setting.value),
@@ -103,11 +107,11 @@ fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
-fn show_json(app: &App) -> Result<Exit, Failure> {
+fn show_json(app: &Console) -> Result<Exit, Failure> {
     usable(app)?;
     let all = app.sources.effective(&app.settings);
     let all = all.iter().map(|setting| {
-        json!({"key": setting.key, "value": setting.value,
+        json!({"key": setting.key.as_str(), "value": setting.value,
                "layer": setting.layer, "origin": setting.origin})
     });
     let providers: Vec<_> = survey(app).iter().map(Surveyed::object).collect();
@@ -118,26 +122,26 @@ fn show_json(app: &App) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn set(app: &App, key: &str, text: &str) -> Result<Exit, Failure> {
-    let form = match endpoints::named(key) {
-        Some((_, part)) => part.form(),
-        None => known(app, key)?.form,
-    };
-    let usage = |key: &str| Failure { exit: Exit::Usage, words: app.text(key, &[]) };
+fn set(app: &Console, key: &str, text: &str) -> Result<Exit, Failure> {
+    let target = SettingTarget::find(key, SettingOrigin::CommandLine)
+        .map_err(|error| wrong_usage(app, &error))?;
+    let usage = |text: Text| app.failure(Exit::Usage, text);
     // The settings are shown and copied; a key that gets there is lost.
     if redact::looks_like_a_key(text) {
-        return Err(usage("config.is_a_key"));
+        return Err(usage(text::config::is_a_key()));
     }
     let text = text.trim();
-    form.read(text).map_err(|wrong| {
-        let (key, origin) = (key.to_owned(), Origin::CommandLine);
-        wrong_usage(app, &Fault { key, origin, what: FaultKind::Bad(wrong) })
+    target.check(text).map_err(|mismatch| {
+        let key = key.to_owned();
+        let origin = SettingOrigin::CommandLine;
+        let problem = SettingProblem::Mismatch(mismatch);
+        wrong_usage(app, &SettingError { key, origin, problem })
     })?;
-    let is_database = key == "store.database";
-    if is_database && crate::database::Database::named(text, &app.home).is_none() {
-        return Err(usage("settings.no_such_database"));
+    let is_database = key == keys::store::database().as_str();
+    if is_database && everloop_app::database::Database::named(text, &app.home).is_none() {
+        return Err(usage(text::settings::no_such_database()));
     }
-    let changed = file::with(&old_text(app)?, key, form, text);
+    let changed = file::with(&old_text(app)?, key, target.kind(), text);
     let changed = changed.map_err(|error| cannot_change(app, &error))?;
     write(app, &changed)?;
     tell(app, key, changed);
@@ -146,18 +150,19 @@ fn set(app: &App, key: &str, text: &str) -> Result<Exit, Failure> {
 }
 
 /// Another provider's model gets the address and the key that stand in the settings without a name.
-fn tell_of_new_owner(app: &App, key: &str, name: &str) {
-    let (old, new) = (app.settings.owner("model.base_url"), place::provider(name));
-    let is_said = |key| !app.settings.text(key).is_empty();
-    let named = ["model.base_url", "model.key", "model.key_command"].into_iter().any(is_said);
-    if key == "model.default" && old != new && (named || app.key_file().exists()) {
-        let args = [("old", old), ("new", new)];
-        terminal::complain(&app.text("config.new_owner", &args));
+fn tell_of_new_owner(app: &Console, key: &str, name: &str) {
+    let (old, new) = (app.settings.owner(keys::model::base_url()), place::provider(name));
+    let model = &app.settings.model;
+    let named = !model.base_url.is_empty()
+        || model.key.reference().is_some()
+        || !model.key_command.is_empty();
+    if key == keys::model::default().as_str() && old != new && (named || app.key_file().exists()) {
+        terminal::complain(&app.text(text::config::new_owner(&old, &new)));
     }
 }
 
 /// The text of the file; a file that cannot be read is not written over.
-fn old_text(app: &App) -> Result<String, Failure> {
+fn old_text(app: &Console) -> Result<String, Failure> {
     match &app.sources.trouble {
         Some(detail) => Err(unwritable(app, detail)),
         None => Ok(app.sources.text.clone().unwrap_or_default()),
@@ -165,43 +170,50 @@ fn old_text(app: &App) -> Result<String, Failure> {
 }
 
 /// Writes the settings file, or says why it cannot be written.
-pub(crate) fn write(app: &App, text: &str) -> Result<(), Failure> {
+pub(crate) fn write(app: &Console, text: &str) -> Result<(), Failure> {
     file::write(&app.sources.path, text).map_err(|error| unwritable(app, &error))
 }
 
-fn unwritable(app: &App, detail: &dyn std::fmt::Display) -> Failure {
+fn unwritable(app: &Console, detail: &dyn std::fmt::Display) -> Failure {
     let (path, detail) = (app.sources.path.display().to_string(), detail.to_string());
-    let args = [("file", path.as_str()), ("detail", detail.as_str())];
-    Failure { exit: Exit::Configuration, words: app.text("config.unwritable", &args) }
+    Failure { exit: Exit::Configuration, words: app.text(text::config::unwritable(&path, &detail)) }
 }
 
 /// A file that is broken cannot be changed line by line.
-pub(crate) fn cannot_change(app: &App, error: &EditError) -> Failure {
+pub(crate) fn cannot_change(app: &Console, error: &EditError) -> Failure {
     let (path, detail) = (app.sources.path.display().to_string(), error.to_string());
-    let args = [("file", path.as_str()), ("detail", detail.as_str())];
-    Failure { exit: Exit::Configuration, words: app.text("config.cannot_change", &args) }
+    Failure {
+        exit: Exit::Configuration,
+        words: app.text(text::config::cannot_change(&path, &detail)),
+    }
 }
 
 /// Says what is in force now, which a variable or a flag may decide.
-fn tell(app: &App, key: &str, text: String) {
+fn tell(app: &Console, key: &str, text: String) {
     let sources = app.sources.with_text(Some(text));
     let settings = sources.read().settings;
     let all = sources.effective(&settings);
-    let Some(now) = all.iter().find(|setting| setting.key == key) else {
-        let provider = endpoints::named(key).map_or("", |(provider, _)| provider);
-        let known = survey(&App { settings, sources, ..app.clone() });
+    let Some(now) = all.iter().find(|setting| setting.key.as_str() == key) else {
+        let provider = providers::named(key).map_or("", |(provider, _)| provider);
+        let mut changed = app.clone();
+        changed.settings = settings;
+        changed.sources = sources;
+        let known = survey(&changed);
         let line = known.iter().find(|known| known.name == provider).map(|it| it.line(app));
         line.iter().filter(|_| !app.quiet).for_each(|line| terminal::complain(line));
         return;
     };
-    let args = [("key", key), ("value", now.value.as_str()), ("origin", now.origin.as_str())];
     match now.layer {
-        "environment" | "flag" => terminal::complain(&app.text("config.overridden", &args)),
-        _ => app.note("config.in_force", &args),
+        "environment" | "flag" => terminal::complain(&app.text(
+            text::config::Overridden { key: &key, value: &now.value, origin: &now.origin }.text(),
+        )),
+        _ => app.note(
+            text::config::InForce { key: &key, value: &now.value, origin: &now.origin }.text(),
+        ),
     }
 }
 
-fn unset(app: &App, key: &str) -> Result<Exit, Failure> {
+fn unset(app: &Console, key: &str) -> Result<Exit, Failure> {
     let without = file::without(&old_text(app)?, key);
     match without.map_err(|error| cannot_change(app, &error))? {
         Some(text) => {
@@ -211,13 +223,13 @@ fn unset(app: &App, key: &str) -> Result<Exit, Failure> {
         // A key that stands in the file may go even if nobody knows it.
         None => {
             let key = known(app, key)?.key;
-            app.note("config.was_not_set", &[("key", key)]);
+            app.note(text::config::was_not_set(&key));
         }
     }
     Ok(Exit::Done)
 }
 
-async fn edit(app: &App) -> Result<Exit, Failure> {
+async fn edit(app: &Console) -> Result<Exit, Failure> {
     let path = app.sources.path.clone();
     file::make_folder(&path).map_err(|error| unwritable(app, &error))?;
     open_editor(app, &path).await?;
@@ -225,7 +237,7 @@ async fn edit(app: &App) -> Result<Exit, Failure> {
 }
 
 /// Lets the person edit a file with the editor of their choice.
-pub(crate) async fn open_editor(app: &App, path: &Path) -> Result<(), Failure> {
+pub(crate) async fn open_editor(app: &Console, path: &Path) -> Result<(), Failure> {
     let editor = ["VISUAL", "EDITOR"]
         .into_iter()
         .find_map(|name| std::env::var(name).ok().filter(|editor| !editor.trim().is_empty()));
@@ -241,23 +253,23 @@ pub(crate) async fn open_editor(app: &App, path: &Path) -> Result<(), Failure> {
     let ended = tokio::task::spawn_blocking(move || command.status()).await;
     let worked = matches!(&ended, Ok(Ok(status)) if status.success());
     if !worked {
-        let words = app.text("config.editor_failed", &[("editor", &editor)]);
+        let words = app.text(text::config::editor_failed(&editor));
         return Err(Failure { exit: Exit::Failed, words });
     }
     Ok(())
 }
 
 /// Reads the new text and names every fault with its line.
-fn checked(app: &App, text: Option<String>) -> Exit {
+fn checked(app: &Console, text: Option<String>) -> Exit {
     let sources = app.sources.with_text(text.clone());
     let loaded = sources.read();
     let text = text.unwrap_or_default();
     for words in fault_lines(app, &loaded, &text) {
         terminal::complain(&words);
     }
-    match loaded.faults.is_empty() {
+    match loaded.errors.is_empty() {
         true => {
-            app.note("config.file_is_good", &[("file", &sources.path.display().to_string())]);
+            app.note(text::config::file_is_good(&sources.path.display()));
             Exit::Done
         }
         false => Exit::Configuration,
@@ -265,23 +277,14 @@ fn checked(app: &App, text: Option<String>) -> Exit {
 }
 
 /// What is wrong with the settings, with the lines on which it stands.
-pub(crate) fn fault_lines(app: &App, loaded: &Loaded, text: &str) -> Vec<String> {
-    let all = loaded.faults.iter().chain(&loaded.warnings);
+pub(crate) fn fault_lines(app: &Console, loaded: &LoadedSettings, text: &str) -> Vec<String> {
+    let all = loaded.errors.iter().chain(&loaded.warnings);
     let worded = all.map(|fault| {
-        let words = fault_words(app.lang, fault);
-        // A rule tells its line itself, because there are many under one key.
-        let own = matches!(
-            fault.what,
-            FaultKind::Rule(_) | FaultKind::Server(_) | FaultKind::Approval(_)
-        );
-        let in_file = matches!(fault.origin, Origin::File(_)) && !own;
+        let words = fault.words(app.lang);
+        let in_file = matches!(fault.origin, SettingOrigin::File(_)) && !fault.names_its_line();
         let line = in_file.then(|| file::line_of(text, &fault.key));
         match line.flatten() {
-            Some(line) => {
-                let args = [("line", line.to_string()), ("words", words)];
-                let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
-                app.text("config.fault_at", &args)
-            }
+            Some(line) => app.text(text::config::fault_at(&line, &words)),
             None => words,
         }
     });

@@ -1,20 +1,21 @@
 //! `everloop backup` and `everloop restore`: a checked copy of the data, and the way back.
 
-use crate::app::App;
 use crate::args;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::settings::file::make_folder;
 use crate::terminal;
-use everloop_engine::{Clock, SystemClock, fresh_id, set_unfinished_aside};
-use everloop_store::{Inspection, OpenError, SCHEMA_VERSION, Store, StoreError};
+use everloop_app::settings::file::make_folder;
+use everloop_engine::{Clock, Membership, SystemClock, fresh_id, set_unfinished_aside};
+use everloop_store::{ClaimLockError, Inspection, OpenError, SCHEMA_VERSION, Store, StoreError};
+use everloop_text as text;
 use everloop_types::{RunId, WorkerId};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub(crate) async fn backup(app: &App, args: args::Backup) -> Result<Exit, Failure> {
+pub(crate) async fn backup(app: &Console, args: args::Backup) -> Result<Exit, Failure> {
     let database = own_file(app)?;
     if !database.exists() {
-        return Err(failure(app, Exit::Data, "backup.nothing", database, ""));
+        return Err(app.failure(Exit::Data, text::backup::nothing(&database.display())));
     }
     let to = match args.file {
         Some(file) => file,
@@ -23,14 +24,15 @@ pub(crate) async fn backup(app: &App, args: args::Backup) -> Result<Exit, Failur
         }
     };
     if to.exists() {
-        return Err(failure(app, Exit::Usage, "backup.exists", &to, ""));
+        return Err(app.failure(Exit::Usage, text::backup::exists(&to.display())));
     }
-    make_folder(&to).map_err(|error| failure(app, Exit::Data, "backup.failed", &to, &error))?;
+    make_folder(&to)
+        .map_err(|error| app.failure(Exit::Data, text::backup::failed(&to.display(), &error)))?;
     let (from, place) = (database.to_owned(), to.clone());
-    let copied = aside(app, move || Store::back_up(&from, &place)).await?;
+    let copied = aside(app, move || everloop_store::copies::back_up(&from, &place)).await?;
     let copied = copied.map_err(|error| {
-        let cause = crate::app::chain(&error);
-        failure(app, Exit::Data, "backup.failed", &to, &cause)
+        let cause = everloop_app::error::chain(&error);
+        app.failure(Exit::Data, text::backup::failed(&to.display(), &cause))
     })?;
     terminal::answer(&to.display().to_string());
     let runs: u64 = copied.runs_by_status.iter().map(|(_, count)| count).sum();
@@ -38,10 +40,10 @@ pub(crate) async fn backup(app: &App, args: args::Backup) -> Result<Exit, Failur
     let file = to.display().to_string();
     let damaged = damaged_runs(&to).await.map_err(|error| app.store_failure(&error))?;
     if !damaged.is_empty() {
-        let words = app.text("backup.damaged", &[("file", &file), ("all", &damaged)]);
+        let words = app.text(text::backup::damaged(&file, &damaged));
         return Err(Failure { exit: Exit::Data, words });
     }
-    app.note("backup.done", &[("runs", &runs), ("bytes", &bytes), ("file", &file)]);
+    app.note(text::backup::Done { runs: &runs, bytes: &bytes, file: &file }.text());
     Ok(Exit::Done)
 }
 
@@ -51,48 +53,52 @@ async fn damaged_runs(copy: &Path) -> Result<String, StoreError> {
         Err(error) if error.is_read_only() => return Ok(String::new()),
         opened => opened?,
     };
-    let damaged = store.check_runs(Duration::MAX).await?.damaged;
+    let damaged = store.maintenance().check_runs(Duration::MAX).await?.damaged;
     Ok(damaged.iter().map(RunId::as_str).collect::<Vec<_>>().join(", "))
 }
 
-pub(crate) async fn restore(app: &App, args: args::Restore) -> Result<Exit, Failure> {
+pub(crate) async fn restore(app: &Console, args: args::Restore) -> Result<Exit, Failure> {
     let database = own_file(app)?;
     let copy = args.file;
     if !copy.exists() {
-        return Err(failure(app, Exit::Usage, "restore.no_file", &copy, ""));
+        return Err(app.failure(Exit::Usage, text::restore::no_file(&copy.display())));
     }
     if copy.canonicalize().ok() == database.canonicalize().ok() {
-        return Err(failure(app, Exit::Usage, "restore.same", &copy, ""));
+        return Err(app.failure(Exit::Usage, text::restore::same(&copy.display())));
     }
     let file = copy.clone();
-    let seen = aside(app, move || Store::check_copy(&file)).await?;
+    let seen = aside(app, move || everloop_store::copies::check_copy(&file)).await?;
     let seen = seen.map_err(|error| refused(app, &copy, &error))?;
-    make_folder(database)
-        .map_err(|error| failure(app, Exit::Data, "restore.failed", database, &error))?;
+    make_folder(database).map_err(|error| {
+        app.failure(Exit::Data, text::restore::failed(&database.display(), &error))
+    })?;
     let _lock = lock(app)?;
     let origin = origin(app, &copy)?;
     if origin == Origin::Elsewhere {
         if seen.schema_version > SCHEMA_VERSION {
             // What such a file may hold is known to a newer program only.
             let detail = seen.schema_version.to_string();
-            return Err(failure(app, Exit::Data, "restore.newer", &copy, &detail));
+            return Err(app.failure(Exit::Data, text::restore::newer(&copy.display(), &detail)));
         }
         let file = copy.display().to_string();
-        terminal::complain(&app.text("restore.foreign", &[("file", &file)]));
+        terminal::complain(&app.text(text::restore::foreign(&file)));
     }
     confirm(app, args.yes, &copy, &seen).await?;
     let kept = unused(&beside(database, &format!(".before-restore-{}", stamp())), "");
     let was_there = database.exists();
     let staged = beside(database, ".restoring");
     let restored = put_back(app, (&copy, origin), &staged, &kept).await;
-    Store::unstage(&staged);
+    everloop_store::copies::unstage(&staged);
     let dropped = restored?;
     let (copy, kept) = (copy.display().to_string(), kept.display().to_string());
-    let key = if was_there { "restore.done" } else { "restore.done_first" };
-    terminal::complain(&app.text(key, &[("file", &copy), ("kept", &kept)]));
+    terminal::complain(&app.text(if was_there {
+        text::restore::done(&copy, &kept)
+    } else {
+        text::restore::done_first(&copy)
+    }));
     if dropped > 0 {
         let count = dropped.to_string();
-        terminal::complain(&app.text("restore.approvals_dropped", &[("count", &count)]));
+        terminal::complain(&app.text(text::restore::approvals_dropped(&count)));
     }
     Ok(Exit::Done)
 }
@@ -107,10 +113,11 @@ enum Origin {
 }
 
 /// A copy is of this home if it names this home, or the home of the database that it replaces.
-fn origin(app: &App, copy: &Path) -> Result<Origin, Failure> {
-    let wrote = Store::home_of(copy).map_err(|error| refused(app, copy, &error))?;
+fn origin(app: &Console, copy: &Path) -> Result<Origin, Failure> {
+    let wrote =
+        everloop_store::copies::home_of(copy).map_err(|error| refused(app, copy, &error))?;
     let database = own_file(app)?;
-    let present = Store::home_of(database).ok().flatten();
+    let present = everloop_store::copies::home_of(database).ok().flatten();
     let own = [app.home.id().ok(), present];
     match wrote.is_some() && own.contains(&wrote) {
         true => Ok(Origin::Here),
@@ -122,19 +129,19 @@ fn origin(app: &App, copy: &Path) -> Result<Origin, Failure> {
 /// database is as it was or nothing in it goes on by itself. A copy of another home loses what was
 /// allowed for good there; tells how much that was.
 async fn put_back(
-    app: &App,
+    app: &Console,
     (copy, origin): (&Path, Origin),
     staged: &Path,
     kept: &Path,
 ) -> Result<u64, Failure> {
     let database = own_file(app)?;
     let failed = |error: StoreError| {
-        let cause = crate::app::chain(&error);
-        failure(app, Exit::Data, "restore.failed", database, &cause)
+        let cause = everloop_app::error::chain(&error);
+        app.failure(Exit::Data, text::restore::failed(&database.display(), &cause))
     };
     let (from, to) = (copy.to_owned(), staged.to_owned());
     let opened = aside(app, move || {
-        Store::stage(&from, &to)?;
+        everloop_store::copies::stage(&from, &to)?;
         Store::open(&to)
     });
     let store = opened.await?.map_err(failed)?;
@@ -142,38 +149,40 @@ async fn put_back(
     let mut dropped = 0;
     if origin == Origin::Elsewhere {
         let home = app.home.id();
-        let home =
-            home.map_err(|error| failure(app, Exit::Data, "restore.failed", database, &error))?;
-        dropped = store.take_over(&home, now).await.map_err(failed)?.approvals;
+        let home = home.map_err(|error| {
+            app.failure(Exit::Data, text::restore::failed(&database.display(), &error))
+        })?;
+        dropped = store.maintenance().take_over(&home, now).await.map_err(failed)?.approvals;
     }
     set_unfinished_aside(&store, now).await.map_err(failed)?;
     drop(store);
     let (from, to, keep) = (staged.to_owned(), database.to_owned(), kept.to_owned());
-    aside(app, move || Store::restore(&from, &to, &keep)).await?.map_err(failed)?;
+    aside(app, move || everloop_store::copies::restore(&from, &to, &keep))
+        .await?
+        .map_err(failed)?;
     Ok(dropped)
 }
 
 /// The database file; a server has its own ways.
-fn own_file(app: &App) -> Result<&Path, Failure> {
+fn own_file(app: &Console) -> Result<&Path, Failure> {
     app.database.file().ok_or_else(|| {
-        let words = app.text("backup.server", &[]);
+        let words = app.text(text::backup::server());
         Failure { exit: Exit::Usage, words }
     })
 }
 
 /// Nobody may drive runs while their journals are exchanged.
-fn lock(app: &App) -> Result<Option<everloop_store::ClaimLock>, Failure> {
+fn lock(app: &Console) -> Result<Membership, Failure> {
     let worker = WorkerId::new(fresh_id("restore_", SystemClock.now()));
-    let taken = app.database.take_lock(&worker).map_err(|error| app.store_failure(&error))?;
-    taken.map_err(|holder| {
-        let words = app.text("restore.driven", &[("pid", &holder.pid.to_string())]);
-        Failure { exit: Exit::Data, words }
+    app.membership().acquire(&worker).map_err(|error| match error {
+        ClaimLockError::Held(holder) => app.failure(Exit::Data, text::restore::driven(&holder.pid)),
+        ClaimLockError::Store(error) => app.store_failure(&error),
     })
 }
 
 /// Asks, unless `--yes` has answered. What open runs did since the copy is not in the copy, so they
 /// do not go on.
-async fn confirm(app: &App, yes: bool, copy: &Path, seen: &Inspection) -> Result<(), Failure> {
+async fn confirm(app: &Console, yes: bool, copy: &Path, seen: &Inspection) -> Result<(), Failure> {
     let open: u64 = seen
         .runs_by_status
         .iter()
@@ -181,52 +190,40 @@ async fn confirm(app: &App, yes: bool, copy: &Path, seen: &Inspection) -> Result
         .map(|(_, count)| count)
         .sum();
     if open > 0 {
-        terminal::complain(&app.text("restore.open_runs", &[("count", &open.to_string())]));
+        terminal::complain(&app.text(text::restore::open_runs(&open)));
     }
     if yes {
         return Ok(());
     }
     let file = copy.display().to_string();
     if !app.interactive {
-        let words = app.text("restore.needs_yes", &[("file", &file)]);
+        let words = app.text(text::restore::needs_yes(&file));
         return Err(Failure { exit: Exit::NeedsPerson, words });
     }
-    let answer = terminal::ask(&app.text("restore.ask", &[("file", &file)])).await;
+    let answer = terminal::ask(&app.text(text::restore::ask(&file))).await;
     match answer.is_some_and(|answer| everloop_text::means_yes(&answer)) {
         true => Ok(()),
-        false => Err(failure(app, Exit::NeedsPerson, "restore.left", copy, "")),
+        false => Err(app.failure(Exit::NeedsPerson, text::restore::left(&copy.display()))),
     }
 }
 
-fn refused(app: &App, copy: &Path, error: &StoreError) -> Failure {
-    let key = match error {
-        StoreError::Open(OpenError::NewerSchema { .. }) => "restore.newer",
-        StoreError::Open(OpenError::NotOurs { altered: Some(_), .. }) => "restore.altered",
-        StoreError::Open(OpenError::NotOurs { .. }) => "restore.not_ours",
-        _ => "restore.damaged",
+fn refused(app: &Console, copy: &Path, error: &StoreError) -> Failure {
+    let text = match error {
+        StoreError::Open(OpenError::NewerSchema { .. }) => text::restore::newer,
+        StoreError::Open(OpenError::NotOurs { altered: Some(_), .. }) => text::restore::altered,
+        StoreError::Open(OpenError::NotOurs { .. }) => text::restore::not_ours,
+        _ => text::restore::damaged,
     };
-    failure(app, Exit::Data, key, copy, &crate::app::chain(error))
-}
-
-fn failure(
-    app: &App,
-    exit: Exit,
-    key: &str,
-    file: &Path,
-    detail: &(impl std::fmt::Display + ?Sized),
-) -> Failure {
-    let (file, detail) = (file.display().to_string(), detail.to_string());
-    let args = [("file", file.as_str()), ("detail", detail.as_str())];
-    Failure { exit, words: app.text(key, &args) }
+    app.failure(Exit::Data, text(&copy.display(), &everloop_app::error::chain(error)))
 }
 
 /// Does what takes long and blocks beside the async work.
 async fn aside<T: Send + 'static>(
-    app: &App,
+    app: &Console,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| app.failure(Exit::Failed, "error.system", &error))
+    done.map_err(|error| app.failure(Exit::Failed, text::error::system(&error)))
 }
 
 /// The local time, as file names have it.

@@ -1,20 +1,22 @@
 //! `everloop diff`: where two runs part, and what became of each.
 
-use super::runs::shown;
-use crate::app::App;
+use super::runs::details;
 use crate::args::Diff;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::show::{Shown, preview};
+use crate::show::{preview, summary};
 use crate::terminal;
+use everloop_app::runs::RunDetails;
 use everloop_engine::{Differs, Divergence, Place, first_divergence, tools_after};
+use everloop_text as text;
 use everloop_types::{one_line, spelled};
 use serde_json::{Value, json};
 
-pub(crate) async fn diff(app: &App, args: &Diff) -> Result<Exit, Failure> {
+pub(crate) async fn diff(app: &Console, args: &Diff) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     let (one, other) =
         (app.find_run(&store, &args.one).await?, app.find_run(&store, &args.other).await?);
-    let (one, other) = (shown(app, &store, &one).await?, shown(app, &store, &other).await?);
+    let (one, other) = (details(app, &store, &one).await?, details(app, &store, &other).await?);
     let found = first_divergence(&one.history, &other.history);
     let runs = [
         (&one, found.as_ref().and_then(|found| found.one.as_ref())),
@@ -27,33 +29,32 @@ pub(crate) async fn diff(app: &App, args: &Diff) -> Result<Exit, Failure> {
     Ok(if found.is_none() { Exit::Done } else { Exit::Failed })
 }
 
-type Side<'a> = (&'a Shown, Option<&'a Place>);
+type Side<'a> = (&'a RunDetails, Option<&'a Place>);
 
-fn tell(app: &App, found: Option<&Divergence>, runs: &[Side<'_>; 2]) {
+fn tell(app: &Console, found: Option<&Divergence>, runs: &[Side<'_>; 2]) {
     let Some(found) = found else {
-        terminal::answer(&app.text("diff.same", &[]));
+        terminal::answer(&app.text(text::diff::same()));
         return;
     };
     let key = match found.differs {
-        Differs::Goal => "diff.goal",
-        Differs::Loop => "diff.loop",
-        Differs::Decision => "diff.decision",
-        Differs::Reply => "diff.reply",
-        Differs::Outcome => "diff.outcome",
-        Differs::Input => "diff.input",
-        Differs::Ending => "diff.ending",
-        Differs::OnlyOne => "diff.only_one",
+        Differs::Goal => text::diff::goal(),
+        Differs::Loop => text::diff::r#loop(),
+        Differs::Decision => text::diff::decision(),
+        Differs::Reply => text::diff::reply(),
+        Differs::Outcome => text::diff::outcome(),
+        Differs::Input => text::diff::input(),
+        Differs::Ending => text::diff::ending(),
+        Differs::OnlyOne => text::diff::only_one(),
     };
-    terminal::answer(&app.text(key, &[]));
+    terminal::answer(&app.text(key));
     for (shown, place) in runs {
         let run = shown.row.run.as_str();
         let line = match place {
             Some(Place { seq, kind, says }) => {
                 let (seq, says) = (seq.to_string(), preview(says));
-                let args = [("id", run), ("seq", &seq), ("kind", *kind), ("says", &says)];
-                app.text("diff.at", &args)
+                app.text(text::diff::At { id: &run, seq: &seq, kind, says: &says }.text())
             }
-            None => app.text("diff.stands", &[("id", run)]),
+            None => app.text(text::diff::stands(&run)),
         };
         terminal::answer(&line);
     }
@@ -67,14 +68,17 @@ fn tell(app: &App, found: Option<&Divergence>, runs: &[Side<'_>; 2]) {
 }
 
 /// What became of one of them, on one line.
-fn after(app: &App, shown: &Shown, place: Option<&Place>) -> String {
+fn after(app: &Console, shown: &RunDetails, place: Option<&Place>) -> String {
     let tools = one_line(&tools(shown, place).join(", "));
     let tools = if tools.is_empty() { "–".to_owned() } else { tools };
-    let args = [("id", shown.row.run.as_str()), ("tools", tools.as_str())];
-    format!("{}\n{}", app.text("diff.after", &args), shown.summary(app))
+    format!(
+        "{}\n{}",
+        app.text(text::diff::after(&shown.row.run.as_str(), &tools)),
+        summary(app, shown)
+    )
 }
 
-fn tools(shown: &Shown, place: Option<&Place>) -> Vec<String> {
+fn tools(shown: &RunDetails, place: Option<&Place>) -> Vec<String> {
     place.map_or_else(Vec::new, |place| tools_after(&shown.history, place.seq))
 }
 

@@ -10,11 +10,12 @@ mod secrets;
 mod store;
 mod walls;
 
-use crate::app::App;
 use crate::args;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::{build, terminal};
 use everloop_loops::{AnyRun, LOOPS};
+use everloop_text::{self as text, Text};
 use serde_json::{Map, Value, json};
 
 /// How one thing stands.
@@ -42,8 +43,8 @@ struct Check {
 }
 
 impl Check {
-    fn good(app: &App, name: &'static str, title: &str, detail: impl Into<String>) -> Self {
-        let (title, detail) = (app.text(title, &[]), detail.into());
+    fn good(app: &Console, name: &'static str, title: Text, detail: impl Into<String>) -> Self {
+        let (title, detail) = (app.text(title), detail.into());
         Self { name, title, state: State::Good, detail, advice: None }
     }
 
@@ -65,7 +66,7 @@ impl Report {
     }
 }
 
-pub(crate) async fn doctor(app: &App, args: &args::Doctor) -> Result<Exit, Failure> {
+pub(crate) async fn doctor(app: &Console, args: &args::Doctor) -> Result<Exit, Failure> {
     let mut report = Report::default();
     itself(app, &mut report);
     machine::data_folder(app, &mut report);
@@ -94,33 +95,31 @@ pub(crate) async fn doctor(app: &App, args: &args::Doctor) -> Result<Exit, Failu
     Ok(exit)
 }
 
-fn itself(app: &App, report: &mut Report) {
-    report.checks.push(Check::good(app, "version", "doctor.version", build::VERSION));
+fn itself(app: &Console, report: &mut Report) {
+    report.checks.push(Check::good(app, "version", text::doctor::version(), build::VERSION));
     report.note("version", build::VERSION);
     report.note("commit", build::COMMIT);
 }
 
-fn config_file(app: &App, report: &mut Report) {
+fn config_file(app: &Console, report: &mut Report) {
     let path = app.sources.path.display().to_string();
     let mut loaded = app.sources.read();
     // Which database is meant is found out later than what the settings say.
-    loaded.faults.clone_from(&app.faults);
+    loaded.errors.clone_from(&app.faults);
     let text = app.sources.text.clone().unwrap_or_default();
     let words = super::config::fault_lines(app, &loaded, &text);
-    let good = |detail: String| Check::good(app, "config_file", "doctor.config_file", detail);
+    let good =
+        |detail: String| Check::good(app, "config_file", text::doctor::config_file(), detail);
     let check = match (words.is_empty(), app.sources.text.is_some()) {
         (true, true) => good(path.clone()),
-        (true, false) => {
-            let args = [("file", path.as_str())];
-            good(app.text("doctor.no_config_file", &args))
-        }
+        (true, false) => good(app.text(text::doctor::no_config_file(&path))),
         (false, _) => {
-            let state = match loaded.faults.is_empty() {
+            let state = match loaded.errors.is_empty() {
                 true => State::Note,
                 false => State::Wrong(Exit::Configuration),
             };
             let detail = format!("{path}: {}", words.join("; "));
-            good(detail).but(state, app.text("doctor.repair_config", &[]))
+            good(detail).but(state, app.text(text::doctor::repair_config()))
         }
     };
     report.checks.push(check);
@@ -130,11 +129,11 @@ fn config_file(app: &App, report: &mut Report) {
 }
 
 /// What differs from the defaults, and what a run here would have.
-fn settings(app: &App, report: &mut Report) {
+fn settings(app: &Console, report: &mut Report) {
     let all = app.sources.effective(&app.settings);
     let changed = all.iter().filter(|setting| setting.layer != "default");
     let changed = changed.map(|setting| {
-        json!({"key": setting.key, "value": setting.value, "layer": setting.layer,
+        json!({"key": setting.key.as_str(), "value": setting.value, "layer": setting.layer,
                "origin": setting.origin})
     });
     report.note("settings", changed.collect::<Vec<_>>());
@@ -143,11 +142,11 @@ fn settings(app: &App, report: &mut Report) {
 }
 
 /// The tools that a run in this folder would have.
-fn tools(app: &App) -> Vec<String> {
+fn tools(app: &Console) -> Vec<String> {
     let here = std::env::current_dir().ok();
-    let registry =
-        here.and_then(|here| app.means(&app.settings).registry(here, &app.zone_name(), app.lang));
-    let offered = crate::means::offered(&app.settings, &registry.unwrap_or_default());
+    let registry = here
+        .and_then(|here| app.environment(&app.settings).registry(here, &app.zone_name(), app.lang));
+    let offered = everloop_app::environment::offered(&app.settings, &registry.unwrap_or_default());
     offered.into_iter().map(|spec| spec.name).collect()
 }
 
@@ -174,7 +173,7 @@ fn print_json(report: Report, exit: Exit) {
     terminal::answer(&Value::Object(fields).to_string());
 }
 
-fn print_text(app: &App, report: &Report) {
+fn print_text(app: &Console, report: &Report) {
     use unicode_width::UnicodeWidthStr;
     let marks = terminal::marks();
     let widest = report.checks.iter().map(|check| check.title.width()).max().unwrap_or(0);
@@ -196,13 +195,13 @@ fn print_text(app: &App, report: &Report) {
     };
     let plain = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let tools = texts("tools", &plain);
-    terminal::answer(&app.text("doctor.tools", &[("all", &tools)]));
+    terminal::answer(&app.text(text::doctor::tools(&tools)));
     let setting = |it: &Value| {
         let of = |name: &str| it[name].as_str().unwrap_or_default().to_owned();
         format!("\n  {} = {}  ({})", of("key"), of("value"), of("origin"))
     };
     let changed = texts("settings", &setting).replace(", \n", "\n");
     if !changed.is_empty() {
-        terminal::answer(&app.text("doctor.settings", &[("all", &changed)]));
+        terminal::answer(&app.text(text::doctor::settings(&changed)));
     }
 }

@@ -4,18 +4,22 @@ mod asking;
 mod printing;
 mod waiting;
 
-use super::{family, messages};
-use crate::app::{App, chain};
 use crate::args::Format;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::reminding;
-use crate::show::{Below, Manner, Printer, Shown, open_calls, run_of};
+use crate::show::{Manner, Printer};
 use crate::signals::Signals;
 use crate::terminal;
 use asking::Heard;
-use everloop_engine::{DriveError, Driven, Engine, History, Projection, Update};
-use everloop_store::{Claim, Holder, Store};
-use everloop_types::journal::{Kind, WaitingOn};
+use everloop_app::delivery;
+use everloop_app::error::chain;
+use everloop_app::following::{Followed, Following};
+use everloop_app::runs::{self as tree, RunDetails};
+use everloop_engine::{DriveError, Driven, Engine, EventKind, Membership, Projector, RunEvent};
+use everloop_store::{Claim, ClaimLockError, Holder, Store};
+use everloop_text as text;
+use everloop_types::journal::WaitingOn;
 use everloop_types::{ModelError, Question, RunId, Status};
 use serde_json::json;
 use std::sync::Arc;
@@ -32,7 +36,7 @@ const FAILURES_MAX: u32 = 5;
 
 /// One run that this process follows.
 pub(crate) struct Foreground<'a> {
-    pub(crate) app: &'a App,
+    pub(crate) app: &'a Console,
     pub(crate) engine: Arc<Engine>,
     pub(crate) run: RunId,
     pub(crate) format: Format,
@@ -49,34 +53,41 @@ enum Round {
     Signal(Exit),
 }
 
+/// How long a process that has done its work waits for its messages to arrive.
+const LAST_MOMENT: Duration = Duration::from_secs(3);
+
 /// Drives the run here, or follows it while another process does, and sends what it has queued.
 pub(crate) async fn drive_here(mut foreground: Foreground<'_>) -> Result<Exit, Failure> {
     let (app, engine) = (foreground.app, foreground.engine.clone());
     tokio::spawn(engine.clone().deliver_mail());
-    messages::deliver(app, &engine);
+    delivery::deliver(app, &engine);
     reminding::begin(app, engine.store());
-    if !app.is_cluster() {
-        return follow_and_send(&mut foreground).await;
-    }
-    engine.join(app.lease()).await.map_err(|error| app.store_failure(&error))?;
-    let keeping = tokio::spawn(engine.clone().keep_lease(app.lease()));
+    let policy = app.membership();
+    policy.register(&engine).await.map_err(|error| app.store_failure(&error))?;
+    let (kept, keeper) = (policy.clone(), engine.clone());
+    let keeping = tokio::spawn(async move { kept.keep(keeper).await });
     let exit = follow_and_send(&mut foreground).await;
     keeping.abort();
-    // If this fails the lease runs out by itself.
-    let _ = engine.leave().await;
+    // If this fails the lease expires by itself.
+    let _ = policy.unregister(&engine).await;
     exit
 }
 
 async fn follow_and_send(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
     let exit = follow(foreground).await;
-    messages::last_moment(foreground.app, &foreground.engine, &foreground.run, &exit).await;
+    let left_in_a_hurry = matches!(exit, Ok(Exit::Interrupted | Exit::Terminated));
+    let patience = if left_in_a_hurry { Duration::ZERO } else { LAST_MOMENT };
+    let waiting = delivery::await_delivery(&foreground.engine, &foreground.run, patience).await;
+    if waiting > 0 {
+        foreground.app.note(text::messages::waiting(&waiting));
+    }
     exit
 }
 
 async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
     let app = foreground.app;
     let mut signals = Signals::new(app)?;
-    let frame = foreground.store().frame(&foreground.run).await;
+    let frame = foreground.store().journal().frame(&foreground.run).await;
     let frame = frame.map_err(|error| app.store_failure(&error))?.unwrap_or_default();
     if foreground.format == Format::StreamJson {
         let first = json!({"type": "session", "run_id": foreground.run,
@@ -84,12 +95,12 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
         terminal::answer(&first.to_string());
         foreground.show_beginning().await?;
     }
-    let calls = open_calls(foreground.store(), &foreground.run).await;
-    let mut printer = Printer::new(app, foreground.manner(), frame.mark()).with_calls(calls);
+    let mut shown = ShownProgress::begin(foreground).await;
     let mut failures = 0;
+    let shared = app.database.is_shared();
     loop {
-        let round = match foreground.round(&mut signals, &mut printer).await {
-            Err(failure) if failures >= FAILURES_MAX || !app.is_cluster() => return Err(failure),
+        let round = match foreground.round(&mut signals, &mut shown).await {
+            Err(failure) if failures >= FAILURES_MAX || !shared => return Err(failure),
             Err(failure) if failure.exit != Exit::Data => return Err(failure),
             // A server that was started anew is waited for, as every worker waits.
             Err(_) => {
@@ -104,7 +115,9 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
         failures = 0;
         match round {
             Round::Again => {}
-            Round::Over if foreground.goes_on().await? => {}
+            Round::Over if foreground.goes_on().await? => {
+                shown = ShownProgress::begin(foreground).await;
+            }
             Round::Over => return foreground.finish().await,
             Round::Signal(exit) => return Ok(foreground.leave(exit)),
             Round::NoModel(error) => return foreground.no_model(&error).await,
@@ -120,7 +133,46 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
     }
 }
 
-impl Foreground<'_> {
+/// The events of the run that is followed, on their way to the screen.
+struct ShownProgress<'a> {
+    /// Absent where nothing is shown.
+    following: Option<Following>,
+    printer: Printer<'a>,
+}
+
+impl<'a> ShownProgress<'a> {
+    async fn begin(foreground: &Foreground<'a>) -> Self {
+        let Foreground { app, engine, run, .. } = foreground;
+        let manner = foreground.manner();
+        if manner == Manner::Silent {
+            return Self { following: None, printer: Printer::Silent };
+        }
+        let following = Following::from_now_on(engine, run).await;
+        let printer = Printer::new(app, manner, following.past().clone());
+        Self { following: Some(following), printer }
+    }
+
+    /// Shows the next event. Dropping the future loses nothing.
+    async fn show_next(&mut self) {
+        match &mut self.following {
+            Some(following) => {
+                if let Followed::Event(event) = following.next().await {
+                    self.printer.show(&event);
+                }
+            }
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Shows what has happened already.
+    async fn show_rest(&mut self) {
+        if let Some(following) = &mut self.following {
+            following.rest().await.iter().for_each(|event| self.printer.show(event));
+        }
+    }
+}
+
+impl<'a> Foreground<'a> {
     fn store(&self) -> &Store {
         self.engine.store()
     }
@@ -128,14 +180,13 @@ impl Foreground<'_> {
     /// The run was created before anybody watched: its first entry comes from the journal, and of
     /// a fork the one that says where it comes from.
     pub(super) async fn show_beginning(&self) -> Result<(), Failure> {
-        let fail = |error| self.app.store_failure(&error);
-        let row = self.store().run(&self.run).await.map_err(fail)?;
-        let most = if row.is_some_and(|row| row.origin.forked.is_some()) { usize::MAX } else { 1 };
-        let mut entries = self.store().journal(&self.run, 0, most).await.map_err(fail)?;
-        entries.retain(|entry| matches!(entry.kind, Kind::RunCreated(_) | Kind::Forked(_)));
-        for event in entries.iter().flat_map(|e| Projection::new("").entry(&self.run, e)) {
-            terminal::answer(&event.to_string());
-        }
+        let history = self.app.checked(tree::history(self.store(), &self.run).await)?;
+        let mut events = Projector::past(&history);
+        let is_origin = |event: &RunEvent| {
+            matches!(event.kind, EventKind::RunStarted { .. } | EventKind::RunForked { .. })
+        };
+        events.retain(is_origin);
+        events.iter().for_each(|event| terminal::answer(&event.to_json()));
         Ok(())
     }
 
@@ -143,27 +194,29 @@ impl Foreground<'_> {
     async fn round(
         &self,
         signals: &mut Signals,
-        printer: &mut Printer<'_>,
+        shown: &mut ShownProgress<'a>,
     ) -> Result<Round, Failure> {
         let worker = &self.engine.identity().worker;
+        let policy = self.app.membership();
+        let shared = self.app.database.is_shared();
         let mut told = false;
         for look in 0_u64.. {
-            let taken = self.app.database.take_lock(worker);
-            match taken.map_err(|error| self.app.store_failure(&error))? {
-                Ok(lock) => {
-                    if look % LOOKS_PER_REAP == 0 || !self.app.is_cluster() {
-                        self.take_up().await?;
+            match policy.acquire(worker) {
+                Ok(membership) => {
+                    if look % LOOKS_PER_REAP == 0 || !shared {
+                        self.take_up(&membership).await?;
                     }
-                    let round = self.claim_and_drive(signals, printer).await;
-                    drop(lock);
+                    let round = self.claim_and_drive(signals, shown).await;
+                    drop(membership);
                     if let Some(round) = round? {
                         return Ok(round);
                     }
-                    if self.app.is_cluster() && !std::mem::replace(&mut told, true) {
-                        self.app.note("run.worker_drives", &[("id", self.run.as_str())]);
+                    if shared && !std::mem::replace(&mut told, true) {
+                        self.app.note(text::run::worker_drives(&self.run.as_str()));
                     }
                 }
-                Err(holder) => {
+                Err(ClaimLockError::Store(error)) => return Err(self.app.store_failure(&error)),
+                Err(ClaimLockError::Held(holder)) => {
                     if !std::mem::replace(&mut told, true) {
                         self.tell_of_holder(&holder);
                     }
@@ -175,14 +228,11 @@ impl Foreground<'_> {
                     }
                 }
             }
-            tokio::select! {
-                () = tokio::time::sleep(LOOK_AGAIN) => {}
-                exit = signals.next() => {
-                    if exit == Exit::Interrupted {
-                        self.cancel().await?;
-                    }
-                    return Ok(Round::Signal(exit));
+            if let Some(exit) = show_for_a_while(shown, signals).await {
+                if exit == Exit::Interrupted {
+                    self.cancel().await?;
                 }
+                return Ok(Round::Signal(exit));
             }
         }
         unreachable!("nobody looks that often")
@@ -195,25 +245,21 @@ impl Foreground<'_> {
 
     fn tell_of_holder(&self, holder: &Holder) {
         let pid = holder.pid.to_string();
-        self.app.note("run.other_drives", &[("pid", &pid), ("id", self.run.as_str())]);
+        self.app.note(text::run::other_drives(&pid, &self.run));
     }
 
     /// Having the lock proves that every earlier driver is dead, and on a shared database leases
     /// tell: their runs go back to the queue.
-    async fn take_up(&self) -> Result<(), Failure> {
+    async fn take_up(&self, membership: &Membership) -> Result<(), Failure> {
         let app = self.app;
-        let orphans = match app.is_cluster() {
-            true => self.engine.reap().await,
-            false => self.engine.take_up().await,
-        };
+        let orphans = membership.recover_orphans(&self.engine).await;
         let orphans = orphans.map_err(|error| app.store_failure(&error))?;
         for orphan in orphans.iter().filter(|orphan| orphan.run != self.run) {
-            let args = [("id", orphan.run.as_str()), ("goal", orphan.goal.as_str())];
-            let key = match orphan.status_now {
-                Status::Quarantined => "worker.put_aside",
-                _ => "run.interrupted",
+            let text = match orphan.status_now {
+                Status::Quarantined => text::worker::put_aside,
+                _ => text::run::interrupted,
             };
-            app.note(key, &args);
+            app.note(text(&orphan.run, &orphan.goal));
         }
         Ok(())
     }
@@ -221,25 +267,25 @@ impl Foreground<'_> {
     async fn claim_and_drive(
         &self,
         signals: &mut Signals,
-        printer: &mut Printer<'_>,
+        shown: &mut ShownProgress<'a>,
     ) -> Result<Option<Round>, Failure> {
         let (app, now) = (self.app, self.engine.clock().now());
         if let Some(round) = self.look().await? {
             return Ok(Some(round));
         }
         let worker = &self.engine.identity().worker;
-        let front = family::front(app, self.store(), &self.run).await?;
-        let claim = self.store().claim_run(worker, &front, now).await;
+        let front = app.checked(tree::front(self.store(), &self.run).await)?;
+        let claim = self.store().queue().claim_run(worker, &front, now).await;
         match claim.map_err(|error| app.store_failure(&error))? {
-            Some(claim) => self.drive(claim, signals, printer).await,
+            Some(claim) => self.drive(claim, signals, shown).await,
             None => Ok(None),
         }
     }
 
     /// Whether the run stands still without our help.
     async fn look(&self) -> Result<Option<Round>, Failure> {
-        let front = family::front(self.app, self.store(), &self.run).await?;
-        let at = self.store().position(&front).await;
+        let front = self.app.checked(tree::front(self.store(), &self.run).await)?;
+        let at = self.store().runs().position(&front).await;
         let at = at.map_err(|error| self.app.store_failure(&error))?;
         let status = at.map_or(Status::Failed, |at| at.status);
         if status.is_final() {
@@ -248,7 +294,7 @@ impl Foreground<'_> {
         if status != Status::Waiting {
             return Ok(None);
         }
-        let shown = super::runs::shown(self.app, self.store(), &front).await?;
+        let shown = super::runs::details(self.app, self.store(), &front).await?;
         Ok(match shown.waiting_on {
             Some(WaitingOn::Person { question }) => Some(Round::Asks(front, question)),
             _ => None,
@@ -268,16 +314,15 @@ impl Foreground<'_> {
         &self,
         claim: Claim,
         signals: &mut Signals,
-        printer: &mut Printer<'_>,
+        shown: &mut ShownProgress<'a>,
     ) -> Result<Option<Round>, Failure> {
-        let (mut watch, held) = (self.engine.watch(), claim.clone());
-        let mut below = Below::of(self.store(), &self.run).await;
+        let held = claim.clone();
         let mut driving = std::pin::pin!(self.engine.drive(claim));
         let mut is_stopping = false;
         let driven = loop {
             tokio::select! {
                 biased;
-                Some(update) = watch.recv() => self.show(&update, printer, &mut below),
+                () = shown.show_next() => {}
                 driven = &mut driving => break driven,
                 exit = signals.next() => {
                     match exit {
@@ -290,17 +335,15 @@ impl Foreground<'_> {
                         _ if signals.interrupts > 1 => return Ok(Some(Round::Signal(exit))),
                         _ => {}
                     }
-                    self.app.note("run.canceling", &[]);
+                    self.app.note(text::run::canceling());
                     self.cancel().await?;
                 }
             }
         };
-        while let Ok(update) = watch.try_recv() {
-            self.show(&update, printer, &mut below);
-        }
+        shown.show_rest().await;
         let round = match driven {
             Ok(Driven::Finished(_))
-                if family::is_over(self.app, self.store(), &self.run).await? =>
+                if self.app.checked(tree::is_over(self.store(), &self.run).await)? =>
             {
                 Round::Over
             }
@@ -313,7 +356,7 @@ impl Foreground<'_> {
             Ok(Driven::Parked(WaitingOn::Person { question })) => Round::Asks(held.run, question),
             Ok(Driven::Parked(WaitingOn::Model { error })) => Round::NoModel(error),
             // Somebody else has it, or the database was out of reach: it is followed from here.
-            Err(error) if self.app.is_cluster() && waiting::is_passing(&error) => {
+            Err(error) if self.app.database.is_shared() && waiting::is_passing(&error) => {
                 let exit = self.give_back(&held, &error, signals).await?;
                 return Ok(exit.map(Round::Signal));
             }
@@ -324,44 +367,36 @@ impl Foreground<'_> {
         Ok(Some(round))
     }
 
-    /// Programs read of every run; people read a line of those below.
-    fn show(&self, update: &Update, printer: &mut Printer<'_>, below: &mut Below) {
-        let line = below.line(self.app, &self.run, update);
-        match self.manner() {
-            Manner::Lines if run_of(update) != &self.run => {
-                line.iter().for_each(|line| terminal::complain(line));
-            }
-            _ => printer.show(update),
-        }
-    }
-
     fn drive_failure(&self, error: &DriveError) -> Failure {
         let words = chain(error);
-        let args = [("detail", words.as_str()), ("id", self.run.as_str())];
-        let key = match error {
-            DriveError::Quarantined { .. } => "run.put_aside",
-            _ => "run.stopped",
+        let text = match error {
+            DriveError::Quarantined { .. } => text::run::put_aside,
+            _ => text::run::stopped,
         };
-        Failure { exit: Exit::Data, words: self.app.text(key, &args) }
+        self.app.failure(Exit::Data, text(&self.run, &words))
     }
 
     /// A signal ends the process, not the run; after Ctrl-C its cancel waits in the inbox.
     fn leave(&self, exit: Exit) -> Exit {
-        let key = if exit == Exit::Interrupted { "run.cancel_waits" } else { "run.left" };
-        self.app.note(key, &[("id", self.run.as_str())]);
+        let key = if exit == Exit::Interrupted { text::run::cancel_waits } else { text::run::left };
+        self.app.note(key(&self.run));
         exit
     }
 
-    async fn shown(&self) -> Result<Shown, Failure> {
-        super::runs::shown(self.app, self.store(), &self.run).await
+    async fn shown(&self) -> Result<RunDetails, Failure> {
+        super::runs::details(self.app, self.store(), &self.run).await
     }
 }
 
-/// A run's whole past, or a failure that names it.
-pub(crate) async fn history(app: &App, store: &Store, run: &RunId) -> Result<History, Failure> {
-    let read = History::read(store, run).await.map_err(|error| app.store_failure(&error))?;
-    read.ok_or_else(|| {
-        let words = app.text("run.not_found", &[("id", run.as_str())]);
-        Failure { exit: Exit::Usage, words }
-    })
+/// Shows what another process does, until it is time to look whether this one may drive; or the
+/// signal that came.
+async fn show_for_a_while(shown: &mut ShownProgress<'_>, signals: &mut Signals) -> Option<Exit> {
+    let mut pause = std::pin::pin!(tokio::time::sleep(LOOK_AGAIN));
+    loop {
+        tokio::select! {
+            () = &mut pause => return None,
+            () = shown.show_next() => {}
+            exit = signals.next() => return Some(exit),
+        }
+    }
 }

@@ -4,16 +4,19 @@
 //! of one is shown with how to run it, and carried out only if it changes nothing. A question that
 //! is open elsewhere is not answered: that needs `-c` or `-r`.
 
-use super::{keep, run};
-use crate::app::App;
+use super::keep;
 use crate::args::{Format, How};
 use crate::chat;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use crate::trouble;
-use everloop_assistant::commands::{self, Command};
-use everloop_assistant::door::Way;
-use everloop_assistant::show;
+use everloop_agenda::commands;
+use everloop_agenda::show;
+use everloop_app::frames::{self, RunOptions};
+use everloop_app::router::Route;
+use everloop_app::slash::SlashKind;
+use everloop_text as text;
 
 /// What came of a line.
 pub(crate) enum Front {
@@ -24,44 +27,46 @@ pub(crate) enum Front {
 }
 
 pub(crate) async fn door(
-    app: &App,
+    app: &Console,
     line: &str,
     how: &How,
     format: Format,
 ) -> Result<Front, Failure> {
     let reader = app.reader();
-    let model = run::wanted_model(app, how)?;
+    let model = app.checked(frames::wanted_model(app, &RunOptions::from(how)))?;
     let json = format != Format::Text;
     let failure = |exit, words| Err(Failure { exit, words });
-    match chat::door(app, &model)?.way(line, &reader.now, None) {
-        Way::Nothing => failure(Exit::Usage, app.text("run.no_goal", &[])),
-        Way::Cancel => {
-            terminal::answer(&app.text("door.nothing_to_cancel", &[]));
-            Ok(Front::Done(Exit::Done))
-        }
-        Way::Wrong(wrong) if json => {
+    match chat::router(app, &model)?.route(line, &reader.now, None) {
+        Route::Nothing => failure(Exit::Usage, app.text(text::run::no_goal())),
+        Route::Cancel => Ok(Front::Done(nothing_to_cancel(app))),
+        Route::Wrong(wrong) if json => {
             terminal::answer(&show::wrong_json(&reader, &wrong).to_string());
             Ok(Front::Done(Exit::Usage))
         }
-        Way::Wrong(wrong) => failure(Exit::Usage, show::wrong(&reader, &wrong)),
-        Way::Steer => failure(Exit::Usage, app.text("chat.nothing_to_steer", &[])),
-        Way::Command(Command::Talk(verb, _)) => {
-            let args = [("name", verb.name)];
-            failure(Exit::Usage, app.text("front.only_in_chat", &args))
-        }
-        Way::Command(_) => Ok(Front::Done(keep::line(app, line, json).await?)),
-        Way::Look(_, command) => {
-            app.note("command.understood", &[("line", &command)]);
+        Route::Wrong(wrong) => failure(Exit::Usage, show::wrong(&reader, &wrong)),
+        Route::Steer => failure(Exit::Usage, app.text(text::chat::nothing_to_steer())),
+        Route::Slash(slash) => match slash.command.kind {
+            SlashKind::Cancel => Ok(Front::Done(nothing_to_cancel(app))),
+            SlashKind::Agenda => Ok(Front::Done(keep::line(app, line, json).await?)),
+            _ => failure(Exit::Usage, app.text(text::front::only_in_chat(&slash.command.name))),
+        },
+        Route::Look(_, command) => {
+            app.note(text::command::understood(&command));
             Ok(Front::Done(keep::line(app, &command, json).await?))
         }
-        Way::Rule(command) => {
+        Route::Rule(command) => {
             let command = commands::shown(&command, &reader.now, reader.lang);
             terminal::answer(&command);
-            let words = app.text("front.not_done", &[("command", &command)]);
+            let words = app.text(text::front::not_done(&command));
             failure(Exit::NeedsPerson, words)
         }
-        Way::NoModel => failure(Exit::Configuration, trouble::no_model_line(app)),
+        Route::NoModel => failure(Exit::Configuration, trouble::no_model_line(app)),
         // Without a question that was seen there is no answer.
-        Way::Answer(_, goal) | Way::Goal(goal) => Ok(Front::Goal(goal)),
+        Route::Answer(_, goal) | Route::Goal(goal) => Ok(Front::Goal(goal)),
     }
+}
+
+fn nothing_to_cancel(app: &Console) -> Exit {
+    terminal::answer(&app.text(text::door::nothing_to_cancel()));
+    Exit::Done
 }

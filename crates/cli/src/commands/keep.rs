@@ -3,19 +3,20 @@
 //! Each becomes the command that a person would type in the chat, and goes the same way.
 
 use super::exchange;
-use crate::app::App;
 use crate::args::{
     EntryOptions, Filter, Inbox, OnOff, Schedule, ScheduleVerb, Todo, TodoOptions, TodoVerb,
     ViewTodos,
 };
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_assistant::commands::{self, Command, Words, Wrong};
-use everloop_assistant::desk::Answer;
-use everloop_assistant::kept::reminders;
-use everloop_assistant::portable::What;
-use everloop_assistant::show;
+use everloop_agenda::commands::{self, AgendaCommand, AgendaVerb, CommandError, Words};
+use everloop_agenda::desk::Answer;
+use everloop_agenda::kept::reminders;
+use everloop_agenda::portable::What;
+use everloop_agenda::show;
 use everloop_engine::{Clock, SystemClock};
+use everloop_text as text;
 
 /// Firings that are listed at once.
 const LISTED_MAX: usize = 200;
@@ -36,12 +37,12 @@ impl Form {
 /// A command that is put together from arguments. Its words stay apart: a shell has cut them
 /// already, and what it says is a text stays one.
 struct Line {
-    verb: &'static str,
+    verb: AgendaVerb,
     words: Words,
 }
 
 impl Line {
-    fn new(verb: &'static str, part: &str) -> Self {
+    fn new(verb: AgendaVerb, part: &str) -> Self {
         Self { verb, words: Words::default().text(part) }
     }
 
@@ -90,7 +91,7 @@ impl Line {
         line.flag("allow-conflict", said.allow_conflict)
     }
 
-    async fn perform(self, app: &App, form: Form) -> Result<Exit, Failure> {
+    async fn perform(self, app: &Console, form: Form) -> Result<Exit, Failure> {
         let said = self.words.clone().rest();
         let command =
             |reader: &show::Reader| commands::parse_words(self.verb, self.words, &reader.now);
@@ -98,20 +99,22 @@ impl Line {
     }
 }
 
-pub(crate) async fn todo(app: &App, args: Todo) -> Result<Exit, Failure> {
+pub(crate) async fn todo(app: &Console, args: Todo) -> Result<Exit, Failure> {
     let line = match &args.verb {
-        TodoVerb::Add { text, said } => Line::new("todo", "add").words(text).todo(said),
+        TodoVerb::Add { text, said } => Line::new(AgendaVerb::Todo, "add").words(text).todo(said),
         TodoVerb::List { filter, view } => {
-            Line::new("todo", "list").filter(filter).option("view", view.as_ref())
+            Line::new(AgendaVerb::Todo, "list").filter(filter).option("view", view.as_ref())
         }
-        TodoVerb::Get { id } => Line::new("todo", "get").id(id),
+        TodoVerb::Get { id } => Line::new(AgendaVerb::Todo, "get").id(id),
         TodoVerb::Update { id, text, said } => {
-            Line::new("todo", "update").id(id).words(text).todo(said)
+            Line::new(AgendaVerb::Todo, "update").id(id).words(text).todo(said)
         }
-        TodoVerb::Done { id } => Line::new("todo", "done").words(id),
-        TodoVerb::Reopen { id } => Line::new("todo", "reopen").words(id),
-        TodoVerb::Delete { id } => Line::new("todo", "delete").words(id),
-        TodoVerb::Search { word, filter } => Line::new("todo", "search").words(word).filter(filter),
+        TodoVerb::Done { id } => Line::new(AgendaVerb::Todo, "done").words(id),
+        TodoVerb::Reopen { id } => Line::new(AgendaVerb::Todo, "reopen").words(id),
+        TodoVerb::Delete { id } => Line::new(AgendaVerb::Todo, "delete").words(id),
+        TodoVerb::Search { word, filter } => {
+            Line::new(AgendaVerb::Todo, "search").words(word).filter(filter)
+        }
         TodoVerb::Export { file } => {
             return exchange::export(app, What::Todos, file.as_deref()).await;
         }
@@ -120,27 +123,29 @@ pub(crate) async fn todo(app: &App, args: Todo) -> Result<Exit, Failure> {
     line.perform(app, Form::of(args.json)).await
 }
 
-pub(crate) async fn view(app: &App, args: ViewTodos) -> Result<Exit, Failure> {
-    let line = Line::new("view", &args.name).filter(&args.filter);
+pub(crate) async fn view(app: &Console, args: ViewTodos) -> Result<Exit, Failure> {
+    let line = Line::new(AgendaVerb::View, &args.name).filter(&args.filter);
     line.perform(app, Form::of(args.json)).await
 }
 
-pub(crate) async fn schedule(app: &App, args: Schedule) -> Result<Exit, Failure> {
+pub(crate) async fn schedule(app: &Console, args: Schedule) -> Result<Exit, Failure> {
     let line = match &args.verb {
-        ScheduleVerb::Add { words, said } => Line::new("schedule", "add").words(words).entry(said),
-        ScheduleVerb::List => Line::new("schedule", "list"),
-        ScheduleVerb::Get { id } => Line::new("schedule", "get").id(id),
+        ScheduleVerb::Add { words, said } => {
+            Line::new(AgendaVerb::Schedule, "add").words(words).entry(said)
+        }
+        ScheduleVerb::List => Line::new(AgendaVerb::Schedule, "list"),
+        ScheduleVerb::Get { id } => Line::new(AgendaVerb::Schedule, "get").id(id),
         ScheduleVerb::View { stretch, date } => {
-            Line::new("schedule", "view").words(std::slice::from_ref(stretch)).words(date)
+            Line::new(AgendaVerb::Schedule, "view").words(std::slice::from_ref(stretch)).words(date)
         }
         ScheduleVerb::Update { id, words, said } => {
-            Line::new("schedule", "update").id(id).words(words).entry(said)
+            Line::new(AgendaVerb::Schedule, "update").id(id).words(words).entry(said)
         }
         ScheduleVerb::Repeat { id, switch } => {
             let word = if *switch == OnOff::On { "on" } else { "off" };
-            Line::new("schedule", "repeat").id(id).words(&[word.to_owned()])
+            Line::new(AgendaVerb::Schedule, "repeat").id(id).words(&[word.to_owned()])
         }
-        ScheduleVerb::Delete { id } => Line::new("schedule", "delete").words(id),
+        ScheduleVerb::Delete { id } => Line::new(AgendaVerb::Schedule, "delete").words(id),
         ScheduleVerb::Export { file } => {
             return exchange::export(app, What::Schedule, file.as_deref()).await;
         }
@@ -155,16 +160,16 @@ pub(crate) async fn schedule(app: &App, args: Schedule) -> Result<Exit, Failure>
 }
 
 /// A slash command, given as one line.
-pub(crate) async fn line(app: &App, line: &str, json: bool) -> Result<Exit, Failure> {
+pub(crate) async fn line(app: &Console, line: &str, json: bool) -> Result<Exit, Failure> {
     let command = |reader: &show::Reader| commands::parse(line, &reader.now);
     perform(app, line, command, Form::of(json)).await
 }
 
 /// Carries a command out, as the chat would. `said` is what it was made of.
 async fn perform(
-    app: &App,
+    app: &Console,
     said: &str,
-    command: impl FnOnce(&show::Reader) -> Result<Command, Wrong>,
+    command: impl FnOnce(&show::Reader) -> Result<AgendaCommand, CommandError>,
     form: Form,
 ) -> Result<Exit, Failure> {
     let reader = app.reader();
@@ -179,10 +184,10 @@ async fn perform(
         }
     };
     if let Some(understood) = commands::echo(said, &command, &reader.now, reader.lang) {
-        app.note("command.understood", &[("line", &understood)]);
+        app.note(text::command::understood(&understood));
     }
     if let Some(year) = commands::other_year(said, &command, &reader.now) {
-        app.note("notice.other_year", &[("year", &year.to_string())]);
+        app.note(text::notice::other_year(&year));
     }
     let store = app.open_to_read().await?;
     let answer = answer(app, store, &command, &reader).await?;
@@ -200,9 +205,9 @@ async fn perform(
 }
 
 async fn answer(
-    app: &App,
+    app: &Console,
     store: everloop_store::Store,
-    command: &Command,
+    command: &AgendaCommand,
     reader: &show::Reader,
 ) -> Result<Answer, Failure> {
     let performed = app.desk(store).perform(command, &reader.now, None).await;
@@ -210,7 +215,7 @@ async fn answer(
 }
 
 /// The reminders that nobody has read yet. Looking fires what is due.
-pub(crate) async fn inbox(app: &App, args: &Inbox) -> Result<Exit, Failure> {
+pub(crate) async fn inbox(app: &Console, args: &Inbox) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     let fail = |error| app.store_failure(&error);
     let now = SystemClock.now();
@@ -219,19 +224,19 @@ pub(crate) async fn inbox(app: &App, args: &Inbox) -> Result<Exit, Failure> {
         Err(error) if error.is_read_only() => {}
         fired => drop(fired.map_err(fail)?),
     }
-    let unread = store.unread_firings(LISTED_MAX).await.map_err(fail)?;
+    let unread = store.agenda().unread_firings(LISTED_MAX).await.map_err(fail)?;
     let reader = app.reader();
     if args.json {
         let rows: Vec<_> = unread.iter().map(|row| show::firing_json(&reader, row)).collect();
         terminal::answer(&serde_json::json!({"unread": rows}).to_string());
     } else if unread.is_empty() {
-        terminal::answer(&app.text("inbox.empty", &[]));
+        terminal::answer(&app.text(text::inbox::empty()));
     }
     for firing in unread.iter().filter(|_| !args.json) {
         terminal::answer(&show::firing_line(&reader, firing));
     }
     if args.read {
-        store.read_firings(&unread, now).await.map_err(fail)?;
+        store.agenda().read_firings(&unread, now).await.map_err(fail)?;
     }
     Ok(Exit::Done)
 }

@@ -1,12 +1,13 @@
 //! `everloop loops`: what each loop is, how it goes round, and what bounds it.
 
-use super::run;
-use crate::app::App;
 use crate::args;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_assistant::show::padded;
-use everloop_loops::{AnyRun, LOOPS};
+use everloop_agenda::show::padded;
+use everloop_app::frames;
+use everloop_loops::LoopSpec;
+use everloop_text as text;
 use serde_json::{Map, Value, json};
 
 /// Settings that bound every run, whatever loop decides it.
@@ -24,137 +25,163 @@ const OF_ALL: [&str; 11] = [
     "context.tokens",
 ];
 
-pub(crate) fn loops(app: &App, args: &args::Loops) -> Result<Exit, Failure> {
-    let names: Vec<&str> = match &args.name {
+pub(crate) fn loops(app: &Console, args: &args::Loops) -> Result<Exit, Failure> {
+    let chosen: Vec<&LoopSpec> = match &args.name {
         Some(name) => {
-            let name = run::loop_name(app, name)?;
-            LOOPS.into_iter().filter(|known| *known == name).collect()
+            let name = app.checked(frames::loop_name(name))?;
+            LoopSpec::all().filter(|spec| spec.name == name).collect()
         }
-        None => LOOPS.to_vec(),
+        None => LoopSpec::all().collect(),
     };
     if args.json {
-        let all: Vec<Value> = names.iter().map(|name| as_json(app, name)).collect();
+        let all: Vec<Value> = chosen.iter().map(|spec| as_json(app, spec)).collect();
         terminal::answer(&json!({ "loops": all }).to_string());
         return Ok(Exit::Done);
     }
     if args.name.is_none() {
-        let count = LOOPS.len().to_string();
-        terminal::answer(&app.text("loops.head", &[("count", &count)]));
+        let count = LoopSpec::all().count().to_string();
+        terminal::answer(&app.text(text::loops::head(&count)));
     }
-    for name in names {
-        terminal::answer(&format!("\n{}", explained(app, name)));
+    for spec in chosen {
+        terminal::answer(&format!("\n{}", explained(app, spec)));
         if args.name.is_some() {
-            terminal::answer(&bounds(app, name));
+            terminal::answer(&bounds(app, spec));
         }
     }
     if args.name.is_none() {
-        terminal::answer(&format!("\n{}", app.text("loops.more", &[])));
+        terminal::answer(&format!("\n{}", app.text(text::loops::more())));
     }
     Ok(Exit::Done)
 }
 
 /// One line for each loop, with a mark before the one that is chosen.
-pub(crate) fn short_list(app: &App, chosen: &str) -> String {
-    let line = |name: &str| {
-        let mark = if name == chosen { "*" } else { " " };
-        format!("{mark} {}  {}", padded(name, 18), part(app, name, "does"))
+pub(crate) fn short_list(app: &Console, chosen: &str) -> String {
+    let line = |spec: &LoopSpec| {
+        let mark = if spec.name == chosen { "*" } else { " " };
+        format!("{mark} {}  {}", padded(spec.name, 18), about(app, spec).does)
     };
-    let mut lines: Vec<String> = LOOPS.into_iter().map(line).collect();
-    lines.push(app.text("loops.now", &[("name", chosen)]));
+    let mut lines: Vec<String> = LoopSpec::all().map(line).collect();
+    lines.push(app.text(text::loops::now(&chosen)));
     lines.join("\n")
 }
 
-/// A text about a loop: what it does, its picture, what it is good for.
-fn part(app: &App, name: &str, what: &str) -> String {
-    app.text(&format!("loops.{}.{what}", name.replace('-', "_")), &[])
+/// What is said about a loop.
+#[derive(Default)]
+struct AboutLoop {
+    does: String,
+    picture: String,
+    good: String,
 }
 
-fn is_default(app: &App, name: &str) -> bool {
-    app.settings.text("loop.default") == name
+fn about(app: &Console, spec: &LoopSpec) -> AboutLoop {
+    let Some(texts) = spec.texts() else { return AboutLoop::default() };
+    AboutLoop {
+        does: app.text(texts.does),
+        picture: app.text(texts.picture),
+        good: app.text(texts.good),
+    }
 }
 
-fn explained(app: &App, name: &str) -> String {
-    let title = match is_default(app, name) {
-        true => app.text("loops.default", &[("name", name)]),
-        false => name.to_owned(),
+fn is_default(app: &Console, spec: &LoopSpec) -> bool {
+    app.settings.loops.default.as_str() == spec.name
+}
+
+fn explained(app: &Console, spec: &LoopSpec) -> String {
+    let title = if is_default(app, spec) {
+        app.text(text::loops::default(&spec.name))
+    } else {
+        spec.name.to_owned()
     };
-    let good = app.text("loops.good", &[("good", &part(app, name, "good"))]);
-    let body = [part(app, name, "does"), part(app, name, "picture"), good].join("\n");
+    let about = about(app, spec);
+    let good = app.text(text::loops::good(&about.good));
+    let body = [about.does, about.picture, good].join("\n");
     let body: Vec<String> = body.lines().map(|line| format!("  {line}")).collect();
     format!("{title}\n{}", body.join("\n"))
 }
 
 /// The step limit and every setting that has a say.
-fn bounds(app: &App, name: &str) -> String {
-    let unit = match name {
-        "plan-replan" => "loops.unit.step",
-        "plan-execute-think" => "loops.unit.round",
-        _ => "loops.unit.iteration",
-    };
-    let (limit, unit) = (step_limit(app, name).to_string(), app.text(unit, &[]));
-    let args = [("limit", limit.as_str()), ("unit", &unit), ("key", settings_of(name)[0])];
-    let mut lines = vec![app.text("loops.steps", &args), app.text("loops.settings", &[])];
-    for (key, value) in values(app, name) {
-        let means = app.text(&format!("loops.setting.{key}"), &[]);
+fn bounds(app: &Console, spec: &LoopSpec) -> String {
+    let limit = step_limit(app, spec).to_string();
+    let unit = app.text(spec.step_unit.text());
+    let mut lines = vec![
+        app.text(
+            text::loops::Steps { limit: &limit, unit: &unit, key: &spec.setting_keys()[0] }.text(),
+        ),
+        app.text(text::loops::settings()),
+    ];
+    for (key, value) in values(app, spec) {
+        let means = text::loops::setting::named(key).map(|it| app.text(it)).unwrap_or_default();
         lines.push(format!("  {}  {}  {means}", padded(key, 24), padded(&value, 12)));
     }
     lines.into_iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
-fn step_limit(app: &App, name: &str) -> u32 {
-    let steps = run::limits(app, name).steps;
-    match name {
-        "plan-execute-think" => steps.max_steps.min(steps.rounds.max_rounds),
-        _ => steps.max_steps,
-    }
-}
-
-/// The settings that a loop of its own reads; the one that bounds its steps first.
-fn settings_of(name: &str) -> Vec<&'static str> {
-    let steps = if run::iterates(name) { "loop.max_iterations" } else { "loop.max_steps" };
-    let other = if run::iterates(name) { vec!["loop.max_steps"] } else { Vec::new() };
-    let own: &[&str] = match name {
-        "plan-replan" => &[
-            "loop.contract_retries",
-            "loop.failure_rounds",
-            "loop.repeated_questions",
-            "loop.max_clarifications",
-        ],
-        "plan-execute-think" => {
-            &["loop.preset", "loop.round_time", "loop.contract_retries", "loop.failure_rounds"]
-        }
-        "tool-driven" => {
-            &["loop.reminders", "loop.unlisted_work", "loop.idle_list", "loop.completion_mark"]
-        }
-        "task-driven" => &["loop.item_retries", "loop.contract_retries"],
-        "staged" | "hybrid" | "autonomous" => &["loop.contract_retries"],
-        _ => &[],
-    };
-    [vec![steps], other, own.to_vec()].concat()
+fn step_limit(app: &Console, spec: &LoopSpec) -> u32 {
+    spec.step_limit(&frames::limits(app, spec.name).steps)
 }
 
 /// Each setting that has a say, as it is in force.
-fn values(app: &App, name: &str) -> Vec<(&'static str, String)> {
-    let keys = [settings_of(name), OF_ALL.to_vec()].concat();
+fn values(app: &Console, spec: &LoopSpec) -> Vec<(&'static str, String)> {
+    let keys = [spec.setting_keys(), OF_ALL.to_vec()].concat();
     let all = app.sources.effective(&app.settings);
     let found = |key: &'static str| {
-        let setting = all.iter().find(|setting| setting.key == key)?;
+        let setting = all.iter().find(|setting| setting.key.as_str() == key)?;
         Some((key, setting.value.clone()))
     };
     keys.into_iter().filter_map(found).collect()
 }
 
-fn as_json(app: &App, name: &str) -> Value {
+fn as_json(app: &Console, spec: &LoopSpec) -> Value {
     let settings: Map<String, Value> =
-        values(app, name).into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect();
+        values(app, spec).into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect();
+    let about = about(app, spec);
     json!({
-        "name": name,
-        "default": is_default(app, name),
-        "version": AnyRun::version(name),
-        "does": part(app, name, "does"),
-        "picture": part(app, name, "picture"),
-        "good_for": part(app, name, "good"),
-        "step_limit": step_limit(app, name),
+        "name": spec.name,
+        "default": is_default(app, spec),
+        "version": spec.version,
+        "does": about.does,
+        "picture": about.picture,
+        "good_for": about.good,
+        "step_limit": step_limit(app, spec),
         "settings": settings,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use everloop_app::settings::SETTINGS;
+    use everloop_loops::LoopSpec;
+    use everloop_types::Lang;
+
+    /// A loop that is registered without them would be shown as keys, or without its settings.
+    #[test]
+    fn every_loop_has_its_texts_and_its_settings_exist() {
+        for spec in LoopSpec::all() {
+            assert!(spec.texts().is_some(), "{} lacks a text", spec.name);
+            for key in spec.setting_keys() {
+                let means = everloop_text::loops::setting::named(key);
+                assert!(means.is_some(), "{}: no text on {key}", spec.name);
+            }
+            for key in spec.setting_keys() {
+                assert!(
+                    SETTINGS.iter().any(|setting| setting.key.as_str() == key),
+                    "{}: no setting {key}",
+                    spec.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_help_on_choosing_a_loop_names_each_of_them() {
+        for key in ["chat.loop_name", "run.loop_name"] {
+            for lang in [Lang::ZhCn, Lang::En] {
+                let help =
+                    everloop_text::help::named(key).expect("there is such a text").in_lang(lang);
+                for spec in LoopSpec::all() {
+                    assert!(help.contains(spec.name), "{key} does not name {}", spec.name);
+                }
+            }
+        }
+    }
 }

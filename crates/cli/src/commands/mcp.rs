@@ -9,19 +9,20 @@
 mod approve;
 mod test;
 
-use crate::app::App;
 use crate::args;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::settings::redact;
 use crate::terminal;
-use everloop_tools::mcp::{
+use everloop_app::settings::redact;
+use everloop_mcp::{
     ConnectError, Difference, LeftOut, Listing, Server, ServerSetting, Standing, Way, WhyOut,
 };
+use everloop_text::{self as text, Text, TextOf};
 use everloop_types::{Approval, EffectClass, ToolSpec, one_line};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-pub(crate) async fn mcp(app: &App, args: args::Mcp) -> Result<Exit, Failure> {
+pub(crate) async fn mcp(app: &Console, args: args::Mcp) -> Result<Exit, Failure> {
     match args.verb {
         Some(args::McpVerb::Test { name, json }) => test::test(app, &name, json).await,
         Some(args::McpVerb::Approve { name, yes }) => approve::approve(app, &name, yes).await,
@@ -29,7 +30,7 @@ pub(crate) async fn mcp(app: &App, args: args::Mcp) -> Result<Exit, Failure> {
     }
 }
 
-fn list(app: &App, as_json: bool) -> Exit {
+fn list(app: &Console, as_json: bool) -> Exit {
     let servers = app.servers(&app.settings);
     if as_json {
         let all: Vec<Value> = servers.all().iter().map(|server| shown(server)).collect();
@@ -38,7 +39,7 @@ fn list(app: &App, as_json: bool) -> Exit {
     }
     if servers.all().is_empty() {
         let file = app.home.config_file().display().to_string();
-        terminal::answer(&app.text("mcp.none", &[("file", &file)]));
+        terminal::answer(&app.text(text::mcp::none(&file)));
     }
     for server in servers.all() {
         print(app, server);
@@ -46,20 +47,21 @@ fn list(app: &App, as_json: bool) -> Exit {
     Exit::Done
 }
 
-/// The word for scripts and the key of the words for people.
-fn state(standing: &Standing) -> (&'static str, &'static str) {
+/// The word for scripts and the words for people.
+fn state(server: &Server, standing: &Standing) -> (&'static str, Text) {
+    let name = &server.setting().name;
     match standing {
-        Standing::Off => ("off", "mcp.off"),
-        Standing::New => ("new", "mcp.new"),
-        Standing::OtherCommand(_) => ("other_command", "mcp.other_command"),
-        Standing::OtherTools(..) => ("other_tools", "mcp.other_tools"),
-        Standing::Good(_) => ("approved", "mcp.approved"),
+        Standing::Off => ("off", text::mcp::off()),
+        Standing::New => ("new", text::mcp::new(name)),
+        Standing::OtherCommand(_) => ("other_command", text::mcp::other_command(name)),
+        Standing::OtherTools(..) => ("other_tools", text::mcp::other_tools(name)),
+        Standing::Good(_) => ("approved", text::mcp::approved()),
     }
 }
 
 /// How a server is reached, without the secrets that an address may hold.
 fn way(setting: &ServerSetting) -> String {
-    redact::shown("mcp", &setting.way.to_string())
+    redact::shown(&setting.way.to_string())
 }
 
 /// What was approved, whether it still counts or not.
@@ -89,7 +91,7 @@ fn shown(server: &Server) -> Value {
         "name": setting.name,
         "kind": kind,
         "way": way(setting),
-        "state": state(&standing).0,
+        "state": state(server, &standing).0,
         "trusted": setting.trusted,
         "tools": tools.collect::<Vec<_>>(),
         "left_out": left_out.map(|out| json!({"name": out.name, "why": out.why}))
@@ -97,14 +99,14 @@ fn shown(server: &Server) -> Value {
     })
 }
 
-fn print(app: &App, server: &Server) {
+fn print(app: &Console, server: &Server) {
     let (marks, setting, standing) = (terminal::marks(), server.setting(), server.standing());
     let mark = match standing {
         Standing::Good(_) => marks.done,
         Standing::Off => marks.skipped,
         Standing::New | Standing::OtherCommand(_) | Standing::OtherTools(..) => marks.open,
     };
-    let words = app.text(state(&standing).1, &[("name", &setting.name)]);
+    let words = app.text(state(server, &standing).1);
     terminal::answer(&format!("{mark} {}  {words}", one_line(&setting.name)));
     terminal::answer(&format!("    {}", one_line(&way(setting))));
     if let Standing::Good(approved) = &standing {
@@ -113,7 +115,7 @@ fn print(app: &App, server: &Server) {
 }
 
 /// Each tool with how it is treated, and those that are left out.
-fn print_tools(app: &App, server: &Server, listing: &Listing) {
+fn print_tools(app: &Console, server: &Server, listing: &Listing) {
     for offer in &listing.offers {
         let spec = offer.spec(server.setting());
         terminal::answer(&format!("    {}  {}", one_line(&spec.name), treatment(app, &spec)));
@@ -123,62 +125,63 @@ fn print_tools(app: &App, server: &Server, listing: &Listing) {
     }
 }
 
-fn treatment(app: &App, spec: &ToolSpec) -> String {
+fn treatment(app: &Console, spec: &ToolSpec) -> String {
     let key = match (spec.handling.class, spec.handling.approval) {
-        (EffectClass::Pure, Approval::Allow) => "mcp.tool_pure",
-        (EffectClass::Keyed, _) => "mcp.tool_repeatable",
-        _ => "mcp.tool_dangerous",
+        (EffectClass::Pure, Approval::Allow) => text::mcp::tool_pure(),
+        (EffectClass::Keyed, _) => text::mcp::tool_repeatable(),
+        _ => text::mcp::tool_dangerous(),
     };
-    app.text(key, &[])
+    app.text(key)
 }
 
-fn out_words(app: &App, out: &LeftOut) -> String {
+fn out_words(app: &Console, out: &LeftOut) -> String {
     let key = match out.why {
-        WhyOut::NameTooLong => "mcp.out_name",
-        WhyOut::SameName => "mcp.out_same",
-        WhyOut::TooLarge => "mcp.out_large",
-        WhyOut::TooMany => "mcp.out_many",
-        WhyOut::NoObject => "mcp.out_schema",
-        WhyOut::HiddenText => "mcp.out_hidden",
+        WhyOut::NameTooLong => text::mcp::out_name,
+        WhyOut::SameName => text::mcp::out_same,
+        WhyOut::TooLarge => text::mcp::out_large,
+        WhyOut::TooMany => text::mcp::out_many,
+        WhyOut::NoObject => text::mcp::out_schema,
+        WhyOut::HiddenText => text::mcp::out_hidden,
     };
-    app.text(key, &[("tool", &one_line(&out.name))])
+    app.text(key(&one_line(&out.name)))
 }
 
 /// What is new, gone or changed, one line each.
-fn difference_lines(app: &App, difference: &Difference) -> Vec<String> {
-    let kinds = [
-        ("mcp.added", &difference.added),
-        ("mcp.removed", &difference.removed),
-        ("mcp.changed", &difference.changed),
+fn difference_lines(app: &Console, difference: &Difference) -> Vec<String> {
+    let kinds: [(TextOf, _); 3] = [
+        (text::mcp::added, &difference.added),
+        (text::mcp::removed, &difference.removed),
+        (text::mcp::changed, &difference.changed),
     ];
-    let lines = kinds.into_iter().flat_map(|(key, names)| {
-        names.iter().map(move |name| app.text(key, &[("tool", &one_line(name))]))
-    });
+    let lines = kinds
+        .into_iter()
+        .flat_map(|(key, names)| names.iter().map(move |name| app.text(key(&one_line(name)))));
     lines.collect()
 }
 
-fn find(app: &App, name: &str) -> Result<Arc<Server>, Failure> {
+fn find(app: &Console, name: &str) -> Result<Arc<Server>, Failure> {
     let servers = app.servers(&app.settings);
     servers.get(name).cloned().ok_or_else(|| {
         let all: Vec<&str> = servers.all().iter().map(|it| it.setting().name.as_str()).collect();
-        let words = app.text("mcp.no_server", &[("name", name), ("all", &all.join(", "))]);
+        let words = app.text(text::mcp::no_server(&name, &all.join(", ")));
         Failure { exit: Exit::Usage, words }
     })
 }
 
 /// A failure that names the server.
-fn failure(app: &App, exit: Exit, key: &str, server: &Server) -> Failure {
-    Failure { exit, words: app.text(key, &[("name", &server.setting().name)]) }
+fn failure(app: &Console, exit: Exit, text: TextOf, server: &Server) -> Failure {
+    app.failure(exit, text(&server.setting().name))
 }
 
 /// Why a server could not be reached, and where its log is.
-fn unreached(app: &App, server: &Server, error: &ConnectError) -> Failure {
-    let (detail, log) = (crate::app::chain(error), server.log().display().to_string());
-    let key = match server.setting().way {
-        Way::Command { .. } => "mcp.no_start",
-        Way::Address { .. } => "mcp.no_answer",
+fn unreached(app: &Console, server: &Server, error: &ConnectError) -> Failure {
+    let name = &server.setting().name;
+    let detail = &everloop_app::error::chain(error);
+    let text = match server.setting().way {
+        Way::Command { .. } => {
+            text::mcp::NoStart { name, detail, log: &server.log().display() }.text()
+        }
+        Way::Address { .. } => text::mcp::no_answer(name, detail),
     };
-    let name = server.setting().name.as_str();
-    let words = app.text(key, &[("name", name), ("detail", &detail), ("log", &log)]);
-    Failure { exit: Exit::Failed, words }
+    app.failure(Exit::Failed, text)
 }

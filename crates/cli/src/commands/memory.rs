@@ -1,17 +1,17 @@
 //! `everloop memory`: what runs of a workspace noted, for the person to read, edit and clear.
 
-use super::run;
-use crate::app::App;
 use crate::args::{self, MemoryVerb};
-use crate::context;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_assistant::context::memory::{MEMORY_BYTES_MAX, Memory};
+use everloop_app::context::memory::{MEMORY_BYTES_MAX, Memory};
+use everloop_app::{briefing, frames};
+use everloop_text as text;
 use std::path::Path;
 
-pub(crate) async fn memory(app: &App, args: &args::Memory) -> Result<Exit, Failure> {
-    let workspace = run::workspace(app, args.workspace.as_deref())?;
-    let memory = context::memory(app, &workspace);
+pub(crate) async fn memory(app: &Console, args: &args::Memory) -> Result<Exit, Failure> {
+    let workspace = app.checked(frames::workspace(args.workspace.as_deref()))?;
+    let memory = briefing::memory(app, &workspace);
     match &args.verb {
         None | Some(MemoryVerb::Show) => show(app, &memory),
         Some(MemoryVerb::Path) => {
@@ -23,21 +23,21 @@ pub(crate) async fn memory(app: &App, args: &args::Memory) -> Result<Exit, Failu
     }
 }
 
-fn show(app: &App, memory: &Memory) -> Result<Exit, Failure> {
+fn show(app: &Console, memory: &Memory) -> Result<Exit, Failure> {
     let text = memory.text().map_err(|error| failed(app, &error))?;
     if text.trim().is_empty() {
         let file = memory.file().display().to_string();
-        terminal::answer(&app.text("memory.empty", &[("file", &file)]));
+        terminal::answer(&app.text(text::memory::empty(&file)));
         return Ok(Exit::Done);
     }
     terminal::answer(&everloop_types::spelled(text.trim_end()));
     if text.len() as u64 > MEMORY_BYTES_MAX {
-        terminal::complain(&app.text("memory.full", &[("most", &MEMORY_BYTES_MAX.to_string())]));
+        terminal::complain(&app.text(text::memory::full(&MEMORY_BYTES_MAX)));
     }
     Ok(Exit::Done)
 }
 
-async fn edit(app: &App, memory: &Memory) -> Result<Exit, Failure> {
+async fn edit(app: &Console, memory: &Memory) -> Result<Exit, Failure> {
     let file = memory.file();
     let folder = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(|error| failed(app, &error))?;
@@ -46,24 +46,24 @@ async fn edit(app: &App, memory: &Memory) -> Result<Exit, Failure> {
 }
 
 /// What was there is kept beside the file once: a mistake can be taken back.
-async fn clear(app: &App, memory: &Memory, yes: bool) -> Result<Exit, Failure> {
+async fn clear(app: &Console, memory: &Memory, yes: bool) -> Result<Exit, Failure> {
     let wanted = yes || app.interactive && agreed(app).await;
     if !wanted {
-        return Err(Failure { exit: Exit::Usage, words: app.text("memory.needs_yes", &[]) });
+        return Err(Failure { exit: Exit::Usage, words: app.text(text::memory::needs_yes()) });
     }
     let words = match memory.clear().map_err(|error| failed(app, &error))? {
-        Some(kept) => app.text("memory.cleared", &[("file", &kept.display().to_string())]),
-        None => app.text("memory.empty", &[("file", &memory.file().display().to_string())]),
+        Some(kept) => app.text(text::memory::cleared(&kept.display())),
+        None => app.text(text::memory::empty(&memory.file().display())),
     };
     terminal::answer(&words);
     Ok(Exit::Done)
 }
 
-async fn agreed(app: &App) -> bool {
-    let said = terminal::ask(&app.text("memory.sure", &[])).await.unwrap_or_default();
+async fn agreed(app: &Console) -> bool {
+    let said = terminal::ask(&app.text(text::memory::sure())).await.unwrap_or_default();
     everloop_text::means_yes(&said)
 }
 
-fn failed(app: &App, error: &std::io::Error) -> Failure {
-    app.failure(Exit::Failed, "error.system", error)
+fn failed(app: &Console, error: &std::io::Error) -> Failure {
+    app.failure(Exit::Failed, text::error::system(&error))
 }

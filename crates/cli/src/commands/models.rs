@@ -8,16 +8,19 @@
 mod test;
 mod ways;
 
-use super::run::default_model;
-use crate::app::App;
 use crate::args;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::means::EndpointError;
-use crate::place::Place;
+use crate::failure;
 use crate::setup::probe;
 use crate::terminal;
-use crate::trouble::{self, Read, Trouble};
+use crate::trouble::{self, Read};
+use everloop_app::environment::EndpointError;
+use everloop_app::frames::default_model;
+use everloop_app::place::Place;
+use everloop_app::trouble::ModelTrouble;
 use everloop_models::list_models_of;
+use everloop_text::{self as text, TextOf};
 use everloop_types::{ModelError, ModelErrorKind, one_line};
 use serde_json::{Value, json};
 use ways::Way;
@@ -38,7 +41,7 @@ struct Unlisted {
     kind: Option<ModelErrorKind>,
 }
 
-pub(crate) async fn models(app: &App, args: args::Models) -> Result<Exit, Failure> {
+pub(crate) async fn models(app: &Console, args: args::Models) -> Result<Exit, Failure> {
     match args.verb {
         Some(args::ModelsVerb::Test { name, json }) => return test::test(app, name, json).await,
         Some(args::ModelsVerb::Forget { name }) => return ways::forget(app, &name),
@@ -74,15 +77,15 @@ pub(crate) async fn models(app: &App, args: args::Models) -> Result<Exit, Failur
 }
 
 /// The endpoint of a configured model; nothing for a script, which asks nobody.
-async fn configured(app: &App, name: &str) -> Option<House> {
-    if name.is_empty() || crate::means::is_scripted(name) {
+async fn configured(app: &Console, name: &str) -> Option<House> {
+    if name.is_empty() || everloop_app::environment::is_scripted(name) {
         return None;
     }
     let place = Place::of(&app.settings, name);
-    if let Some(detail) = trouble::unknown_provider(app, name) {
+    if let Some(detail) = failure::unknown_provider(app, name) {
         return Some(house(&place, Err(Unlisted { detail, kind: None })));
     }
-    let offered = match app.means(&app.settings).endpoint(name) {
+    let offered = match app.environment(&app.settings).endpoint(name) {
         Ok(endpoint) => list_models_of(place.provider, probe::quick(endpoint)).await,
         Err(EndpointError::Secret(error)) => {
             let detail = error.words(app.lang);
@@ -91,14 +94,14 @@ async fn configured(app: &App, name: &str) -> Option<House> {
         Err(error @ EndpointError::NoKey(_)) => Err(error.into()),
     };
     let unlisted = |error: ModelError| Unlisted {
-        detail: Trouble::of(app, name, &error).words(app, Read::InShell),
+        detail: trouble::words(app, &ModelTrouble::of(app, name, &error), Read::InShell),
         kind: Some(error.kind),
     };
     Some(house(&place, offered.map_err(unlisted)))
 }
 
 fn house(place: &Place<'_>, offered: Result<Vec<String>, Unlisted>) -> House {
-    let address = crate::settings::redact::shown("model.base_url", place.address());
+    let address = everloop_app::settings::redact::shown(place.address());
     House { provider: place.provider.to_owned(), address, offered }
 }
 
@@ -109,8 +112,8 @@ struct Chosen {
 }
 
 impl Chosen {
-    fn of(app: &App) -> Self {
-        let fallback = app.settings.text("model.fallback").to_owned();
+    fn of(app: &Console) -> Self {
+        let fallback = app.settings.model.fallback.clone();
         Self { default: default_model(app), fallback }
     }
 
@@ -125,18 +128,18 @@ impl Chosen {
     }
 
     /// The chosen models that their endpoints do not have.
-    fn warnings(&self, app: &App, houses: &[House]) -> Vec<String> {
+    fn warnings(&self, app: &Console, houses: &[House]) -> Vec<String> {
         let missing = [&self.default, &self.fallback].into_iter().filter(|name| {
             let (provider, model) = name.split_once('/').unwrap_or_default();
             let house = houses.iter().find(|house| house.provider == provider);
             let offered = house.and_then(|house| house.offered.as_ref().ok());
             offered.is_some_and(|names| !names.is_empty() && !names.iter().any(|it| it == model))
         });
-        let words = |name: &&String| app.text("models.not_offered", &[("name", name)]);
+        let words = |name: &&String| app.text(text::models::not_offered(&name));
         missing.map(|name| words(&name)).collect()
     }
 
-    fn as_json(&self, app: &App, houses: &[House]) -> Value {
+    fn as_json(&self, app: &Console, houses: &[House]) -> Value {
         let houses = houses.iter().map(|house| {
             let names = house.offered.iter().flatten();
             let models = names.map(|model| {
@@ -160,19 +163,20 @@ impl Chosen {
         })
     }
 
-    fn print(&self, app: &App, houses: &[House]) {
+    fn print(&self, app: &Console, houses: &[House]) {
         let marks = terminal::marks();
-        for (name, key) in [(&self.default, "models.default"), (&self.fallback, "models.fallback")]
-        {
+        let chosen: [(_, TextOf); 2] =
+            [(&self.default, text::models::default), (&self.fallback, text::models::fallback)];
+        for (name, key) in chosen {
             if !name.is_empty() {
-                terminal::answer(&app.text(key, &[("name", name)]));
-                if !crate::means::is_scripted(name) {
+                terminal::answer(&app.text(key(&name)));
+                if !everloop_app::environment::is_scripted(name) {
                     terminal::answer(&format!("  {}", Way::of(app, name).words(app)));
                 }
             }
         }
         if self.default.is_empty() {
-            terminal::answer(&app.text("models.none", &[]));
+            terminal::answer(&app.text(text::models::none()));
         }
         for house in houses {
             match &house.offered {
@@ -185,12 +189,16 @@ impl Chosen {
                     }
                 }
                 Err(unlisted) => {
-                    let args = [
-                        ("mark", marks.failed),
-                        ("url", house.address.as_str()),
-                        ("detail", unlisted.detail.as_str()),
-                    ];
-                    terminal::answer(&app.text("models.unreachable", &args));
+                    terminal::answer(
+                        &app.text(
+                            text::models::Unreachable {
+                                mark: &marks.failed,
+                                url: &house.address,
+                                detail: &unlisted.detail,
+                            }
+                            .text(),
+                        ),
+                    );
                 }
             }
         }

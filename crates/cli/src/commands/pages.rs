@@ -1,22 +1,23 @@
 //! `everloop completion` and `everloop man`: what shells and `man` want to know, in the person's
 //! language.
 
-use crate::app::App;
 use crate::args::{self, Cli};
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::help::worded;
 use crate::terminal;
 use clap::{Command, CommandFactory};
+use everloop_text as text;
 use std::io::Write;
 
-pub(crate) fn completion(app: &App, args: &args::Completion) -> Result<Exit, Failure> {
+pub(crate) fn completion(app: &Console, args: &args::Completion) -> Result<Exit, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut visible(app), "everloop", &mut text);
     print(&text);
     Ok(Exit::Done)
 }
 
-pub(crate) fn man(app: &App, args: &args::Man) -> Result<Exit, Failure> {
+pub(crate) fn man(app: &Console, args: &args::Man) -> Result<Exit, Failure> {
     let written = match &args.dir {
         Some(folder) => std::fs::create_dir_all(folder)
             .and_then(|()| clap_mangen::generate_to(visible(app), folder)),
@@ -31,14 +32,14 @@ pub(crate) fn man(app: &App, args: &args::Man) -> Result<Exit, Failure> {
         Err(error) => {
             let folder = args.dir.as_deref().unwrap_or(std::path::Path::new("-"));
             let (folder, detail) = (folder.display().to_string(), error.to_string());
-            let words = app.text("man.unwritable", &[("folder", &folder), ("detail", &detail)]);
+            let words = app.text(text::man::unwritable(&folder, &detail));
             Err(Failure { exit: Exit::Failed, words })
         }
     }
 }
 
 /// The command line without what is only for everloop itself.
-fn visible(app: &App) -> Command {
+fn visible(app: &Console) -> Command {
     let whole = worded(Cli::command(), app.lang);
     let shown = whole.get_subcommands().filter(|inner| !inner.is_hide_set()).cloned();
     let command = Command::new("everloop")

@@ -1,17 +1,19 @@
 //! `everloop export` and `everloop import`: whole runs from one data folder to another.
 
-use crate::app::{App, chain};
 use crate::args::{Export, Import};
 use crate::build;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::secrets;
 use crate::terminal;
+use everloop_app::error::chain;
+use everloop_app::secrets;
 use everloop_engine::{
     Clock, ExportError, ImportError, Parcel, SystemClock, export_footer, export_header,
     export_lines, read_export,
 };
-use everloop_store::portable::Imported;
+use everloop_store::portable::RunImport;
 use everloop_store::{RunFilter, Store, StoreError};
+use everloop_text as text;
 use everloop_types::{RunId, Status, one_line};
 use serde_json::json;
 use std::fs::{File, OpenOptions};
@@ -19,7 +21,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-pub(crate) async fn export(app: &App, args: &Export) -> Result<Exit, Failure> {
+pub(crate) async fn export(app: &Console, args: &Export) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     let runs = chosen(app, &store, args).await?;
     let name = args.out.display().to_string();
@@ -34,33 +36,33 @@ pub(crate) async fn export(app: &App, args: &Export) -> Result<Exit, Failure> {
             return Err(failure);
         }
     };
-    app.note("export.done", &[("count", &written.to_string()), ("file", &name)]);
+    app.note(text::export::done(&written, &name));
     Ok(if written == runs.len() { Exit::Done } else { Exit::Data })
 }
 
 /// One run after the other, so that only one at a time is held in memory. Tells how many there are.
 /// Where all are wanted, one that is damaged keeps none of the others back.
 async fn write(
-    app: &App,
+    app: &Console,
     store: &Store,
     runs: &[RunId],
     args: &Export,
     out: &mut Out,
 ) -> Result<usize, Failure> {
-    let failed = |error: io::Error| app.failure(Exit::Failed, "error.unwritten", &error);
+    let failed = |error: io::Error| app.failure(Exit::Failed, text::error::unwritten(&error));
     let mut begun = Some(export_header(build::VERSION, SystemClock.now()));
     let mut written = 0;
     for run in runs {
         let lines = match export_lines(store, run).await {
             Err(ExportError::Store(error @ StoreError::Damaged { .. })) if args.all => {
-                app.note("export.damaged", &[("id", run.as_str()), ("detail", &chain(&error))]);
+                app.note(text::export::damaged(&run, &chain(&error)));
                 continue;
             }
             lines => lines.map_err(|error| no_export(app, &error))?,
         };
         written += 1;
         if lines.iter().any(|line| secrets::redactor().finds(line)) {
-            let words = app.text("export.holds_a_secret", &[("id", run.as_str())]);
+            let words = app.text(text::export::holds_a_secret(&run));
             return Err(Failure { exit: Exit::Data, words });
         }
         for line in begun.take().into_iter().chain(lines) {
@@ -109,13 +111,12 @@ impl Out {
     }
 }
 
-fn no_file(app: &App, name: &str, error: &io::Error) -> Failure {
+fn no_file(app: &Console, name: &str, error: &io::Error) -> Failure {
     let detail = error.to_string();
-    let args = [("file", name), ("detail", detail.as_str())];
-    Failure { exit: Exit::Failed, words: app.text("export.no_file", &args) }
+    Failure { exit: Exit::Failed, words: app.text(text::export::no_file(&name, &detail)) }
 }
 
-async fn chosen(app: &App, store: &Store, args: &Export) -> Result<Vec<RunId>, Failure> {
+async fn chosen(app: &Console, store: &Store, args: &Export) -> Result<Vec<RunId>, Failure> {
     let mut runs = Vec::new();
     for id in &args.id {
         let run = app.find_run(store, id).await?;
@@ -125,10 +126,10 @@ async fn chosen(app: &App, store: &Store, args: &Export) -> Result<Vec<RunId>, F
     }
     if args.all {
         let filter = RunFilter { statuses: Vec::new(), before: None, most: usize::MAX };
-        let all = store.runs(&filter).await.map_err(|error| app.store_failure(&error))?;
+        let all = store.runs().list(&filter).await.map_err(|error| app.store_failure(&error))?;
         for row in all.into_iter().rev() {
             match row.status {
-                Status::Running => app.note("export.passed_over", &[("id", row.run.as_str())]),
+                Status::Running => app.note(text::export::passed_over(&row.run)),
                 _ => runs.push(row.run),
             }
         }
@@ -136,22 +137,21 @@ async fn chosen(app: &App, store: &Store, args: &Export) -> Result<Vec<RunId>, F
     Ok(runs)
 }
 
-fn no_export(app: &App, error: &ExportError) -> Failure {
+fn no_export(app: &Console, error: &ExportError) -> Failure {
     match error {
         ExportError::UnderWay(run) => {
-            let words = app.text("export.under_way", &[("id", run.as_str())]);
+            let words = app.text(text::export::under_way(&run));
             Failure { exit: Exit::Failed, words }
         }
         ExportError::Store(error) => app.store_failure(error),
     }
 }
 
-pub(crate) async fn import(app: &App, args: &Import) -> Result<Exit, Failure> {
+pub(crate) async fn import(app: &Console, args: &Import) -> Result<Exit, Failure> {
     let file = args.file.display().to_string();
     let bytes = read(&args.file).map_err(|error| {
         let detail = error.to_string();
-        let names = [("file", file.as_str()), ("detail", detail.as_str())];
-        Failure { exit: Exit::Usage, words: app.text("import.no_file", &names) }
+        Failure { exit: Exit::Usage, words: app.text(text::import::no_file(&file, &detail)) }
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let whole = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -160,7 +160,7 @@ pub(crate) async fn import(app: &App, args: &Import) -> Result<Exit, Failure> {
     })?;
     // Its rows are checked byte by byte, so it is taken in as it is or not at all.
     if secrets::redactor().finds(&text) {
-        let words = app.text("import.holds_a_secret", &[("file", &file)]);
+        let words = app.text(text::import::holds_a_secret(&file));
         return Err(Failure { exit: Exit::Data, words });
     }
     let parcels = read_export(&text).map_err(|error| no_import(app, &file, &error))?;
@@ -169,7 +169,7 @@ pub(crate) async fn import(app: &App, args: &Import) -> Result<Exit, Failure> {
     for parcel in &parcels {
         let taken = parcel.import(&store, SystemClock.now()).await;
         let taken = taken.map_err(|error| app.store_failure(&error))?;
-        if taken == Imported::Differs {
+        if taken == RunImport::Differs {
             exit = Exit::Failed;
         }
         tell(app, args, parcel, taken);
@@ -186,38 +186,33 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn tell(app: &App, args: &Import, parcel: &Parcel, taken: Imported) {
-    let (word, key) = match taken {
-        Imported::New if parcel.is_over() => ("imported", "import.new"),
-        Imported::New => ("history", "import.history"),
-        Imported::AlreadyThere => ("already_there", "import.already_there"),
-        Imported::Differs => ("refused", "import.differs"),
+fn tell(app: &Console, args: &Import, parcel: &Parcel, taken: RunImport) {
+    let run = &parcel.run;
+    let (word, text) = match taken {
+        RunImport::New if parcel.is_over() => ("imported", text::import::new(run)),
+        RunImport::New => ("history", text::import::history(run)),
+        RunImport::AlreadyThere => ("already_there", text::import::already_there(run)),
+        RunImport::Differs => ("refused", text::import::differs(run)),
     };
     match args.json {
         true => terminal::answer(&json!({"run_id": parcel.run, "result": word}).to_string()),
-        false => terminal::answer(&app.text(key, &[("id", parcel.run.as_str())])),
+        false => terminal::answer(&app.text(text)),
     }
 }
 
-fn no_import(app: &App, file: &str, error: &ImportError) -> Failure {
-    let with = |key: &str, more: &[(&str, &str)]| {
-        let args: Vec<(&str, &str)> =
-            [("file", file)].into_iter().chain(more.iter().copied()).collect();
-        app.text(key, &args)
-    };
-    let words = match error {
-        ImportError::NotAnExport => with("import.not_an_export", &[]),
-        ImportError::Newer(format) => with("import.newer", &[("format", &format.to_string())]),
-        ImportError::Damaged(line) => with("import.damaged", &[("line", &line.to_string())]),
+fn no_import(app: &Console, file: &str, error: &ImportError) -> Failure {
+    let file = &file;
+    let text = match error {
+        ImportError::NotAnExport => text::import::not_an_export(file),
+        ImportError::Newer(format) => text::import::newer(file, format),
+        ImportError::Damaged(line) => text::import::damaged(file, line),
         ImportError::NewerLine { line, what } => {
-            let what = one_line(what);
-            with("import.newer_line", &[("line", &line.to_string()), ("what", &what)])
+            text::import::NewerLine { file, line, what: &one_line(what) }.text()
         }
-        ImportError::BreaksOff(line) => with("import.breaks_off", &[("line", &line.to_string())]),
+        ImportError::BreaksOff(line) => text::import::breaks_off(file, line),
         ImportError::OtherState { line, run } => {
-            let line = line.to_string();
-            with("import.other_state", &[("line", &line), ("id", run.as_str())])
+            text::import::OtherState { id: run, file, line }.text()
         }
     };
-    Failure { exit: Exit::Data, words }
+    app.failure(Exit::Data, text)
 }

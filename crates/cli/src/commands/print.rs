@@ -4,14 +4,15 @@
 use super::front::{self, Front};
 use super::run::{self, Piped};
 use super::runs;
-use crate::app::App;
 use crate::args::{Print, Run, Runs};
 use crate::chat;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_assistant::door::question_of;
+use everloop_app::router::question_of;
 use everloop_engine::{Clock, SystemClock, fresh_id};
 use everloop_store::RunFilter;
+use everloop_text as text;
 use everloop_types::{ConversationId, RunId};
 use std::io::{IsTerminal, Read};
 
@@ -21,14 +22,14 @@ const INPUT_BYTES_MAX: u64 = 400_000;
 /// Runs among which the newest is looked for.
 const NEWEST: usize = 200;
 
-pub(crate) async fn print(app: &App, args: Print) -> Result<Exit, Failure> {
-    let app = &App { interactive: false, quiet: true, ..app.clone() };
+pub(crate) async fn print(app: &Console, args: Print) -> Result<Exit, Failure> {
+    let app = &app.clone().quietly().with_person(false);
     let (question, beside) = match args.question {
         Some(question) => (question, None),
         None => (input(app)?, Some(Piped::Goal)),
     };
     if question.trim().is_empty() {
-        return Err(Failure { exit: Exit::Usage, words: app.text("print.no_question", &[]) });
+        return Err(Failure { exit: Exit::Usage, words: app.text(text::print::no_question()) });
     }
     if let Some(id) = args.resume {
         return answered(app, id, question, args.output_format).await;
@@ -38,7 +39,7 @@ pub(crate) async fn print(app: &App, args: Print) -> Result<Exit, Failure> {
         false => None,
     };
     if let Some(conversation) = &continued
-        && chat::door(app, "")?.is_cancel(&question)
+        && chat::router(app, "")?.is_cancel(&question)
     {
         return canceled(app, conversation).await;
     }
@@ -66,50 +67,50 @@ pub(crate) async fn print(app: &App, args: Print) -> Result<Exit, Failure> {
 
 /// What the names of the conversations of `-p` begin with. Homes that share a server have each
 /// their own.
-fn own_prefix(app: &App) -> Result<String, Failure> {
-    match app.is_cluster() {
-        true => Ok(format!("conv_print_{}_", chat::door(app, "")?.conversation)),
+fn own_prefix(app: &Console) -> Result<String, Failure> {
+    match app.database.is_shared() {
+        true => Ok(format!("conv_print_{}_", chat::router(app, "")?.conversation)),
         false => Ok("conv_print_".to_owned()),
     }
 }
 
 /// The conversation of the last question of `-p`; that of the chat if there was none.
-async fn last_conversation(app: &App) -> Result<ConversationId, Failure> {
+async fn last_conversation(app: &Console) -> Result<ConversationId, Failure> {
     let prefix = own_prefix(app)?;
     let store = app.open_store().await?;
     let filter = RunFilter { statuses: Vec::new(), before: None, most: NEWEST };
-    let rows = store.runs(&filter).await.map_err(|error| app.store_failure(&error))?;
+    let rows = store.runs().list(&filter).await.map_err(|error| app.store_failure(&error))?;
     let conversations = rows.into_iter().map(|row| row.conversation);
     let last = { conversations }.find(|name| name.as_str().starts_with(&prefix));
-    last.map_or_else(|| Ok(chat::door(app, "")?.conversation), Ok)
+    last.map_or_else(|| Ok(chat::router(app, "")?.conversation), Ok)
 }
 
 /// Cancels the newest run of the conversation that is under way or waits.
-async fn canceled(app: &App, conversation: &ConversationId) -> Result<Exit, Failure> {
+async fn canceled(app: &Console, conversation: &ConversationId) -> Result<Exit, Failure> {
     let store = app.open_store().await?;
-    let open = store.open_runs_of(conversation).await;
+    let open = store.conversations().open_runs_of(conversation).await;
     let open = open.map_err(|error| app.store_failure(&error))?;
     drop(store);
     let key = match open.into_iter().next() {
         Some((run, _)) => {
             runs::runs(app, Runs::Cancel { id: run.to_string() }).await?;
-            "door.canceled"
+            text::door::canceled()
         }
-        None => "door.nothing_to_cancel",
+        None => text::door::nothing_to_cancel(),
     };
-    terminal::answer(&app.text(key, &[]));
+    terminal::answer(&app.text(key));
     Ok(Exit::Done)
 }
 
 /// The newest run of the conversation that asks something.
 async fn asking(
-    app: &App,
+    app: &Console,
     conversation: Option<&ConversationId>,
 ) -> Result<Option<RunId>, Failure> {
     let Some(conversation) = conversation else { return Ok(None) };
     let fail = |error| app.store_failure(&error);
     let store = app.open_store().await?;
-    for (run, _) in store.open_runs_of(conversation).await.map_err(fail)? {
+    for (run, _) in store.conversations().open_runs_of(conversation).await.map_err(fail)? {
         if question_of(&store, &run).await.map_err(fail)?.is_some() {
             return Ok(Some(run));
         }
@@ -119,7 +120,7 @@ async fn asking(
 
 /// The question of a run is answered, the newest that waits if none is named.
 async fn answered(
-    app: &App,
+    app: &Console,
     id: Option<String>,
     answer: String,
     output_format: crate::args::Format,
@@ -131,12 +132,12 @@ async fn answered(
     runs::runs(app, Runs::Resume { id, answer: Some(answer), to: None, output_format }).await
 }
 
-async fn newest(app: &App) -> Result<RunId, Failure> {
+async fn newest(app: &Console) -> Result<RunId, Failure> {
     let store = app.open_store().await?;
     let filter = RunFilter { statuses: Vec::new(), before: None, most: NEWEST };
-    let rows = store.runs(&filter).await.map_err(|error| app.store_failure(&error))?;
+    let rows = store.runs().list(&filter).await.map_err(|error| app.store_failure(&error))?;
     let open = rows.iter().find(|row| row.origin.parent.is_none() && !row.status.is_final());
-    let words = || app.text("chat.no_run", &[]);
+    let words = || app.text(text::chat::no_run());
     open.or(rows.first())
         .map(|row| row.run.clone())
         .ok_or_else(|| Failure { exit: Exit::Usage, words: words() })
@@ -148,17 +149,17 @@ fn beside_question(text: &str) -> String {
 }
 
 /// What is piped in; nothing from a terminal.
-fn input(app: &App) -> Result<String, Failure> {
+fn input(app: &Console) -> Result<String, Failure> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
         return Ok(String::new());
     }
     let mut bytes = Vec::new();
     let read = stdin.lock().take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|error| app.failure(Exit::Failed, "error.system", &error))?;
+    read.map_err(|error| app.failure(Exit::Failed, text::error::system(&error)))?;
     if bytes.len() as u64 > INPUT_BYTES_MAX {
         let most = (INPUT_BYTES_MAX / 1000).to_string();
-        let words = app.text("print.input_too_long", &[("most", &most)]);
+        let words = app.text(text::print::input_too_long(&most));
         return Err(Failure { exit: Exit::Usage, words });
     }
     Ok(String::from_utf8_lossy(&bytes).trim().to_owned())

@@ -1,19 +1,20 @@
 //! `everloop replay`: the journal as a story, the state at any entry, a verdict.
 
-use super::foreground::history;
-use crate::app::App;
 use crate::args::Replay;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::show::{backed_plan_lines, clock_time};
 use crate::terminal::{self, marks};
+use everloop_app::runs::history;
 use everloop_engine::{History, Verdict, story};
+use everloop_text::{self as text, Text, TextOf};
 use everloop_types::{Message, one_line, spelled, without_mark};
 use serde_json::json;
 
-pub(crate) async fn replay(app: &App, args: &Replay) -> Result<Exit, Failure> {
+pub(crate) async fn replay(app: &Console, args: &Replay) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     let run = app.find_run(&store, &args.id).await?;
-    let history = match (history(app, &store, &run).await, args.verify) {
+    let history = match (app.checked(history(&store, &run).await), args.verify) {
         (Err(failure), true) if failure.exit == Exit::Data => {
             let verdict = Verdict::Cannot { reason: failure.words };
             return Ok(print_verdict(app, args, &verdict));
@@ -30,7 +31,7 @@ pub(crate) async fn replay(app: &App, args: &Replay) -> Result<Exit, Failure> {
 }
 
 /// The story, for `replay` and for the tour.
-pub(crate) fn tell(app: &App, history: &History, args: &Replay) -> Exit {
+pub(crate) fn tell(app: &Console, history: &History, args: &Replay) -> Exit {
     for line in story::tell(history) {
         let words = everloop_text::render(&line.words, app.lang);
         if args.json {
@@ -47,11 +48,11 @@ pub(crate) fn tell(app: &App, history: &History, args: &Replay) -> Exit {
     Exit::Done
 }
 
-fn at(app: &App, history: &History, seq: i64, args: &Replay) -> Result<Exit, Failure> {
+fn at(app: &Console, history: &History, seq: i64, args: &Replay) -> Result<Exit, Failure> {
     let last = history.entries.last().map_or(0, |entry| entry.seq);
     if !(1..=last).contains(&seq) {
         let (wanted, last) = (seq.to_string(), last.to_string());
-        let words = app.text("replay.no_event", &[("seq", &wanted), ("last", &last)]);
+        let words = app.text(text::replay::no_event(&wanted, &last));
         return Err(Failure { exit: Exit::Usage, words });
     }
     let state = history.state_at(seq).map_err(|error| app.store_failure(&error))?;
@@ -60,42 +61,47 @@ fn at(app: &App, history: &History, seq: i64, args: &Replay) -> Result<Exit, Fai
         return Ok(Exit::Done);
     }
     let (counts, progress) = (state.counts(), state.progress());
-    for (key, value) in [
-        ("replay.state_at", seq.to_string()),
+    let rows: [(TextOf, String); 6] = [
+        (text::replay::state_at, seq.to_string()),
         (
-            if progress.round.is_some() { "replay.state_rounds" } else { "replay.state_steps" },
+            if progress.round.is_some() {
+                text::replay::state_rounds
+            } else {
+                text::replay::state_steps
+            },
             format!("{}/{}", progress.steps, progress.steps_max),
         ),
-        ("runs.show_model_calls", counts.model_calls.to_string()),
-        ("runs.show_tool_calls", counts.tool_calls.to_string()),
-        ("replay.state_outstanding", state.outstanding().len().to_string()),
-        ("replay.state_messages", state.messages().len().to_string()),
-    ] {
-        terminal::answer(&app.text(key, &[("value", &value)]));
+        (text::runs::show_model_calls, counts.model_calls.to_string()),
+        (text::runs::show_tool_calls, counts.tool_calls.to_string()),
+        (text::replay::state_outstanding, state.open_count().to_string()),
+        (text::replay::state_messages, state.messages().len().to_string()),
+    ];
+    for (text, value) in rows {
+        terminal::answer(&app.text(text(&value)));
     }
     let plan = backed_plan_lines(app, &progress, &marks());
     plan.iter().for_each(|line| terminal::answer(line));
     for message in state.messages() {
         terminal::answer(&format!(
             "\n[{}]\n{}",
-            app.text(&format!("replay.role.{}", role(message)), &[]),
+            app.text(role(message)),
             spelled(&without_mark(message.text(), history.frame().mark()))
         ));
     }
     Ok(Exit::Done)
 }
 
-fn role(message: &Message) -> &'static str {
+fn role(message: &Message) -> Text {
     match message {
-        Message::System { .. } => "system",
-        Message::User { .. } => "user",
-        Message::Assistant { .. } => "assistant",
-        Message::Tool { .. } => "tool",
+        Message::System { .. } => text::replay::role::system(),
+        Message::User { .. } => text::replay::role::user(),
+        Message::Assistant { .. } => text::replay::role::assistant(),
+        Message::Tool { .. } => text::replay::role::tool(),
     }
 }
 
 /// The verdict, and always what was not checked.
-fn print_verdict(app: &App, args: &Replay, verdict: &Verdict) -> Exit {
+fn print_verdict(app: &Console, args: &Replay, verdict: &Verdict) -> Exit {
     let (name, exit) = match verdict {
         Verdict::Verified { .. } => ("verified", Exit::Done),
         Verdict::Diverged { .. } => ("diverged", Exit::Failed),
@@ -103,7 +109,7 @@ fn print_verdict(app: &App, args: &Replay, verdict: &Verdict) -> Exit {
         Verdict::Cannot { .. } => ("cannot", Exit::Failed),
     };
     if args.json {
-        let not_checked = app.text("verify.not_checked", &[]);
+        let not_checked = app.text(text::verify::not_checked());
         let (at, expected, found, reason) = match verdict {
             Verdict::Verified { .. } => (None, None, None, None),
             Verdict::Diverged { at, expected, found } => {
@@ -120,19 +126,17 @@ fn print_verdict(app: &App, args: &Replay, verdict: &Verdict) -> Exit {
         return exit;
     }
     let words = match verdict {
-        Verdict::Verified { decisions } => {
-            app.text("verify.verified", &[("count", &decisions.to_string())])
-        }
+        Verdict::Verified { decisions } => app.text(text::verify::verified(&decisions)),
         Verdict::Diverged { at, expected, found } => {
             let at = at.to_string();
-            app.text("verify.diverged", &[("at", &at), ("expected", expected), ("found", found)])
+            app.text(text::verify::Diverged { at: &at, expected: &expected, found: &found }.text())
         }
         Verdict::OutcomeDiffers { expected, found } => {
-            app.text("verify.outcome_differs", &[("expected", expected), ("found", found)])
+            app.text(text::verify::outcome_differs(&expected, &found))
         }
-        Verdict::Cannot { reason } => app.text("verify.cannot", &[("reason", reason)]),
+        Verdict::Cannot { reason } => app.text(text::verify::cannot(&reason)),
     };
     terminal::answer(&words);
-    terminal::answer(&app.text("verify.not_checked", &[]));
+    terminal::answer(&app.text(text::verify::not_checked()));
     exit
 }

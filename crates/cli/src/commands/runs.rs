@@ -1,19 +1,24 @@
 //! `everloop runs`: list, show, events, cancel, resume; `settle` has a file of its own.
 
-use super::foreground::{Foreground, drive_here, history};
-use super::reply::{self, Taken};
-use super::{clean, family, settle, switch};
-use crate::app::App;
+use super::foreground::{Foreground, drive_here};
+use super::{clean, family, reply, settle, switch};
 use crate::args::{Format, Runs};
+use crate::chat::answered;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::show::{Shown, backed_plan_lines, labels_line, preview, row_json, timestamp};
+use crate::show::{backed_plan_lines, labels_line, preview, row_json, timestamp};
 use crate::terminal::{self, marks};
-use crate::trouble::{Read, Trouble};
-use everloop_assistant::show::padded;
-use everloop_engine::{Asked, Engine, Projection};
-use everloop_store::{OutboxCount, RunFilter, RunRow, Sent, Store};
+use crate::trouble::{self, Read};
+use everloop_agenda::show::padded;
+use everloop_app::answers::{AnswerReading, read_answer};
+use everloop_app::run_json;
+use everloop_app::runs::{RunDetails, front, history, is_over, question_text};
+use everloop_app::trouble::ModelTrouble;
+use everloop_engine::{Asked, Engine, Membership, Projector};
+use everloop_store::{ClaimLockError, OutboxCount, RunFilter, RunRow, Sent, Store};
+use everloop_text::{self as text, TextOf};
 use everloop_types::journal::WaitingOn;
-use everloop_types::{Question, RunId, Status, one_line, spelled};
+use everloop_types::{RunId, Status, one_line, spelled};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,7 +29,7 @@ const LOOP_COLUMNS: usize = 18;
 /// How long `cancel` waits for the driver to end the run.
 const CANCEL_WAIT: Duration = Duration::from_secs(5);
 
-pub(crate) async fn runs(app: &App, args: Runs) -> Result<Exit, Failure> {
+pub(crate) async fn runs(app: &Console, args: Runs) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     match args {
         Runs::List { json, status, limit, cursor } => {
@@ -53,57 +58,16 @@ fn as_format(json: bool) -> Format {
 }
 
 /// A run with its numbers, folded from its journal.
-pub(crate) async fn shown(app: &App, store: &Store, run: &RunId) -> Result<Shown, Failure> {
-    let row = store.run(run).await.map_err(|error| app.store_failure(&error))?;
-    let history = history(app, store, run).await?;
-    let state = history.state_at(i64::MAX).map_err(|error| app.store_failure(&error))?;
-    let row = row.ok_or_else(|| {
-        let words = app.text("run.not_found", &[("id", run.as_str())]);
-        Failure { exit: Exit::Usage, words }
-    })?;
-    let waiting_on = state.waiting_on().cloned();
-    let question = match &waiting_on {
-        Some(WaitingOn::Person { question }) => question_text(app, store, run, question).await?,
-        _ => None,
-    };
-    let progress = state.progress();
-    let counts = match history.is_whole() {
-        true => state.counts(),
-        false => history.counts_of_outcomes(),
-    };
-    let forks = store.forks(run).await.map_err(|error| app.store_failure(&error))?;
-    let settlements = store.settlements(run).await.map_err(|error| app.store_failure(&error))?;
-    let unknowns = history.unknowns(&settlements).map_err(|error| app.store_failure(&error))?;
-    let messages = store.outbox_count(run).await.map_err(|error| app.store_failure(&error))?;
-    let cost = app.prices().cost(&history);
-    Ok(Shown {
-        row,
-        history,
-        counts,
-        progress,
-        waiting_on,
-        question,
-        unknowns,
-        forks,
-        messages,
-        cost,
-    })
-}
-
-/// The question as it was put into the run's conversation.
-pub(crate) async fn question_text(
-    app: &App,
+pub(crate) async fn details(
+    app: &Console,
     store: &Store,
     run: &RunId,
-    question: &Question,
-) -> Result<Option<String>, Failure> {
-    let slot = format!("ask:{}", question.id);
-    let messages = store.messages(run).await.map_err(|error| app.store_failure(&error))?;
-    Ok(messages.into_iter().find(|message| message.slot == slot).map(|message| message.body))
+) -> Result<RunDetails, Failure> {
+    RunDetails::read(app, store, run).await.map_err(|error| app.fail(error))
 }
 
 fn filter(
-    app: &App,
+    app: &Console,
     words: &[String],
     limit: usize,
     cursor: Option<String>,
@@ -112,7 +76,7 @@ fn filter(
     for word in words {
         let Some(status) = Status::parse(word) else {
             let all = Status::ALL.map(Status::as_str).join(", ");
-            let words = app.text("runs.no_status", &[("word", word), ("all", &all)]);
+            let words = app.text(text::runs::no_status(&word, &all));
             return Err(Failure { exit: Exit::Usage, words });
         };
         statuses.push(status);
@@ -121,14 +85,14 @@ fn filter(
 }
 
 async fn list(
-    app: &App,
+    app: &Console,
     store: &Store,
     filter: &RunFilter,
     format: Format,
 ) -> Result<Exit, Failure> {
     // One more than is shown tells whether anything follows.
     let one_more = RunFilter { most: filter.most + 1, ..filter.clone() };
-    let mut rows = store.runs(&one_more).await.map_err(|error| app.store_failure(&error))?;
+    let mut rows = store.runs().list(&one_more).await.map_err(|error| app.store_failure(&error))?;
     let more = rows.len() > filter.most;
     rows.truncate(filter.most);
     if format == Format::Json {
@@ -146,7 +110,7 @@ async fn list(
     }
     if rows.is_empty() {
         let narrowed = !filter.statuses.is_empty() || filter.before.is_some();
-        app.note(if narrowed { "runs.none_such" } else { "runs.none" }, &[]);
+        app.note(if narrowed { text::runs::none_such() } else { text::runs::none() });
     }
     for row in rows {
         let settled = open_count(app, store, &row).await? == Some(0);
@@ -162,67 +126,66 @@ async fn list(
 }
 
 /// How many calls of an unsettled run are still to be settled.
-async fn open_count(app: &App, store: &Store, row: &RunRow) -> Result<Option<usize>, Failure> {
+async fn open_count(app: &Console, store: &Store, row: &RunRow) -> Result<Option<usize>, Failure> {
     if row.status != Status::Unsettled {
         return Ok(None);
     }
-    let shown = shown(app, store, &row.run).await?;
+    let shown = details(app, store, &row.run).await?;
     let open = shown.unknowns.iter().filter(|unknown| unknown.settled.is_none()).count();
     Ok((!shown.unknowns.is_empty()).then_some(open))
 }
 
 /// The status, and whether what was unknown is known since.
-fn status_words(app: &App, status: Status, settled: bool) -> String {
+fn status_words(app: &Console, status: Status, settled: bool) -> String {
     match settled {
-        true => app.text("runs.settled_since", &[("status", status.as_str())]),
+        true => app.text(text::runs::settled_since(&status)),
         false => everloop_text::status(app.lang, status).to_owned(),
     }
 }
 
-async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit, Failure> {
+async fn show(app: &Console, store: &Store, id: &str, format: Format) -> Result<Exit, Failure> {
     let run = app.find_run(store, id).await?;
-    let shown = shown(app, store, &run).await?;
-    let children = store.children(&run).await.map_err(|error| app.store_failure(&error))?;
-    let trouble = Trouble::of_run(app, &shown);
+    let shown = details(app, store, &run).await?;
+    let children = store.runs().children(&run).await.map_err(|error| app.store_failure(&error))?;
+    let trouble = ModelTrouble::of_run(app, &shown);
     if format == Format::Json {
         let mut whole = shown.whole();
-        whole["error"] = trouble.map_or(Value::Null, |trouble| trouble.object(app));
-        whole["children"] = children.iter().map(family::child_json).collect();
+        whole["error"] = trouble.map_or(Value::Null, |trouble| trouble::object(app, &trouble));
+        whole["children"] = children.iter().map(run_json::child).collect();
         terminal::answer(&whole.to_string());
         return Ok(Exit::Done);
     }
     let counts = shown.counts;
-    for (key, value) in [
-        ("runs.show_id", shown.row.run.to_string()),
-        ("runs.show_goal", one_line(&shown.row.goal)),
-        ("runs.show_status", status_words(app, shown.row.status, shown.is_settled_since())),
-        ("runs.show_loop", one_line(&shown.row.loop_name)),
-        ("runs.show_created", timestamp(shown.row.times.created_at)),
-        ("runs.show_model_calls", counts.model_calls.to_string()),
-        ("runs.show_tool_calls", counts.tool_calls.to_string()),
+    let rows: [(TextOf, String); 8] = [
+        (text::runs::show_id, shown.row.run.to_string()),
+        (text::runs::show_goal, one_line(&shown.row.goal)),
+        (text::runs::show_status, status_words(app, shown.row.status, shown.is_settled_since())),
+        (text::runs::show_loop, one_line(&shown.row.loop_name)),
+        (text::runs::show_created, timestamp(shown.row.times.created_at)),
+        (text::runs::show_model_calls, counts.model_calls.to_string()),
+        (text::runs::show_tool_calls, counts.tool_calls.to_string()),
         (
-            "runs.show_tokens",
+            text::runs::show_tokens,
             format!("{} + {}", counts.usage.input_tokens, counts.usage.output_tokens),
         ),
-    ] {
-        terminal::answer(&app.text(key, &[("value", &value)]));
+    ];
+    for (text, value) in rows {
+        terminal::answer(&app.text(text(&value)));
     }
     if shown.row.origin.imported {
-        terminal::answer(&app.text("runs.show_imported", &[]));
+        terminal::answer(&app.text(text::runs::show_imported()));
     }
     if let Some(labels) = labels_line(app, &shown.history.holding()) {
         terminal::answer(&labels);
     }
     if let Some(cost) = &shown.cost {
-        terminal::answer(&app.text("runs.show_cost", &[("value", &cost.words())]));
+        terminal::answer(&app.text(text::runs::show_cost(&cost.words())));
     }
     show_forks(app, &shown);
-    family::show_kin(app, &shown.row, &children);
+    family::show_relations(app, &shown.row, &children);
     let OutboxCount { sent, waiting } = shown.messages;
     if sent + waiting > 0 {
-        let args = [("sent", sent.to_string()), ("waiting", waiting.to_string())];
-        let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
-        terminal::answer(&app.text("runs.show_messages", &args));
+        terminal::answer(&app.text(text::runs::show_messages(&sent, &waiting)));
     }
     let plan = backed_plan_lines(app, &shown.progress, &marks());
     plan.iter().for_each(|line| terminal::answer(line));
@@ -230,65 +193,64 @@ async fn show(app: &App, store: &Store, id: &str, format: Format) -> Result<Exit
         terminal::answer(&settle::line(app, unknown));
     }
     if shown.has_open_unknown() {
-        app.note("settle.how", &[("id", shown.row.run.as_str())]);
+        app.note(text::settle::how(&shown.row.run));
     }
-    let words = trouble.as_ref().map(|trouble| trouble.words(app, Read::InShell));
-    for text in [shown.said(trouble.as_ref()), words].into_iter().flatten() {
+    let words = trouble.as_ref().map(|trouble| trouble::words(app, trouble, Read::InShell));
+    for text in [trouble::said(&shown, trouble.as_ref()), words].into_iter().flatten() {
         terminal::answer(&format!("\n{}", spelled(&text)));
     }
     Ok(Exit::Done)
 }
 
 /// What it was forked from, and what was forked from it.
-fn show_forks(app: &App, shown: &Shown) {
-    for (key, others) in [
-        ("runs.show_forked", shown.row.origin.forked.as_slice()),
-        ("runs.show_forks", shown.forks.as_slice()),
-    ] {
+fn show_forks(app: &Console, shown: &RunDetails) {
+    let relations: [(TextOf, _); 2] = [
+        (text::runs::show_forked, shown.row.origin.forked.as_slice()),
+        (text::runs::show_forks, shown.forks.as_slice()),
+    ];
+    for (key, others) in relations {
         let others: Vec<String> =
             others.iter().map(|other| format!("{} @ {}", other.run, other.at_seq)).collect();
         if !others.is_empty() {
-            terminal::answer(&app.text(key, &[("value", &one_line(&others.join(", ")))]));
+            terminal::answer(&app.text(key(&one_line(&others.join(", ")))));
         }
     }
 }
 
-async fn events(app: &App, store: &Store, id: &str, after: i64) -> Result<Exit, Failure> {
+async fn events(app: &Console, store: &Store, id: &str, after: i64) -> Result<Exit, Failure> {
     let run = app.find_run(store, id).await?;
-    let history = history(app, store, &run).await?;
-    for (_, event) in Projection::past(&history).into_iter().filter(|(seq, _)| *seq > after) {
-        terminal::answer(&event.to_string());
+    let history = history(store, &run).await.map_err(|error| app.fail(error))?;
+    for event in Projector::past(&history).iter().filter(|event| event.seq > after) {
+        terminal::answer(&event.to_json());
     }
     Ok(Exit::Done)
 }
 
 /// The letter is durable at once; who drives the run ends it. If nobody does, we do.
-async fn cancel(app: &App, store: Store, id: &str) -> Result<Exit, Failure> {
+async fn cancel(app: &Console, store: Store, id: &str) -> Result<Exit, Failure> {
     let run = app.find_run(&store, id).await?;
     let engine = app.engine(store).await?;
     let sent = engine.cancel(&run, "user").await.map_err(|error| app.store_failure(&error))?;
     if let Sent::Finished(status) = sent {
-        let args = [("id", run.as_str()), ("status", status.as_str())];
-        app.note("run.already_finished", &args);
+        app.note(text::run::already_finished(&run, &status));
         return Ok(Exit::Done);
     }
     let fail = |error| app.store_failure(&error);
-    if app.is_cluster() {
-        engine.join(app.lease()).await.map_err(fail)?;
+    let policy = app.membership();
+    policy.register(&engine).await.map_err(fail)?;
+    if policy.owners_may_live() {
         engine.reap().await.map_err(fail)?;
     }
     let over = end_within(app, &engine, &run, CANCEL_WAIT).await;
-    if app.is_cluster() {
-        // If this fails the lease runs out by itself.
-        let _ = engine.leave().await;
-    }
-    let key = if over? { "run.is_canceled" } else { "run.cancel_waits" };
-    app.note(key, &[("id", run.as_str())]);
+    // If this fails the lease expires by itself.
+    let _ = policy.unregister(&engine).await;
+    let key = if over? { text::run::is_canceled } else { text::run::cancel_waits };
+    app.note(key(&run));
     Ok(Exit::Done)
 }
 
 async fn end_within(
-    app: &App,
+    app: &Console,
     engine: &Arc<Engine>,
     run: &RunId,
     wait: Duration,
@@ -304,29 +266,34 @@ async fn end_within(
 }
 
 /// Whether the run and all below it are over now.
-async fn end_if_unowned(app: &App, engine: &Arc<Engine>, run: &RunId) -> Result<bool, Failure> {
+async fn end_if_unowned(app: &Console, engine: &Arc<Engine>, run: &RunId) -> Result<bool, Failure> {
     let fail = |error| app.store_failure(&error);
-    if family::is_over(app, engine.store(), run).await? {
+    if is_over(engine.store(), run).await.map_err(|error| app.fail(error))? {
         return Ok(true);
     }
     let worker = &engine.identity().worker;
-    let Ok(_lock) = app.database.take_lock(worker).map_err(fail)? else {
-        return Ok(false);
+    let membership = match app.membership().acquire(worker) {
+        Ok(membership) => membership,
+        Err(ClaimLockError::Held(_)) => return Ok(false),
+        Err(ClaimLockError::Store(error)) => return Err(fail(error)),
     };
     let now = engine.clock().now();
-    if !app.is_cluster() {
-        engine.take_up().await.map_err(fail)?;
+    // On a shared database this was done once, before the wait.
+    if matches!(membership, Membership::Exclusive(_)) {
+        membership.recover_orphans(engine).await.map_err(fail)?;
     }
-    let front = family::front(app, engine.store(), run).await?;
-    if let Some(claim) = engine.store().claim_run(worker, &front, now).await.map_err(fail)? {
+    let front = front(engine.store(), run).await.map_err(|error| app.fail(error))?;
+    if let Some(claim) =
+        engine.store().queue().claim_run(worker, &front, now).await.map_err(fail)?
+    {
         let driven = engine.drive(claim).await;
-        driven.map_err(|error| app.failure(Exit::Data, "error.store", &error))?;
+        driven.map_err(|error| app.failure(Exit::Data, text::error::store(&error)))?;
     }
     Ok(false)
 }
 
 async fn resume(
-    app: &App,
+    app: &Console,
     store: Store,
     id: &str,
     answer: Option<(String, Option<String>)>,
@@ -336,37 +303,43 @@ async fn resume(
     let engine = app.engine(store).await?;
     if let Some((text, to)) = answer {
         if text.trim().is_empty() {
-            let words = app.text("run.empty_answer", &[("id", run.as_str())]);
+            let words = app.text(text::run::empty_answer(&run));
             return Err(Failure { exit: Exit::Usage, words });
         }
-        let asks = family::front(app, engine.store(), &run).await?;
-        let waiting = shown(app, engine.store(), &asks).await?.waiting_on;
+        let asks = front(engine.store(), &run).await.map_err(|error| app.fail(error))?;
+        let waiting = details(app, engine.store(), &asks).await?.waiting_on;
         let Some(WaitingOn::Person { question }) = waiting else {
-            let words = app.text("run.asks_nothing", &[("id", run.as_str())]);
+            let words = app.text(text::run::asks_nothing(&run));
             return Err(Failure { exit: Exit::Usage, words });
         };
-        let asked = question_text(app, engine.store(), &asks, &question).await?.unwrap_or_default();
+        let asked = question_text(engine.store(), &asks, &question).await;
+        let asked = asked.map_err(|error| app.fail(error))?.unwrap_or_default();
         let asked = spelled(&asked);
         // Somebody else may have answered, and the run may ask something else by now.
         if to.is_some_and(|to| to != question.id) {
-            let words = app.text("run.other_question", &[("question", &asked)]);
+            let words = app.text(text::run::other_question(&asked));
             return Err(Failure { exit: Exit::Usage, words });
         }
-        app.note("run.answers", &[("question", &asked)]);
-        let (text, said) = match reply::taken(app, &question, &text) {
-            Taken::Sent { text, said } => (text, said),
-            Taken::Again(words) => return Err(Failure { exit: Exit::Usage, words }),
+        app.note(text::run::answers(&asked));
+        let AnswerReading::Send { text, meaning } = read_answer(&question, &text) else {
+            let words = reply::unclear(app, &question, &text);
+            return Err(Failure { exit: Exit::Usage, words });
         };
         let answer = Asked { question: question.id, text, by: "user".to_owned() };
         let sent = engine.answer(&asks, answer).await.map_err(|error| app.store_failure(&error))?;
         match sent {
-            Sent::AlreadySent => app.note("run.already_answered", &[]),
-            _ => app.note_line(&said),
+            Sent::AlreadySent => app.note(text::run::already_answered()),
+            _ => app.note_line(&answered(app, &meaning)),
         }
     }
     // Whoever names a run wants it to go on, however often it was interrupted before.
-    engine.store().pardon(&run).await.map_err(|error| app.store_failure(&error))?;
-    let front = family::front(app, engine.store(), &run).await?;
-    engine.hasten(&front).await.map_err(|error| app.store_failure(&error))?;
+    engine
+        .store()
+        .queue()
+        .reset_stall_count(&run)
+        .await
+        .map_err(|error| app.store_failure(&error))?;
+    let front = front(engine.store(), &run).await.map_err(|error| app.fail(error))?;
+    engine.wake_now(&front).await.map_err(|error| app.store_failure(&error))?;
     drive_here(Foreground { app, engine, run, format }).await
 }

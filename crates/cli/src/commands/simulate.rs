@@ -1,24 +1,25 @@
 //! `schedule simulate`: a rehearsal of the reminders that are set, by the very code that fires.
 
-use crate::app::App;
 use crate::args::Simulate;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_assistant::kept::moment;
-use everloop_assistant::kept::simulate::{Crashes, Rehearsal, Rehearsed, STEPS_MAX, rehearse};
-use everloop_assistant::show::{Reader, Table, firing_json};
-use everloop_assistant::time::dates;
+use everloop_agenda::kept::moment;
+use everloop_agenda::kept::simulate::{Crashes, Rehearsal, Rehearsed, STEPS_MAX, rehearse};
+use everloop_agenda::show::{Reader, Table, firing_json};
+use everloop_agenda::time::dates;
 use everloop_store::{FiredAs, Firing};
+use everloop_text::{self as text, TextOf};
 use everloop_types::UtcMs;
 use serde_json::json;
 
-pub(crate) async fn simulate(app: &App, args: &Simulate, json: bool) -> Result<Exit, Failure> {
+pub(crate) async fn simulate(app: &Console, args: &Simulate, json: bool) -> Result<Exit, Failure> {
     let reader = app.reader();
     let rehearsal = rehearsal(app, args, &reader)?;
     let store = app.open_to_read().await?;
     let fail = |error| app.store_failure(&error);
-    let entries = store.schedules().await.map_err(fail)?;
-    let todos = store.todos().await.map_err(fail)?;
+    let entries = store.agenda().schedules().await.map_err(fail)?;
+    let todos = store.agenda().todos().await.map_err(fail)?;
     let played = rehearse(&entries, &todos, &app.customs(), &rehearsal).await.map_err(fail)?;
     if json {
         let rows: Vec<_> = played.firings.iter().map(|row| firing_json(&reader, row)).collect();
@@ -35,84 +36,85 @@ pub(crate) async fn simulate(app: &App, args: &Simulate, json: bool) -> Result<E
     Ok(if played.is_right() { Exit::Done } else { Exit::Failed })
 }
 
-fn rehearsal(app: &App, args: &Simulate, reader: &Reader) -> Result<Rehearsal, Failure> {
+fn rehearsal(app: &Console, args: &Simulate, reader: &Reader) -> Result<Rehearsal, Failure> {
     let date = |text: &str| date(app, reader, text);
     let (from, to) = (date(&args.from)?, date(&args.to)?);
-    let bad = |text: &str, key: &str| Failure {
-        exit: Exit::Usage,
-        words: app.text(key, &[("text", text)]),
-    };
+    let bad = |value: &str, text: TextOf| app.failure(Exit::Usage, text(&value));
     if from >= to {
-        return Err(bad(&args.to, "simulate.backwards"));
+        return Err(bad(&args.to, text::simulate::backwards));
     }
     let crashes = match args.crash_at.as_deref() {
         None => Crashes::None,
         Some("all") => Crashes::Everywhere,
         Some(list) => {
             let numbers: Result<Vec<u64>, _> = list.split(',').map(|n| n.trim().parse()).collect();
-            Crashes::At(numbers.map_err(|_| bad(list, "simulate.no_number"))?)
+            Crashes::At(numbers.map_err(|_| bad(list, text::simulate::no_number))?)
         }
     };
     let mut down = Vec::new();
     for text in &args.down {
-        let (begins, ends) = text.split_once("..").ok_or_else(|| bad(text, "simulate.no_range"))?;
+        let (begins, ends) =
+            text.split_once("..").ok_or_else(|| bad(text, text::simulate::no_range))?;
         let range = (date(begins)?, date(ends)?);
         if range.0 >= range.1 {
-            return Err(bad(text, "simulate.no_range"));
+            return Err(bad(text, text::simulate::no_range));
         }
         down.push(range);
     }
     Ok(Rehearsal { from, to, crashes, down, steps_max: STEPS_MAX })
 }
 
-fn date(app: &App, reader: &Reader, text: &str) -> Result<UtcMs, Failure> {
+fn date(app: &Console, reader: &Reader, text: &str) -> Result<UtcMs, Failure> {
     let when = dates::parse(text, &reader.now);
     let at = when.and_then(|when| when.at.to_zoned(reader.now.time_zone().clone()).ok());
     at.map(|at| at.timestamp().as_millisecond()).ok_or_else(|| Failure {
         exit: Exit::Usage,
-        words: app.text("command.not_a_date", &[("text", text)]),
+        words: app.text(text::command::not_a_date(&text)),
     })
 }
 
-fn table(app: &App, reader: &Reader, firings: &[Firing]) -> String {
-    let heads = ["fired", "offset", "state", "what"];
-    let heads = heads.map(|name| app.text(&format!("simulate.head.{name}"), &[]));
-    let mut table = Table::new(heads.to_vec());
+fn table(app: &Console, reader: &Reader, firings: &[Firing]) -> String {
+    let heads = [
+        text::simulate::head::fired(),
+        text::simulate::head::offset(),
+        text::simulate::head::state(),
+        text::simulate::head::what(),
+    ];
+    let mut table = Table::new(heads.map(|head| app.text(head)).to_vec());
     for firing in firings {
         let at = moment(firing.fired_at).to_zoned(reader.now.time_zone().clone());
         let state = match firing.state {
-            FiredAs::Fired => "simulate.fired",
-            FiredAs::Late => "simulate.late",
-            FiredAs::Missed => "simulate.missed",
+            FiredAs::Fired => text::simulate::fired(),
+            FiredAs::Late => text::simulate::late(),
+            FiredAs::Missed => text::simulate::missed(),
         };
         table.row(vec![
             at.strftime("%Y-%m-%d %H:%M").to_string(),
             at.strftime("%:z").to_string(),
-            app.text(state, &[]),
+            app.text(state),
             format!("{} #{} {}", firing.due.kind.as_str(), firing.due.subject, firing.title),
         ]);
     }
     table.show(reader.width)
 }
 
-fn verdict(app: &App, reader: &Reader, played: &Rehearsed) -> String {
-    let (firings, crashes) = (played.firings.len().to_string(), played.crashes.to_string());
-    let (lost, wrong) = (played.lost.len().to_string(), played.wrong.len().to_string());
-    let args = [
-        ("firings", firings.as_str()),
-        ("crashes", crashes.as_str()),
-        ("lost", lost.as_str()),
-        ("wrong", wrong.as_str()),
-    ];
-    let key = if played.is_right() { "simulate.right" } else { "simulate.wrong" };
-    let mut lines = vec![app.text(key, &args)];
+fn verdict(app: &Console, reader: &Reader, played: &Rehearsed) -> String {
+    let firings = &played.firings.len();
+    let crashes = &played.crashes;
+    let lost = &played.lost.len();
+    let wrong = &played.wrong.len();
+    let mut lines = vec![app.text(if played.is_right() {
+        text::simulate::Right { firings, crashes, lost, wrong }.text()
+    } else {
+        text::simulate::Wrong { firings, crashes, lost, wrong }.text()
+    })];
     if played.left_out > 0 {
         let count = played.left_out.to_string();
-        lines.push(app.text("simulate.left_out", &[("count", &count)]));
+        lines.push(app.text(text::simulate::left_out(&count)));
     }
     if let Some(at) = played.cut_at {
         let (at, most) = (reader.moment(at), STEPS_MAX.to_string());
-        lines.push(app.text("simulate.cut", &[("at", &at), ("most", &most)]));
+        lines.push(app.text(text::simulate::cut(&at, &most)));
     }
     lines.join("\n")
 }

@@ -1,19 +1,20 @@
 //! `everloop skills`: what skills runs in a workspace have, and which folders cannot be used.
 
-use super::run;
-use crate::app::{App, chain};
 use crate::args;
-use crate::context;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_assistant::context::skills::{Found, Skill};
-use everloop_assistant::show::padded;
+use everloop_agenda::show::padded;
+use everloop_app::context::skills::{Found, Owner, Skill};
+use everloop_app::error::chain;
+use everloop_app::{briefing, frames};
+use everloop_text as text;
 use everloop_types::{one_line, spelled};
 use serde_json::{Value, json};
 
-pub(crate) fn skills(app: &App, args: &args::Skills) -> Result<Exit, Failure> {
-    let workspace = run::workspace(app, args.workspace.as_deref())?;
-    let found = context::skills(app, &workspace);
+pub(crate) fn skills(app: &Console, args: &args::Skills) -> Result<Exit, Failure> {
+    let workspace = app.checked(frames::workspace(args.workspace.as_deref()))?;
+    let found = briefing::skills(app, &workspace);
     match (&args.name, args.json) {
         (Some(name), _) => one(app, &found, name, args.json),
         (None, true) => {
@@ -27,10 +28,10 @@ pub(crate) fn skills(app: &App, args: &args::Skills) -> Result<Exit, Failure> {
     }
 }
 
-fn one(app: &App, found: &Found, name: &str, json: bool) -> Result<Exit, Failure> {
+fn one(app: &Console, found: &Found, name: &str, json: bool) -> Result<Exit, Failure> {
     let Some(skill) = found.get(name) else {
         let all: Vec<&str> = found.skills.iter().map(|skill| skill.name.as_str()).collect();
-        let words = app.text("skills.unknown", &[("name", name), ("all", &all.join(", "))]);
+        let words = app.text(text::skills::unknown(&name, &all.join(", ")));
         return Err(Failure { exit: Exit::Usage, words });
     };
     if json {
@@ -46,12 +47,12 @@ fn one(app: &App, found: &Found, name: &str, json: bool) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
-fn list(app: &App, found: &Found) {
-    if app.settings.text("context.skills") != "on" {
-        return terminal::answer(&app.text("skills.off", &[]));
+fn list(app: &Console, found: &Found) {
+    if !app.settings.context.skills {
+        return terminal::answer(&app.text(text::skills::off()));
     }
     if found.skills.is_empty() {
-        terminal::answer(&app.text("skills.none", &[]));
+        terminal::answer(&app.text(text::skills::none()));
     }
     let widest = found.skills.iter().map(|skill| skill.name.chars().count()).max().unwrap_or(0);
     for skill in &found.skills {
@@ -59,13 +60,16 @@ fn list(app: &App, found: &Found) {
     }
     for (folder, why) in &found.bad {
         let (folder, detail) = (folder.display().to_string(), chain(why));
-        terminal::complain(&app.text("skills.bad", &[("folder", &folder), ("detail", &detail)]));
+        terminal::complain(&app.text(text::skills::bad(&folder, &detail)));
     }
 }
 
-fn line(app: &App, skill: &Skill, width: usize) -> String {
-    let owner = app.text(&format!("skills.of_{}", skill.owner.as_str()), &[]);
-    let always = if skill.always { app.text("skills.always", &[]) } else { String::new() };
+fn line(app: &Console, skill: &Skill, width: usize) -> String {
+    let owner = app.text(match skill.owner {
+        Owner::User => text::skills::of_user(),
+        Owner::Workspace => text::skills::of_workspace(),
+    });
+    let always = if skill.always { app.text(text::skills::always()) } else { String::new() };
     format!(
         "{}  {owner}{always}  {}",
         padded(&one_line(&skill.name), width),

@@ -8,9 +8,10 @@
 
 mod loops;
 
-use crate::app::App;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
+use everloop_text::{self as text, Text};
 use everloop_tools::own_program;
 use serde_json::{Value, json};
 use std::os::unix::process::ExitStatusExt;
@@ -26,7 +27,7 @@ const THINKS_MS: u64 = 1_500;
 /// Looks, ten milliseconds apart, for a file that must appear.
 const FILE_LOOKS_MAX: u32 = 500;
 
-pub(crate) async fn tour(app: &App) -> Result<Exit, Failure> {
+pub(crate) async fn tour(app: &Console) -> Result<Exit, Failure> {
     let stage = Stage::set(app)?;
     let played = stage.play().await;
     // Whatever happened, the folder is ours and goes.
@@ -35,7 +36,7 @@ pub(crate) async fn tour(app: &App) -> Result<Exit, Failure> {
 }
 
 struct Stage<'a> {
-    app: &'a App,
+    app: &'a Console,
     program: PathBuf,
     folder: PathBuf,
 }
@@ -49,8 +50,8 @@ enum Kill {
 }
 
 impl<'a> Stage<'a> {
-    fn set(app: &'a App) -> Result<Self, Failure> {
-        let system = |error: std::io::Error| app.failure(Exit::Failed, "error.system", &error);
+    fn set(app: &'a Console) -> Result<Self, Failure> {
+        let system = |error: std::io::Error| app.failure(Exit::Failed, text::error::system(&error));
         let program = own_program().ok_or(std::io::ErrorKind::NotFound.into()).map_err(system)?;
         let name = format!("everloop-tour-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
@@ -59,24 +60,24 @@ impl<'a> Stage<'a> {
     }
 
     async fn play(&self) -> Result<Exit, Failure> {
-        self.say("tour.welcome");
-        self.say("tour.scene_one");
+        self.say(text::tour::welcome());
+        self.say(text::tour::scene_one());
         let first = self.scene("poem", &self.poem_script(), Kill::AfterResults(2)).await?;
-        self.say("tour.story");
+        self.say(text::tour::story());
         self.echo(&["replay", &first]).await?;
-        self.say("tour.verify");
+        self.say(text::tour::verify());
         self.echo(&["replay", "--verify", &first]).await?;
-        self.say("tour.scene_two");
+        self.say(text::tour::scene_two());
         let second =
             self.scene("pay", &self.pay_script(), Kill::WhenFileAppears("ledger.txt")).await?;
-        self.say("tour.ledger");
+        self.say(text::tour::ledger());
         let ledger = std::fs::read_to_string(self.workspace().join("ledger.txt"));
         terminal::answer(&indented(ledger.unwrap_or_default().trim_end()));
-        self.say("tour.story");
+        self.say(text::tour::story());
         self.echo(&["replay", &second]).await?;
-        self.say("tour.scene_three");
+        self.say(text::tour::scene_three());
         self.every_loop().await?;
-        self.say("tour.end");
+        self.say(text::tour::end());
         Ok(Exit::Done)
     }
 
@@ -84,7 +85,11 @@ impl<'a> Stage<'a> {
     async fn scene(&self, name: &str, script: &Value, kill: Kill) -> Result<String, Failure> {
         let path = self.folder.join(format!("{name}.json"));
         std::fs::write(&path, script.to_string()).map_err(|error| self.system(&error))?;
-        let goal = self.text(&format!("tour.{name}_goal"));
+        let goal = self.text(if name == "poem" {
+            text::tour::poem_goal()
+        } else {
+            text::tour::pay_goal()
+        });
         let workspace = self.workspace().display().to_string();
         let args = ["run", "--loop", "react", "--yes", "--workspace", &workspace, &goal];
         terminal::answer(&format!("$ everloop run --loop react --yes \"{goal}\""));
@@ -124,7 +129,7 @@ impl<'a> Stage<'a> {
         child.start_kill().map_err(|error| self.system(&error))?;
         let status = child.wait().await.map_err(|error| self.system(&error))?;
         let signal = status.signal().unwrap_or_default().to_string();
-        let words = self.app.text("tour.killed", &[("pid", &pid), ("signal", &signal)]);
+        let words = self.app.text(text::tour::killed(&pid, &signal));
         terminal::answer(&words);
         Ok(id)
     }
@@ -170,23 +175,23 @@ impl<'a> Stage<'a> {
     }
 
     fn system(&self, error: &std::io::Error) -> Failure {
-        self.app.failure(Exit::Failed, "error.system", error)
+        self.app.failure(Exit::Failed, text::error::system(&error))
     }
 
-    fn text(&self, key: &str) -> String {
-        self.app.text(key, &[])
+    fn text(&self, text: Text) -> String {
+        self.app.text(text)
     }
 
-    fn say(&self, key: &str) {
-        terminal::answer(&format!("\n{}", self.text(key)));
+    fn say(&self, text: Text) {
+        terminal::answer(&format!("\n{}", self.text(text)));
     }
 
     fn poem_script(&self) -> Value {
-        let poem = self.text("tour.poem");
+        let poem = self.text(text::tour::poem());
         json!({"replies": [
             {"calls": [{"tool": "write_file", "args": {"path": "poem.txt", "content": poem}}]},
             {"calls": [{"tool": "read_file", "args": {"path": "poem.txt"}}]},
-            {"text": self.text("tour.poem_answer"), "delay_ms": THINKS_MS},
+            {"text": self.text(text::tour::poem_answer()), "delay_ms": THINKS_MS},
         ]})
     }
 
@@ -195,7 +200,7 @@ impl<'a> Stage<'a> {
         json!({"replies": [
             {"calls": [{"tool": "shell", "args": {"command": pay}}]},
             {"calls": [{"tool": "read_file", "args": {"path": "ledger.txt"}}]},
-            {"text": self.text("tour.pay_answer")},
+            {"text": self.text(text::tour::pay_answer())},
         ]})
     }
 }

@@ -1,13 +1,15 @@
 //! `everloop worker`: drives every run that is ready, until it is told to stop.
 
-use crate::app::{App, chain};
 use crate::args;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
-use crate::upkeep;
-use everloop_assistant::kept::reminders;
-use everloop_engine::{Driven, Engine, Report};
-use everloop_store::{Orphan, Store, StoreError};
+use everloop_agenda::kept::reminders;
+use everloop_app::error::chain;
+use everloop_app::{delivery, log, upkeep};
+use everloop_engine::{Driven, Engine, Membership, Report};
+use everloop_store::{ClaimLockError, Orphan, Store, StoreError};
+use everloop_text as text;
 use everloop_types::Status;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,57 +18,54 @@ use std::time::{Duration, Instant};
 const SERVER_WAIT: Duration = Duration::from_secs(20);
 const SERVER_LOOK: Duration = Duration::from_millis(500);
 
-pub(crate) async fn worker(app: &App, args: &args::Worker) -> Result<Exit, Failure> {
+pub(crate) async fn worker(app: &Console, args: &args::Worker) -> Result<Exit, Failure> {
     let fail = |error| app.store_failure(&error);
     let store = open_store(app).await?;
     let engine = app.engine(store).await?;
     let name = engine.identity().worker.clone();
-    let lock = match app.database.take_lock(&name).map_err(fail)? {
-        Ok(lock) => lock,
-        Err(holder) => {
-            let pid = holder.pid.to_string();
-            let words = app.text("worker.other", &[("pid", &pid)]);
-            return Err(Failure { exit: Exit::Data, words });
+    let policy = app.membership();
+    let membership = policy.acquire(&name).map_err(|error| match error {
+        ClaimLockError::Held(holder) => {
+            let words = app.text(text::worker::other(&holder.pid));
+            Failure { exit: Exit::Data, words }
         }
-    };
-    // Only who has the lock knows that all others are dead; without one, leases say so.
-    if app.is_cluster() {
-        engine.join(app.lease()).await.map_err(fail)?;
-        tokio::spawn(engine.clone().keep_lease(app.lease()));
-    } else {
-        for orphan in engine.take_up().await.map_err(fail)? {
+        ClaimLockError::Store(error) => fail(error),
+    })?;
+    // Before the first line: whoever reads it may ask this process to stop.
+    let signals = if args.drain { None } else { Some(Signals::new(app)?) };
+    policy.register(&engine).await.map_err(fail)?;
+    // On a server the worker's own loop looks for them, and again and again.
+    if let Membership::Exclusive(_) = &membership {
+        for orphan in membership.recover_orphans(&engine).await.map_err(fail)? {
             tell_of_orphan(app, &orphan);
         }
     }
+    let (keeping, keeper) = (policy.clone(), engine.clone());
+    tokio::spawn(async move { keeping.keep(keeper).await });
     tokio::spawn(engine.clone().deliver_mail());
     let reminding =
         reminders::keep_reminding(engine.store().clone(), app.customs(), engine.shared_clock());
     tokio::spawn(reminding);
-    let most = usize::try_from(app.settings.number("worker.runs")).unwrap_or(64);
-    let mut worker = everloop_engine::Worker::new(engine.clone(), most);
-    if app.is_cluster() {
-        worker = worker.reaping(app.lease());
-    }
-    let worked = work(app, &engine, worker, args).await;
-    if app.is_cluster() {
-        // If this fails the lease runs out by itself.
-        let _ = engine.leave().await;
-    }
-    drop(lock);
+    let most = app.settings.worker.runs;
+    let worker = everloop_engine::Worker::new(engine.clone(), most).with_membership(&membership);
+    let worked = work(app, &engine, worker, signals).await;
+    // If this fails the lease expires by itself.
+    let _ = policy.unregister(&engine).await;
+    drop(membership);
     worked
 }
 
 /// A server that is just being started anew is waited for.
-async fn open_store(app: &App) -> Result<Store, Failure> {
+async fn open_store(app: &Console) -> Result<Store, Failure> {
     let until = Instant::now() + SERVER_WAIT;
     let mut told = false;
     // A file is opened once: nobody starts it anew.
-    while app.is_cluster() && Instant::now() < until {
+    while app.database.is_shared() && Instant::now() < until {
         let Some(error) = app.database.open().await.err().filter(StoreError::is_transient) else {
             break;
         };
         if !std::mem::replace(&mut told, true) {
-            app.note("run.database_away", &[("detail", &chain(&error))]);
+            app.note(text::run::database_away(&chain(&error)));
         }
         tokio::time::sleep(SERVER_LOOK).await;
     }
@@ -74,23 +73,22 @@ async fn open_store(app: &App) -> Result<Store, Failure> {
 }
 
 async fn work(
-    app: &App,
+    app: &Console,
     engine: &Arc<Engine>,
     mut worker: everloop_engine::Worker,
-    args: &args::Worker,
+    signals: Option<Signals>,
 ) -> Result<Exit, Failure> {
     let fail = |error| app.store_failure(&error);
     let report = |report| tell(app, report);
-    if args.drain {
+    let Some(mut signals) = signals else {
         worker.drain(report).await.map_err(fail)?;
-        super::messages::deliver_now(app, engine).await;
+        delivery::deliver_now(app, engine).await;
         upkeep::tidy(app, engine).await.map_err(fail)?;
         return Ok(Exit::Done);
-    }
-    super::messages::deliver(app, engine);
-    tokio::spawn(upkeep::keep_tidy(app.clone(), engine.clone()));
-    app.note("worker.ready", &[]);
-    let mut signals = Signals::new(app)?;
+    };
+    delivery::deliver(app, engine);
+    tokio::spawn(upkeep::keep_tidy(app.app().clone(), engine.clone()));
+    app.note(text::worker::ready());
     let mut exit = Exit::Done;
     let mut working = std::pin::pin!(worker.work(report));
     let worked = loop {
@@ -105,34 +103,35 @@ async fn work(
     worked.map(|()| exit).map_err(fail)
 }
 
-fn tell_of_orphan(app: &App, orphan: &Orphan) {
+fn tell_of_orphan(app: &Console, orphan: &Orphan) {
     let key = match orphan.status_now {
-        Status::Quarantined => "worker.put_aside",
-        _ => "worker.takes_up",
+        Status::Quarantined => text::worker::put_aside,
+        _ => text::worker::takes_up,
     };
-    app.note(key, &[("id", orphan.run.as_str()), ("goal", orphan.goal.as_str())]);
+    let goal = if log::hides_content() { "" } else { &orphan.goal };
+    app.note(key(&orphan.run, &goal));
 }
 
-fn tell(app: &App, report: Report) {
+fn tell(app: &Console, report: Report) {
     match report {
-        Report::Claimed(run) => app.note("worker.claimed", &[("id", run.as_str())]),
+        Report::Claimed(run) => app.note(text::worker::claimed(&run)),
         Report::Driven(run, Driven::Finished(status)) => {
-            app.note("worker.finished", &[("id", run.as_str()), ("status", status.as_str())]);
+            app.note(text::worker::finished(&run, &status));
         }
         Report::Driven(run, Driven::Released) => {
-            app.note("worker.released", &[("id", run.as_str())]);
+            app.note(text::worker::released(&run));
         }
         Report::PutAside(run) => {
-            app.note("worker.put_aside", &[("id", run.as_str()), ("goal", "")]);
+            app.note(text::worker::put_aside(&run, &""));
         }
         Report::TookUp(orphan) => tell_of_orphan(app, &orphan),
         Report::Driven(run, Driven::Parked(_)) => {
-            app.note("worker.parked", &[("id", run.as_str())]);
+            app.note(text::worker::parked(&run));
         }
         Report::Failed(run, error) => {
             let detail = chain(&error);
-            app.note("worker.failed", &[("id", run.as_str()), ("detail", &detail)]);
+            app.note(text::worker::failed(&run, &detail));
         }
-        Report::Stalled(run) => app.note("worker.stalled", &[("id", run.as_str())]),
+        Report::Stalled(run) => app.note(text::worker::stalled(&run)),
     }
 }

@@ -1,12 +1,13 @@
 //! Whose model: a numbered list, and the names that people have for providers.
 
 use super::{is_address, probe};
-use crate::app::App;
-use crate::commands::run::default_model;
-use crate::secrets;
-use crate::settings::redact;
+use crate::console::Console;
 use crate::terminal;
+use everloop_app::frames::default_model;
+use everloop_app::secrets;
+use everloop_app::settings::redact;
 use everloop_models::providers;
+use everloop_text as text;
 use everloop_types::Lang;
 
 /// What an endpoint is called that nobody else has a name for.
@@ -48,8 +49,10 @@ fn understood(answer: &str) -> Answer {
     }
     match name.as_str() {
         "" => return Answer::Choice(Choice::Nothing),
-        name if is_one_of(name, "setup.words_local") => return Answer::Choice(Choice::Local),
-        name if is_one_of(name, "setup.words_other") => return Answer::Other,
+        name if is_one_of(name, text::setup::words_local()) => {
+            return Answer::Choice(Choice::Local);
+        }
+        name if is_one_of(name, text::setup::words_other()) => return Answer::Other,
         _ => {}
     }
     let called = called();
@@ -68,11 +71,11 @@ fn understood(answer: &str) -> Answer {
 
 /// What people call providers, in any language and in lower case: `name=provider|…`.
 fn called() -> String {
-    everloop_text::get(Lang::En, "setup.called", &[])
+    text::setup::called().in_lang(Lang::En)
 }
 
-pub(super) fn is_one_of(name: &str, key: &str) -> bool {
-    everloop_text::get(Lang::En, key, &[]).split('|').any(|word| word == name)
+pub(super) fn is_one_of(name: &str, words: text::Text) -> bool {
+    words.in_lang(Lang::En).split('|').any(|word| word == name)
 }
 
 /// A full-width digit or letter as the plain one.
@@ -84,14 +87,14 @@ fn half_width(c: char) -> char {
 }
 
 /// Asks whose model is to be used.
-pub(super) async fn provider(app: &App, local: Option<&probe::Local>) -> Choice {
+pub(super) async fn provider(app: &Console, local: Option<&probe::Local>) -> Choice {
     show(app, local);
-    let prompt = app.text("setup.prompt", &[]);
+    let prompt = app.text(text::setup::prompt());
     loop {
         let Some(answer) = terminal::ask(&prompt).await else { return Choice::Nothing };
         match understood(&answer) {
             Answer::Choice(Choice::Local) if local.is_none() => {
-                terminal::complain(&app.text("setup.local_none", &[]));
+                terminal::complain(&app.text(text::setup::local_none()));
             }
             Answer::Choice(choice) => return choice,
             Answer::Other => match address(app).await {
@@ -99,47 +102,44 @@ pub(super) async fn provider(app: &App, local: Option<&probe::Local>) -> Choice 
                 None => return Choice::Nothing,
             },
             Answer::IsKey => is_key(app, &answer),
-            Answer::Unknown => terminal::complain(&app.text("setup.no_provider", &[])),
+            Answer::Unknown => terminal::complain(&app.text(text::setup::no_provider())),
         }
     }
 }
 
 /// Asks for the address of an endpoint; what is typed is not said again.
-async fn address(app: &App) -> Option<String> {
-    let prompt = app.text("setup.address", &[]);
+async fn address(app: &Console) -> Option<String> {
+    let prompt = app.text(text::setup::address());
     loop {
         match terminal::ask(&prompt).await.filter(|answer| !answer.is_empty())? {
             url if is_address(&url) => return Some(url),
             key if redact::looks_like_a_key(&key) => is_key(app, &key),
-            _ => terminal::complain(&app.text("setup.no_address", &[])),
+            _ => terminal::complain(&app.text(text::setup::no_address())),
         }
     }
 }
 
 /// A key where none was asked for is not kept, and not said again.
-fn is_key(app: &App, key: &str) {
+fn is_key(app: &Console, key: &str) {
     secrets::redactor().learn(key.trim());
-    terminal::complain(&app.text("setup.key_too_early", &[]));
+    terminal::complain(&app.text(text::setup::key_too_early()));
 }
 
-fn show(app: &App, local: Option<&probe::Local>) {
+fn show(app: &Console, local: Option<&probe::Local>) {
     let name = default_model(app);
     let question = match name.is_empty() {
-        true => app.text("setup.model", &[]),
-        false => app.text("setup.model_again", &[("name", &name)]),
+        true => app.text(text::setup::model()),
+        false => app.text(text::setup::model_again(&name)),
     };
     let local = match local {
-        Some(local) => {
-            let args = [("url", local.url.as_str()), ("model", local.model.as_str())];
-            app.text("setup.local_found", &args)
-        }
-        None => app.text("setup.local_none", &[]),
+        Some(local) => app.text(text::setup::local_found(&local.url, &local.model)),
+        None => app.text(text::setup::local_none()),
     };
     let last = match name.is_empty() {
-        true => app.text("setup.nothing", &[]),
-        false => app.text("setup.keep", &[]),
+        true => app.text(text::setup::nothing()),
+        false => app.text(text::setup::keep()),
     };
-    let listed = app.text("setup.providers", &[]);
+    let listed = app.text(text::setup::providers());
     terminal::complain(&format!("\n{question}\n{listed}\n{local}\n{last}"));
 }
 

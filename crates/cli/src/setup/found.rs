@@ -2,11 +2,13 @@
 
 use super::naming::{self, Names};
 use super::{is_address, is_set, probe, proposed, write};
-use crate::app::App;
+use crate::console::Console;
 use crate::exit::Failure;
-use crate::place::address_variable;
 use crate::terminal;
+use everloop_app::place::address_variable;
+use everloop_app::settings::keys;
 use everloop_models::providers;
+use everloop_text as text;
 
 /// A provider that the environment has a key or an address for.
 pub(super) struct Found {
@@ -15,13 +17,13 @@ pub(super) struct Found {
 }
 
 /// Every provider that could be asked at once, in the order in which one is chosen.
-pub(super) fn keys(app: &App) -> Vec<Found> {
+pub(super) fn keys(app: &Console) -> Vec<Found> {
     // The best known goes first.
     let first = providers().filter(|known| known.name == "openai");
     let others = providers().filter(|known| known.name != "openai");
     let mut used: Vec<String> = Vec::new();
     let found = first.chain(others).map(|known| {
-        let mut variables = crate::key::variables(&app.settings, known.name);
+        let mut variables = everloop_app::key::variables(&app.settings, known.name);
         // A variable that regional siblings share is taken for the first of them.
         variables.retain(|name| is_set(name) && !used.contains(name));
         variables.truncate(1);
@@ -36,17 +38,16 @@ pub(super) fn keys(app: &App) -> Vec<Found> {
 }
 
 /// Uses the first; the one question is the model's name, with a proposal.
-pub(super) async fn used(app: App, found: &[Found]) -> Result<App, Failure> {
+pub(super) async fn used(app: Console, found: &[Found]) -> Result<Console, Failure> {
     let names = found.iter().flat_map(|found| found.variables.iter().map(String::as_str));
     let names = names.collect::<Vec<_>>().join(", ");
-    let args = [("mark", terminal::marks().done), ("names", names.as_str())];
-    terminal::complain(&app.text("setup.found", &args));
+    terminal::complain(&app.text(text::setup::found(&terminal::marks().done, &names)));
     let [first, others @ ..] = found else { return Ok(app) };
     for (provider, model) in
         others.iter().filter_map(|other| Some((&other.provider, proposed(&app, &other.provider)?)))
     {
         let name = format!("{provider}/{model}");
-        terminal::complain(&app.text("setup.found_also", &[("name", &name)]));
+        terminal::complain(&app.text(text::setup::found_also(&name)));
     }
     let offered = probe::offered(&app, &first.provider).await;
     let proposal = proposed(&app, &first.provider).map(str::to_owned);
@@ -56,9 +57,12 @@ pub(super) async fn used(app: App, found: &[Found]) -> Result<App, Failure> {
     };
     let Some(proposal) = proposal.map(|name| naming::full(&first.provider, &name, &offered)) else {
         let Some(name) = naming::asked(&app, &offered).await else { return Ok(app) };
-        return write(&app, &[("model.default", &naming::full(&first.provider, &name, &offered))]);
+        return write(
+            &app,
+            &[(keys::model::default().as_str(), &naming::full(&first.provider, &name, &offered))],
+        );
     };
-    let prompt = app.text("setup.model_name_or", &[("default", &proposal)]);
+    let prompt = app.text(text::setup::model_name_or(&proposal));
     let (mut names, mut elsewhere) = (Names::new(&offered), Names::new(&[]));
     loop {
         let Some(typed) = terminal::ask(&prompt).await else { return Ok(app) };
@@ -74,7 +78,7 @@ pub(super) async fn used(app: App, found: &[Found]) -> Result<App, Failure> {
             name => naming::full(&first.provider, name, &offered),
         };
         match judged {
-            Ok(()) => return write(&app, &[("model.default", &name)]),
+            Ok(()) => return write(&app, &[(keys::model::default().as_str(), &name)]),
             Err(words) => terminal::complain(&words),
         }
     }

@@ -1,8 +1,9 @@
 //! The name of a model, as a person types it: one word, and one that is known or wanted twice.
 
-use crate::app::App;
-use crate::settings::redact;
+use crate::console::Console;
 use crate::terminal;
+use everloop_app::settings::redact;
+use everloop_text as text;
 
 /// Names of models that are shown at once.
 const NAMES_SHOWN: usize = 12;
@@ -13,11 +14,11 @@ const NAME_CHARS_MAX: usize = 200;
 const EXAMPLE: &str = "gpt-5-mini";
 
 /// Asks for the name of a model, until it can be one. Nothing if the person gives up on it.
-pub(super) async fn asked(app: &App, offered: &[String]) -> Option<String> {
+pub(super) async fn asked(app: &Console, offered: &[String]) -> Option<String> {
     if !offered.is_empty() {
-        terminal::complain(&app.text("setup.offers", &[("names", &listed(offered))]));
+        terminal::complain(&app.text(text::setup::offers(&listed(offered))));
     }
-    let prompt = app.text("setup.model_name", &[]);
+    let prompt = app.text(text::setup::model_name());
     let mut names = Names::new(offered);
     loop {
         let name = terminal::ask(&prompt).await.filter(|name| !name.is_empty())?;
@@ -50,24 +51,23 @@ impl<'a> Names<'a> {
     }
 
     /// Whether a name can be used; else what to say before it is asked for again.
-    pub(super) fn judge(&mut self, app: &App, name: &str) -> Result<(), String> {
+    pub(super) fn judge(&mut self, app: &Console, name: &str) -> Result<(), String> {
         let bare = name.split_once('/').map_or(name, |(_, bare)| bare);
         if self.offered.iter().any(|known| known == name || known == bare) {
             return Ok(());
         }
         if redact::looks_like_a_key(name) {
-            return Err(app.text("config.is_a_key", &[]));
+            return Err(app.text(text::config::is_a_key()));
         }
         if !is_name(name) {
             let example = self.offered.first().map_or(EXAMPLE, String::as_str);
-            return Err(app.text("setup.name_wrong", &[("example", example)]));
+            return Err(app.text(text::setup::name_wrong(&example)));
         }
         if self.offered.is_empty() || self.doubted.as_deref() == Some(name) {
             return Ok(());
         }
         self.doubted = Some(name.to_owned());
-        let args = [("name", name), ("names", &listed(self.offered))];
-        Err(app.text("setup.name_unknown", &args))
+        Err(app.text(text::setup::name_unknown(&name, &listed(self.offered))))
     }
 }
 

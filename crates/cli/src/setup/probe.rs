@@ -1,16 +1,17 @@
 //! Whether a model answers: on this machine, at the endpoint that was entered, and at all.
 
 use super::Wanted;
-use crate::app::App;
-use crate::commands::run::default_model;
-use crate::key;
-use crate::place::Place;
+use crate::console::Console;
 use crate::terminal;
-use crate::trouble::{Read, Trouble};
-use everloop_engine::Means;
-use everloop_models::{
-    Endpoint, Request, Secret, Timeouts, WirePrompt, list_models, list_models_of,
-};
+use crate::trouble::{self, Read};
+use everloop_app::frames::default_model;
+use everloop_app::key;
+use everloop_app::place::Place;
+use everloop_app::trouble::ModelTrouble;
+use everloop_engine::Environment;
+use everloop_models::{Endpoint, Secret, Timeouts, list_models, list_models_of};
+use everloop_ports::{Request, WirePrompt};
+use everloop_text as text;
 use everloop_types::{Message, ModelChoice, ModelError, ToolChoice};
 use std::time::{Duration, Instant};
 
@@ -101,14 +102,14 @@ pub(crate) fn quick(endpoint: Endpoint) -> Endpoint {
 }
 
 /// What a provider offers where it is asked; nothing if it does not say.
-pub(super) async fn offered(app: &App, provider: &str) -> Vec<String> {
+pub(super) async fn offered(app: &Console, provider: &str) -> Vec<String> {
     let name = format!("{provider}/");
-    let Ok(endpoint) = app.means(&app.settings).endpoint(&name) else { return Vec::new() };
+    let Ok(endpoint) = app.environment(&app.settings).endpoint(&name) else { return Vec::new() };
     list_models_of(provider, quick(endpoint)).await.unwrap_or_default()
 }
 
 /// What is offered to the key that was typed, or to the one that is there. Nothing is kept yet.
-pub(super) async fn listed(app: &App, wanted: &Wanted) -> Result<Vec<String>, ModelError> {
+pub(super) async fn listed(app: &Console, wanted: &Wanted) -> Result<Vec<String>, ModelError> {
     let name = format!("{}/", wanted.provider);
     let place = Place::of(&app.settings, &name);
     let base_url = match wanted.url.as_str() {
@@ -132,23 +133,28 @@ fn within(ms: u64) -> Timeouts {
 }
 
 /// Asks for one word and tells how long the first one took. A failure changes nothing.
-pub(super) async fn tell(app: &App) {
+pub(super) async fn tell(app: &Console) {
     let name = default_model(app);
     let marks = terminal::marks();
     let words = match first_word(app, &name).await {
         Ok(took) => {
             let seconds = format!("{:.1}", took.as_secs_f64());
             let shown = name.split_once('/').map_or(name.as_str(), |(_, model)| model);
-            let args = [("mark", marks.done), ("name", shown), ("seconds", &seconds)];
-            app.text("setup.works", &args)
+            app.text(
+                text::setup::Works { mark: &marks.done, name: &shown, seconds: &seconds }.text(),
+            )
         }
         Err(why) => {
             let detail = match &why {
                 Why::Said(words) => words.clone(),
-                Why::Model(error) => Trouble::of(app, &name, error).words(app, Read::InShell),
+                Why::Model(error) => {
+                    trouble::words(app, &ModelTrouble::of(app, &name, error), Read::InShell)
+                }
             };
-            let args = [("mark", marks.failed), ("name", name.as_str()), ("detail", &detail)];
-            app.text("setup.does_not_work", &args)
+            app.text(
+                text::setup::DoesNotWork { mark: &marks.failed, name: &name, detail: &detail }
+                    .text(),
+            )
         }
     };
     terminal::complain(&words);
@@ -160,8 +166,8 @@ enum Why {
     Model(ModelError),
 }
 
-async fn first_word(app: &App, name: &str) -> Result<Duration, Why> {
-    let means = app.means(&app.settings);
+async fn first_word(app: &Console, name: &str) -> Result<Duration, Why> {
+    let means = app.environment(&app.settings);
     if let Some(error) = means.key_error(name) {
         return Err(Why::Said(error.words(app.lang)));
     }
@@ -176,12 +182,12 @@ async fn first_word(app: &App, name: &str) -> Result<Duration, Why> {
         tools: Vec::new(),
         choice: &ToolChoice::None,
         output: None,
-        temperature_milli: app.settings.small("model.temperature"),
+        temperature_milli: app.settings.model.temperature.count(),
         max_tokens: 64,
     };
     let begun = Instant::now();
     let mut first = None;
-    let mut on_delta = |_: everloop_models::Delta<'_>| {
+    let mut on_delta = |_: everloop_ports::Delta<'_>| {
         first.get_or_insert_with(|| begun.elapsed());
     };
     let patience = Duration::from_secs(ANSWER_SECONDS);
@@ -192,7 +198,7 @@ async fn first_word(app: &App, name: &str) -> Result<Duration, Why> {
         Ok(Err(error)) => first.ok_or(Why::Model(error)),
         Err(_) => {
             let seconds = ANSWER_SECONDS.to_string();
-            first.ok_or_else(|| Why::Said(app.text("setup.too_slow", &[("seconds", &seconds)])))
+            first.ok_or_else(|| Why::Said(app.text(text::setup::too_slow(&seconds))))
         }
     }
 }

@@ -2,61 +2,48 @@
 //!
 //! It is for a person at a terminal; a log or a pipe never sees it.
 
-use crate::app::App;
+use crate::console::Console;
 use crate::show::grouped;
 use crate::terminal;
-use everloop_engine::Fragment;
+use everloop_engine::ReplyView;
+use everloop_text as text;
 use everloop_types::Purpose;
 use std::time::{Duration, Instant};
 
 /// How often the line changes at most.
 const REDRAW: Duration = Duration::from_millis(100);
 
-/// One reply on its way.
-pub(crate) struct Answering {
-    key: &'static str,
-    chars: usize,
+/// What the model does, and how much of its reply has come.
+pub(crate) fn answering_line(app: &Console, mark: &str, reply: &ReplyView) -> String {
+    let key = match reply.purpose {
+        Purpose::Plan => text::answering::plan,
+        Purpose::Think => text::answering::think,
+        Purpose::Replan => text::answering::replan,
+        Purpose::Compact => text::answering::compact,
+        Purpose::Close => text::answering::close,
+    };
+    let chars = grouped(reply.chars as u64);
+    app.text(key(&mark, &chars))
+}
+
+/// The line on the terminal.
+#[derive(Default)]
+pub(super) struct AnsweringLine {
     drawn: Option<Instant>,
 }
 
-impl Answering {
-    /// The model was asked; nothing came yet.
-    pub(crate) fn to(purpose: Purpose) -> Self {
-        let key = match purpose {
-            Purpose::Plan => "answering.plan",
-            Purpose::Think => "answering.think",
-            Purpose::Replan => "answering.replan",
-            Purpose::Compact => "answering.compact",
-            Purpose::Close => "answering.close",
-        };
-        Self { key, chars: 0, drawn: None }
-    }
-
-    /// The model was asked by an earlier process, so nobody told us what for.
-    pub(crate) fn unexpectedly(fragment: &Fragment) -> Option<Self> {
-        let of_a_reply = matches!(fragment, Fragment::Text(_) | Fragment::Reasoning(_));
-        of_a_reply.then_some(Self { key: "answering.any", chars: 0, drawn: None })
-    }
-
-    /// The attempt failed and what came of it is worth nothing; another follows.
-    pub(crate) fn begin_again(&mut self) {
-        self.chars = 0;
-    }
-
-    /// A piece came. While a reply is on its way, output is the text of its tool calls.
-    pub(crate) fn grow(&mut self, fragment: &Fragment) {
-        let (Fragment::Text(text)
-        | Fragment::Reasoning(text)
-        | Fragment::Call(text)
-        | Fragment::Output(text)) = fragment;
-        self.chars += text.chars().count();
-    }
-
+impl AnsweringLine {
     /// Shows the line, unless it was shown a moment ago.
-    pub(crate) fn draw(&mut self, app: &App, mark: &str) {
+    pub(super) fn draw(&mut self, app: &Console, mark: &str, reply: &ReplyView) {
         if self.is_due(Instant::now()) {
-            let chars = grouped(self.chars as u64);
-            terminal::pass(&app.text(self.key, &[("mark", mark), ("chars", &chars)]));
+            terminal::pass(&answering_line(app, mark, reply));
+        }
+    }
+
+    /// Takes the line away.
+    pub(super) fn erase(&mut self) {
+        if self.drawn.take().is_some() {
+            terminal::wipe();
         }
     }
 
@@ -74,19 +61,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn characters_are_counted_not_bytes_and_the_line_changes_ten_times_a_second_at_most() {
-        let mut answering = Answering::to(Purpose::Think);
-        answering.grow(&Fragment::Text("你好".to_owned()));
-        answering.grow(&Fragment::Reasoning("abc".to_owned()));
-        assert_eq!(answering.chars, 5);
+    fn the_line_changes_ten_times_a_second_at_most() {
+        let mut line = AnsweringLine::default();
         let start = Instant::now();
-        let due = (0..1000).filter(|ms| answering.is_due(start + Duration::from_millis(*ms)));
+        let due = (0..1000).filter(|ms| line.is_due(start + Duration::from_millis(*ms)));
         assert_eq!(due.count(), 10);
-    }
-
-    #[test]
-    fn output_of_a_tool_is_no_reply() {
-        assert!(Answering::unexpectedly(&Fragment::Output("x".to_owned())).is_none());
-        assert!(Answering::unexpectedly(&Fragment::Text("x".to_owned())).is_some());
     }
 }

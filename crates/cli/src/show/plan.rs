@@ -1,44 +1,45 @@
 //! The plan of a run, line by line.
 
-use crate::app::App;
+use crate::console::Console;
 use crate::terminal::Marks;
+use everloop_text as text;
 use everloop_types::{ItemState, PlanItem, Progress, one_line};
 
 /// Where a plan stands: its version and the steps used, or the round and the step of it (PET-9).
-pub(crate) fn plan_head(app: &App, progress: &Progress) -> String {
+pub(crate) fn plan_head(app: &Console, progress: &Progress) -> String {
     let Some(round) = progress.round else {
         let version = progress.version.to_string();
         let (steps, most) = (progress.steps.to_string(), progress.steps_max.to_string());
-        let args = [("version", version.as_str()), ("steps", &steps), ("steps_max", &most)];
-        let head = app.text("progress.plan", &args);
+        let head = app.text(
+            text::progress::Plan { version: &version, steps: &steps, steps_max: &most }.text(),
+        );
         return [vec![head], current(app, progress)].concat().join(" · ");
     };
     let run = progress.items.iter().filter(|item| item.state != ItemState::Pending).count();
-    let (key, step) = match progress.current {
-        Some(place) => ("progress.round", place + 1),
-        None => ("progress.round_over", run),
-    };
-    let (number, most) = (round.number.to_string(), round.most.to_string());
-    let (step, steps) = (step.to_string(), progress.items.len().to_string());
-    let args = [("round", number.as_str()), ("rounds", &most), ("step", &step), ("steps", &steps)];
-    app.text(key, &args)
+    let rounds = &round.most;
+    let round = &round.number;
+    let steps = &progress.items.len();
+    app.text(match progress.current {
+        Some(place) => text::progress::Round { round, rounds, step: &(place + 1), steps }.text(),
+        None => text::progress::RoundOver { round, rounds, step: &run, steps }.text(),
+    })
 }
 
 /// The current item as i/N, and how many actions failed (PR-12).
-fn current(app: &App, progress: &Progress) -> Vec<String> {
+fn current(app: &Console, progress: &Progress) -> Vec<String> {
     let place = progress.current.map(|place| {
         let (n, total) = ((place + 1).to_string(), progress.items.len().to_string());
-        app.text("progress.current", &[("n", n.as_str()), ("total", &total)])
+        app.text(text::progress::current(&n, &total))
     });
     let failed = (progress.failed > 0).then(|| {
         let count = progress.failed.to_string();
-        app.text("progress.failed", &[("count", count.as_str())])
+        app.text(text::progress::failed(&count))
     });
     place.into_iter().chain(failed).collect()
 }
 
 /// The line about a plan that was changed, if it was: which step failed, and what is new.
-pub(crate) fn replanned(app: &App, before: &Progress, now: &Progress) -> Option<String> {
+pub(crate) fn replanned(app: &Console, before: &Progress, now: &Progress) -> Option<String> {
     // A mark on an item is no other plan, and each round has its own.
     let texts = |progress: &Progress| {
         progress.items.iter().map(|item| item.text.clone()).collect::<Vec<String>>()
@@ -53,26 +54,26 @@ pub(crate) fn replanned(app: &App, before: &Progress, now: &Progress) -> Option<
     };
     let failed = now.items.iter().position(has_failed).map(|place| {
         let number = (place + 1).to_string();
-        app.text(
-            "progress.step_failed",
-            &[("n", &number), ("item", &one_line(&now.items[place].text))],
-        )
+        app.text(text::progress::step_failed(&number, &one_line(&now.items[place].text)))
     });
     let fresh = now.items.iter().filter(|item| was(item).is_none() && !item.is_done());
     let fresh: Vec<String> = fresh.take(NEW_SHOWN).map(|item| one_line(&item.text)).collect();
     let fresh = (!fresh.is_empty()).then(|| format!("→ {}", fresh.join(" · ")));
     let reason: Vec<String> = failed.into_iter().chain(fresh).collect();
     let version = now.version.to_string();
-    let key = if reason.is_empty() { "progress.replanned" } else { "progress.replanned_for" };
-    Some(app.text(key, &[("version", &version), ("reason", &reason.join(" "))]))
+    Some(app.text(if reason.is_empty() {
+        text::progress::replanned(&version)
+    } else {
+        text::progress::replanned_for(&version, &reason.join(" "))
+    }))
 }
 
 /// New items that the line about a changed plan names.
 const NEW_SHOWN: usize = 2;
 
 /// The items of a plan, one a line. What was closed without a tool has a word of its own.
-pub(crate) fn plan_lines(app: &App, progress: &Progress, marks: &Marks) -> Vec<String> {
-    let no_tool = app.text("progress.no_tool", &[]);
+pub(crate) fn plan_lines(app: &Console, progress: &Progress, marks: &Marks) -> Vec<String> {
+    let no_tool = app.text(text::progress::no_tool());
     let mark = |item: &PlanItem| match item.state {
         ItemState::Pending => marks.open,
         ItemState::InProgress => marks.now,
@@ -88,7 +89,7 @@ pub(crate) fn plan_lines(app: &App, progress: &Progress, marks: &Marks) -> Vec<S
 }
 
 /// The same, with the journal entries behind each closed item.
-pub(crate) fn backed_plan_lines(app: &App, progress: &Progress, marks: &Marks) -> Vec<String> {
+pub(crate) fn backed_plan_lines(app: &Console, progress: &Progress, marks: &Marks) -> Vec<String> {
     let lines = plan_lines(app, progress, marks).into_iter().zip(&progress.items);
     let line = |(line, item): (String, &PlanItem)| match item.evidence.as_deref() {
         None | Some([]) => line,

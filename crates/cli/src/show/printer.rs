@@ -1,26 +1,13 @@
-//! Progress while a run is driven: lines for people, or events for programs.
+//! Progress while a run is followed: lines for people, or events for programs.
 
-use super::answering::Answering;
-use super::{aside, call_args, plan_head, plan_lines, replanned, seen_line};
-use crate::app::App;
+use super::answering::AnsweringLine;
+use super::event_lines::{child_line, event_line, replanned_line, tool_of};
+use super::{plan_head, plan_lines};
+use crate::console::Console;
 use crate::terminal::{self, Marks, complain, marks};
-use everloop_engine::{Fragment, Projection, Update};
-use everloop_types::journal::{EffectPlanned, Kind, Outcome};
-use everloop_types::{EffectId, Progress, Purpose};
-use std::collections::BTreeMap;
-
-/// Prints what happens while a run is driven.
-pub(crate) struct Printer<'a> {
-    app: &'a App,
-    marks: Marks,
-    manner: Manner,
-    projection: Projection,
-    tools: BTreeMap<EffectId, String>,
-    plan: Option<Progress>,
-    /// The reply on its way, if a person watches.
-    answering: Option<Answering>,
-    watched: bool,
-}
+use everloop_engine::{EventKind, RunEvent, RunView};
+use everloop_types::{CallId, Progress};
+use std::collections::BTreeSet;
 
 /// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,135 +20,96 @@ pub(crate) enum Manner {
     Silent,
 }
 
+/// Prints what happens to a run.
+pub(crate) enum Printer<'a> {
+    Lines(Box<ProgressLines<'a>>),
+    Events,
+    Silent,
+}
+
 impl<'a> Printer<'a> {
-    pub(crate) fn new(app: &'a App, manner: Manner, mark: &str) -> Self {
+    /// `past` is the run as it was before the first event.
+    pub(crate) fn new(app: &'a Console, manner: Manner, past: RunView) -> Self {
+        match manner {
+            Manner::Lines => Self::Lines(Box::new(ProgressLines::new(app, past))),
+            Manner::Events => Self::Events,
+            Manner::Silent => Self::Silent,
+        }
+    }
+
+    pub(crate) fn show(&mut self, event: &RunEvent) {
+        match self {
+            Self::Lines(lines) => lines.show(event),
+            Self::Events => terminal::answer(&event.to_json()),
+            Self::Silent => {}
+        }
+    }
+}
+
+/// Lines on stderr, and where a person watches one line that is rewritten.
+pub(crate) struct ProgressLines<'a> {
+    app: &'a Console,
+    marks: Marks,
+    view: RunView,
+    /// Questions that were put before anybody looked on: their answers are no news.
+    asked_before: BTreeSet<CallId>,
+    answering: AnsweringLine,
+    is_watched: bool,
+}
+
+impl<'a> ProgressLines<'a> {
+    fn new(app: &'a Console, past: RunView) -> Self {
+        let asks = past.open_calls().filter(|call| call.tool == "ask_user");
         Self {
             app,
             marks: marks(),
-            manner,
-            projection: Projection::new(mark),
-            tools: BTreeMap::new(),
-            plan: None,
-            answering: None,
-            watched: manner == Manner::Lines && !app.quiet && terminal::can_rewrite(),
+            asked_before: asks.map(|call| call.id.clone()).collect(),
+            view: past,
+            answering: AnsweringLine::default(),
+            is_watched: terminal::can_rewrite(),
         }
     }
 
-    /// With calls that are out already, and whose outcome is still to be shown.
-    pub(crate) fn with_calls(self, tools: BTreeMap<EffectId, String>) -> Self {
-        Self { tools, ..self }
-    }
-
-    pub(crate) fn show(&mut self, update: &Update) {
-        match self.manner {
-            Manner::Silent => {}
-            Manner::Lines => self.line(update),
-            Manner::Events => {
-                for event in self.projection.of(update) {
-                    terminal::answer(&event.to_string());
-                }
-            }
+    fn show(&mut self, event: &RunEvent) {
+        if event.run_id != self.view.run {
+            child_line(self.app, &self.marks, event).iter().for_each(|line| complain(line));
+            return;
+        }
+        let replanned = replanned_line(self.app, &self.view, event);
+        let plan = event.kind.plan().filter(|plan| self.is_new(plan));
+        self.view.apply(event);
+        self.show_reply();
+        if !self.is_old_question(event) {
+            event_line(self.app, &self.marks, event).iter().for_each(|line| complain(line));
+        }
+        if let Some(plan) = plan {
+            replanned.iter().for_each(|line| complain(line));
+            complain(&plan_head(self.app, plan));
+            let items = plan_lines(self.app, plan, &self.marks);
+            items.iter().for_each(|line| complain(line));
         }
     }
 
-    fn line(&mut self, update: &Update) {
-        match update {
-            Update::Entry(_, entry) => self.entry(entry.effect.as_ref(), &entry.kind),
-            Update::Progress(_, progress) => self.progress(progress),
-            Update::Delta(_, fragment) => self.delta(fragment),
-            Update::Recovered { run, interrupted } => {
-                let count = interrupted.to_string();
-                let args = [("id", run.as_str()), ("count", count.as_str())];
-                self.app.note("run.recovered", &args);
+    /// Whether an item or the place in the plan is another one.
+    fn is_new(&self, plan: &Progress) -> bool {
+        plan.items != self.view.plan.items || plan.current != self.view.plan.current
+    }
+
+    fn is_old_question(&self, event: &RunEvent) -> bool {
+        match &event.kind {
+            EventKind::ToolCompleted(outcome) | EventKind::ToolFailed(outcome) => {
+                tool_of(event) == Some("ask_user") && self.asked_before.contains(&outcome.call_id)
             }
-            Update::Retrying { error, wait_ms, .. } => {
-                let wait = format!("{:.1}", *wait_ms as f64 / 1000.0);
-                let args = [("detail", error.detail.as_str()), ("wait", wait.as_str())];
-                self.app.note("run.retrying", &args);
-                self.answering.as_mut().map(Answering::begin_again);
-            }
-            Update::FellBack { error, to, .. } => {
-                let args = [("detail", error.detail.as_str()), ("name", to.as_str())];
-                self.app.note("run.fell_back", &args);
-                self.answering.as_mut().map(Answering::begin_again);
-            }
+            _ => false,
         }
     }
 
-    fn asked(&mut self, purpose: Purpose) {
-        if self.watched {
-            let answering = self.answering.insert(Answering::to(purpose));
-            answering.draw(self.app, self.marks.now);
-        }
-    }
-
-    fn delta(&mut self, fragment: &Fragment) {
-        if self.watched && self.answering.is_none() {
-            self.answering = Answering::unexpectedly(fragment);
-        }
-        if let Some(answering) = &mut self.answering {
-            answering.grow(fragment);
-            answering.draw(self.app, self.marks.now);
-        }
-    }
-
-    fn answered(&mut self) {
-        if self.answering.take().is_some() {
-            terminal::wipe();
-        }
-    }
-
-    fn entry(&mut self, effect: Option<&EffectId>, kind: &Kind) {
-        if let Some(line) = aside(self.app, &self.tools, effect, kind).filter(|_| !self.app.quiet) {
-            complain(&line);
-        }
-        match (kind, effect) {
-            (Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }), Some(effect)) => {
-                self.tools.insert(effect.clone(), call.tool.clone());
-                let args = [
-                    ("mark", self.marks.act),
-                    ("tool", call.tool.as_str()),
-                    ("args", &call_args(&call.args)),
-                ];
-                self.app.note("progress.calls", &args);
+    fn show_reply(&mut self) {
+        match &self.view.reply {
+            Some(reply) if self.is_watched => {
+                self.answering.draw(self.app, self.marks.now, reply);
             }
-            (Kind::EffectPlanned(EffectPlanned::CallModel { call, .. }), _) => {
-                self.asked(call.purpose);
-            }
-            (Kind::EffectFinished(finished), Some(effect)) => {
-                self.answered();
-                if let Outcome::ModelFailed(error) = &finished.outcome {
-                    let args = [("mark", self.marks.failed), ("detail", error.detail.as_str())];
-                    self.app.note("progress.model_failed", &args);
-                }
-                let Some(tool) = self.tools.remove(effect) else { return };
-                let Outcome::Observed(seen) = &finished.outcome else { return };
-                let mark = if seen.is_ok() { self.marks.done } else { self.marks.failed };
-                let args =
-                    [("mark", mark), ("tool", &tool), ("text", &seen_line(self.app, &seen.text))];
-                self.app.note("progress.came_back", &args);
-            }
-            _ => {}
+            _ => self.answering.erase(),
         }
-    }
-
-    /// The plan with its marks, whenever it or the place in it changes.
-    fn progress(&mut self, progress: &Progress) {
-        let known = self.plan.as_ref();
-        let same = known
-            .is_some_and(|last| last.items == progress.items && last.current == progress.current);
-        let note = progress.note.as_ref().filter(|_| known.is_none_or(|k| k.note != progress.note));
-        if let Some(note) = note {
-            complain(&everloop_text::render(note, self.app.lang));
-        }
-        if !same && progress.version > 0 && !self.app.quiet {
-            let changed = known.and_then(|known| replanned(self.app, known, progress));
-            changed.iter().for_each(|line| complain(line));
-            complain(&plan_head(self.app, progress));
-            for item in plan_lines(self.app, progress, &self.marks) {
-                complain(&item);
-            }
-        }
-        self.plan = Some(progress.clone());
     }
 }

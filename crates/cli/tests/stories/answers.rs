@@ -42,7 +42,7 @@ fn an_answer_that_is_not_understood_is_neither_a_yes_nor_a_no() {
         assert_eq!(home.status(&run), "waiting");
     }
     let denied = home.run(["runs", "resume", &run, "--answer", "n, use rm -i"]).ends_with(0);
-    denied.says(&["Denied; it was not run", "use rm -i"]);
+    denied.says(&["Denied; not run", "use rm -i"]);
     assert!(!home.work("made").exists());
 }
 
@@ -72,7 +72,7 @@ fn in_a_chat_an_unclear_answer_is_asked_again_and_the_result_of_a_yes_is_shown()
     let home = Home::scripted(&touching()).with("TERM", "xterm").with("NO_COLOR", "1");
     let mut chat = home.on_terminal(REACT);
     chat.until("You › ").types("write it").until("[y] allow once");
-    chat.until("You › ").types("nope, not today").until("Denied; it was not run");
+    chat.until("You › ").types("nope, not today").until("Denied; not run");
     chat.until("not today").until("I am done.");
     let screen = left(chat, "You › ");
     assert!(!screen.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c)), "{screen}");
@@ -98,9 +98,9 @@ fn a_line_typed_before_the_question_does_not_answer_it() {
     });
     let home = home.with("TERM", "xterm").with("NO_COLOR", "1");
     let mut run = home.on_terminal(RUN);
-    run.until("has begun").keys("y\n");
+    run.until("started").keys("y\n");
     run.until("Allow shell to run?").until("was not taken as an answer");
-    run.until("[y] allow once").types("n").until("Denied; it was not run").until("I am done.");
+    run.until("[y] allow once").types("n").until("Denied; not run").until("I am done.");
     run.ended().ends_with(0);
     assert!(!home.work("made").exists());
 }

@@ -87,7 +87,7 @@ fn no_flag_covers_a_command_without_walls() {
     let asked = home.run(RUN.iter().chain(&["--yes"]).chain(&BARE)).ends_with(3);
     assert!(!home.work("made").exists());
     let run = asked.stdout.trim().to_owned();
-    asked.says(&["tools.shell_sandbox = off", "no wall stands around this command"]);
+    asked.says(&["tools.shell_sandbox = off", "this command is not sandboxed"]);
     assert_eq!(home.status(&run), "waiting");
     let answer = ["runs", "resume", &run, "--answer", "y"];
     home.run(answer.iter().chain(&BARE)).ends_with(0);
@@ -103,7 +103,7 @@ fn a_yes_to_a_command_behind_walls_is_none_to_the_same_without() {
     let answer = ["runs", "resume", &run, "--answer", "y"];
     let again = home.run(answer.iter().chain(&BARE)).ends_with(3);
     assert!(!home.work("made").exists());
-    again.says(&["no wall stands around this command"]);
+    again.says(&["this command is not sandboxed"]);
     home.run(answer.iter().chain(&BARE)).ends_with(0);
     assert_eq!(home.read("made"), "x\n");
     home.verified(&run);
@@ -163,7 +163,7 @@ fn rules_allow_ask_and_deny_and_a_denial_wins_over_yes() {
         assert_eq!((home.read("a.txt").as_str(), home.read("made").as_str()), ("x", "x\n"));
         assert!(!home.work("src/secret.txt").exists());
         if yes.is_empty() {
-            let scope = "always = write_file on src/b.txt, whatever the content";
+            let scope = "always = write_file on src/b.txt, with any content";
             ran.says(&["Allow write_file to run?", "src/b.txt", scope]);
             assert!(!home.work("src/b.txt").exists());
             home.run(["runs", "resume", &run, "--answer", "y"]).ends_with(0);
@@ -218,7 +218,7 @@ fn always_is_kept_for_the_same_call_and_can_be_withdrawn() {
         let id = one["id"].as_str().unwrap();
         assert!(home.run(["approvals"]).ends_with(0).stdout.contains(id));
         // Another command is another matter, and so is the same one without walls.
-        home.run(RUN.iter().chain(&BARE)).ends_with(3).says(&["no wall stands"]);
+        home.run(RUN.iter().chain(&BARE)).ends_with(3).says(&["not sandboxed"]);
         home.rewrite(&[calls("shell", json!({"command": "echo y >> made"})), says("no")]);
         home.run(RUN).ends_with(3).says(&["echo y"]);
         home.rewrite(&touching());
@@ -231,7 +231,7 @@ fn always_is_kept_for_the_same_call_and_can_be_withdrawn() {
 #[test]
 fn a_run_that_nobody_attends_says_what_needs_a_person_and_may_deny_it() {
     let home = Home::scripted(&touching());
-    home.run(RUN).ends_with(3).says(&["Nobody is there", "shell", "waits"]);
+    home.run(RUN).ends_with(3).says(&["No one is at the terminal", "shell", "waits"]);
     let json = home.run(RUN.iter().chain(&["--output-format", "json"])).ends_with(3).json();
     assert!(json["needs_person"].as_array().unwrap().contains(&json!("shell")), "{json}");
     let chinese = home.run(RUN.iter().chain(&["--lang", "zh-CN"])).ends_with(3);
@@ -286,7 +286,7 @@ fn an_answer_to_a_question_that_is_over_answers_no_other_one() {
     let answer = ["runs", "resume", &id, "--answer", "y", "--to", to];
     home.run(answer).ends_with(3).says(&["The answer to: Allow shell", "touch E1"]);
     let late = home.run(answer).ends_with(2);
-    late.says(&["asks another one by now", "touch E2"]);
+    late.says(&["now asks another one", "touch E2"]);
     let zh = home.run(answer.iter().chain(&["--lang", "zh-CN"])).ends_with(2);
     zh.says(&["现在问的是另一个"]);
     assert!(home.work("E1").exists() && !home.work("E2").exists());

@@ -137,7 +137,7 @@ fn calls_of_a_run_that_came_in_a_file_are_no_calls_of_this_machine() {
     let all = audited(&mine, &[]);
     let told: Vec<_> = all.iter().map(|call| (&call["tool"], &call["imported"])).collect();
     assert_eq!(told, [(&json!("shell"), &json!(false))], "only what this machine did");
-    mine.run(["audit"]).ends_with(0).says(&["left out: 1", "audit --run"]);
+    mine.run(["audit"]).ends_with(0).says(&["1 imported run is left out", "audit --run"]);
     mine.run(["audit", "--lang", "zh-CN"]).ends_with(0).says(&["没有列出导入的运行：1"]);
     let named = audited(&mine, &["--run", &run]);
     assert_eq!(named.len(), 2);

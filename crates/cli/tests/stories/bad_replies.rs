@@ -42,7 +42,7 @@ fn replies_that_are_never_json_end_the_run_in_words() {
     for part in [
         "unavailable right now",
         "(phase plan, 3 tries)",
-        "last words:\nno JSON here",
+        "last reply:\nno JSON here",
         "/loop react",
     ] {
         assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
@@ -186,12 +186,12 @@ fn what_was_salvaged_is_said_in_the_run_its_story_and_its_events() {
     let replies = [prose.clone(), prose.clone(), prose, thought("ok"), done("Done.")];
     let home = Home::scripted(&replies);
     let ran = home.run(["run", "go"]).ends_with(0);
-    for part in ["sent back (1 of 2)", "taken without the words around it", "Planned", "item 1/1"] {
+    for part in ["sent back (1 of 2)", "taken without the text around it", "Planned", "item 1/1"] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
     }
     let run = home.newest();
     let story = home.run(["replay", &run]).ends_with(0).stdout;
-    assert!(story.contains("taken without the words around it"), "{story}");
+    assert!(story.contains("taken without the text around it"), "{story}");
     assert!(story.contains("list closed: 1 done, 0 failed, 0 open"), "{story}");
     let events = home.run(["runs", "events", &run]).ends_with(0).stdout;
     let events: Vec<Value> =

@@ -23,7 +23,7 @@ fn a_run_is_canceled_from_elsewhere_while_the_model_speaks() {
     run.until("step.started");
     let id = home.newest();
     let begun = Instant::now();
-    home.run(["runs", "cancel", &id]).ends_with(0).says(&["is canceled"]);
+    home.run(["runs", "cancel", &id]).ends_with(0).says(&["was canceled"]);
     let ended = run.ended().ends_with(130);
     assert!(begun.elapsed() < SOON);
     assert_eq!(ended.lines().last().unwrap()["status"], "canceled");
@@ -38,7 +38,7 @@ fn a_run_is_canceled_from_elsewhere_during_a_command_and_its_processes_end() {
     eventually("the command", || home.work("begun").exists().then_some(()));
     let id = home.newest();
     let begun = Instant::now();
-    home.run(["runs", "cancel", &id]).ends_with(0).says(&["is canceled"]);
+    home.run(["runs", "cancel", &id]).ends_with(0).says(&["was canceled"]);
     let ended = run.ended().ends_with(130);
     home.deserted();
     assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
@@ -53,7 +53,7 @@ fn a_run_is_canceled_from_elsewhere_during_a_command_and_its_processes_end() {
 fn a_waiting_run_is_canceled_without_anyone_driving_it() {
     let home = Home::scripted(&[plan(&["ask"]), ask("Really?")]);
     let id = home.run(["run", "ask"]).ends_with(3).stdout.trim().to_owned();
-    home.run(["runs", "cancel", &id]).ends_with(0).says(&["is canceled"]);
+    home.run(["runs", "cancel", &id]).ends_with(0).says(&["was canceled"]);
     assert_eq!(home.status(&id), "canceled");
     home.run(["runs", "cancel", &id]).ends_with(0).says(&["already ended: canceled"]);
     home.verified(&id);
@@ -68,7 +68,7 @@ fn a_killed_run_is_canceled_without_repeating_its_command() {
     home.deserted();
     std::fs::remove_file(home.work("begun")).unwrap();
     let id = home.newest();
-    home.run(["runs", "cancel", &id]).ends_with(0).says(&["is canceled"]);
+    home.run(["runs", "cancel", &id]).ends_with(0).says(&["was canceled"]);
     assert!(!home.work("begun").exists());
     let shown = home.show(&id);
     assert_eq!(shown["status"], "canceled");

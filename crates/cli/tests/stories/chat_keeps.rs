@@ -117,7 +117,7 @@ fn a_run_that_was_left_in_the_queue_is_announced_and_its_answer_is_printed() {
     home.rewrite(&script(thought("x")));
     let second = home.chat(&[]).ends_with(0);
     assert_eq!(second.stdout, "said.\n");
-    second.says(&["Not finished last time", &format!("run {run} my goal: goes on")]);
+    second.says(&["Unfinished from last time", &format!("run {run} my goal: continues")]);
     home.verified(&run);
 }
 
@@ -237,7 +237,7 @@ fn in_the_chat_an_unknown_outcome_is_looked_at_and_settled_by_a_number() {
     assert!(chat.stdout.contains("A probe of shell: still unknown"), "{}", chat.stdout);
     assert!(chat.stdout.contains("Settled: shell"), "{}", chat.stdout);
     assert!(chat.stdout.ends_with("No call has an unknown outcome\n"), "{}", chat.stdout);
-    chat.says(&["[1] it happened   [2] it did not   [3] look"]);
+    chat.says(&["[1] it happened   [2] it did not   [3] check"]);
     let shown = home.show(&home.newest());
     assert_eq!(shown["unknowns"][0]["settled"]["verdict"], "happened");
     assert_eq!(home.read("log"), "once\n");

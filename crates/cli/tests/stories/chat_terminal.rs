@@ -54,14 +54,14 @@ fn the_first_run_asks_two_questions_and_then_it_is_a_chat() {
     let mut chat = home.on_terminal::<&str>([]);
     chat.until("[1] 简体中文  [2] English").until("› ").types("1");
     chat.until("0. 先不配置").until("› ").types("0");
-    chat.until("试试：").until("说一个目标").until(PROMPT).types("/todo add 买牛奶");
+    chat.until("试试：").until("输入目标").until(PROMPT).types("/todo add 买牛奶");
     chat.until("已添加待办 #1：买牛奶").until(PROMPT).types("你好");
     chat.until("当前未配置 LLM").until(PROMPT).types("2030年5月6日下午3点开会");
     chat.until("理解为：/schedule add 2030-05-06 15:00 开会").until("[e] 修改 › ").types("y");
     chat.until("已添加日程 #1：开会");
     left(chat);
     let again = left(home.on_terminal::<&str>([]));
-    assert!(!again.contains("简体中文") && again.contains("说一个目标"), "{again}");
+    assert!(!again.contains("简体中文") && again.contains("输入目标"), "{again}");
 }
 
 #[test]

@@ -81,14 +81,14 @@ fn an_unknown_key_and_a_value_that_does_not_fit_are_named_and_nothing_is_written
 fn what_overrides_the_file_is_told() {
     let home = Home::new().with("EVERLOOP_LOOP__MAX_STEPS", "5");
     let set = ["config", "set", "loop.max_steps", "7"];
-    home.run(set).ends_with(0).says(&["EVERLOOP_LOOP__MAX_STEPS decides", "still 5"]);
+    home.run(set).ends_with(0).says(&["EVERLOOP_LOOP__MAX_STEPS takes precedence", "still 5"]);
     let flag = ["--set", "loop.max_steps=6"];
-    home.run(set.iter().chain(&flag)).ends_with(0).says(&["--set decides", "still 6"]);
+    home.run(set.iter().chain(&flag)).ends_with(0).says(&["--set takes precedence", "still 6"]);
     let zh = home.run(set.iter().chain(&["--lang", "zh-CN"])).ends_with(0);
     zh.says(&["EVERLOOP_LOOP__MAX_STEPS 优先", "现在仍是 5"]);
     let home = Home::new().with("EVERLOOP_MODEL", "openai/a");
     let set = ["config", "set", "model.default", "openai/b"];
-    home.run(set).ends_with(0).says(&["EVERLOOP_MODEL decides", "still openai/a"]);
+    home.run(set).ends_with(0).says(&["EVERLOOP_MODEL takes precedence", "still openai/a"]);
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn a_backup_is_whole_while_a_worker_runs_and_a_restore_has_to_wait() {
     home.rewrite(&[slow[0].clone(), says("done")]);
     let id = home.newest();
     let restored = home.run(restore(&copy, &["--yes"])).ends_with(0);
-    restored.says(&["in the backup that had not ended: 1"]);
+    restored.says(&["1 run in the backup had not ended"]);
     assert_eq!(home.status(&id), "quarantined");
     home.run(["fork", &id, "go on"]).ends_with(0);
     home.verified(&home.newest());
@@ -120,7 +120,7 @@ fn a_copy_that_is_cut_short_foreign_or_newer_is_refused_and_nothing_changes() {
     let conn = Connection::open(&recipes).unwrap();
     conn.execute_batch("CREATE TABLE recipes (name TEXT)").unwrap();
     drop(conn);
-    home.run(restore(&recipes, &["--yes"])).ends_with(6).says(&["no database of everloop"]);
+    home.run(restore(&recipes, &["--yes"])).ends_with(6).says(&["not an everloop database"]);
     let conn = Connection::open(&copy).unwrap();
     conn.execute_batch("UPDATE schema_meta SET v = '99'").unwrap();
     drop(conn);
@@ -190,8 +190,8 @@ fn what_another_home_allowed_for_good_is_not_allowed_here() {
     allow_for_good(&home, &copy);
     home.run(restore(&copy, &[])).ends_with(3).says(&["not written by this data folder"]);
     let told = home.run(restore(&copy, &["--yes"])).ends_with(0);
-    told.says(&["not written by this data folder", "were not kept: 1"]);
-    home.run(["approvals"]).ends_with(0).says(&["Nothing is allowed for good"]);
+    told.says(&["not written by this data folder", "1 standing approval was not restored"]);
+    home.run(["approvals"]).ends_with(0).says(&["No standing approvals"]);
     home.run(RUN).ends_with(3).says(&["Allow shell"]);
     assert!(!home.work("PROOF").exists());
     assert_eq!(home.show(&run)["imported"], json!(true));

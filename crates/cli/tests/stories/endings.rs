@@ -27,7 +27,7 @@ fn items_that_all_failed_are_named_and_the_run_fails() {
 fn items_that_stayed_open_are_named_beside_the_report() {
     let home = Home::scripted(&[two(), says("done"), says("Everything was done.")]);
     let ran = home.run(["run", "--loop", "hybrid", "do two"]).ends_with(0);
-    assert_eq!(ran.stdout, "Everything was done.\nLeft open:\n- one: do one\n- two: do two\n");
+    assert_eq!(ran.stdout, "Everything was done.\nNot done:\n- one: do one\n- two: do two\n");
 }
 
 #[test]

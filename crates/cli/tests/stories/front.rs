@@ -65,7 +65,7 @@ fn a_script_goes_on_with_its_own_last_question_only_if_it_says_so() {
     assert_eq!(told.stdout, "Blue it is.\n");
     home.run(["-p", "-c", "paint once more"]).ends_with(3);
     let told = home.run(["-p", "-c", "cancel the current task."]).ends_with(0);
-    assert_eq!(told.stdout, "The current task is cancelled.\n");
+    assert_eq!(told.stdout, "The current task was canceled.\n");
     assert_eq!(home.status(&home.newest()), "canceled");
     assert_eq!(home.status(&of_chat), "waiting", "the chat's question is the chat's");
 }

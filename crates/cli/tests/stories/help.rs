@@ -123,11 +123,27 @@ fn help_is_a_command_with_topics() {
 }
 
 #[test]
+fn the_pages_of_the_manual_open_offline_in_both_languages() {
+    let pages =
+        ["guide", "commands", "settings", "json", "events", "permissions", "evidence", "logging"];
+    for page in pages {
+        let english = help("en", &["help", page]);
+        let chinese = help("zh-CN", &["help", page]);
+        assert!(english.starts_with("# ") && chinese.starts_with("# "), "{page}");
+        assert!(has_chinese(&chinese), "{page}");
+        holds(&help("en", &["help"]), &[page]);
+    }
+    let home = Home::new();
+    let said = home.run(["help", "permisions"]).ends_with(2);
+    said.says(&["No help on permisions", "Did you mean permissions?", "guide, commands"]);
+}
+
+#[test]
 fn what_is_not_there_is_named_truly_with_the_nearest() {
     let home = Home::new();
-    home.run(["hlep"]).ends_with(2).says(&["There is no command hlep", "everloop help"]);
-    home.run(["help", "todoo"]).ends_with(2).says(&["no help on todoo", "Did you mean todo?"]);
-    home.run(["help", "xyzzy"]).ends_with(2).says(&["no help on xyzzy", "everloop help"]);
+    home.run(["hlep"]).ends_with(2).says(&["Unknown command hlep", "everloop help"]);
+    home.run(["help", "todoo"]).ends_with(2).says(&["No help on todoo", "Did you mean todo?"]);
+    home.run(["help", "xyzzy"]).ends_with(2).says(&["No help on xyzzy", "everloop help"]);
     let far = home.run(["xyzzyq"]).ends_with(2);
     assert!(!far.stderr.contains("Did you mean"), "{}", far.stderr);
     for args in [&["--foo"][..], &["-p", "hi", "--foo"], &["--set", "a.b=c", "--foo", "hi"]] {

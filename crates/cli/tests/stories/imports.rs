@@ -113,7 +113,7 @@ fn a_fork_of_an_imported_run_takes_its_words_and_nothing_else() {
     });
     import(&home, &attacker.export());
     let forked = home.run(["fork", &attacker.run, "go on"]).ends_with(3);
-    forked.says(&["came in a file", "words only", "Allow shell"]);
+    forked.says(&["was imported from a file", "text only", "Allow shell"]);
     assert!(!victim.join("PROOF").exists() && !home.work("PROOF").exists());
     let child = home.newest();
     let shown = home.show(&child);
@@ -311,7 +311,7 @@ fn an_imported_run_says_so_wherever_it_is_shown() {
     assert_eq!(home.show(theirs)["imported"], json!(true));
     assert_eq!(home.show(&mine)["imported"], json!(false));
     for (lang, mark, origin) in
-        [("en", "[imported] go", "it came in a file"), ("zh-CN", "[导入] go", "来自文件")]
+        [("en", "[imported] go", "it was imported from a file"), ("zh-CN", "[导入] go", "来自文件")]
     {
         let list = home.run(["runs", "list", "--lang", lang]).ends_with(0).stdout;
         let marked: Vec<bool> = list.lines().map(|line| line.contains(mark)).collect();

@@ -267,7 +267,7 @@ fn whatever_a_page_asks_for_the_guard_holds() {
         match result {
             Result::Asked(place) => {
                 assert_eq!(ran.code, Some(3), "{name}: {} {}", ran.stdout, ran.stderr);
-                ran.says(&[place, "has read what others wrote"]);
+                ran.says(&[place, "has read untrusted content"]);
             }
             Result::Denied(why) => {
                 assert_eq!(ran.code, Some(0), "{name}: {} {}", ran.stdout, ran.stderr);

@@ -92,7 +92,7 @@ fn every_verb_of_todo_does_what_it_says() {
 fn what_is_wrong_with_a_todo_is_refused_or_shown_how_to_write() {
     let home = rome();
     for verb in ["get|9", "update|9|x", "done|9", "reopen|9", "delete|9"] {
-        refused(&home, &format!("todo|{verb}"), "There is no todo #9", "no_such_todo");
+        refused(&home, &format!("todo|{verb}"), "Todo #9 not found", "no_such_todo");
     }
     done(&home, "todo|add|x");
     let words = "todo|update|1|x|--remind|2030-01-01 10:00";
@@ -102,7 +102,7 @@ fn what_is_wrong_with_a_todo_is_refused_or_shown_how_to_write() {
     misused(&home, "todo|add|x|--priority=-1", "Usage: /todo add <text");
     misused(&home, "todo|list|--view|nosuch", "Usage: /todo list");
     misused(&home, "todo|get|x", "needs a number, not x");
-    misused(&home, "todo|fly", "There is no command fly");
+    misused(&home, "todo|fly", "Unknown command fly");
     misused(&home, "todo", "Usage: everloop todo");
     assert_eq!(texts(&done_json(&home, "todo|list")), ["x"], "nothing came of them");
 }
@@ -188,7 +188,7 @@ fn every_verb_of_schedule_does_what_it_says() {
 fn what_is_wrong_with_an_entry_is_refused_or_shown_how_to_write() {
     let home = rome();
     for verb in ["get|9", "update|9|2030-05-06 10:00|x", "repeat|9|on", "delete|9"] {
-        refused(&home, &format!("schedule|{verb}"), "There is no entry #9", "no_such_entry");
+        refused(&home, &format!("schedule|{verb}"), "Entry #9 not found", "no_such_entry");
     }
     done(&home, "schedule|add|2030-05-06 09:00|standup|--repeat|daily|--times|-1");
     done(&home, "schedule|add|2030-05-06 12:00|lunch");
@@ -196,11 +196,11 @@ fn what_is_wrong_with_an_entry_is_refused_or_shown_how_to_write() {
     refused(&home, "schedule|add|2030-05-20 09:59|clash", clash, "conflict");
     refused(&home, "schedule|update|2|2030-05-20 08:30|lunch", clash, "conflict");
     done(&home, "schedule|add|2030-05-20 10:00|just after");
-    refused(&home, "schedule|repeat|2|on", "has no rule to repeat by", "does_not_repeat");
+    refused(&home, "schedule|repeat|2|on", "has no repeat rule", "does_not_repeat");
     let words = "schedule|add|2030-06-06 20:00|x|--interval|30|--duration|60";
     refused(&home, words, "overlap itself", "overlaps_itself");
     misused(&home, "schedule|add|someday|x", "Date not understood");
-    misused(&home, "schedule|add|2030-05-06|x", "does not say at what time");
+    misused(&home, "schedule|add|2030-05-06|x", "has no time of day");
     misused(&home, "schedule|add|2030-05-06 20:00|x|--times|1", "Usage: /schedule add");
     misused(&home, "schedule|add|2030-05-06 20:00|x|--duration=-1", "Usage: /schedule add");
     misused(&home, "schedule|view|year", "Usage: /schedule view");

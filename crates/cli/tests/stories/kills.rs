@@ -146,7 +146,7 @@ fn ten_files() -> Vec<Value> {
 fn a_run_killed_twenty_times_writes_every_file_and_succeeds() {
     let home = Home::scripted(&ten_files());
     let mut first = home.spawn(["run", "--set", "loop.max_steps=50", "ten files"]);
-    first.until("has begun");
+    first.until("started");
     first.lines(2);
     first.kill9();
     let run = home.newest();

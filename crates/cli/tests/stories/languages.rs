@@ -29,7 +29,7 @@ fn the_same_question_in_english() {
     let asked = home.run(["run", "paint"]).ends_with(3);
     let id = asked.stdout.trim().to_owned();
     asked.says(&[
-        &format!("Run {id} has begun"),
+        &format!("Run {id} started"),
         &format!("Run {id} needs a person to answer: Please confirm: 什么颜色？"),
         &format!("Answer with: everloop runs resume {id} --answer"),
     ]);

@@ -62,7 +62,7 @@ fn a_link_to_instructions_is_a_way_to_later_runs() {
     let home = Home::scripted(&[page, write("notes"), says("Done.")])
         .with("EVERLOOP_TOOLS__HTTP_ALLOW", &server.url().replace("http://", ""));
     symlink("AGENTS.md", home.work("notes")).unwrap();
-    home.run(RUN).ends_with(3).says(&["write_file → AGENTS.md", "has read what others wrote"]);
+    home.run(RUN).ends_with(3).says(&["write_file → AGENTS.md", "has read untrusted content"]);
     assert!(!home.work("AGENTS.md").exists());
 }
 

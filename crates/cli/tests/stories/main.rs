@@ -35,6 +35,7 @@ mod keys;
 mod kills;
 mod languages;
 mod links;
+mod logging;
 mod loops;
 mod mcp;
 mod model_down;

@@ -17,7 +17,7 @@ fn reference() -> Option<PathBuf> {
 /// Our own server, on node.
 fn misbehaving() -> Option<PathBuf> {
     let found = std::process::Command::new("node").arg("--version").output();
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../tools/testdata/mcp/misbehaving.js");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../mcp/testdata/misbehaving.js");
     present(if found.is_ok() { PathBuf::from(script) } else { PathBuf::from("node") })
 }
 
@@ -77,6 +77,20 @@ fn the_reference_server_is_approved_and_a_run_calls_it() {
     home.verified(&run);
     let listed = home.run(["mcp", "--lang", "zh-CN"]).ends_with(0).stdout;
     assert!(listed.contains("已批准") && listed.contains("everything__echo"), "{listed}");
+}
+
+#[test]
+fn a_server_of_the_workspace_is_not_started_there() {
+    let Some(program) = misbehaving() else { return };
+    let act = calls("srv__act", json!({"text": "paid"}));
+    let home = Home::scripted(&[act, says("Done.")]);
+    let (acts, own) = (home.path("acts"), home.work("server.js"));
+    std::fs::copy(program, &own).unwrap();
+    configure(&home, "srv", &[own.to_str().unwrap(), "plain", acts.to_str().unwrap()], "");
+    home.run(["mcp", "approve", "srv", "--yes"]).ends_with(0);
+    home.run(RUN.iter().chain(&["--yes"]));
+    let told = format!("{:?}", home.events(&home.newest()));
+    assert!(told.contains("lies in the workspace") && !acts.exists(), "{told}");
 }
 
 #[test]
@@ -152,7 +166,7 @@ fn a_server_that_is_written_wrong_is_an_error_with_its_line() {
     let none = Home::new();
     let listed = none.run(["mcp"]).ends_with(0).stdout;
     assert!(listed.contains("[mcp.servers.NAME]"), "{listed}");
-    none.run(["mcp", "approve", "x"]).ends_with(2).says(&["no MCP server x"]);
+    none.run(["mcp", "approve", "x"]).ends_with(2).says(&["MCP server x is not in the settings"]);
 }
 
 /// Only the person's own file names programs to run.

@@ -67,7 +67,7 @@ fn a_worker_takes_up_a_run_when_its_model_is_back() {
 fn a_stream_that_is_cut_is_asked_for_again_and_half_a_reply_is_never_used() {
     let server = FakeServer::start(vec![half().cut(), hi()]);
     let home = Home::new().endpoint(&server.url());
-    let ran = home.run(REACT).ends_with(0).says(&["trying again"]);
+    let ran = home.run(REACT).ends_with(0).says(&["retrying"]);
     assert_eq!((ran.stdout.as_str(), server.seen().len()), ("hi\n", 2));
     home.verified(&home.newest());
 }
@@ -78,7 +78,7 @@ fn too_many_requests_are_waited_out_for_as_long_as_the_endpoint_asks() {
     let server = FakeServer::start(vec![busy, hi()]);
     let home = Home::new().endpoint(&server.url());
     let begun = Instant::now();
-    let ran = home.run(REACT).ends_with(0).says(&["slow down", "trying again in 1.0 s"]);
+    let ran = home.run(REACT).ends_with(0).says(&["slow down", "retrying in 1.0 s"]);
     assert!(begun.elapsed() >= Duration::from_secs(1));
     assert_eq!(ran.stdout, "hi\n");
 }

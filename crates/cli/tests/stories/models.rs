@@ -62,7 +62,7 @@ fn a_refusal_leads_to_the_fallback_and_its_answer() {
     let home = with_fallback(&server, &[says("from the second")]);
     let ran = home.run(REACT).ends_with(0);
     assert_eq!(ran.stdout, "from the second\n");
-    ran.says(&["no such key", "asking the fallback scripted/"]);
+    ran.says(&["no such key", "using the fallback scripted/"]);
     assert_eq!(server.seen().len(), 1);
     home.verified(&home.newest());
 }
@@ -92,7 +92,7 @@ fn a_run_taken_up_again_stays_with_the_fallback() {
     let server = FakeServer::start(vec![refused(), refused()]);
     let home = with_fallback(&server, &[slow(says("never"))]);
     let mut child = home.spawn(REACT);
-    child.until("asking the fallback");
+    child.until("using the fallback");
     child.kill9();
     let run = home.newest();
     home.rewrite(&[says("from the second")]);

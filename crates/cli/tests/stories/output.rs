@@ -1,6 +1,6 @@
 //! What stands on stdout and what on stderr, and the shape of every JSON.
 
-use crate::support::{Home, calls, done, goes_on, plan, replanned, says, thought};
+use crate::support::{Home, calls, done, goes_on, of_type, plan, replanned, says, thought};
 use serde_json::{Value, json};
 
 fn keys(object: &Value) -> Vec<&str> {
@@ -71,7 +71,7 @@ fn text_keeps_stdout_for_the_answer_alone() {
     let home = Home::scripted(&planned());
     let ran = home.run(["run", "write"]).ends_with(0);
     assert_eq!(ran.stdout, "Written.\n");
-    let ran = ran.says(&["has begun", "Plan v1", "write a file", "write_file"]);
+    let ran = ran.says(&["started", "Plan v1", "write a file", "write_file"]);
     assert!(!ran.stderr.contains("Written."));
     let quiet = home.run(["run", "--quiet", "write"]).ends_with(0);
     assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("Written.\n", ""));
@@ -100,7 +100,7 @@ fn a_pipe_sees_no_line_that_is_rewritten() {
     let home = Home::scripted(&[json!({"text": "a long answer", "chunk": 1, "delay_ms": 1})]);
     let ran = home.run(["run", "--loop", "react", "say"]).ends_with(0);
     assert!(!ran.stderr.contains(['\r', '\u{1b}']), "{:?}", ran.stderr);
-    assert!(!ran.stderr.contains("the model thinks"), "{:?}", ran.stderr);
+    assert!(!ran.stderr.contains("the model is thinking"), "{:?}", ran.stderr);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn an_empty_home_lists_nothing_and_says_what_to_try() {
     let home = Home::new();
     let list = home.run(["runs", "list", "--json"]).ends_with(0).json();
     assert_eq!(list, json!({"data": [], "next_cursor": null}));
-    home.run(["runs", "list"]).ends_with(0).says(&["There are no runs yet"]);
+    home.run(["runs", "list"]).ends_with(0).says(&["No runs yet"]);
 }
 
 #[test]
@@ -234,4 +234,19 @@ fn a_changed_plan_is_told_with_what_is_new_in_it() {
     ]);
     let told = home.run(["run", "sum up the list"]).ends_with(0);
     told.says(&["✎ Plan changed to v2: → clean the numbers"]);
+}
+
+#[test]
+fn stream_json_and_runs_events_show_the_same_events() {
+    let home = Home::scripted(&planned());
+    let ran = home.run(["run", "--output-format", "stream-json", "write"]).ends_with(0);
+    let lines = ran.lines();
+    let is_durable = |line: &&Value| line.get("ts").is_some();
+    let live: Vec<&Value> = lines.iter().filter(is_durable).collect();
+    let later = home.events(&home.newest());
+    assert_eq!(live, later.iter().collect::<Vec<_>>());
+    let deltas = lines[1..lines.len() - 1].iter().filter(|line| line.get("ts").is_none());
+    let asked = of_type(&later, "step.started");
+    let belongs = |delta: &Value| asked.iter().any(|step| step["seq"] == delta["seq"]);
+    assert!(deltas.into_iter().all(belongs), "a delta belongs to no call");
 }

@@ -2,6 +2,7 @@
 //! than the one that runs.
 
 use crate::support::{Home, calls, eventually, says};
+use rustix::process::Signal;
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -133,12 +134,13 @@ fn a_program_of_another_project_on_the_search_path_is_not_run_either() {
     let home = Home::scripted(&[calls("git_read", json!({"view": "status"})), says("x")]);
     repository(&home);
     let trace = home.path("trace").display().to_string();
-    for name in ["git", "bwrap"] {
-        let planted = home.path(&format!("other/.venv/bin/{name}"));
-        program(&planted, &format!("id > {trace}; exec /usr/bin/{name} \"$@\""));
+    // One is known by its name, the other by what lies around it.
+    let folders = ["other/.venv/bin", "third/tools"].map(|folder| home.path(folder));
+    for (folder, name) in folders.iter().flat_map(|f| ["git", "bwrap"].map(|name| (f, name))) {
+        program(&folder.join(name), &format!("id > {trace}; exec /usr/bin/{name} \"$@\""));
     }
-    fs::write(home.path("other/.venv/pyvenv.cfg"), "").unwrap();
-    let bin = home.path("other/.venv/bin").display().to_string();
+    fs::write(home.path("third/package.json"), "{}").unwrap();
+    let bin = folders.map(|folder| folder.display().to_string()).join(":");
     let home = home.with("PATH", &format!("{bin}:{}", std::env::var("PATH").unwrap()));
     home.run(RUN).ends_with(0);
     home.run(["doctor"]);
@@ -171,6 +173,53 @@ fn what_a_command_left_is_looked_at_also_if_it_was_stopped_and_the_look_takes_lo
     home.run(RUN.iter().chain(&["--set", "tools.shell_timeout=4s"]));
     Command::new("git").arg("status").current_dir(home.work("")).output().unwrap();
     assert!(!home.path("trace").exists() && !home.work(".git").exists());
+}
+
+/// A command that leaves a trap and then sleeps; whoever runs git there afterwards springs it.
+fn trapped() -> Home {
+    let trap = "git init -q .; git config core.fsmonitor 'touch ../trace #'; touch ready; sleep 99";
+    Home::scripted(&[shell(trap), says("done")])
+}
+
+fn is_disarmed(home: &Home) -> bool {
+    Command::new("git").arg("status").current_dir(home.work("")).output().unwrap();
+    !home.path("trace").exists() && !home.work(".git").exists()
+}
+
+#[test]
+fn a_signal_ends_everloop_only_after_the_look_at_what_its_command_left() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
+        let home = trapped();
+        let run = home.spawn(RUN);
+        eventually("the command", || home.work("ready").exists().then_some(()));
+        run.signal(signal);
+        run.ended();
+        assert!(is_disarmed(&home), "{signal:?}");
+    }
+}
+
+#[test]
+fn who_starts_everloop_so_that_it_outlives_the_terminal_is_not_disappointed() {
+    let home = Home::scripted(&[shell("touch ready; until [ -e go ]; do :; done"), says("done")]);
+    let run =
+        home.spawn_by(Path::new("nohup"), [env!("CARGO_BIN_EXE_everloop")].iter().chain(&RUN));
+    eventually("the command", || home.work("ready").exists().then_some(()));
+    run.signal(Signal::HUP);
+    fs::write(home.work("go"), "").unwrap();
+    run.ended().ends_with(0);
+}
+
+#[test]
+fn a_script_of_the_workspace_gives_no_key() {
+    let home = Home::new().endpoint("http://127.0.0.1:9/v1");
+    let script = home.work("key.sh");
+    let config = format!("[model]\nkey_command = [\"/bin/sh\", \"{}\"]\n", script.display());
+    fs::create_dir_all(home.data()).unwrap();
+    fs::write(home.data().join("config.toml"), config).unwrap();
+    let trace = home.path("trace").display().to_string();
+    program(&script, &format!("touch {trace}; echo sk-x"));
+    let said = home.run(["run", "--no-input", "go"]).stderr;
+    assert!(!home.path("trace").exists() && said.contains("lies in the workspace"), "{said}");
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn slash_commands_work_without_a_model() {
     assert!(list.stdout.contains("buy milk") && list.stdout.contains("1 in all, 1 open"));
     let list = home.run(["-p", "/todo list", "--output-format", "json"]).ends_with(0).json();
     assert_eq!(list["todos"][0]["text"], "buy milk");
-    home.run(["-p", "/todo get 9"]).ends_with(1).says(&["There is no todo #9"]);
+    home.run(["-p", "/todo get 9"]).ends_with(1).says(&["Todo #9 not found"]);
     home.run(["-p", "/tdo list"]).ends_with(2).says(&["Did you mean /todo?"]);
 }
 

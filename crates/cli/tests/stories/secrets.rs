@@ -254,8 +254,8 @@ fn a_secret_is_kept_listed_and_taken_out_without_being_shown() {
     home.run(["secrets", "remove", "hook"]).ends_with(0);
     home.run(["secrets", "remove", "kept"]).ends_with(0);
     assert!(!file.exists() && !home.path("planted/store/hook").exists());
-    home.run(["secrets", "remove", "kept"]).ends_with(2).says(&["no secret kept"]);
-    home.run(["secrets", "set", "../x"]).ends_with(2).says(&["does not fit"]);
+    home.run(["secrets", "remove", "kept"]).ends_with(2).says(&["Unknown secret kept"]);
+    home.run(["secrets", "set", "../x"]).ends_with(2).says(&["Invalid name"]);
     home.run(["secrets", "set", "empty"]).ends_with(2).says(&["No value"]);
 }
 

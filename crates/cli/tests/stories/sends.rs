@@ -165,7 +165,7 @@ fn a_message_is_delivered_before_the_process_ends() {
 #[test]
 fn a_message_that_does_not_arrive_in_time_waits_for_a_worker() {
     let home = with_channel(&[message("one"), says("Told.")]);
-    home.run(RUN).ends_with(0).says(&["arrive yet, and are kept: 1", "everloop worker"]);
+    home.run(RUN).ends_with(0).says(&["1 message not delivered yet", "everloop worker"]);
     let run = home.newest();
     assert_eq!(home.show(&run)["messages"], json!({"sent": 0, "waiting": 1}));
     std::fs::create_dir(home.path("post")).unwrap();

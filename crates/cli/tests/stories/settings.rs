@@ -43,7 +43,7 @@ fn wrong_types_and_units_are_named_with_a_form_that_fits() {
         ran.says(&[set.split('=').next().unwrap(), words]);
     }
     for file in ["[model]\npatience = 8\n", "[loop]\nmax_steps = \"many\"\n"] {
-        with_file(file).run(RUN).ends_with(5).says(&["config.toml", "does not fit"]);
+        with_file(file).run(RUN).ends_with(5).says(&["config.toml", "Invalid value"]);
     }
     let home = home.with("EVERLOOP_LOOP__MAX_STEPS", "lots");
     home.run(RUN).ends_with(5).says(&["EVERLOOP_LOOP__MAX_STEPS"]);
@@ -59,7 +59,7 @@ fn the_step_limit_comes_from_file_environment_and_flag_and_ends_react_in_words()
     for (home, more) in [(from_file, &[][..]), (from_environment, &[][..]), (looking(), &flag[..])]
     {
         let ran = home.run(RUN.iter().chain(more)).ends_with(4);
-        assert!(ran.stdout.contains("[Limit of 1 tool calls reached]"), "{}", ran.stdout);
+        assert!(ran.stdout.contains("[Step limit of 1 reached]"), "{}", ran.stdout);
         assert_eq!(home.status(&home.newest()), "failed");
         home.verified(&home.newest());
     }

@@ -66,7 +66,7 @@ fn an_address_is_asked_for_and_a_key_is_typed_unseen_and_kept_in_a_file_of_its_o
     terminal.until("No model is configured").until("none was found").until("› ").types("9");
     terminal.until("Address (such as").until("› ").types("sk-oh-no");
     terminal.until("That looks like a key").until("› ").types("nonsense");
-    terminal.until("no http or https address").until("› ").types(&server.url());
+    terminal.until("not an http or https address").until("› ").types(&server.url());
     terminal.until("Key for custom").until("› ").types("http://127.0.0.1:9/v1");
     terminal.until("That is an address and no key").until("› ").types("sk-very-secret");
     terminal.until("Models there: a, b").until("› ").types("the cheap one, please");
@@ -97,7 +97,7 @@ fn a_provider_is_chosen_by_name_and_a_key_that_is_refused_is_asked_for_again() {
         let mut terminal = asked(&home, "2");
         terminal.until("The model is hub/x").until("› ").types(answer);
         terminal.until(&format!("Key for {provider}")).until("› ").types("sk-bad-one");
-        terminal.until("refused and is not kept").until("› ").types("sk-good-one");
+        terminal.until("rejected and is not saved").until("› ").types("sk-good-one");
         terminal.until("Models there: m-1, m-2").until("› ").types("m-2");
         terminal.until("works").until("Try:");
         let told = terminal.ended().ends_with(0);
@@ -161,7 +161,7 @@ fn a_model_of_the_environment_is_used_without_a_question_and_a_failure_is_told()
     let home = alone().endpoint(&server.url()).with("OPENAI_API_KEY", "sk-wrong-secret");
     let mut terminal = asked(&home, "2");
     terminal.until("Using the environment (EVERLOOP_MODEL, OPENAI_BASE_URL, OPENAI_API_KEY)");
-    terminal.until("did not answer well").until("everloop doctor").until("Try:");
+    terminal.until("did not answer as expected").until("everloop doctor").until("Try:");
     let told = terminal.ended().ends_with(0);
     assert!(!told.stdout.contains("sk-wrong-secret"), "{}", told.stdout);
     assert_eq!(config(&home), "[ui]\nlanguage = \"en\"\n");

@@ -48,12 +48,12 @@ fn loop_in_the_middle_of_a_chat_run_finishes_the_call_and_goes_on_under_the_othe
     let mut chat = home.on_terminal(["chat", "--loop", "react", "--yes"]);
     chat.until("You › ").types("what is behind the gate?").until("→ shell");
     chat.types("/loop plan-repaln").until("Did you mean plan-replan?");
-    chat.types("/loop react").until("react decides").until("already");
-    chat.types("/loop plan-replan").until("stops at its next step border");
+    chat.types("/loop react").until("already uses react").until("New goals use the react loop");
+    chat.types("/loop plan-replan").until("stops at its next step boundary");
     let first = home.newest();
     assert_eq!(home.status(&first), "running", "the command is under way");
     open_gate(&home);
-    chat.until("✔ shell").until("goes on under plan-replan as run_").until("It was open.");
+    chat.until("✔ shell").until("continues under plan-replan as run_").until("It was open.");
     // Later goals are the new loop's, too.
     chat.until("You › ").types("/loop").until("* plan-replan").until("You › ").presses(4);
     chat.ended().ends_with(0);
@@ -74,9 +74,9 @@ fn a_run_that_another_process_drives_is_switched_from_elsewhere_and_both_follow(
         .ends_with(2)
         .says(&["Did you mean plan-replan?"]);
     let mut other = home.spawn(["runs", "switch", &first, "--loop", "plan-replan"]);
-    other.until("stops at its next step border");
+    other.until("stops at its next step boundary");
     open_gate(&home);
-    let run = run.ended().ends_with(0).says(&["goes on under plan-replan as run_"]);
+    let run = run.ended().ends_with(0).says(&["continues under plan-replan as run_"]);
     assert_eq!(run.stdout, "It was open.\n");
     assert_eq!(other.ended().ends_with(0).stdout, "It was open.\n");
     heir(&home, &first, "plan-replan");
@@ -86,7 +86,7 @@ fn a_run_that_another_process_drives_is_switched_from_elsewhere_and_both_follow(
 
 #[test]
 fn a_run_that_waits_for_an_answer_goes_on_without_it() {
-    for (lang, words) in [("en", "goes on under react as run_"), ("zh-CN", "改由 react 以 run_")]
+    for (lang, words) in [("en", "continues under react as run_"), ("zh-CN", "改由 react 以 run_")]
     {
         let home = Home::scripted(&[plan(&["ask"]), ask("which day?"), says("Monday then.")]);
         let home = home.with("EVERLOOP_LANG", lang);
@@ -111,7 +111,7 @@ fn a_switch_that_was_accepted_outlives_a_kill() {
     run.until("step.started");
     let first = home.newest();
     let mut other = home.spawn(["runs", "switch", &first, "--loop", "autonomous"]);
-    other.until("stops at its next step border");
+    other.until("stops at its next step boundary");
     other.kill9();
     run.kill9();
     assert_eq!(home.show(&first)["forks"], json!([]), "nothing was forked yet");
@@ -166,7 +166,7 @@ fn a_quiet_chat_says_nothing_of_a_switch() {
         chat.hears(&lines);
         let chat = chat.ended().ends_with(0);
         assert!(chat.stdout.ends_with("Monday then.\n"), "{}", chat.stdout);
-        for words in ["goes on under react", "stops at its next step border"] {
+        for words in ["continues under react", "stops at its next step boundary"] {
             assert_eq!(chat.stderr.contains(words), said, "{}", chat.stderr);
         }
     }

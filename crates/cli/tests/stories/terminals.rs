@@ -120,7 +120,7 @@ fn a_yes_that_was_typed_before_the_question_allows_nothing() {
     call["delay_ms"] = json!(300);
     let home = Home::scripted(&[call, says("done")]).with("TERM", "xterm").with("NO_COLOR", "1");
     let mut run = home.on_terminal(["run", "--loop", "react", "go"]);
-    run.until("has begun").types("y");
+    run.until("started").types("y");
     run.until("Allow shell").until("allow once").until("› ").types("no");
     run.ended().ends_with(0);
     assert!(!home.work("ONE").exists());

@@ -136,7 +136,7 @@ fn a_fork_that_was_killed_at_once_is_a_run_like_any_other() {
     slow["delay_ms"] = json!(600_000);
     home.rewrite(&[write("a.txt"), says("-"), slow]);
     let mut forked = home.spawn(["fork", &parent, "go on"]);
-    forked.until("has begun");
+    forked.until("started");
     forked.kill9();
     let child = home.newest();
     assert_ne!(child, parent);
@@ -173,8 +173,8 @@ fn a_fork_over_an_effect_that_may_have_happened_is_refused_until_it_is_settled()
 fn what_cannot_be_forked_or_compared_is_refused_by_name() {
     let (home, parent) = with_run();
     home.run(["fork", "run_nobody"]).ends_with(2).says(&["run_nobody"]);
-    home.run(["fork", &parent, "--at", "0"]).ends_with(2).says(&["There is no event 0"]);
-    home.run(["fork", &parent, "--at", "99"]).ends_with(2).says(&["There is no event 99"]);
+    home.run(["fork", &parent, "--at", "0"]).ends_with(2).says(&["Event 0 does not exist"]);
+    home.run(["fork", &parent, "--at", "99"]).ends_with(2).says(&["Event 99 does not exist"]);
     home.run(["fork", &parent, "--loop", "recat"]).ends_with(2).says(&["react"]);
     home.run(["fork", &parent, "--model", "nobody/x"]).ends_with(5).says(&["provider nobody"]);
     home.run(["fork", &parent, "--workspace", "nowhere"]).ends_with(2).says(&["nowhere"]);
@@ -226,7 +226,7 @@ fn runs_move_whole_to_another_data_folder_and_arrive_byte_for_byte() {
     let (home, run) = with_run();
     let file = home.path("runs.jsonl");
     let name = file.to_str().unwrap();
-    home.run(["export", &run, "--out", name]).ends_with(0).says(&["Exported runs: 1"]);
+    home.run(["export", &run, "--out", name]).ends_with(0).says(&["Exported 1 run"]);
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     home.run(["export", &run, "--out", name]).ends_with(1).says(&[name]);
     let there = Home::scripted(&[write("a.txt"), says("no"), says("And on.")]);
@@ -280,7 +280,7 @@ fn a_run_under_way_is_not_exported() {
         home.spawn(["run", "--loop", "react", "--output-format", "stream-json", "go"]);
     running.until("step.started");
     let run = home.newest();
-    let refused = home.run(["export", &run]).ends_with(1).says(&["under way"]);
+    let refused = home.run(["export", &run]).ends_with(1).says(&["in progress"]);
     assert_eq!(refused.stdout, "");
     home.run(["export", "--all"]).ends_with(0).says(&["Passed over"]);
     running.kill9();
@@ -319,10 +319,10 @@ fn a_file_that_is_damaged_cut_or_too_new_is_refused_by_its_line_and_nothing_is_w
         text.replacen(lines[entry], &lines[entry].replace("\"epoch\":0", "\"epoch\":1"), 1);
     import(&damaged).ends_with(6).says(&[&format!("line {}", entry + 1)]);
     import(&damaged.replace("\"epoch\":1", "\"epoch\":,")).ends_with(6).says(&["line"]);
-    import(&lines[..lines.len() - 1].join("\n")).ends_with(6).says(&["breaks off"]);
+    import(&lines[..lines.len() - 1].join("\n")).ends_with(6).says(&["is truncated"]);
     import(&text.replacen("\"everloop_export\":1", "\"everloop_export\":2", 1))
         .ends_with(6)
         .says(&["format 2", "newer everloop"]);
-    import("hello").ends_with(6).says(&["no file of everloop export"]);
+    import("hello").ends_with(6).says(&["not written by everloop export"]);
     import("").ends_with(6);
 }

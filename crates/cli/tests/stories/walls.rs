@@ -40,7 +40,7 @@ fn a_rule_allows_a_command_without_a_question() {
 fn a_rule_does_not_allow_a_command_without_walls() {
     let home = with_rules("touch made", ALLOW);
     let bare = ["--yes", "--set", "tools.shell_sandbox=off"];
-    home.run(RUN.iter().chain(&bare)).ends_with(3).says(&["no wall stands"]);
+    home.run(RUN.iter().chain(&bare)).ends_with(3).says(&["not sandboxed"]);
     assert!(!home.work("made").exists());
 }
 
@@ -58,7 +58,9 @@ fn a_rule_denies_a_command_whatever_else_allows_it() {
 #[test]
 fn a_command_whose_program_nobody_knows_is_asked_about_where_some_are_denied() {
     let home = with_rules("x=touch; $x made", &format!("{ALLOW}{DENY}"));
-    home.run(RUN.iter().chain(&["--yes"])).ends_with(3).says(&["Only the running shell knows"]);
+    home.run(RUN.iter().chain(&["--yes"]))
+        .ends_with(3)
+        .says(&["Everloop cannot tell which program this runs"]);
     assert!(!home.work("made").exists());
     let home = with_rules("x=touch; $x made", ALLOW);
     home.run(RUN.iter().chain(&["--yes"])).ends_with(0);
@@ -120,7 +122,7 @@ fn a_command_in_the_home_makes_no_settings_for_later_runs() {
     assert!(!home.work(".config/everloop/config.toml").exists());
     // Where our files lie in the workspace itself, a missing one cannot be hidden.
     home.set("EVERLOOP_HOME", &work);
-    home.run(RUN.iter().chain(&["--yes"])).ends_with(3).says(&["no wall stands"]);
+    home.run(RUN.iter().chain(&["--yes"])).ends_with(3).says(&["not sandboxed"]);
 }
 
 #[test]

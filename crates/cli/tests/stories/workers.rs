@@ -85,7 +85,7 @@ fn a_worker_ends_runs_that_another_process_cancels() {
     let id = interrupted(&home, "first");
     let mut worker = home.spawn(["worker"]);
     worker.until("begins");
-    home.run(["runs", "cancel", &id]).ends_with(0).says(&["is canceled"]);
+    home.run(["runs", "cancel", &id]).ends_with(0).says(&["was canceled"]);
     worker.until(&format!("{id} ended: canceled"));
     home.verified(&id);
 }
@@ -108,15 +108,15 @@ fn a_run_that_workers_never_get_further_with_is_put_aside_in_words_and_only_once
         worker.until(&format!("{id} begins"));
         worker.kill9();
     }
-    home.run(["worker", "--drain"]).ends_with(0).says(&["put aside", &id]);
+    home.run(["worker", "--drain"]).ends_with(0).says(&["was quarantined", &id]);
     let shown = home.show(&id);
     assert_eq!(shown["status"], "quarantined");
-    assert!(shown["text"].as_str().unwrap_or_default().contains("put aside"), "{shown}");
+    assert!(shown["text"].as_str().unwrap_or_default().contains("was quarantined"), "{shown}");
     home.rewrite(&[says("done")]);
     let ran = home.run(["run", "--loop", "react", "second"]).ends_with(0);
     assert!(!ran.stderr.contains(&id), "{}", ran.stderr);
     let again = home.run(["runs", "resume", &id]).ends_with(1);
-    assert!(again.stdout.contains("put aside"), "{}", again.stdout);
+    assert!(again.stdout.contains("was quarantined"), "{}", again.stdout);
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub(super) struct Act {
 /// What a call reads or changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Touch {
-    Reads(String),
+    EventReader(String),
     Writes(String),
     /// The names and sizes of all files.
     Folder,
@@ -37,7 +37,8 @@ impl Touch {
         match (self, other) {
             (T::Nothing, _) | (_, T::Nothing) => false,
             (T::Everything, _) | (_, T::Everything) => true,
-            (T::Writes(a), T::Reads(b) | T::Writes(b)) | (T::Reads(a), T::Writes(b)) => a == b,
+            (T::Writes(a), T::EventReader(b) | T::Writes(b))
+            | (T::EventReader(a), T::Writes(b)) => a == b,
             (T::Folder, T::Writes(_)) | (T::Writes(_), T::Folder) => true,
             // Todos that are added need nothing of each other; they are made in order.
             (T::WritesTodos, T::ReadsTodos) | (T::ReadsTodos, T::WritesTodos) => true,
@@ -96,7 +97,9 @@ impl<'o> Record<'o> {
     /// What is older than this says nothing about how things are now.
     fn floor(&self, touch: &Touch) -> usize {
         match touch {
-            Touch::Reads(file) => self.files.get(file).copied().unwrap_or(0).max(self.anything),
+            Touch::EventReader(file) => {
+                self.files.get(file).copied().unwrap_or(0).max(self.anything)
+            }
             Touch::Folder => self.any_file.max(self.anything),
             Touch::ReadsTodos => self.todos,
             _ => 0,
@@ -179,7 +182,7 @@ impl Content {
 
 impl Act {
     pub(super) fn read(file: &str) -> Self {
-        Self::new("read_file", json!({ "path": file }), Touch::Reads(file.to_owned()))
+        Self::new("read_file", json!({ "path": file }), Touch::EventReader(file.to_owned()))
     }
 
     pub(super) fn write(file: &str, content: &Content) -> Self {
@@ -218,6 +221,6 @@ impl Act {
 
     /// Whether it changes nothing, so that it may run beside others.
     pub(super) fn only_reads(&self) -> bool {
-        matches!(self.touch, Touch::Reads(_) | Touch::Folder | Touch::Nothing)
+        matches!(self.touch, Touch::EventReader(_) | Touch::Folder | Touch::Nothing)
     }
 }

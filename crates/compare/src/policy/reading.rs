@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 
 /// The tool with which a whole round is planned; its answer gathers what every step brought.
-pub(super) const PLAN_ROUND: &str = "plan_tool_call";
+pub(super) use everloop_loops::replies::PLAN_ROUND;
 
 const CARRIED: &str = "Notice from the runtime: what stands between the goal and here";
 const SUMMARY: &str = "summary_of_earlier_work";

@@ -7,11 +7,11 @@
 //! Deliberately absent: the name of the loop. Nobody tells it to a model.
 
 use super::reading::{self, PLAN_ROUND, Phase};
-use everloop_models::Request;
+use everloop_ports::Request;
 use everloop_types::{Message, TODO_WRITE, ToolChoice};
 
 /// The tool with which a round is looked at.
-pub(super) const THINK: &str = "think";
+pub(super) use everloop_loops::replies::THINK_ROUND as THINK;
 
 /// Steps of a round where the prompt does not say.
 const STEPS_MAX: usize = 8;

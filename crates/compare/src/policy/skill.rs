@@ -213,7 +213,7 @@ impl Walk<'_> {
 
     /// What a file holds, with a look at it only where nothing tells: who wrote it knows.
     fn content(&mut self, root: usize, file: &str) -> Got {
-        let touch = Touch::Reads(file.to_owned());
+        let touch = Touch::EventReader(file.to_owned());
         let last = self.acts.iter().rev().find(|act| act.touch.conflicts(&touch));
         let held = self.held.iter().any(|held| held.conflicts(&touch));
         match (last.map(Content::of), self.manner) {

@@ -17,7 +17,7 @@ use super::reading::{self, Observed, Row};
 use super::sentences::Sentence;
 use super::shown::{Contract, Place, Shown};
 use super::skill::{self, Known, Listed, Manner, Outlook, Status};
-use everloop_types::{CallId, Reply, StopCause, ToolCall};
+use everloop_types::Reply;
 use serde_json::Value;
 use std::ops::Range;
 
@@ -46,26 +46,21 @@ pub(super) fn reply(shown: &Shown<'_>) -> Reply {
         Contract::List => speaker.make_list(),
         Contract::Item(place) => speaker.work_on(&place),
         Contract::Free => speaker.work_freely(),
-        Contract::JsonPlan => said(speaker.json_plan()),
-        Contract::JsonThought(place) => said(speaker.json_thought(&place)),
-        Contract::JsonReplan => said(speaker.json_replan()),
-        Contract::Tags => said(speaker.tagged()),
+        Contract::JsonPlan => speaker.json_plan(),
+        Contract::JsonThought(place) => speaker.json_thought(&place),
+        Contract::JsonReplan => speaker.json_replan(),
+        Contract::Tags => speaker.tagged(),
     }
 }
 
 pub(super) fn said(text: String) -> Reply {
-    Reply { text, ..Reply::default() }
+    everloop_loops::replies::say(text)
 }
 
 /// A reply that calls tools. The runtime makes ids unique.
 pub(super) fn calling(calls: Vec<(&str, Value)>) -> Reply {
-    let call = |(tool, args): (&str, Value)| ToolCall {
-        id: CallId::new("call"),
-        tool: tool.to_owned(),
-        args: args.to_string(),
-    };
-    let calls = calls.into_iter().map(call).collect();
-    Reply { calls, stop: StopCause::ToolCalls, ..Reply::default() }
+    let used = calls.into_iter().map(|(tool, args)| (tool.to_owned(), args));
+    everloop_loops::replies::call_tools(&used.collect::<Vec<_>>())
 }
 
 impl<'r> Speaker<'r> {

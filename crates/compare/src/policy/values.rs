@@ -1,6 +1,7 @@
 //! What can be worked out from a text that is seen: figures, hits, numbers of todos.
 
 use super::sentences::Figure;
+use everloop_text as text;
 use everloop_types::Lang;
 
 /// The figure, or why there is none.
@@ -129,7 +130,7 @@ fn row(line: &str, text: &str) -> Option<Todo> {
     let before = line.trim_end().strip_suffix(text)?;
     let mut words = before.strip_suffix("  ")?.split_whitespace();
     let (id, state) = (words.next()?.parse().ok()?, words.next()?);
-    let done = [Lang::En, Lang::ZhCn].map(|lang| everloop_text::get(lang, "todo.state.done", &[]));
+    let done = [Lang::En, Lang::ZhCn].map(|lang| text::todo::state::done().in_lang(lang));
     Some(if done.iter().any(|word| word == state) { Todo::Done } else { Todo::Open(id) })
 }
 

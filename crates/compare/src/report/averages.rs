@@ -6,6 +6,7 @@
 use super::columns::{number, ratio};
 use super::word;
 use crate::{Results, Tally};
+use everloop_text as text;
 use everloop_types::Lang;
 
 /// The loop that the others are measured against, if it is there: the plainest.
@@ -21,19 +22,18 @@ pub(super) fn measure(results: &Results) -> &str {
 /// The loops as rows under heads; with several seeds, also how far these lie apart.
 pub(super) fn averages(results: &Results, model: &str, lang: Lang) -> Vec<Vec<String>> {
     let measure = measure(results);
-    let against = |key| everloop_text::get(lang, key, &[("name", measure)]);
     let mut heads = vec![
-        word(lang, "compare.head.loop"),
-        word(lang, "compare.head.calls_each"),
-        word(lang, "compare.head.tokens_each"),
-        word(lang, "compare.head.fresh_each"),
-        against("compare.head.against"),
-        word(lang, "compare.head.tokens_success"),
-        against("compare.head.against_both"),
+        word(lang, text::compare::head::r#loop()),
+        word(lang, text::compare::head::calls_each()),
+        word(lang, text::compare::head::tokens_each()),
+        word(lang, text::compare::head::fresh_each()),
+        word(lang, text::compare::head::against(&measure)),
+        word(lang, text::compare::head::tokens_success()),
+        word(lang, text::compare::head::against_both(&measure)),
     ];
     let several = results.contest.repeats > 1;
     if several {
-        let keys = ["compare.head.success_seeds", "compare.head.tokens_seeds"];
+        let keys = [text::compare::head::success_seeds(), text::compare::head::tokens_seeds()];
         heads.extend(keys.map(|key| word(lang, key)));
     }
     let row = |name: &String| {

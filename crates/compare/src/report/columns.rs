@@ -2,6 +2,7 @@
 
 use super::{Manner, word};
 use crate::{Results, Tally, is_simulated};
+use everloop_text as text;
 use everloop_types::Lang;
 
 /// One figure of a loop.
@@ -51,16 +52,16 @@ impl Column {
         word(
             lang,
             match self {
-                Self::Success => "compare.head.success",
-                Self::ModelCalls => "compare.head.model_calls",
-                Self::ToolCalls => "compare.head.tool_calls",
-                Self::Input => "compare.head.input",
-                Self::Cached => "compare.head.cached",
-                Self::Output => "compare.head.output",
-                Self::Steps => "compare.head.steps",
-                Self::Words => "compare.head.words",
-                Self::Wall => "compare.head.wall",
-                Self::Simulated => "compare.head.simulated",
+                Self::Success => text::compare::head::success(),
+                Self::ModelCalls => text::compare::head::model_calls(),
+                Self::ToolCalls => text::compare::head::tool_calls(),
+                Self::Input => text::compare::head::input(),
+                Self::Cached => text::compare::head::cached(),
+                Self::Output => text::compare::head::output(),
+                Self::Steps => text::compare::head::steps(),
+                Self::Words => text::compare::head::words(),
+                Self::Wall => text::compare::head::wall(),
+                Self::Simulated => text::compare::head::simulated(),
             },
         )
     }
@@ -79,7 +80,7 @@ impl Column {
             Self::Steps => number(tally.steps),
             Self::Words => format!("{}/{}", tally.ended_with_words, tally.runs),
             Self::Wall | Self::Simulated => {
-                everloop_text::get(lang, "compare.seconds", &[("n", &seconds(tally.wall_ms))])
+                text::compare::seconds(&seconds(tally.wall_ms)).in_lang(lang)
             }
         }
     }

@@ -5,6 +5,7 @@ use super::columns::decided;
 use super::text::{per_task, rows};
 use super::{Detail, Manner, word};
 use crate::Results;
+use everloop_text as text;
 
 /// One table for each model, averages below it, and with detail two of all tasks: whether each was
 /// done and in how many calls, and folded all other figures.
@@ -17,7 +18,7 @@ pub fn markdown(results: &Results, manner: Manner) -> String {
         parts.push(table(&averages(results, model, manner.lang)));
         if manner.detail == Detail::PerTask {
             parts.push(table(&per_task(results, model, manner)));
-            let title = word(manner.lang, "compare.every_figure");
+            let title = word(manner.lang, text::compare::every_figure());
             parts.push(format!("<details><summary>{title}</summary>"));
             parts.push(table(&every_figure(results, model, manner)));
             parts.push("</details>".to_owned());
@@ -29,7 +30,8 @@ pub fn markdown(results: &Results, manner: Manner) -> String {
 /// Each task under each loop, with everything that is counted.
 fn every_figure(results: &Results, model: &str, manner: Manner) -> Vec<Vec<String>> {
     let columns = decided(results, model);
-    let heads = ["compare.head.task", "compare.head.loop"].map(|key| word(manner.lang, key));
+    let heads = [text::compare::head::task(), text::compare::head::r#loop()]
+        .map(|key| word(manner.lang, key));
     let heads = heads.into_iter().chain(columns.iter().map(|column| column.head(manner.lang)));
     let mut rows: Vec<Vec<String>> = vec![heads.collect()];
     for task in &results.contest.tasks {

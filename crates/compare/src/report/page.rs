@@ -6,6 +6,7 @@ use super::columns::{Column, all, number, seconds};
 use super::text::{heads, kind, loops_of, mark, rows};
 use super::{About, Detail, Manner, word};
 use crate::{Results, Tally, Task, is_simulated};
+use everloop_text::{self as text, Text};
 use everloop_types::Lang;
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ pub fn page(results: &Results, about: &About, lang: Lang) -> String {
         body.push_str(&section(results, model, lang));
     }
     body.push_str(&goals(results, lang));
-    let title = escape(&word(lang, "compare.title"));
+    let title = escape(&word(lang, text::compare::title()));
     FRAME.replace("{lang}", lang_tag(lang)).replace("{title}", &title).replace("{body}", &body)
 }
 
@@ -32,32 +33,31 @@ fn lang_tag(lang: Lang) -> &'static str {
 
 fn opening(results: &Results, about: &About, lang: Lang) -> String {
     let contest = &results.contest;
-    let say = |key: &str, args: &[(&str, &str)]| escape(&everloop_text::get(lang, key, args));
+    let say = |text: Text| escape(&text.in_lang(lang));
     let counts = [contest.tasks.len(), contest.loops.len(), contest.models.len()];
     let [tasks, loops, models] = counts.map(|count| count.to_string());
     let (runs, seed) = (results.cells.len().to_string(), contest.seed.to_string());
-    let scope = [
-        ("tasks", tasks.as_str()),
-        ("loops", &loops),
-        ("models", &models),
-        ("runs", &runs),
-        ("seed", &seed),
-    ];
     let command = format!("<code>{}</code>", escape(&about.command));
-    let made = say("compare.made_by", &[("command", "\u{1}")]).replace('\u{1}', &command);
-    let version = [("version", about.version.as_str()), ("date", &about.date)];
+    let made = say(text::compare::made_by(&"\u{1}")).replace('\u{1}', &command);
     let mut text = format!(
         "<h1>{}</h1>\n<p>{}</p>\n<p>{}</p>\n<p class=\"soft\">{made}</p>\n\
          <p class=\"soft\">{}</p>\n",
-        say("compare.title", &[]),
-        say("compare.scope", &scope),
-        say("compare.rule", &[]),
-        say("compare.version", &version),
+        say(text::compare::title()),
+        say(text::compare::Scope {
+            tasks: &tasks,
+            loops: &loops,
+            models: &models,
+            runs: &runs,
+            seed: &seed
+        }
+        .text()),
+        say(text::compare::rule()),
+        say(text::compare::version(&about.version, &about.date)),
     );
     text.push_str(&in_force(about, lang));
     if !results.is_complete() {
         let all = contest.size().to_string();
-        let words = say("compare.incomplete", &[("done", &runs), ("all", &all)]);
+        let words = say(text::compare::incomplete(&runs, &all));
         text.push_str(&format!("<p><strong>{words}</strong></p>\n"));
     }
     text
@@ -65,15 +65,15 @@ fn opening(results: &Results, about: &About, lang: Lang) -> String {
 
 /// What the figures depend on beside the command: limits, and settings that are only named.
 fn in_force(about: &About, lang: Lang) -> String {
-    let say = |key: &str, args: &[(&str, &str)]| escape(&everloop_text::get(lang, key, args));
+    let say = |text: Text| escape(&text.in_lang(lang));
     let mut text = String::new();
     if !about.withheld.is_empty() {
-        let words = say("compare.withheld", &[("names", &about.withheld.join(", "))]);
+        let words = say(text::compare::withheld(&about.withheld.join(", ")));
         text.push_str(&format!("<p class=\"soft\">{words}</p>\n"));
     }
     let limits = serde_json::to_string_pretty(&about.limits).unwrap_or_default();
     let limits = format!("<pre>{}</pre>\n", escape(&limits));
-    text.push_str(&folded(&say("compare.limits", &[]), &limits));
+    text.push_str(&folded(&say(text::compare::limits()), &limits));
     text
 }
 
@@ -83,18 +83,18 @@ fn folded(title: &str, inner: &str) -> String {
 }
 
 fn section(results: &Results, model: &str, lang: Lang) -> String {
-    let say = |key: &str, args: &[(&str, &str)]| escape(&everloop_text::get(lang, key, args));
-    let mut text = format!("<h2>{}</h2>\n", say("compare.model", &[("name", model)]));
+    let say = |text: Text| escape(&text.in_lang(lang));
+    let mut text = format!("<h2>{}</h2>\n", say(text::compare::model(&model)));
     if is_simulated(model) {
-        let words = say("compare.simulated", &[("model", model)]);
+        let words = say(text::compare::simulated(&model));
         text.push_str(&format!("<p class=\"soft\">{words}</p>\n"));
     }
     text.push_str(&table(&rows(results, model, lang, &all(results, model))));
     text.push_str(&table(&averages(results, model, lang)));
     text.push_str(&charts(results, model, lang));
-    text.push_str(&format!("<h3>{}</h3>\n", say("compare.grid", &[])));
+    text.push_str(&format!("<h3>{}</h3>\n", say(text::compare::grid())));
     text.push_str(&grid(results, model, lang));
-    text.push_str(&format!("<h3>{}</h3>\n", say("compare.every_figure", &[])));
+    text.push_str(&format!("<h3>{}</h3>\n", say(text::compare::every_figure())));
     text.push_str(&task_by_task(results, model, lang));
     text
 }
@@ -137,18 +137,18 @@ fn charts(results: &Results, model: &str, lang: Lang) -> String {
     );
     let wall = bars(&|t| vec![("a", t.wall_ms)], &|t| seconds(t.wall_ms));
     let time = match all(results, model).last() {
-        Some(Column::Simulated) => "compare.chart.simulated",
-        _ => "compare.chart.wall",
+        Some(Column::Simulated) => text::compare::chart::simulated(),
+        _ => text::compare::chart::wall(),
     };
     let legend = [
-        ("a", word(lang, "compare.legend.fresh")),
-        ("b", word(lang, "compare.legend.cached")),
-        ("c", word(lang, "compare.legend.output")),
+        ("a", word(lang, text::compare::legend::fresh())),
+        ("b", word(lang, text::compare::legend::cached())),
+        ("c", word(lang, text::compare::legend::output())),
     ];
     let all = [
-        chart(&word(lang, "compare.chart.success"), &success, 100, &[]),
-        chart(&word(lang, "compare.chart.calls"), &calls, most(&|t| t.model_calls), &[]),
-        chart(&word(lang, "compare.chart.tokens"), &tokens, most(&Tally::tokens), &legend),
+        chart(&word(lang, text::compare::chart::success()), &success, 100, &[]),
+        chart(&word(lang, text::compare::chart::calls()), &calls, most(&|t| t.model_calls), &[]),
+        chart(&word(lang, text::compare::chart::tokens()), &tokens, most(&Tally::tokens), &legend),
         chart(&word(lang, time), &wall, most(&|t| t.wall_ms), &[]),
     ];
     format!("<div class=\"charts\">\n{}</div>\n", all.concat())
@@ -161,7 +161,7 @@ fn grid(results: &Results, model: &str, lang: Lang) -> String {
     let heads = contest.loops.iter().map(|name| format!("<th>{}</th>", escape(name)));
     let mut text = format!(
         "<div class=\"wide\"><table>\n<tr><th>{}</th>{}</tr>\n",
-        escape(&word(lang, "compare.head.task")),
+        escape(&word(lang, text::compare::head::task())),
         heads.collect::<String>()
     );
     for task in &contest.tasks {
@@ -182,9 +182,10 @@ fn grid(results: &Results, model: &str, lang: Lang) -> String {
 }
 
 fn goals(results: &Results, lang: Lang) -> String {
-    let heads = ["compare.head.task", "compare.head.kind", "compare.head.goal"];
+    let heads =
+        [text::compare::head::task(), text::compare::head::kind(), text::compare::head::goal()];
     let heads = heads.map(|key| format!("<th>{}</th>", escape(&word(lang, key))));
-    let title = escape(&word(lang, "compare.tasks"));
+    let title = escape(&word(lang, text::compare::tasks()));
     let mut text = format!("<h2>{title}</h2>\n<table>\n<tr>{}</tr>\n", heads.concat());
     for task in &results.contest.tasks {
         text.push_str(&format!(

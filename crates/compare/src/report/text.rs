@@ -6,7 +6,8 @@ use super::grid::lines;
 use super::{Detail, Manner, word};
 use crate::task::TaskKind;
 use crate::{Results, Tally, Task};
-use everloop_assistant::show::Table;
+use everloop_agenda::show::Table;
+use everloop_text as text;
 use everloop_types::Lang;
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ pub fn text(results: &Results, manner: Manner) -> String {
     let mut parts = Vec::new();
     for model in &results.contest.models {
         if several || manner.detail == Detail::PerTask {
-            parts.push(everloop_text::get(manner.lang, "compare.model", &[("name", model)]));
+            parts.push(text::compare::model(&model).in_lang(manner.lang));
         }
         let columns = all(results, model);
         parts.push(lines(&rows(results, model, manner.lang, &columns)));
@@ -28,8 +29,7 @@ pub fn text(results: &Results, manner: Manner) -> String {
     }
     if !results.is_complete() {
         let (done, all) = (number(results.cells.len() as u64), results.contest.size().to_string());
-        let args = [("done", done.as_str()), ("all", all.as_str())];
-        parts.push(everloop_text::get(manner.lang, "compare.incomplete", &args));
+        parts.push(text::compare::incomplete(&done.as_str(), &all.as_str()).in_lang(manner.lang));
     }
     parts.join("\n\n")
 }
@@ -81,14 +81,14 @@ pub(super) fn loops_of(
 
 /// The heads of such rows.
 pub(super) fn heads(lang: Lang, columns: &[Column]) -> Vec<String> {
-    let head = [word(lang, "compare.head.loop")];
+    let head = [word(lang, text::compare::head::r#loop())];
     head.into_iter().chain(columns.iter().map(|column| column.head(lang))).collect()
 }
 
 /// The tasks as rows, the loops as columns.
 pub(super) fn per_task(results: &Results, model: &str, manner: Manner) -> Vec<Vec<String>> {
     let contest = &results.contest;
-    let head = [word(manner.lang, "compare.head.task")];
+    let head = [word(manner.lang, text::compare::head::task())];
     let heads = head.into_iter().chain(contest.loops.iter().cloned());
     let row = |task: &Arc<Task>| {
         let cells = contest
@@ -116,12 +116,12 @@ pub(super) fn kind(kind: TaskKind, lang: Lang) -> String {
     word(
         lang,
         match kind {
-            TaskKind::Files => "compare.kind.files",
-            TaskKind::Todos => "compare.kind.todos",
-            TaskKind::Search => "compare.kind.search",
-            TaskKind::Data => "compare.kind.data",
-            TaskKind::Recovery => "compare.kind.recovery",
-            TaskKind::Clarification => "compare.kind.clarification",
+            TaskKind::Files => text::compare::kind::files(),
+            TaskKind::Todos => text::compare::kind::todos(),
+            TaskKind::Search => text::compare::kind::search(),
+            TaskKind::Data => text::compare::kind::data(),
+            TaskKind::Recovery => text::compare::kind::recovery(),
+            TaskKind::Clarification => text::compare::kind::clarification(),
         },
     )
 }
@@ -129,8 +129,12 @@ pub(super) fn kind(kind: TaskKind, lang: Lang) -> String {
 /// The tasks, for `--list`.
 #[must_use]
 pub fn list(tasks: &[Arc<Task>], lang: Lang, width: Option<usize>) -> String {
-    let heads = ["compare.head.task", "compare.head.kind", "compare.head.sentences"];
-    let heads = heads.into_iter().chain(["compare.head.goal"]).map(|key| word(lang, key));
+    let heads = [
+        text::compare::head::task(),
+        text::compare::head::kind(),
+        text::compare::head::sentences(),
+    ];
+    let heads = heads.into_iter().chain([text::compare::head::goal()]).map(|key| word(lang, key));
     let mut table = Table::new(heads.collect());
     for task in tasks {
         let sentences = task.sentences().to_string();

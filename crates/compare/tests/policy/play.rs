@@ -3,9 +3,10 @@
 use crate::world::World;
 use everloop_compare::policy::Mind;
 use everloop_loops::{AnyRun, Decision, Planned, output_schema, own_tools};
-use everloop_models::{Request, WirePrompt};
+use everloop_ports::{Request, WirePrompt};
 use everloop_types::journal::{
-    EffectFinished, EffectPlanned, Entry, EpochStarted, Kind, Outcome, RunCreated,
+    EffectFinished, EffectPlanned, Entry, EpochStarted, Kind, Outcome, PlannedModelCall,
+    PlannedToolCall, RunCreated,
 };
 use everloop_types::{
     EffectId, Frame, Goal, Lang, Message, ModelCall, Offer, OutputSchema, Reason, Reply, RunId,
@@ -83,7 +84,6 @@ pub(crate) fn play(loop_name: &str, goal: &str, world: World, mind: Mind, frame:
         loop_name: loop_name.to_owned(),
         loop_ver: AnyRun::version(loop_name).expect("a loop of that name"),
         frame: digest_json(&frame),
-        seed: 7,
         build: "test".to_owned(),
         policy_hash: String::new(),
     };
@@ -117,8 +117,10 @@ impl Player {
         for (index, effect) in effects.iter().enumerate() {
             let outcome = match (&effect.planned, &effect.refused) {
                 (_, Some(seen)) => Outcome::Observed(seen.clone()),
-                (EffectPlanned::CallModel { call, .. }, None) => Outcome::Replied(self.ask(call)),
-                (EffectPlanned::CallTool { call, .. }, None) => {
+                (EffectPlanned::CallModel(PlannedModelCall { call, .. }), None) => {
+                    Outcome::Replied(self.ask(call))
+                }
+                (EffectPlanned::CallTool(PlannedToolCall { call, .. }), None) => {
                     Outcome::Observed(self.world.answer(call))
                 }
             };

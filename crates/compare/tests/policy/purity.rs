@@ -4,7 +4,7 @@ use crate::play::play;
 use crate::world::{World, frame};
 use everloop_compare::policy::{Flaw, Mind, POLICIES, by_name};
 use everloop_loops::LOOPS;
-use everloop_models::{Model as _, Request, WirePrompt};
+use everloop_ports::{Model as _, Request, WirePrompt};
 use everloop_types::{Reply, Usage};
 use std::collections::HashMap;
 use std::sync::Arc;

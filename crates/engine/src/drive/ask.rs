@@ -1,11 +1,11 @@
 //! People: their letters, what they are asked, their answers. Their permission is in `permit`.
 
 use super::{DriveError, Driven, Driver, Flow};
-use everloop_loops::{Outstanding, Stage};
-use everloop_store::{NewMessage, Taken, Then};
+use everloop_loops::{CallStage, OpenToolCall};
+use everloop_store::{NewMessage, NextStatus, TakenMessage};
+use everloop_text as text;
 use everloop_text::Told;
-use everloop_types::journal::{Input, Kind, Letter, Waiting, WaitingOn};
-use everloop_types::planted::{self, Bug};
+use everloop_types::journal::{InboxMessage, Input, Kind, Waiting, WaitingOn};
 use everloop_types::{Ending, Lang, Observation, Question, QuestionKind, ToolCall, Words};
 
 /// What the inbox held.
@@ -27,34 +27,35 @@ impl Driver<'_> {
 
     /// Takes what lies in the inbox, though the bell may not have rung for it here.
     pub(super) async fn read_mail(&mut self, rings: u64) -> Result<Mail, DriveError> {
-        let unread = self.engine.store.unread(&self.claim.run).await;
+        let unread = self.engine.store.inbox().unread(&self.claim.run).await;
         let unread = unread.map_err(|source| self.failed(source))?;
         self.claim.inbox_ctr = unread.inbox_ctr;
         self.ear.heard = rings;
         let already: Vec<String> = self.pending.taken.iter().map(|t| t.dedupe.clone()).collect();
         let mut mail = Mail::Nothing;
-        for (dedupe, letter) in unread.letters {
+        for (dedupe, letter) in unread.messages {
             if already.contains(&dedupe) {
                 continue;
             }
-            let forgotten = planted::is_on(Bug::CancelForgotten) && !self.begun_here.is_empty();
-            if matches!(letter, Letter::Cancel { .. }) && !forgotten {
+            if matches!(letter, InboxMessage::Cancel { .. }) && !self.plant_deafness() {
                 mail = Mail::Cancel;
             }
             // Nobody goes on in place of a run that was canceled first.
-            if matches!(letter, Letter::Switch(_)) && mail == Mail::Cancel {
+            if matches!(letter, InboxMessage::Switch(_)) && mail == Mail::Cancel {
                 continue;
             }
             let draft = self.pending.drafts.len();
-            self.pending.taken.push(Taken { dedupe: dedupe.clone(), draft });
+            self.pending.taken.push(TakenMessage { dedupe: dedupe.clone(), draft });
             self.note(None, Kind::Input(Input { dedupe, letter: letter.clone() }));
             match letter {
-                Letter::Answer { question, text, by } => self.take_answer(&question, &text, by),
-                Letter::Child(ended) => self.take_child(&ended),
-                Letter::Cancel { .. }
-                | Letter::Steer { .. }
-                | Letter::AnswerNow
-                | Letter::Switch(_) => {}
+                InboxMessage::Answer { question, text, by } => {
+                    self.take_answer(&question, &text, by)
+                }
+                InboxMessage::Child(ended) => self.take_child(&ended),
+                InboxMessage::Cancel { .. }
+                | InboxMessage::Steer { .. }
+                | InboxMessage::AnswerNow
+                | InboxMessage::Switch(_) => {}
             }
         }
         Ok(mail)
@@ -62,8 +63,8 @@ impl Driver<'_> {
 
     /// An answer to a question that is no longer open settles nothing.
     fn take_answer(&mut self, id: &str, text: &str, by: String) {
-        let asked = self.run.outstanding().iter().find_map(|open| match &open.stage {
-            Stage::Asked(question) if question.id == id => Some((open.clone(), question.kind)),
+        let asked = self.run.open_tool_calls().iter().find_map(|open| match &open.stage {
+            CallStage::Asked(question) if question.id == id => Some((open.clone(), question.kind)),
             _ => None,
         });
         let Some((open, kind)) = asked else { return };
@@ -86,16 +87,16 @@ impl Driver<'_> {
     /// A tool wants to know something: `请确认：…` (PR-9).
     pub(super) async fn ask_person(
         &mut self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         call: &ToolCall,
         text: String,
     ) -> Result<Flow, DriveError> {
         let asked = match without_prefix(&text) {
-            "" => Words::key("confirm.missing"),
+            "" => text::confirm::missing().words(),
             said => Words::Said(said.to_owned()),
         };
         let language = self.run.frame().language;
-        let prefix = everloop_text::get(language, "confirm.prefix", &[]);
+        let prefix = text::confirm::prefix().in_lang(language);
         let words = Words::Said(format!("{prefix}{}", everloop_text::render(&asked, language)));
         self.question(open, QuestionKind::Ask, call, text, &words).await
     }
@@ -103,19 +104,17 @@ impl Driver<'_> {
     /// Nobody knows whether the effect happened, and its tool wants a person to say.
     pub(super) async fn ask_to_settle(
         &mut self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         call: &ToolCall,
     ) -> Result<Flow, DriveError> {
-        let words = Words::with(
-            "settle.question",
-            [("tool", call.tool.clone()), ("args", everloop_types::visible_call(&call.args))],
-        );
+        let words =
+            text::settle::question(&call.tool, &everloop_types::visible_call(&call.args)).words();
         self.question(open, QuestionKind::Settle, call, call.args.clone(), &words).await
     }
 
     pub(super) async fn question(
         &mut self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         kind: QuestionKind,
         call: &ToolCall,
         text: String,
@@ -147,13 +146,13 @@ impl Driver<'_> {
     pub(super) async fn await_answer(&mut self, question: Question) -> Result<Flow, DriveError> {
         let on = WaitingOn::Person { question };
         self.note(None, Kind::Waiting(Waiting { on: on.clone(), until: None }));
-        self.commit(Then::Park { wake_at: None, note: "person".to_owned() }).await?;
+        self.commit(NextStatus::Park { wake_at: None, note: "person".to_owned() }).await?;
         Ok(Flow::Over(Driven::Parked(on)))
     }
 }
 
 /// What names a question; an effect has at most one of each word.
-pub(super) fn question_id(open: &Outstanding, word: &str) -> String {
+pub(super) fn question_id(open: &OpenToolCall, word: &str) -> String {
     format!("q{}.{}.{word}", open.effect.cause, open.effect.index)
 }
 
@@ -161,7 +160,7 @@ pub(super) fn question_id(open: &Outstanding, word: &str) -> String {
 fn without_prefix(question: &str) -> &str {
     let mut question = question.trim();
     while let Some(rest) = [Lang::ZhCn, Lang::En].into_iter().find_map(|lang| {
-        let prefix = everloop_text::get(lang, "confirm.prefix", &[]);
+        let prefix = text::confirm::prefix().in_lang(lang);
         let prefix = prefix.trim_end_matches([':', '：', ' ']);
         let rest = question.strip_prefix(prefix)?.trim_start();
         rest.strip_prefix([':', '：'])

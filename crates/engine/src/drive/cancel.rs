@@ -1,10 +1,10 @@
 //! The end that the user asks for, and calls that are no longer wanted.
 
 use super::{DriveError, Driven, Driver};
-use everloop_loops::{Decision, Outstanding, Stage};
+use everloop_loops::{CallStage, Decision};
 use everloop_store::StoreError;
-use everloop_types::journal::{EffectPlanned, Outcome};
-use everloop_types::{Ending, Observation, OnError};
+use everloop_types::journal::Outcome;
+use everloop_types::{Ending, Observation};
 
 impl Driver<'_> {
     /// Every outstanding effect gets its outcome, then the run ends. Nothing runs any more here.
@@ -20,19 +20,17 @@ impl Driver<'_> {
     }
 
     pub(super) fn settle_outstanding(&mut self, why: &str) {
-        self.pending.kin.stops_children |= self.run.living_child().is_some();
-        for open in self.run.outstanding().to_vec() {
-            let outcome = match &open.planned {
-                EffectPlanned::CallModel { .. } => Outcome::Canceled,
-                EffectPlanned::CallTool { .. } if matches!(open.stage, Stage::Delegated(_)) => {
-                    Outcome::Observed(not_awaited(why))
-                }
-                EffectPlanned::CallTool { .. } if open.may_have_acted => {
-                    Outcome::Observed(interrupted(""))
-                }
-                EffectPlanned::CallTool { .. } => Outcome::Observed(not_wanted(why)),
+        self.pending.relations.stops_children |= self.run.living_child().is_some();
+        if let Some(open) = self.run.open_model_call().cloned() {
+            self.note_outcome(open.effect, Outcome::Canceled, 0);
+        }
+        for open in self.run.open_tool_calls().to_vec() {
+            let seen = match open.stage {
+                CallStage::Delegated(_) => not_awaited(why),
+                _ if open.may_have_acted => interrupted(""),
+                _ => not_wanted(why),
             };
-            self.note_outcome(open.effect, outcome, 0);
+            self.note_outcome(open.effect, Outcome::Observed(seen), 0);
         }
     }
 
@@ -40,25 +38,6 @@ impl Driver<'_> {
         match decision {
             Decision::Finish { status, reason, words } => self.finish(status, reason, &words).await,
             Decision::Do(_) => unreachable!("an ending asks for nothing more"),
-        }
-    }
-
-    /// After a failure in a batch that stops on errors, the unstarted rest is not performed.
-    pub(super) fn cancel_the_rest(&mut self, failed: &Outstanding) {
-        let EffectPlanned::CallTool { on_error: OnError::Stop, .. } = &failed.planned else {
-            return;
-        };
-        let cause = failed.effect.cause;
-        let rest: Vec<Outstanding> = self
-            .run
-            .outstanding()
-            .iter()
-            .filter(|open| open.effect.cause == cause && open.stage == Stage::Planned)
-            .cloned()
-            .collect();
-        for open in rest {
-            let seen = not_wanted("an earlier call of the same batch failed");
-            self.note_outcome(open.effect, Outcome::Observed(seen), 0);
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::{DriveError, Driver};
 use crate::{Auditor, Summary, Update};
-use everloop_store::{Commit, Position, StoreError, Then};
-use everloop_types::journal::{EffectPlanned, Entry, Kind, SnapshotTaken};
+use everloop_store::{Commit, NextStatus, Position, StoreError};
+use everloop_types::journal::{Entry, Kind, SnapshotTaken};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{RunId, Status, digest_bytes};
 
@@ -12,38 +12,26 @@ const STORE_TRIES_MAX: u32 = 5;
 
 impl Driver<'_> {
     /// Makes everything noted so far durable, and only then shows it to watchers.
-    pub(super) async fn commit(&mut self, then: Then) -> Result<(), DriveError> {
+    pub(super) async fn commit(&mut self, then: NextStatus) -> Result<(), DriveError> {
         let now = self.engine.clock.now();
-        if self.pending.drafts.is_empty() && matches!(then, Then::GoOn) {
+        if self.pending.drafts.is_empty() && matches!(then, NextStatus::GoOn) {
             return Ok(());
         }
         let mut commit = std::mem::replace(&mut self.pending, Commit::new(Vec::new(), now));
         commit.then = then;
         commit.now = now;
         self.add_snapshot(&mut commit);
-        if planted::is_on(Bug::SnapshotAhead) && commit.snapshot.is_some() {
-            let mut ahead = Commit::new(vec![commit.drafts.remove(0)], now);
-            ahead.snapshot = commit.snapshot.take();
-            self.append(&ahead).await?;
-        }
+        self.plant_snapshot_ahead(&mut commit).await?;
         let entries = self.append(&commit).await?;
-        if matches!(commit.then, Then::Finish(_)) && self.run.unaccounted().is_empty() {
-            self.engine.means.forget(&self.claim.run);
+        if matches!(commit.then, NextStatus::Finish(_)) && self.run.unaccounted().is_empty() {
+            self.engine.environment.forget(&self.claim.run);
         }
+        super::log::log_entries(&entries);
         self.audit(&entries);
-        // A plan is told before the first call that it leads to, and after all else.
-        let (run, watchers) = (self.claim.run.clone(), &self.engine.watchers);
-        let is_call = |entry: &Entry| {
-            matches!(entry.kind, Kind::EffectPlanned(EffectPlanned::CallTool { .. }))
-        };
-        let first = entries.iter().position(is_call).unwrap_or(entries.len());
-        for (place, entry) in entries.into_iter().enumerate() {
-            if place == first {
-                watchers.tell(|| Update::Progress(run.clone(), self.run.progress()));
-            }
-            watchers.tell(|| Update::Entry(run.clone(), Box::new(entry)));
+        let run = &self.claim.run;
+        for entry in entries {
+            self.engine.watchers.tell(|| Update::Entry(run.clone(), Box::new(entry)));
         }
-        watchers.tell(|| Update::Progress(run.clone(), self.run.progress()));
         self.remember();
         Ok(())
     }
@@ -51,14 +39,18 @@ impl Driver<'_> {
     /// Takes in what the journal has, so that the outcome of a call that was planned before is told
     /// with its arguments. What was told then is not told again.
     pub(super) async fn open_audit(&mut self) -> Result<(), DriveError> {
-        if self.engine.means.audit_log().is_none() {
+        if self.engine.environment.audit_log().is_none() {
             return Ok(());
         }
         let run = self.claim.run.clone();
         let failed = |source| DriveError::Store { run: run.clone(), source };
-        let Some(row) = self.engine.store.run(&run).await.map_err(failed)? else { return Ok(()) };
+        let Some(row) = self.engine.store.runs().get(&run).await.map_err(failed)? else {
+            return Ok(());
+        };
         let mut auditor = Auditor::new(row.origin.forked.as_ref());
-        for entry in self.engine.store.journal(&run, 0, usize::MAX).await.map_err(failed)? {
+        for entry in
+            self.engine.store.journal().entries(&run, 0, usize::MAX).await.map_err(failed)?
+        {
             auditor.entry(&entry);
         }
         self.kept.audit = Some(Box::new((auditor, row)));
@@ -67,7 +59,8 @@ impl Driver<'_> {
 
     /// Tells the calls that ended with these entries, which are durable.
     fn audit(&mut self, entries: &[Entry]) {
-        let (Some(log), Some(audit)) = (self.engine.means.audit_log(), &mut self.kept.audit) else {
+        let (Some(log), Some(audit)) = (self.engine.environment.audit_log(), &mut self.kept.audit)
+        else {
             return;
         };
         let (auditor, row) = audit.as_mut();
@@ -86,23 +79,25 @@ impl Driver<'_> {
         let (run, at) = (&self.claim.run, self.run.last_at());
         let untrusted = !self.run.holding().untrusted.is_empty();
         let summary = Summary { run, number, text: &text, at, untrusted };
-        self.engine.means.remember(self.run.frame(), &summary);
+        self.engine.environment.remember(self.run.frame(), &summary);
         self.kept.summary = number;
     }
 
     /// A commit whose fate is unknown is read back before anything else happens (W3).
-    async fn append(&mut self, commit: &Commit) -> Result<Vec<Entry>, DriveError> {
+    pub(super) async fn append(&mut self, commit: &Commit) -> Result<Vec<Entry>, DriveError> {
         let run = self.claim.run.clone();
         let expected = self.claim.next_seq + commit.drafts.len() as i64;
         let mut tries = 0;
         loop {
-            let error = match self.engine.store.append(&mut self.claim, commit.clone()).await {
-                Ok(entries) => return Ok(entries),
-                Err(StoreError::LeaseLost { .. }) => return Err(DriveError::LeaseLost(run)),
-                Err(error) => error,
-            };
+            let error =
+                match self.engine.store.journal().append(&mut self.claim, commit.clone()).await {
+                    Ok(entries) => return Ok(entries),
+                    Err(StoreError::LeaseLost { .. }) => return Err(DriveError::LeaseLost(run)),
+                    Err(error) => error,
+                };
             tries += 1;
-            let place = self.place_for_sure(&run).await?;
+            super::log::log_store_retry(&error);
+            let place = self.confirmed_position(&run).await?;
             match place.filter(|_| !planted::is_on(Bug::LostReplyNotReadBack)) {
                 Some(place) if place.epoch != self.claim.epoch => {
                     return Err(DriveError::LeaseLost(run));
@@ -110,7 +105,8 @@ impl Driver<'_> {
                 Some(place) if place.next_seq == expected && took_place(commit, &place) => {
                     self.claim.next_seq = expected;
                     let from = expected - commit.drafts.len() as i64 - 1;
-                    let entries = self.engine.store.journal(&run, from, commit.drafts.len()).await;
+                    let entries =
+                        self.engine.store.journal().entries(&run, from, commit.drafts.len()).await;
                     return entries.map_err(|source| DriveError::Store { run, source });
                 }
                 _ if error.is_transient() && tries < STORE_TRIES_MAX => {
@@ -122,10 +118,10 @@ impl Driver<'_> {
     }
 
     /// Nothing may be done after a failed commit before the run's place is known.
-    async fn place_for_sure(&self, run: &RunId) -> Result<Option<Position>, DriveError> {
+    async fn confirmed_position(&self, run: &RunId) -> Result<Option<Position>, DriveError> {
         let mut tries = 0;
         loop {
-            match self.engine.store.position(run).await {
+            match self.engine.store.runs().position(run).await {
                 Ok(place) => return Ok(place),
                 Err(source) if tries >= STORE_TRIES_MAX => {
                     return Err(DriveError::Store { run: run.clone(), source });
@@ -157,5 +153,5 @@ impl Driver<'_> {
 /// A commit without entries leaves the place as it was; then the status tells.
 fn took_place(commit: &Commit, place: &Position) -> bool {
     let still_ours = place.status == Status::Running;
-    !commit.drafts.is_empty() || still_ours == (commit.then == Then::GoOn)
+    !commit.drafts.is_empty() || still_ours == (commit.then == NextStatus::GoOn)
 }

@@ -12,15 +12,13 @@
 use super::{DriveError, Driven, Driver, Flow};
 use crate::ids::derived_id;
 use crate::submit::policy_hash;
-use everloop_loops::{AnyRun, LOOPS, Outstanding, own_max_steps};
-use everloop_store::{NewChild, NewRun, Report, Then};
-use everloop_tools::DelegateArgs;
-use everloop_types::journal::{
-    ChildEnded, Delegated, EffectPlanned, Kind, RunCreated, Used, Waiting, WaitingOn,
-};
+use everloop_loops::{LOOPS, LoopSpec, OpenToolCall};
+use everloop_ports::DelegateArgs;
+use everloop_store::{ChildReport, NewChild, NewRun, NextStatus};
+use everloop_types::journal::{ChildEnded, Delegated, Kind, RunCreated, Used, Waiting, WaitingOn};
 use everloop_types::{
-    Budget, ConversationId, Ending, Frame, Goal, Holding, Labels, Limits, Observation, Policy,
-    RunId, Status, TODO_WRITE, ToolSpec, UtcMs, Words, digest_json,
+    Budget, ConversationId, Ending, Frame, Goal, Labels, Limits, Observation, Policy, RunId,
+    Status, TODO_WRITE, Taint, ToolSpec, UtcMs, Words, digest_json,
 };
 
 /// The tool whose calls other runs answer.
@@ -33,7 +31,7 @@ impl Driver<'_> {
     /// Makes the child and parks, in one transaction; or says why there is none.
     pub(super) async fn delegate(
         &mut self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         wanted: &DelegateArgs,
     ) -> Result<Flow, DriveError> {
         // Time and place stand in the first line; the rest is the talk, which is not passed on.
@@ -47,7 +45,7 @@ impl Driver<'_> {
             }
         };
         let to = child.new.run.clone();
-        self.pending.kin.child = Some(Box::new(child));
+        self.pending.relations.child = Some(Box::new(child));
         let delegated = Kind::Delegated(Delegated { to: to.clone() });
         self.note(Some(open.effect.clone()), delegated);
         self.await_child(open, to).await
@@ -57,26 +55,23 @@ impl Driver<'_> {
     /// letter is waited for all the same: only then is known what it used.
     pub(super) async fn await_child(
         &mut self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         child: RunId,
     ) -> Result<Flow, DriveError> {
-        let deadline = match &open.planned {
-            EffectPlanned::CallTool { deadline, .. } => *deadline,
-            EffectPlanned::CallModel { .. } => None,
-        };
+        let deadline = open.planned.deadline;
         let late = deadline.is_some_and(|at| at <= self.engine.clock.now());
-        self.pending.kin.stops_children |= late;
+        self.pending.relations.stops_children |= late;
         let until = deadline.filter(|_| !late);
         let on = WaitingOn::Child { run: child };
         self.note(None, Kind::Waiting(Waiting { on: on.clone(), until }));
-        self.commit(Then::Park { wake_at: until, note: "child".to_owned() }).await?;
+        self.commit(NextStatus::Park { wake_at: until, note: "child".to_owned() }).await?;
         Ok(Flow::Over(Driven::Parked(on)))
     }
 
     /// A child has ended: its words are the call's outcome.
     pub(super) fn take_child(&mut self, ended: &ChildEnded) {
-        let waits = |open: &&Outstanding| open.waits_for(&ended.child);
-        let Some(open) = self.run.outstanding().iter().find(waits).cloned() else { return };
+        let waits = |open: &&OpenToolCall| open.waits_for(&ended.child);
+        let Some(open) = self.run.open_tool_calls().iter().find(waits).cloned() else { return };
         self.note_labeled(&open, told(ended), 0, ended.labels);
     }
 
@@ -92,17 +87,17 @@ impl Driver<'_> {
             None => Labels::default(),
         };
         let ended = ChildEnded { child: self.claim.run.clone(), status, text, used, labels };
-        self.pending.kin.report = Some(Box::new(Report { to: by.run.clone(), ended }));
+        self.pending.relations.report = Some(Box::new(ChildReport { to: by.run.clone(), ended }));
     }
 
     fn child(
         &self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         wanted: &DelegateArgs,
         context: String,
     ) -> Result<NewChild, Observation> {
         let loop_name = wanted.loop_name.clone().unwrap_or(self.claim.loop_name.clone());
-        let Some(loop_ver) = AnyRun::version(&loop_name) else {
+        let Some(child_loop) = LoopSpec::named(&loop_name) else {
             let known = LOOPS.join(", ");
             let name: String = loop_name.chars().take(64).collect();
             return Err(refused(&format!("there is no loop {name:?}; the loops are: {known}")));
@@ -115,15 +110,14 @@ impl Driver<'_> {
         }
         let mut frame = child_frame(frame, tools, self.run.allowance()?, self.run.holding());
         let steps = &mut frame.limits.steps.max_steps;
-        *steps = max_steps(*steps, &self.claim.loop_name, &loop_name);
+        *steps = max_steps(*steps, self.run.spec(), child_loop);
         let by = open.effect.clone();
         let run = RunId::new(derived_id("run_", &by));
         let created = RunCreated {
             goal: Goal { text: wanted.task.trim().to_owned(), context, images: Vec::new() },
             loop_name,
-            loop_ver,
+            loop_ver: child_loop.version,
             frame: digest_json(&frame),
-            seed: u64::from_str_radix(&digest_json(&run)[..16], 16).unwrap_or_default(),
             build: self.engine.identity.build.clone(),
             policy_hash: policy_hash(&frame),
         };
@@ -133,7 +127,6 @@ impl Driver<'_> {
             created,
             frame,
             idem_key: None,
-            priority: 0,
             now: self.now(),
         };
         Ok(NewChild { new, by })
@@ -162,8 +155,8 @@ fn tools(frame: &Frame, named: Option<&[String]>) -> Result<Vec<ToolSpec>, Obser
 
 /// All that the parent has, but for its leave to do things unasked and what it was told before. The
 /// task may hold what the parent has read; what people opened for the parent stays there.
-fn child_frame(parent: &Frame, tools: Vec<ToolSpec>, budget: Budget, held: &Holding) -> Frame {
-    let mut inherited = Holding::default();
+fn child_frame(parent: &Frame, tools: Vec<ToolSpec>, budget: Budget, held: &Taint) -> Frame {
+    let mut inherited = Taint::default();
     inherited.join(held);
     let delegate = parent.limits.delegate.below();
     let system = match parent.system.contains(CHILD) {
@@ -181,8 +174,8 @@ fn child_frame(parent: &Frame, tools: Vec<ToolSpec>, budget: Budget, held: &Hold
 }
 
 /// A limit that somebody set holds for the child as well; else it has its own loop's (RA-16).
-fn max_steps(parents: u32, parent: &str, child: &str) -> u32 {
-    if parents == own_max_steps(parent) { own_max_steps(child) } else { parents }
+fn max_steps(parents: u32, parent: &LoopSpec, child: &LoopSpec) -> u32 {
+    if parents == parent.max_steps { child.max_steps } else { parents }
 }
 
 /// What the model reads of a child's end.

@@ -1,47 +1,45 @@
 //! One model call: attempts, back-off, patience.
 
+use super::log;
 use super::tagged::Tagged;
 use super::{DriveError, Driven, Driver, Flow};
 use crate::clock::measured;
 use crate::{Fragment, Update};
-use everloop_loops::{AgentLoop, Autonomous, Outstanding, output_schema, own_tools};
-use everloop_models::{Delta, Request};
-use everloop_store::Then;
-use everloop_types::journal::{
-    EffectAttemptFailed, EffectPlanned, Kind, Outcome, Waiting, WaitingOn,
-};
+use everloop_loops::{OpenModelCall, ReplyForm, output_schema, own_tools};
+use everloop_ports::{Delta, Request};
+use everloop_store::NextStatus;
+use everloop_types::journal::{EffectAttemptFailed, Kind, Outcome, Waiting, WaitingOn};
 use everloop_types::{
     Fallback, Frame, ModelCall, ModelError, Offer, Reply, TagFilter, ToolSpec, Unmarked, Untagged,
     UtcMs,
 };
+use tracing::{Instrument, info};
 
 /// How an attempt ended.
 enum Attempt {
     Over(Result<Reply, ModelError>),
     /// This process cannot reach the model at all; another one may.
-    NoMeans(ModelError),
+    Unavailable(ModelError),
     /// The run was canceled, or this process is to stop.
     Interrupted,
 }
 
 impl Driver<'_> {
-    pub(super) async fn ask_model(&mut self, open: Outstanding) -> Result<Flow, DriveError> {
-        let EffectPlanned::CallModel { call, prompt, .. } = &open.planned else {
-            return Ok(Flow::GoOn);
-        };
-        if self.run.prompt_digest() != *prompt {
+    pub(super) async fn ask_model(&mut self, open: OpenModelCall) -> Result<Flow, DriveError> {
+        let call = &open.planned.call;
+        if self.run.prompt_digest() != open.planned.prompt {
             // This program renders another prompt than the one that planned the call.
             self.note_outcome(open.effect.clone(), Outcome::Superseded, 0);
             return Ok(Flow::GoOn);
         }
-        self.commit(Then::GoOn).await?;
+        self.commit(NextStatus::GoOn).await?;
         let engine = self.engine;
-        let attempt = self.attempt(call, open.failed_attempts);
+        let attempt = self.attempt(call, &open);
         let (attempt, took_ms) = measured(engine.clock(), attempt).await;
         match attempt {
             // The main loop finds out why, and ends the run or gives it back.
             Attempt::Interrupted => {}
-            Attempt::NoMeans(error) => {
+            Attempt::Unavailable(error) => {
                 let again_ms = self.engine.rules.backoff_max_ms;
                 let until = self.engine.clock.now().saturating_add_unsigned(again_ms);
                 return self.park_for_model(error, until).await;
@@ -54,20 +52,20 @@ impl Driver<'_> {
         Ok(Flow::GoOn)
     }
 
-    async fn attempt(&mut self, call: &ModelCall, failed_attempts: u32) -> Attempt {
+    async fn attempt(&mut self, call: &ModelCall, open: &OpenModelCall) -> Attempt {
         let frame = self.run.frame().clone();
-        let choice = frame.model.after(failed_attempts);
-        let (model, name) = match self.engine.means.model(&choice) {
+        let choice = frame.model.after(open.failed_attempts);
+        let (model, name) = match self.engine.environment.model(&choice) {
             Ok(found) => found,
-            Err(error) => return Attempt::NoMeans(error),
+            Err(error) => return Attempt::Unavailable(error),
         };
+        let span = log::model_span(&open.effect, &name, open.failed_attempts + 1);
         let mut wire = std::mem::take(&mut self.wire);
-        let run = self.claim.run.clone();
         let watchers = &self.engine.watchers;
         let own = own_tools(&call.offer, &frame);
         let output = call.output.map(|contract| output_schema(contract, &frame));
-        let tell = |fragment| watchers.tell(|| Update::Delta(run.clone(), fragment));
-        let mut stream = Stream::new(frame.mark(), self.claim.loop_name == Autonomous::NAME);
+        let tell = |fragment| watchers.tell(|| Update::Delta(open.effect.clone(), fragment));
+        let mut stream = Stream::new(frame.mark(), self.run.spec().reply_form == ReplyForm::Tags);
         let mut on_delta = |delta: Delta<'_>| {
             // What a loop's own tool is told is the loop's; it shows what is for people (PET-6).
             if !own.is_empty() && matches!(delta, Delta::Text(_) | Delta::CallArgs { .. }) {
@@ -88,7 +86,7 @@ impl Driver<'_> {
         let attempt = tokio::select! {
             biased;
             () = self.engine.interrupted(&self.claim.run, self.ear.heard) => Attempt::Interrupted,
-            replied = model.ask(request, &mut on_delta) => Attempt::Over(replied),
+            replied = model.ask(request, &mut on_delta).instrument(span) => Attempt::Over(replied),
         };
         if let Attempt::Over(Ok(_)) = attempt {
             stream.rest().into_iter().for_each(tell);
@@ -101,7 +99,7 @@ impl Driver<'_> {
     /// that.
     async fn model_failed(
         &mut self,
-        open: Outstanding,
+        open: OpenModelCall,
         error: ModelError,
         took_ms: u64,
     ) -> Result<Flow, DriveError> {
@@ -139,9 +137,7 @@ impl Driver<'_> {
         if self.waited_ms > rules.patience_ms {
             return self.park_for_model(error, retry_at).await;
         }
-        let run = self.claim.run.clone();
-        self.engine.watchers.tell(|| Update::Retrying { run, error, wait_ms });
-        self.commit(Then::GoOn).await?;
+        self.commit(NextStatus::GoOn).await?;
         tokio::select! {
             biased;
             () = self.engine.clock.pause(wait_ms) => {}
@@ -156,10 +152,11 @@ impl Driver<'_> {
     /// takes up the run after us.
     async fn fall_back(
         &mut self,
-        open: Outstanding,
+        open: OpenModelCall,
         error: ModelError,
         fallback: Fallback,
     ) -> Result<Flow, DriveError> {
+        info!(effect = %open.effect, model = fallback.name, "fallback model takes over");
         let failed = EffectAttemptFailed {
             attempt: fallback.after_attempts,
             error: error.detail.clone(),
@@ -167,9 +164,7 @@ impl Driver<'_> {
             may_have_acted: false,
         };
         self.note(Some(open.effect), Kind::EffectAttemptFailed(failed));
-        self.commit(Then::GoOn).await?;
-        let (run, to) = (self.claim.run.clone(), fallback.name);
-        self.engine.watchers.tell(|| Update::FellBack { run, error, to });
+        self.commit(NextStatus::GoOn).await?;
         Ok(Flow::GoOn)
     }
 
@@ -182,7 +177,7 @@ impl Driver<'_> {
         let on = WaitingOn::Model { error };
         self.note(None, Kind::Waiting(Waiting { on: on.clone(), until: Some(until) }));
         let note = "model".to_owned();
-        self.commit(Then::Park { wake_at: Some(until), note }).await?;
+        self.commit(NextStatus::Park { wake_at: Some(until), note }).await?;
         Ok(Flow::Over(Driven::Parked(on)))
     }
 }

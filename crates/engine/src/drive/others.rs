@@ -1,10 +1,9 @@
 //! Text that others wrote, marked as what it is.
 
 use super::Driver;
-use everloop_loops::Outstanding;
-use everloop_tools::{BY_OTHERS, FROM_THE_WEB};
+use everloop_loops::OpenToolCall;
+use everloop_ports::{BY_OTHERS, FROM_THE_WEB};
 use everloop_types::Observation;
-use everloop_types::journal::EffectPlanned;
 
 /// The tool that searches. Those for pages and requests, and those of MCP servers, say it
 /// themselves.
@@ -12,8 +11,8 @@ const SEARCH: &str = "internet_search";
 
 impl Driver<'_> {
     /// What others wrote, below a line that says what it is (RA-19): a file, or what was found.
-    pub(super) fn marked(&self, open: &Outstanding, mut seen: Observation) -> Observation {
-        let EffectPlanned::CallTool { call, .. } = &open.planned else { return seen };
+    pub(super) fn marked(&self, open: &OpenToolCall, mut seen: Observation) -> Observation {
+        let call = &open.planned.call;
         let frame = self.run.frame();
         let flow = frame.tool(&call.tool).and_then(|tool| tool.handling.flow.as_ref());
         let line = match call.tool.as_str() {

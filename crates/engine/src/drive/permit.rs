@@ -1,12 +1,7 @@
 //! Permission for one call: by rules, by what stands, by `--yes`, or by a person.
 //!
-//! ```text
-//!   a denial of any rule ──► the model is told
-//!   labels hold it back ───► a question of its own, whatever else is allowed
-//!   no wall stands ────────► a question of its own, whatever else is allowed
-//!   allowed for good, a rule, --yes ──► it goes on
-//!   else ──────────────────► a question; once, always, or no and why
-//! ```
+//! The facts are read here and weighed in [`crate::permission`].
+//! Then the outcome is journaled, or a person is asked.
 //!
 //! A grant holds for exactly these arguments, once, and as long as policy and tool stay as they
 //! were when it was asked for.
@@ -14,15 +9,20 @@
 use super::ask::question_id;
 use super::judge::{BARE, denied};
 use super::{DriveError, Driver, Flow};
-use everloop_loops::{Outstanding, Stage};
+use crate::permission::{
+    self, Concern, FreedomFacts, GrantFacts, Permission, PermissionFacts, StandingApproval,
+    decide_permission,
+};
+use everloop_loops::{CallStage, OpenToolCall};
+use everloop_ports::{CallPolicy, UnsandboxedReason};
 use everloop_store::allow_for_good;
+use everloop_text as text;
 use everloop_text::Meaning;
-use everloop_tools::{Bareness, Judgement};
-use everloop_types::journal::{ApprovalAsked, ApprovalGiven, EffectPlanned, Kind};
+use everloop_types::journal::{ApprovalAsked, ApprovalGiven, Kind};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
-    Approval, LabelGuard, Observation, QuestionKind, Sends, Standing, ToolCall, Unattended, Walls,
-    WayOut, Words, canonical, digest_json, one_line, stricter, visible, visible_call,
+    Approval, Egress, LabelGuard, Observation, QuestionKind, Sends, Standing, ToolCall, Walls,
+    Words, canonical, digest_json, one_line, stricter, visible, visible_call,
 };
 use serde_json::Value;
 
@@ -32,16 +32,6 @@ const LABELS: &str = "approve_labels";
 /// The last word of the id of a question about a call of which no rule can be sure.
 const VEILED: &str = "approve_veiled";
 
-/// What the rules leave open.
-enum Said {
-    /// One of them allows it, and which.
-    Allowed(String),
-    /// A person is to decide.
-    Ask,
-    /// It is denied, and why.
-    Denied(String),
-}
-
 /// Whether an id is that of a question, or of the same one asked again.
 pub(super) fn is_about(id: &str, question: &str) -> bool {
     id.strip_prefix(question).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -49,32 +39,34 @@ pub(super) fn is_about(id: &str, question: &str) -> bool {
 
 impl Driver<'_> {
     /// Whether nobody has to be asked, by what the frame says.
-    pub(super) fn is_free(&self, open: &Outstanding) -> bool {
-        let EffectPlanned::CallTool { call, .. } = &open.planned else { return true };
-        let frame = self.run.frame();
-        let default = frame.tool(&call.tool).map(|tool| tool.handling.approval);
-        let said = self.policy_says(call);
-        let allowed = said.is_none_or(|(decision, _)| decision == Approval::Allow);
+    pub(super) fn is_free(&self, open: &OpenToolCall) -> bool {
+        let call = &open.planned.call;
         let tool = self.tools.get(&call.tool);
-        let is_delicate = tool.is_some_and(|tool| tool.is_delicate(&call.args));
-        default == Some(Approval::Allow)
-            && allowed
-            && !is_delicate
-            && self.held_by_labels(call).is_none()
+        permission::is_free(FreedomFacts {
+            handling: self.handling_of(call),
+            rule: self.policy_says(call).map(|(decision, _)| decision),
+            is_sensitive: tool.is_some_and(|tool| tool.is_delicate(&call.args)),
+            is_blocked: self.held_by_labels(call).is_some(),
+        })
+    }
+
+    /// What the tool's handling says in this run.
+    fn handling_of(&self, call: &ToolCall) -> Option<Approval> {
+        self.run.frame().tool(&call.tool).map(|tool| tool.handling.approval)
     }
 
     /// What the rules say about a call, and about the file that links make of it.
     fn policy_says(&self, call: &ToolCall) -> Option<(Approval, String)> {
         let frame = self.run.frame();
         let said = frame.policy.says(call, &frame.workspace);
-        match self.as_it_leads(call) {
+        match self.with_resolved_path(call) {
             Some(real) => stricter(said, frame.policy.says(&real, &frame.workspace)),
             None => said,
         }
     }
 
     /// The same call by the path that links lead to, where that is another one.
-    pub(super) fn as_it_leads(&self, call: &ToolCall) -> Option<ToolCall> {
+    pub(super) fn with_resolved_path(&self, call: &ToolCall) -> Option<ToolCall> {
         let path = self.tools.get(&call.tool)?.leads_to(&call.args)?;
         let mut args: Value = serde_json::from_str(&call.args).ok()?;
         args["path"] = Value::String(path);
@@ -82,11 +74,11 @@ impl Driver<'_> {
     }
 
     /// The way out that the run's labels close.
-    fn held_by_labels(&self, call: &ToolCall) -> Option<WayOut> {
+    fn held_by_labels(&self, call: &ToolCall) -> Option<Egress> {
         self.closed_way(call, Walls::Standing)
     }
 
-    fn closed_way(&self, call: &ToolCall, walls: Walls) -> Option<WayOut> {
+    fn closed_way(&self, call: &ToolCall, walls: Walls) -> Option<Egress> {
         let (frame, holding) = (self.run.frame(), self.run.holding());
         if holding.untrusted.is_empty() {
             return None;
@@ -99,20 +91,21 @@ impl Driver<'_> {
         if !guarded {
             return None;
         }
-        let real = self.as_it_leads(call);
+        let real = self.with_resolved_path(call);
         let calls = [Some(call), real.as_ref()].into_iter().flatten();
         let mut ways = calls.filter_map(|call| frame.way_out(call, walls));
-        ways.find(|way| holding.holds_back(way))
+        ways.find(|way| holding.blocks(way))
     }
 
-    /// Whether policy or tool are others than when permission was asked for. A call that may have
-    /// acted goes on as it was begun.
-    pub(super) fn has_lapsed(&self, open: &Outstanding) -> bool {
-        let EffectPlanned::CallTool { call, .. } = &open.planned else { return false };
-        let may_lapse = !open.policy_hash.is_empty() && open.failed_attempts == 0;
-        may_lapse
-            && self.tools.get(&call.tool).is_some()
-            && self.policy_hash(call) != open.policy_hash
+    /// Whether policy or tool are others than when permission was asked for.
+    pub(super) fn has_lapsed(&self, open: &OpenToolCall) -> bool {
+        let call = &open.planned.call;
+        let now = self.tools.get(&call.tool).map(|_| self.policy_hash(call));
+        permission::has_lapsed(GrantFacts {
+            granted_under: &open.policy_hash,
+            now: now.as_deref(),
+            failed_attempts: open.failed_attempts,
+        })
     }
 
     /// What a grant depends on beside the arguments: the policy, and the tool as it is now.
@@ -123,169 +116,146 @@ impl Driver<'_> {
             (&spec.description, &spec.schema, spec.handling.approval, flow)
         });
         let policy = &self.run.frame().policy;
-        match self.as_it_leads(call) {
+        match self.with_resolved_path(call) {
             None => digest_json(&(policy, tool)),
             Some(real) => digest_json(&(policy, tool, real.args)),
         }
     }
 
     /// Permission by the run's policy, or a refusal, or a question to a person.
-    pub(super) async fn permit(&mut self, open: Outstanding) -> Result<Flow, DriveError> {
-        let EffectPlanned::CallTool { call, .. } = open.planned.clone() else {
-            return Ok(Flow::GoOn);
+    pub(super) async fn permit(&mut self, open: OpenToolCall) -> Result<Flow, DriveError> {
+        let call = open.planned.call.clone();
+        let mut facts = self.permission_facts(&call).await;
+        let mut permission = decide_permission(&facts);
+        if permission == Permission::ReadStanding {
+            facts.standing = self.standing_approval(&call).await?;
+            permission = decide_permission(&facts);
+        }
+        if planted::is_on(Bug::ApprovalForOtherArguments)
+            && permission == Permission::Ask(Concern::Call)
+            && !self.begun_here.is_empty()
+        {
+            permission = Permission::Granted("person".to_owned());
+        }
+        match permission {
+            Permission::Granted(by) => self.note_approval(&open, by, None),
+            Permission::Denied(why) => self.note_seen(&open, denied(&why), 0),
+            Permission::Ask(concern) => return self.ask_permission(open, &call, concern).await,
+            // It was read above.
+            Permission::ReadStanding => {}
+        }
+        Ok(Flow::GoOn)
+    }
+
+    /// All that permission for a call depends on, but for what a person allowed for good.
+    async fn permission_facts(&self, call: &ToolCall) -> PermissionFacts {
+        let policy = self.judge(call).await;
+        let walls = match policy {
+            CallPolicy::Unsandboxed(_) => Walls::None,
+            _ => Walls::Standing,
         };
-        let judged = self.judge(&call).await;
-        let said = self.rules_say(&call, &judged);
-        if let Said::Denied(why) = said {
-            self.note_seen(&open, denied(&why), 0);
-            return Ok(Flow::GoOn);
+        let of_run = &self.run.frame().policy;
+        PermissionFacts {
+            handling: self.handling_of(call),
+            rule: self.policy_says(call),
+            blocked: self.closed_way(call, walls),
+            policy,
+            label_guard: of_run.label_guard,
+            standing: StandingApproval::Unread,
+            approve_all: of_run.approve_all,
+            unattended: of_run.unattended,
         }
-        let (bare, veiled) = match judged {
-            Judgement::Bare(why) => (Some(why), None),
-            Judgement::Insist(part) => (None, Some(part)),
-            _ => (None, None),
-        };
-        let walls = if bare.is_some() { Walls::None } else { Walls::Standing };
-        if let Some(way) = self.closed_way(&call, walls) {
-            return self.ask_about_labels(open, &call, &way, bare).await;
-        }
-        if let Some(why) = bare {
-            let words = bare_question(&call, why);
-            return self.ask_permission(open, &call, BARE, &words).await;
-        }
-        if let Some(part) = veiled {
-            let [tool, args] = named(&call);
-            let words = Words::with("approve.veiled", [tool, args, ("part", part)]);
-            return self.ask_permission(open, &call, VEILED, &words).await;
-        }
-        if let Said::Allowed(rule) = said {
-            self.note_approval(&open, format!("rule: {rule}"), None);
-            return Ok(Flow::GoOn);
-        }
-        if let Some(by) = self.allowed_already(&call).await? {
-            self.note_approval(&open, by, None);
-            return Ok(Flow::GoOn);
-        }
-        if planted::is_on(Bug::ApprovalForOtherArguments) && !self.begun_here.is_empty() {
-            self.note_approval(&open, "person".to_owned(), None);
-            return Ok(Flow::GoOn);
-        }
-        let mut words = vec![Words::with("approve.question", named(&call))];
-        words.extend(self.scope_of_always(&call));
-        self.ask_permission(open, &call, "approve", &Words::All(words)).await
     }
 
     /// What "always" would cover, where that is more than this very call.
     fn scope_of_always(&self, call: &ToolCall) -> Option<Words> {
-        let real = self.as_it_leads(call);
+        let real = self.with_resolved_path(call);
         let wide = Standing::for_call(self.run.frame(), real.as_ref().unwrap_or(call), "", 0);
         let (kind, what) = wide.resource.split_once(':')?;
         let key = match kind {
-            "path" => "approve.always_path",
-            "host" => "approve.always_host",
+            "path" => text::approve::always_path,
+            "host" => text::approve::always_host,
             _ => return None,
         };
-        Some(Words::with(key, [("tool", one_line(&call.tool)), ("what", one_line(what))]))
+        Some(key(&one_line(&call.tool), &one_line(what)).words())
     }
 
-    /// Denials first, then wishes to be asked, then permissions, of both kinds of rules.
-    fn rules_say(&self, call: &ToolCall, judged: &Judgement) -> Said {
-        let frame = self.run.frame();
-        let default = frame.tool(&call.tool).map_or(Approval::Deny, |tool| tool.handling.approval);
-        let said = self.policy_says(call);
-        match (default, &said, judged) {
-            (Approval::Deny, ..) => {
-                Said::Denied("this tool may not be used in this run".to_owned())
-            }
-            (_, Some((Approval::Deny, rule)), _) => {
-                Said::Denied(format!("the rule {rule} denies it"))
-            }
-            (_, _, Judgement::Deny(why)) => Said::Denied(why.clone()),
-            (_, Some((Approval::Ask, _)), _) | (_, _, Judgement::Ask(_)) => Said::Ask,
-            (_, Some((Approval::Allow, rule)), _) | (_, _, Judgement::Allow(rule)) => {
-                Said::Allowed(rule.clone())
-            }
-            (_, _, Judgement::Delicate) => Said::Ask,
-            (Approval::Allow, ..) => Said::Allowed("its tool asks nobody".to_owned()),
-            (Approval::Ask, ..) => Said::Ask,
-        }
-    }
-
-    /// What a person has allowed before, for good or for this run.
-    async fn allowed_already(&self, call: &ToolCall) -> Result<Option<String>, DriveError> {
-        let real = self.as_it_leads(call);
+    /// What a person has allowed before, for good.
+    async fn standing_approval(&self, call: &ToolCall) -> Result<StandingApproval, DriveError> {
+        let real = self.with_resolved_path(call);
         let wanted = Standing::for_call(self.run.frame(), real.as_ref().unwrap_or(call), "", 0);
-        let standing = self.engine.store.standing(&wanted).await;
+        let standing = self.engine.store.approvals().find(&wanted).await;
         let standing = standing.map_err(|source| self.failed(source))?;
-        let by_yes = self.run.frame().policy.approve_all.then(|| "--yes".to_owned());
-        Ok(standing.map(|standing| format!("always: {}", standing.id)).or(by_yes))
+        Ok(standing.map_or(StandingApproval::Missing, |found| StandingApproval::Found(found.id)))
+    }
+
+    /// What a person is asked, and the last word of the question's id.
+    fn permission_question(&self, call: &ToolCall, concern: Concern) -> (&'static str, Words) {
+        match concern {
+            Concern::Call => {
+                let mut words = vec![question(call)];
+                words.extend(self.scope_of_always(call));
+                ("approve", Words::All(words))
+            }
+            Concern::Labels(way, None) => (LABELS, self.labels_question(call, &way)),
+            // One answer for both: whoever gives it was told both.
+            Concern::Labels(way, Some(reason)) => {
+                let both = vec![self.labels_question(call, &way), bare_question(call, reason)];
+                (BARE, Words::All(both))
+            }
+            Concern::Unsandboxed(reason) => (BARE, bare_question(call, reason)),
+            Concern::Unclear(part) => {
+                let (tool, args) = named(call);
+                let veiled = text::approve::Veiled { tool: &tool, args: &args, part: &part };
+                (VEILED, veiled.text().words())
+            }
+        }
     }
 
     /// No flag and no rule covers a call that may carry away what the run has read.
-    async fn ask_about_labels(
-        &mut self,
-        open: Outstanding,
-        call: &ToolCall,
-        way: &WayOut,
-        bare: Option<Bareness>,
-    ) -> Result<Flow, DriveError> {
+    fn labels_question(&self, call: &ToolCall, way: &Egress) -> Words {
         let holding = self.run.holding();
-        if self.run.frame().policy.label_guard == Some(LabelGuard::Deny) {
-            let why = format!("it could take what was read out of this run ({})", way.place);
-            self.note_seen(&open, denied(&why), 0);
-            return Ok(Flow::GoOn);
-        }
-        let [tool, args] = named(call);
-        let told = [
-            tool,
-            args,
-            ("untrusted", visible(&holding.untrusted.join("; "))),
-            ("private", visible(&holding.private.join("; "))),
-            ("place", visible(&way.place)),
-        ];
-        let key = match way.to_later_runs {
-            true => "approve.labels_later",
-            false => "approve.labels",
+        let (tool, args) = &named(call);
+        let untrusted = &visible(&holding.untrusted.join("; "));
+        let private = &visible(&holding.private.join("; "));
+        let place = &visible(&way.place);
+        let question = if way.to_later_runs {
+            text::approve::LabelsLater { tool, args, untrusted, place }.text()
+        } else {
+            text::approve::Labels { tool, args, untrusted, private, place }.text()
         };
-        let question = Words::with(key, told);
-        match bare {
-            None => self.ask_permission(open, call, LABELS, &question).await,
-            // One answer for both: whoever gives it was told both.
-            Some(why) => {
-                let both = Words::All(vec![question, bare_question(call, why)]);
-                self.ask_permission(open, call, BARE, &both).await
-            }
-        }
+        question.words()
     }
 
-    /// A question to a person, unless nobody is there.
+    /// A question to a person.
     async fn ask_permission(
         &mut self,
-        open: Outstanding,
+        open: OpenToolCall,
         call: &ToolCall,
-        word: &str,
-        words: &Words,
+        concern: Concern,
     ) -> Result<Flow, DriveError> {
-        if self.run.frame().policy.unattended == Unattended::Deny {
-            let why = "it needs a person, and nobody is there (approvals.unattended = deny)";
-            self.note_seen(&open, denied(why), 0);
-            return Ok(Flow::GoOn);
-        }
+        let (word, words) = self.permission_question(call, concern);
         // One that lapsed had an id already.
         let id = match open.stage {
-            Stage::Planned => question_id(&open, word),
+            CallStage::Planned => question_id(&open, word),
             _ => format!("{}.{}", question_id(&open, word), self.run.last_seq()),
         };
         let policy_hash = self.policy_hash(call);
         let asked = ApprovalAsked { args_hash: digest_json(call), policy_hash };
         self.note(Some(open.effect.clone()), Kind::ApprovalAsked(asked));
-        let words = with_last_line(call, words);
+        let words = with_last_line(call, &words);
         self.put(id, QuestionKind::Approve, call, canonical(&call.args), &words).await
     }
 
     /// What a person answered to a question for permission.
-    pub(super) fn take_permission(&mut self, open: &Outstanding, id: &str, text: &str, by: String) {
-        let EffectPlanned::CallTool { call, .. } = &open.planned else { return };
+    pub(super) fn take_permission(
+        &mut self,
+        open: &OpenToolCall,
+        id: &str,
+        text: &str,
+        by: String,
+    ) {
+        let call = &open.planned.call;
         let about = |word| is_about(id, &question_id(open, word));
         match everloop_text::meaning(text) {
             // Surfaces ask again about what is unclear. What comes here anyway allows nothing.
@@ -306,7 +276,7 @@ impl Driver<'_> {
             }
             Meaning::Always => {
                 let (frame, now) = (self.run.frame(), self.engine.clock.now());
-                let real = self.as_it_leads(call);
+                let real = self.with_resolved_path(call);
                 let standing = Standing::for_call(frame, real.as_ref().unwrap_or(call), &by, now);
                 self.note_approval(open, format!("{by}, always: {}", standing.id), None);
                 self.pending.writes.push(allow_for_good(&standing));
@@ -315,10 +285,10 @@ impl Driver<'_> {
     }
 
     /// An answer counts under the policy that it was asked for under.
-    fn note_approval(&mut self, open: &Outstanding, by: String, releases: Option<String>) {
-        let EffectPlanned::CallTool { call, .. } = &open.planned else { return };
+    fn note_approval(&mut self, open: &OpenToolCall, by: String, releases: Option<String>) {
+        let call = &open.planned.call;
         let policy_hash = match open.stage {
-            Stage::Asked(_) => open.policy_hash.clone(),
+            CallStage::Asked(_) => open.policy_hash.clone(),
             _ => self.policy_hash(call),
         };
         let given = ApprovalGiven { args_hash: digest_json(call), by, policy_hash, releases };
@@ -326,8 +296,14 @@ impl Driver<'_> {
     }
 }
 
-fn named(call: &ToolCall) -> [(&'static str, String); 2] {
-    [("tool", one_line(&call.tool)), ("args", visible_call(&canonical(&call.args)))]
+/// The tool and its arguments, as a question shows them.
+fn named(call: &ToolCall) -> (String, String) {
+    (one_line(&call.tool), visible_call(&canonical(&call.args)))
+}
+
+fn question(call: &ToolCall) -> Words {
+    let (tool, args) = named(call);
+    text::approve::question(&tool, &args).words()
 }
 
 /// Characters of a call that a question may have without a last line about it.
@@ -345,17 +321,21 @@ fn with_last_line(call: &ToolCall, words: &Words) -> Words {
         return words.clone();
     }
     let start = args.split_whitespace().collect::<Vec<_>>().join(" ");
-    let start = start.chars().take(START_CHARS).collect();
-    let told = [("tool", call.tool.clone()), ("count", count.to_string()), ("start", start)];
-    Words::All(vec![words.clone(), Words::with("approve.long", told)])
+    let start: String = start.chars().take(START_CHARS).collect();
+    Words::All(vec![
+        words.clone(),
+        text::approve::Long { tool: &call.tool, count: &count, start: &start }.text().words(),
+    ])
 }
 
 /// The question about a call without walls.
-fn bare_question(call: &ToolCall, why: Bareness) -> Words {
-    let [tool, args] = named(call);
+fn bare_question(call: &ToolCall, why: UnsandboxedReason) -> Words {
+    let (tool, args) = named(call);
     match why {
-        Bareness::Off => Words::with("approve.bare_off", [tool, args]),
-        Bareness::NoWall(why) => Words::with("approve.bare_none", [tool, args, ("why", why)]),
+        UnsandboxedReason::Off => text::approve::bare_off(&tool, &args).words(),
+        UnsandboxedReason::NoWall(why) => {
+            text::approve::BareNone { tool: &tool, args: &args, why: &why }.text().words()
+        }
     }
 }
 
@@ -368,7 +348,7 @@ mod tests {
     fn a_question_shows_what_the_tool_reads_and_not_how_the_model_spelled_it() {
         let args = r#"{"command":"\u0074ouch\u0020E1 \u202e"}"#.to_owned();
         let call = ToolCall { id: CallId::new("c"), tool: "shell".to_owned(), args };
-        let [_, (_, shown)] = named(&call);
+        let (_, shown) = named(&call);
         assert_eq!(shown, "{\"command\":\"touch E1 \\u{202e}\"}");
     }
 }

@@ -13,9 +13,9 @@
 use super::{DriveError, Driver, Flow};
 use crate::Engine;
 use crate::ids::idem_key;
-use everloop_loops::{Outstanding, Stage};
-use everloop_store::Then;
-use everloop_tools::{Intent, Probe, Registry};
+use everloop_loops::{CallStage, OpenToolCall};
+use everloop_ports::{Intent, Probe, Registry};
+use everloop_store::NextStatus;
 use everloop_types::journal::{EffectProbed, EffectStarted, Found, Kind};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{EffectId, Frame, OnUnknown, ToolCall};
@@ -31,12 +31,12 @@ impl Driver<'_> {
     /// Probes a call that was cut short, and does what its finding means.
     pub(super) async fn probe(
         &mut self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         call: &ToolCall,
         on_unknown: OnUnknown,
     ) -> Result<Flow, DriveError> {
         let started = match &open.stage {
-            Stage::Started(started) => Some(started),
+            CallStage::Started(started) => Some(started),
             _ => None,
         };
         let looking = self.engine.look(&self.tools, self.run.frame(), &open.effect, call, started);
@@ -72,7 +72,7 @@ impl Driver<'_> {
     }
 
     /// Whether somebody who is not proved dead may still be inside the call.
-    fn owner(&self, open: &Outstanding, started: Option<&EffectStarted>) -> Owner {
+    fn owner(&self, open: &OpenToolCall, started: Option<&EffectStarted>) -> Owner {
         let ours = self.begun_here.contains(&open.effect);
         if ours || !self.engine.rules.owners_may_live || planted::is_on(Bug::LivingOwnerForgotten) {
             return Owner::Gone;
@@ -88,7 +88,7 @@ impl Driver<'_> {
 
     /// Waits until the old owner's call must be over; the next turn probes again.
     async fn outwait(&mut self, wait_ms: u64) -> Result<Flow, DriveError> {
-        self.commit(Then::GoOn).await?;
+        self.commit(NextStatus::GoOn).await?;
         tokio::select! {
             biased;
             () = self.engine.clock.pause(wait_ms) => {}

@@ -6,12 +6,13 @@
 
 use super::ask::Mail;
 use super::cancel::interrupted;
+use super::planted::planted_class;
 use super::{DriveError, Driver, Flow};
 use crate::Engine;
-use everloop_loops::{AnyRun, Outstanding, Stage};
+use everloop_loops::{AnyRun, CallStage, OpenToolCall};
 use everloop_store::{Claim, StoreError};
-use everloop_types::journal::{EffectAttemptFailed, EffectPlanned, Entry, Kind, Outcome};
-use everloop_types::planted::{self, Bug};
+use everloop_text as text;
+use everloop_types::journal::{EffectAttemptFailed, Entry, Kind, PlannedToolCall};
 use everloop_types::{EffectClass, Frame, OnUnknown, RunId, ToolCall};
 use std::sync::Arc;
 
@@ -23,26 +24,22 @@ pub(crate) struct Folded {
 
 impl Driver<'_> {
     /// Takes up an effect that somebody else had begun.
-    pub(super) async fn recover(&mut self, open: Outstanding) -> Result<Flow, DriveError> {
+    pub(super) async fn recover(&mut self, open: OpenToolCall) -> Result<Flow, DriveError> {
+        let tool = super::log::plain_name(&open.planned.call.tool);
+        tracing::info!(effect = %open.effect, tool, "effect of a dead process is recovered");
         self.without_outcome(open).await
     }
 
     /// An effect was begun and nobody wrote down how it ended.
-    pub(super) async fn without_outcome(&mut self, open: Outstanding) -> Result<Flow, DriveError> {
-        let EffectPlanned::CallTool { call, class, key_until, on_unknown, .. } = &open.planned
-        else {
-            return Ok(Flow::GoOn);
-        };
+    pub(super) async fn without_outcome(&mut self, open: OpenToolCall) -> Result<Flow, DriveError> {
+        let PlannedToolCall { call, class, key_until, on_unknown, .. } = &open.planned;
         let now = self.engine.clock.now();
-        match class {
+        match planted_class(*class) {
             EffectClass::Pure | EffectClass::Transactional => self.again(&open, "was cut short"),
             EffectClass::Keyed if key_until.is_some_and(|until| now < until) => {
                 self.again(&open, "was cut short; its key is still honoured");
             }
             EffectClass::Probeable => return self.probe(&open, call, *on_unknown).await,
-            EffectClass::Dangerous if planted::is_on(Bug::DangerousRepeated) => {
-                self.again(&open, "was cut short");
-            }
             EffectClass::Keyed | EffectClass::Dangerous => {
                 return self.unknown(&open, call, *on_unknown, "").await;
             }
@@ -51,14 +48,13 @@ impl Driver<'_> {
     }
 
     /// It is known not to have acted, or acting twice is harmless: the next attempt may begin.
-    pub(super) fn again(&mut self, open: &Outstanding, why: &str) {
+    pub(super) fn again(&mut self, open: &OpenToolCall, why: &str) {
         let attempt = match &open.stage {
-            Stage::Started(started) => started.attempt,
+            CallStage::Started(started) => started.attempt,
             _ => open.failed_attempts + 1,
         };
         let retry_at = self.engine.clock.now();
-        let may_have_acted =
-            matches!(open.planned, EffectPlanned::CallTool { class: EffectClass::Keyed, .. });
+        let may_have_acted = open.planned.class == EffectClass::Keyed;
         let error = why.to_owned();
         let failed = EffectAttemptFailed { attempt, error, retry_at, may_have_acted };
         self.note(Some(open.effect.clone()), Kind::EffectAttemptFailed(failed));
@@ -67,7 +63,7 @@ impl Driver<'_> {
     /// `why` is what a probe saw, where one looked.
     pub(super) async fn unknown(
         &mut self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         call: &ToolCall,
         on_unknown: OnUnknown,
         why: &str,
@@ -78,12 +74,9 @@ impl Driver<'_> {
                 Mail::Cancel => Ok(Flow::Over(self.end_canceled().await?)),
                 Mail::Nothing => self.ask_to_settle(open, call).await,
             },
-            OnUnknown::TellModel | OnUnknown::FailRun => {
+            OnUnknown::TellModel => {
                 self.note_seen(open, interrupted(why), 0);
-                if planted::is_on(Bug::OutcomeNotUnique) {
-                    let again = Outcome::Observed(interrupted(why));
-                    self.note_outcome(open.effect.clone(), again, 0);
-                }
+                self.plant_second_outcome(&open.effect, why);
                 Ok(Flow::GoOn)
             }
         }
@@ -93,18 +86,18 @@ impl Driver<'_> {
 impl Engine {
     /// The run as its journal has it: the newest snapshot that can be read, and what came after.
     pub(crate) async fn fold(&self, run: &RunId) -> Result<Folded, StoreError> {
-        let loaded = self.store.load(run).await?;
-        let frame = self.store.frame(run).await?.ok_or_else(|| no_frame(run))?;
+        let loaded = self.store.journal().load(run).await?;
+        let frame = self.store.journal().frame(run).await?.ok_or_else(|| no_frame(run))?;
         let frame = Arc::new(frame);
         if let Some(snapshot) = &loaded.snapshot
-            && let Some(row) = self.store.run(run).await?
+            && let Some(row) = self.store.runs().get(run).await?
             && row.loop_ver == snapshot.loop_ver
             && let Some(folded) = restore(&row.loop_name, snapshot, &loaded.entries, &frame)
         {
             return Ok(folded);
         }
         let entries = match loaded.snapshot {
-            Some(_) => self.store.journal(run, 0, usize::MAX).await?,
+            Some(_) => self.store.journal().entries(run, 0, usize::MAX).await?,
             None => loaded.entries,
         };
         fold_from_start(run, &entries, frame)
@@ -116,23 +109,26 @@ impl Engine {
         match &source {
             StoreError::NewerEntry { .. } => {
                 // However often an old program looks, a newer one must find it in service.
-                match self.store.pardon(&run).await {
+                match self.store.queue().reset_stall_count(&run).await {
                     Ok(()) => DriveError::Newer { run, what: source.to_string() },
                     Err(source) => DriveError::Store { run, source },
                 }
             }
             StoreError::Damaged { .. } => {
                 let note = source.to_string();
-                let frame = self.store.frame(&run).await.ok().flatten().unwrap_or_default();
-                let words =
-                    everloop_text::get(frame.language, "run.quarantined", &[("note", &note)]);
+                let frame =
+                    self.store.journal().frame(&run).await.ok().flatten().unwrap_or_default();
+                let words = text::run::quarantined(&note).in_lang(frame.language);
                 let word = match self.last_word(&run, words).await {
                     Ok(word) => word,
                     Err(source) => return DriveError::Store { run, source },
                 };
                 let now = self.clock.now();
-                let put_aside =
-                    self.store.quarantine(&run, Some(claim.epoch), &note, now, Some(word)).await;
+                let put_aside = self
+                    .store
+                    .queue()
+                    .quarantine(&run, Some(claim.epoch), &note, now, Some(word))
+                    .await;
                 match put_aside {
                     Ok(()) => DriveError::Quarantined { run, note },
                     Err(source) => DriveError::Store { run, source },

@@ -32,7 +32,7 @@ impl Driver<'_> {
     }
 
     pub(super) async fn created(&self) -> Result<RunCreated, DriveError> {
-        let first = self.engine.store.journal(&self.claim.run, 0, 1).await;
+        let first = self.engine.store.journal().entries(&self.claim.run, 0, 1).await;
         let first = first.map_err(|source| self.failed(source))?.into_iter().next();
         match first.map(|entry| entry.kind) {
             Some(Kind::RunCreated(created)) => Ok(created),

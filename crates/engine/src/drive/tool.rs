@@ -1,27 +1,32 @@
 //! Tool calls: the intent before the act, the outcome after it, a stop within its grace.
 
-use super::judge::Footing;
+use super::judge::denied;
+use super::log;
 use super::{DriveError, Driver, Flow};
 use crate::clock::measured;
 use crate::ids::idem_key;
+use crate::permission::Sandboxing;
 use crate::{Engine, Fragment, Update};
-use everloop_loops::Outstanding;
-use everloop_store::{NewOutbox, Then};
-use everloop_tools::{Bars, CallContext, Done, Outgoing, Registry, Transient};
-use everloop_types::journal::{EffectAttemptFailed, EffectPlanned, EffectStarted, Kind};
+use everloop_loops::OpenToolCall;
+use everloop_ports::{AccessRules, CallContext, Done, Outgoing, Registry, Transient};
+use everloop_store::{NewOutbox, NextStatus};
+use everloop_types::journal::{EffectAttemptFailed, EffectStarted, Kind, PlannedToolCall};
 use everloop_types::planted::{self, Bug};
-use everloop_types::{EffectClass, Ending, Frame, Handling, Observation, RunId, ToolCall, UtcMs};
+use everloop_types::{
+    EffectClass, EffectId, Ending, Frame, Handling, Observation, ToolCall, UtcMs,
+};
 use futures_util::future::join_all;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 /// A call that waits for a person has no time of its own: about a year.
 const NO_LIMIT_MS: u64 = 1 << 35;
 
 /// What a tool gets beyond its time to say itself that the time is over.
-const SAY_SO_MS: u64 = 500;
+const GRACE_MARGIN_MS: u64 = 500;
 
 /// How long a tool may look before its intent is written.
 const BEFORE_MS_MAX: u64 = 60_000;
@@ -31,7 +36,7 @@ const BEFORE_MS_MAX: u64 = 60_000;
 const RETRY_AFTER_MS_MAX: u64 = 30_000;
 
 /// How a call came back.
-enum CameBack {
+enum CallResult {
     /// The tool said something.
     Done(Done),
     /// It was told to stop and did not answer within its grace.
@@ -42,31 +47,29 @@ impl Driver<'_> {
     /// Pure calls, all at once. A crash repeats them, which is harmless.
     pub(super) async fn run_together(
         &mut self,
-        open: Vec<Outstanding>,
+        open: Vec<OpenToolCall>,
     ) -> Result<Flow, DriveError> {
-        self.commit(Then::GoOn).await?;
+        self.commit(NextStatus::GoOn).await?;
         if self.wait_for_retry(&open).await? == Waited::Interrupted {
             return Ok(Flow::GoOn);
         }
         let frame = self.run.frame().clone();
-        let desk = self.desk(&frame, Footing::Firm);
+        let desk = self.desk(&frame, Sandboxing::Sandboxed);
         let runs = open.iter().map(|open| desk.call(open));
         for (open, (came_back, took_ms)) in open.iter().zip(join_all(runs).await) {
             let seen = match came_back {
-                CameBack::Done(Done::Seen(seen) | Done::Wrote(seen, _) | Done::Queued(seen, _)) => {
-                    seen
-                }
-                CameBack::Done(Done::Passing(failed)) if self.may_retry_after(open, &failed) => {
+                CallResult::Done(Done::Seen(seen) | Done::Queued(seen, _)) => seen,
+                CallResult::Done(Done::Passing(failed)) if self.may_retry_after(open, &failed) => {
                     self.note_passing(open, failed, &frame);
                     continue;
                 }
-                CameBack::Done(Done::Passing(failed)) => failed.seen,
-                CameBack::Done(Done::Lost(error)) => Observation::error(error),
-                CameBack::Done(Done::Ask(question)) => Observation::error(question),
-                CameBack::Done(Done::Delegate(_)) => {
+                CallResult::Done(Done::Passing(failed)) => failed.seen,
+                CallResult::Done(Done::Lost(error)) => Observation::error(error),
+                CallResult::Done(Done::Ask(question)) => Observation::error(question),
+                CallResult::Done(Done::Delegate(_)) => {
                     Observation::error("a call that changes nothing cannot delegate")
                 }
-                CameBack::Silent(ending) => stopped(ending),
+                CallResult::Silent(ending) => stopped(ending),
             };
             self.note_seen(open, bounded(seen, &frame), took_ms);
         }
@@ -74,19 +77,18 @@ impl Driver<'_> {
     }
 
     /// One call that may change something: its intent is durable before it is made (W1).
-    pub(super) async fn run_alone(&mut self, open: Outstanding) -> Result<Flow, DriveError> {
-        let EffectPlanned::CallTool { call, class, .. } = open.planned.clone() else {
-            return Ok(Flow::GoOn);
-        };
+    pub(super) async fn run_alone(&mut self, open: OpenToolCall) -> Result<Flow, DriveError> {
+        let call = open.planned.call.clone();
+        let class = open.planned.class;
         if self.wait_for_retry(std::slice::from_ref(&open)).await? == Waited::Interrupted {
             return Ok(Flow::GoOn);
         }
-        let footing = match self.footing(&open, &call).await? {
-            Footing::Gone(refused) => {
-                self.note_seen(&open, refused, 0);
+        let sandboxing = match self.sandboxing(&open, &call).await? {
+            Sandboxing::Refused(why) => {
+                self.note_seen(&open, denied(&why), 0);
                 return Ok(Flow::GoOn);
             }
-            footing => footing,
+            sandboxing => sandboxing,
         };
         if class.needs_intent() {
             // An earlier call of the same batch may have ended unknown since this one was planned.
@@ -94,30 +96,26 @@ impl Driver<'_> {
                 self.note_seen(&open, held_back, 0);
                 return Ok(Flow::GoOn);
             }
-            if self.begin(&open, &call).await? != Begun::InTime {
+            if self.begin(&open, &call).await? != StartResult::InTime {
                 return Ok(Flow::GoOn);
             }
         } else {
-            self.commit(Then::GoOn).await?;
+            self.commit(NextStatus::GoOn).await?;
         }
         let frame = self.run.frame().clone();
-        let (came_back, took_ms) = self.desk(&frame, footing).call(&open).await;
+        let (came_back, took_ms) = self.desk(&frame, sandboxing).call(&open).await;
         let done = match came_back {
-            CameBack::Done(done) => done,
-            CameBack::Silent(_) if class.needs_intent() => {
+            CallResult::Done(done) => done,
+            CallResult::Silent(_) if class.needs_intent() => {
                 return self.without_outcome(open).await;
             }
-            CameBack::Silent(ending) => Done::Seen(stopped(ending)),
+            CallResult::Silent(ending) => Done::Seen(stopped(ending)),
         };
         match done {
             Done::Ask(question) => return self.ask_person(&open, &call, question).await,
             Done::Delegate(wanted) => return self.delegate(&open, &wanted).await,
             Done::Lost(why) if class.needs_intent() => return self.lost(&open, &call, why).await,
             Done::Seen(seen) => self.note_seen(&open, bounded(seen, &frame), took_ms),
-            Done::Wrote(seen, writes) => {
-                self.pending.writes.extend(writes);
-                self.note_seen(&open, bounded(seen, &frame), took_ms);
-            }
             Done::Queued(seen, Outgoing { channel, text }) => {
                 let outbox_id = idem_key(&open.effect);
                 self.pending.outbox.push(NewOutbox { outbox_id, channel, body: text });
@@ -138,13 +136,11 @@ impl Driver<'_> {
     /// nothing: the other side may still be at it.
     async fn lost(
         &mut self,
-        open: &Outstanding,
+        open: &OpenToolCall,
         call: &ToolCall,
         why: String,
     ) -> Result<Flow, DriveError> {
-        let EffectPlanned::CallTool { class, key_until, on_unknown, .. } = open.planned else {
-            return Ok(Flow::GoOn);
-        };
+        let PlannedToolCall { class, key_until, on_unknown, .. } = open.planned;
         let now = self.engine.clock.now();
         let honoured = class == EffectClass::Keyed && key_until.is_some_and(|until| now < until);
         if !honoured || !self.may_retry(open) {
@@ -156,29 +152,29 @@ impl Driver<'_> {
 
     /// Writes the intent, then makes sure that not too much time has passed: a worker that was
     /// paused in between must not act, because somebody else may have taken over.
-    async fn begin(&mut self, open: &Outstanding, call: &ToolCall) -> Result<Begun, DriveError> {
-        let Some(before) = self.before(call).await else { return Ok(Begun::Interrupted) };
+    async fn begin(
+        &mut self,
+        open: &OpenToolCall,
+        call: &ToolCall,
+    ) -> Result<StartResult, DriveError> {
+        let Some(before) = self.before(call).await else { return Ok(StartResult::Interrupted) };
         let attempt = open.failed_attempts + 1;
         let within = self.engine.rules.start_within_ms;
         let start_by = self.engine.clock.now().saturating_add_unsigned(within);
         let asleep_since = self.engine.clock.since_boot_ms();
         let over_by = over_by(start_by, &handling(self.run.frame(), open), open);
         let started = EffectStarted { attempt, start_by, over_by, before };
-        if planted::is_on(Bug::IntentAfterEffect) {
-            self.commit(Then::GoOn).await?;
-            self.note(Some(open.effect.clone()), Kind::EffectStarted(started));
-        } else {
-            self.note(Some(open.effect.clone()), Kind::EffectStarted(started));
-            self.commit(Then::GoOn).await?;
-        }
+        let late = self.plant_late_intent().await?;
+        self.note(Some(open.effect.clone()), Kind::EffectStarted(started));
+        self.commit_unless(late).await?;
         self.begun_here.insert(open.effect.clone());
         let in_time = self.engine.clock.since_boot_ms() - asleep_since <= within;
         if in_time || planted::is_on(Bug::StartWindowUnchecked) {
-            return Ok(Begun::InTime);
+            return Ok(StartResult::InTime);
         }
         let error = "not made: too much time passed after its intent was written".to_owned();
         self.note_retry(open, error);
-        Ok(Begun::TooLate)
+        Ok(StartResult::TooLate)
     }
 
     /// What the intent records, or nothing if the run is canceled or given back meanwhile. A tool
@@ -193,29 +189,29 @@ impl Driver<'_> {
         }
     }
 
-    fn desk<'d>(&'d self, frame: &'d Frame, footing: Footing) -> Desk<'d> {
+    fn desk<'d>(&'d self, frame: &'d Frame, sandboxing: Sandboxing) -> CallSetup<'d> {
         let heard = self.ear.heard;
-        Desk { engine: self.engine, tools: &self.tools, frame, heard, footing }
+        CallSetup { engine: self.engine, tools: &self.tools, frame, heard, sandboxing }
     }
 
-    fn may_retry(&self, open: &Outstanding) -> bool {
+    fn may_retry(&self, open: &OpenToolCall) -> bool {
         open.failed_attempts < handling(self.run.frame(), open).retries
     }
 
-    fn may_retry_after(&self, open: &Outstanding, failed: &Transient) -> bool {
+    fn may_retry_after(&self, open: &OpenToolCall, failed: &Transient) -> bool {
         self.may_retry(open) && failed.retry_after_ms.unwrap_or(0) <= RETRY_AFTER_MS_MAX
     }
 
-    fn note_passing(&mut self, open: &Outstanding, failed: Transient, frame: &Frame) {
+    fn note_passing(&mut self, open: &OpenToolCall, failed: Transient, frame: &Frame) {
         let wait_ms = self.engine.rules.tool_retry_ms.max(failed.retry_after_ms.unwrap_or(0));
         self.note_failed(open, bounded(failed.seen, frame).text, Acted::No, wait_ms);
     }
 
-    fn note_retry(&mut self, open: &Outstanding, error: String) {
+    fn note_retry(&mut self, open: &OpenToolCall, error: String) {
         self.note_failed(open, error, Acted::No, self.engine.rules.tool_retry_ms);
     }
 
-    fn note_failed(&mut self, open: &Outstanding, error: String, acted: Acted, wait_ms: u64) {
+    fn note_failed(&mut self, open: &OpenToolCall, error: String, acted: Acted, wait_ms: u64) {
         let retry_at = self.engine.clock.now().saturating_add_unsigned(wait_ms);
         let attempt = open.failed_attempts + 1;
         let may_have_acted = acted == Acted::Maybe;
@@ -224,7 +220,7 @@ impl Driver<'_> {
     }
 
     /// Never longer than the rules say, whatever the clock does, and never deaf to a cancel.
-    async fn wait_for_retry(&mut self, open: &[Outstanding]) -> Result<Waited, DriveError> {
+    async fn wait_for_retry(&mut self, open: &[OpenToolCall]) -> Result<Waited, DriveError> {
         let now = self.engine.clock.now();
         let retry_at = open.iter().filter_map(|open| open.retry_at).max();
         let left_ms = retry_at.map_or(0, |at| u64::try_from(at.saturating_sub(now)).unwrap_or(0));
@@ -232,7 +228,7 @@ impl Driver<'_> {
         if wait_ms == 0 {
             return Ok(Waited::Enough);
         }
-        self.commit(Then::GoOn).await?;
+        self.commit(NextStatus::GoOn).await?;
         Ok(tokio::select! {
             biased;
             () = self.engine.clock.pause(wait_ms) => Waited::Enough,
@@ -257,42 +253,40 @@ enum Waited {
 }
 
 #[derive(PartialEq, Eq)]
-enum Begun {
+enum StartResult {
     InTime,
     TooLate,
     Interrupted,
 }
 
 /// What a call is made with. Several calls may share one.
-struct Desk<'d> {
+struct CallSetup<'d> {
     engine: &'d Engine,
     tools: &'d Registry,
     frame: &'d Frame,
     heard: u64,
-    footing: Footing,
+    sandboxing: Sandboxing,
 }
 
-impl Desk<'_> {
+impl CallSetup<'_> {
     /// Makes one call and stops it at its deadline, or when the run is canceled.
-    async fn call(&self, open: &Outstanding) -> (CameBack, u64) {
+    async fn call(&self, open: &OpenToolCall) -> (CallResult, u64) {
         let clock = self.engine.clock();
-        match &open.planned {
-            EffectPlanned::CallTool { call, deadline, .. } => {
-                let left_ms =
-                    deadline.map(|at| u64::try_from(at.saturating_sub(clock.now())).unwrap_or(0));
-                match left_ms {
-                    Some(0) => (CameBack::Done(Done::Seen(too_late())), 0),
-                    _ => measured(clock, self.make(open, call, left_ms)).await,
-                }
+        let left = |at: UtcMs| u64::try_from(at.saturating_sub(clock.now())).unwrap_or(0);
+        match open.planned.deadline.map(left) {
+            Some(0) => (CallResult::Done(Done::Seen(too_late())), 0),
+            left_ms => {
+                let call = &open.planned.call;
+                let span = log::tool_span(&open.effect, &call.tool, open.failed_attempts + 1);
+                measured(clock, self.make(open, call, left_ms)).instrument(span).await
             }
-            EffectPlanned::CallModel { .. } => unreachable!("only tool calls come here"),
         }
     }
 
-    async fn make(&self, open: &Outstanding, call: &ToolCall, left_ms: Option<u64>) -> CameBack {
+    async fn make(&self, open: &OpenToolCall, call: &ToolCall, left_ms: Option<u64>) -> CallResult {
         let Some(tool) = self.tools.get(&call.tool) else {
             let gone = format!("the tool {} is not available here; nothing was done", call.tool);
-            return CameBack::Done(Done::Seen(Observation::error(gone)));
+            return CallResult::Done(Done::Seen(Observation::error(gone)));
         };
         let (engine, run) = (self.engine, &open.effect.run);
         let handling = handling(self.frame, open);
@@ -305,59 +299,53 @@ impl Desk<'_> {
             idem_key: idem_key(&open.effect),
             effect: Some(open.effect.clone()),
             attempt: open.failed_attempts + 1,
-            on_output: Some(output_to(engine, run)),
-            may_run_bare: matches!(self.footing, Footing::Bare),
-            bars: Bars::new(&self.frame.policy, &call.tool, &self.frame.workspace),
+            on_output: Some(output_to(engine, &open.effect)),
+            may_run_bare: matches!(self.sandboxing, Sandboxing::ApprovedUnsandboxed),
+            bars: AccessRules::new(&self.frame.policy, &call.tool, &self.frame.workspace),
         };
         let mut calling = tool.call(&call.args, &context);
         let ending = tokio::select! {
             biased;
-            done = &mut calling => return CameBack::Done(done),
+            done = &mut calling => return CallResult::Done(done),
             () = engine.interrupted(run, self.heard) => Ending::Canceled,
             // A tool that keeps its own time gets a moment to say so itself.
-            () = engine.clock.pause(timeout_ms.saturating_add(SAY_SO_MS)) => Ending::TimedOut,
+            () = engine.clock.pause(timeout_ms.saturating_add(GRACE_MARGIN_MS)) => Ending::TimedOut,
         };
         context.cancel.cancel();
-        let grace_ms = handling.grace_ms.saturating_add(SAY_SO_MS);
+        let grace_ms = handling.grace_ms.saturating_add(GRACE_MARGIN_MS);
         let hurried = engine.hurries.of(run);
         tokio::select! {
             biased;
             done = &mut calling => match done {
                 // Whoever takes up the run, or ends it, says what that means.
-                Done::Lost(_) if ending == Ending::Canceled => CameBack::Silent(ending),
-                done => CameBack::Done(done),
+                Done::Lost(_) if ending == Ending::Canceled => CallResult::Silent(ending),
+                done => CallResult::Done(done),
             },
-            () = engine.clock.pause(grace_ms) => CameBack::Silent(ending),
-            () = hurried.cancelled() => CameBack::Silent(ending),
+            () = engine.clock.pause(grace_ms) => CallResult::Silent(ending),
+            () = hurried.cancelled() => CallResult::Silent(ending),
         }
     }
 }
 
-fn output_to(engine: &Engine, run: &RunId) -> Arc<dyn Fn(&str) + Send + Sync> {
-    let (watchers, run) = (engine.watchers.clone(), run.clone());
+fn output_to(engine: &Engine, effect: &EffectId) -> Arc<dyn Fn(&str) + Send + Sync> {
+    let (watchers, effect) = (engine.watchers.clone(), effect.clone());
     Arc::new(move |text| {
-        watchers.tell(|| Update::Delta(run.clone(), Fragment::Output(text.to_owned())));
+        watchers.tell(|| Update::Delta(effect.clone(), Fragment::Output(text.to_owned())));
     })
 }
 
-fn handling(frame: &Frame, open: &Outstanding) -> Handling {
-    let tool = match &open.planned {
-        EffectPlanned::CallTool { call, .. } => frame.tool(&call.tool),
-        EffectPlanned::CallModel { .. } => None,
-    };
+fn handling(frame: &Frame, open: &OpenToolCall) -> Handling {
+    let tool = frame.tool(&open.planned.call.tool);
     tool.map(|tool| tool.handling.clone()).unwrap_or_default()
 }
 
 /// When a call that begins in time has come back or was stopped at the latest.
-fn over_by(start_by: UtcMs, handling: &Handling, open: &Outstanding) -> Option<UtcMs> {
-    let deadline = match &open.planned {
-        EffectPlanned::CallTool { deadline, .. } => *deadline,
-        EffectPlanned::CallModel { .. } => None,
-    };
+fn over_by(start_by: UtcMs, handling: &Handling, open: &OpenToolCall) -> Option<UtcMs> {
+    let deadline = open.planned.deadline;
     let own =
         (handling.timeout_ms > 0).then(|| start_by.saturating_add_unsigned(handling.timeout_ms));
     let over = [own, deadline.map(|at| at.max(start_by))].into_iter().flatten().min()?;
-    Some(over.saturating_add_unsigned(handling.grace_ms.saturating_add(2 * SAY_SO_MS)))
+    Some(over.saturating_add_unsigned(handling.grace_ms.saturating_add(2 * GRACE_MARGIN_MS)))
 }
 
 fn too_late() -> Observation {

@@ -7,26 +7,28 @@
 use super::Past;
 use super::unsettled::Known;
 use crate::drive::fold_from_start;
-use everloop_loops::{Decision, Outstanding, Planned};
-use everloop_types::journal::{EffectFinished, EffectPlanned, Entry, Kind, Outcome};
+use everloop_loops::{Decision, OpenToolCall, Planned};
+use everloop_types::journal::{
+    EffectFinished, EffectPlanned, Entry, Kind, Outcome, PlannedToolCall,
+};
 use everloop_types::{EffectId, Ending, Labels, Observation};
 
 impl Past {
     /// The entries that close what was under way, in order.
     pub(super) fn closing(&self, known: &Known) -> Vec<(EffectId, Kind)> {
-        let outstanding = self.state.outstanding();
-        match outstanding.first() {
+        if let Some(open) = self.state.open_model_call() {
+            return vec![(open.effect.clone(), finished(Outcome::Superseded))];
+        }
+        let open_calls = self.state.open_tool_calls();
+        match open_calls.first() {
+            Some(first) => self.close_batch(open_calls, &first.effect, known),
             None => Vec::new(),
-            Some(open) if open.is_model_call() => {
-                vec![(open.effect.clone(), finished(Outcome::Superseded))]
-            }
-            Some(open) => self.close_batch(outstanding, &open.effect, known),
         }
     }
 
     fn close_batch(
         &self,
-        outstanding: &[Outstanding],
+        open_calls: &[OpenToolCall],
         first: &EffectId,
         known: &Known,
     ) -> Vec<(EffectId, Kind)> {
@@ -38,7 +40,7 @@ impl Past {
             .skip(planned)
             .map(|(index, late)| (id(index), Kind::EffectPlanned(late.planned.clone())))
             .collect();
-        let open: Vec<EffectId> = outstanding.iter().map(|open| open.effect.clone()).collect();
+        let open: Vec<EffectId> = open_calls.iter().map(|open| open.effect.clone()).collect();
         let open: Vec<EffectId> =
             open.into_iter().chain(late.iter().map(|(effect, _)| effect.clone())).collect();
         let refused = |effect: &EffectId| {
@@ -62,7 +64,7 @@ impl Past {
         let mut labels = Labels::default();
         for entry in self.history.entries.iter().filter(|e| e.effect.as_ref() == Some(effect)) {
             let more = match &entry.kind {
-                Kind::EffectPlanned(EffectPlanned::CallTool { call, .. }) => {
+                Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })) => {
                     self.history.frame().brings(call, &seen.text)
                 }
                 Kind::EffectFinished(finished) => finished.labels,

@@ -1,6 +1,6 @@
 //! What a fork inherits beside its past: labels, never permission.
 
-use everloop_types::{Frame, Holding, Labels, Policy, RunId, ToolSpec};
+use everloop_types::{Frame, Labels, Policy, RunId, Taint, ToolSpec};
 
 /// Where a run was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) enum Provenance {
 pub(super) fn policy(
     parent: (&RunId, Provenance),
     old: &Frame,
-    held: &Holding,
+    held: &Taint,
     new: &Frame,
 ) -> Policy {
     let (parent, provenance) = parent;

@@ -9,8 +9,10 @@
 use super::{Fork, ForkError, Past, Provenance};
 use crate::Engine;
 use everloop_loops::Unknown;
-use everloop_tools::Probe;
-use everloop_types::journal::{EffectPlanned, EffectStarted, Input, Kind, Letter, Outcome};
+use everloop_ports::Probe;
+use everloop_types::journal::{
+    EffectPlanned, EffectStarted, InboxMessage, Input, Kind, Outcome, PlannedToolCall,
+};
 use everloop_types::{EffectClass, EffectId, Ending, Goal, Observation, Settled, Status, ToolCall};
 use std::collections::BTreeMap;
 
@@ -68,10 +70,10 @@ impl Engine {
     async fn no_child_at_work(&self, past: &Past) -> Result<(), ForkError> {
         let Some(child) = past.state.living_child() else { return Ok(()) };
         let heard = past.history.entries.iter().any(|entry| match &entry.kind {
-            Kind::Input(Input { letter: Letter::Child(ended), .. }) => ended.child == *child,
+            Kind::Input(Input { letter: InboxMessage::Child(ended), .. }) => ended.child == *child,
             _ => false,
         });
-        let at = self.store.position(child).await?;
+        let at = self.store.runs().position(child).await?;
         match at.is_some_and(|at| !at.status.is_final()) && !heard {
             true => Err(ForkError::ChildAtWork(child.clone())),
             false => Ok(()),
@@ -87,7 +89,7 @@ impl Engine {
         if let Some(seen) = past.learned(&unknown.effect) {
             return Ok(Some(seen));
         }
-        let settlements = self.store.settlements(&past.history.run).await?;
+        let settlements = self.store.journal().settlements(&past.history.run).await?;
         let written = settlements.iter().find(|one| one.effect == unknown.effect);
         let said = written.map(|one| one.settled);
         if let Some(said) = said.or_else(|| fork.settled.get(&unknown.effect).copied()) {
@@ -100,7 +102,7 @@ impl Engine {
             return Ok(None);
         }
         let frame = past.history.frame();
-        let (tools, started) = (self.means.tools(frame), past.started(&unknown.effect));
+        let (tools, started) = (self.environment.tools(frame), past.started(&unknown.effect));
         match self.look(&tools, frame, &unknown.effect, &unknown.call, started).await {
             Probe::Happened(seen) => Ok(Some(seen)),
             Probe::DidNot if self.stands_still(past, started).await? => {
@@ -117,7 +119,7 @@ impl Engine {
         past: &Past,
         started: Option<&EffectStarted>,
     ) -> Result<bool, ForkError> {
-        let at = self.store.position(&past.history.run).await?;
+        let at = self.store.runs().position(&past.history.run).await?;
         let driven = at.is_none_or(|at| at.status == Status::Running);
         let over = started.and_then(|started| started.over_by);
         let over = over.is_some_and(|by| by <= self.clock.now());
@@ -148,11 +150,10 @@ impl Past {
 
     fn class(&self, effect: &EffectId) -> Option<EffectClass> {
         self.entries.iter().find_map(|entry| match (&entry.kind, &entry.effect) {
-            (Kind::EffectPlanned(EffectPlanned::CallTool { class, .. }), Some(of))
-                if of == effect =>
-            {
-                Some(*class)
-            }
+            (
+                Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { class, .. })),
+                Some(of),
+            ) if of == effect => Some(*class),
             _ => None,
         })
     }

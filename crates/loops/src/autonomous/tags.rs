@@ -1,25 +1,25 @@
-//! Tagged text, read strictly: `<think>`, then `<tool name="…">` calls or one `<final>`.
+//! TaggedCall text, read strictly: `<think>`, then `<tool name="…">` calls or one `<final>`.
 
 use crate::contract::{Broken, Salvage};
 use everloop_types::{Reply, StopCause};
 use serde_json::Value;
 
-/// Calls that one reply can hold; what is more is no plan any more.
+/// Calls that one reply can hold; a reply with more is not a plan.
 const CALLS_MAX: usize = 100;
 
 #[derive(Debug, PartialEq)]
-pub(super) enum Said {
-    Tools(Vec<Tagged>),
+pub(super) enum TaggedReply {
+    Tools(Vec<TaggedCall>),
     Final(String),
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) struct Tagged {
+pub(super) struct TaggedCall {
     pub(super) name: String,
     pub(super) args: String,
 }
 
-pub(super) fn read(reply: &str) -> Result<Said, Broken> {
+pub(super) fn read(reply: &str) -> Result<TaggedReply, Broken> {
     let mut rest = reply.trim();
     while let Some(inner) = rest.strip_prefix("<think>") {
         let (_, after) = inner.split_once("</think>").ok_or("<think> is not closed")?;
@@ -30,7 +30,7 @@ pub(super) fn read(reply: &str) -> Result<Said, Broken> {
         let (text, after) = inner.rsplit_once("</final>").ok_or("<final> is not closed")?;
         return match (after.trim().is_empty(), text.trim()) {
             (true, "") => Err("<final> is empty".to_owned()),
-            (true, text) => Ok(Said::Final(text.to_owned())),
+            (true, text) => Ok(TaggedReply::Final(text.to_owned())),
             (false, _) => Err("nothing may follow </final>".to_owned()),
         };
     }
@@ -42,7 +42,7 @@ pub(super) fn read(reply: &str) -> Result<Said, Broken> {
     }
     match tools.len() {
         0 => Err("there is neither a <tool> nor a <final>".to_owned()),
-        1..=CALLS_MAX => Ok(Said::Tools(tools)),
+        1..=CALLS_MAX => Ok(TaggedReply::Tools(tools)),
         many => Err(format!("at most {CALLS_MAX} calls fit into one reply, not {many}")),
     }
 }
@@ -72,8 +72,8 @@ pub(super) fn begins(reply: &str) -> bool {
 /// A reply without its tags and what only the runtime reads, for people: the answer, or nothing.
 pub(super) fn without_tags(reply: &str) -> String {
     match read(reply) {
-        Ok(Said::Final(text)) => text,
-        Ok(Said::Tools(_)) => String::new(),
+        Ok(TaggedReply::Final(text)) => text,
+        Ok(TaggedReply::Tools(_)) => String::new(),
         Err(_) => {
             let tags = ["<think>", "</think>", "<final>", "</final>", "</tool>", "<tool"];
             tags.iter().fold(reply.to_owned(), |text, tag| text.replace(tag, "")).trim().to_owned()
@@ -81,7 +81,7 @@ pub(super) fn without_tags(reply: &str) -> String {
     }
 }
 
-fn read_tool(text: &str) -> Result<(Tagged, &str), Broken> {
+fn read_tool(text: &str) -> Result<(TaggedCall, &str), Broken> {
     if text.starts_with("<final>") {
         return Err("a reply has either <tool> calls or a <final>, never both".to_owned());
     }
@@ -99,17 +99,17 @@ fn read_tool(text: &str) -> Result<(Tagged, &str), Broken> {
     };
     let after = rest[values.byte_offset()..].trim_start();
     let after = after.strip_prefix("</tool>").ok_or("<tool> is not closed after its JSON")?;
-    Ok((Tagged { name: name.to_owned(), args: value.to_string() }, after))
+    Ok((TaggedCall { name: name.to_owned(), args: value.to_string() }, after))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Said, Tagged, read, salvage};
+    use super::{TaggedCall, TaggedReply, read, salvage};
     use crate::contract::Salvage;
     use everloop_types::{Reply, StopCause};
 
-    fn tool(name: &str, args: &str) -> Tagged {
-        Tagged { name: name.to_owned(), args: args.to_owned() }
+    fn tool(name: &str, args: &str) -> TaggedCall {
+        TaggedCall { name: name.to_owned(), args: args.to_owned() }
     }
 
     #[test]
@@ -117,8 +117,8 @@ mod tests {
         let two = "<think>hm</think>\n<tool name=\"a\">{\"x\":\"</tool>\"}</tool>\n\
                    <tool name=\"b\"> {} </tool>";
         let calls = vec![tool("a", r#"{"x":"</tool>"}"#), tool("b", "{}")];
-        assert_eq!(read(two), Ok(Said::Tools(calls)));
-        let said = Said::Final("so <final> it is".to_owned());
+        assert_eq!(read(two), Ok(TaggedReply::Tools(calls)));
+        let said = TaggedReply::Final("so <final> it is".to_owned());
         assert_eq!(
             read("<think>a</think><think>b</think><final> so <final> it is</final> "),
             Ok(said)

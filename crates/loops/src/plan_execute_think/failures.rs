@@ -1,9 +1,10 @@
 //! Replies that break the contract, and rounds that come to nothing.
 
 use super::replies::{PLAN, THINK, TOO_MANY, steps_most};
-use super::{Phase, PlanExecuteThink};
+use super::{PlanExecuteThink, RoundPhase};
 use crate::AgentLoop;
 use crate::run::why;
+use everloop_text as text;
 use everloop_types::{Answer, Message, Reason, Reply, Words};
 
 impl PlanExecuteThink {
@@ -15,7 +16,7 @@ impl PlanExecuteThink {
 
     /// A reply that breaks the contract: try again with a word on what was wrong.
     pub(super) fn take_broken(&mut self, reply: &Reply, wrong: &str) {
-        let name = if matches!(self.phase, Phase::Planning { .. }) { PLAN } else { THINK };
+        let name = if matches!(self.phase, RoundPhase::Planning { .. }) { PLAN } else { THINK };
         match reply.calls.is_empty() {
             true => self.transcript.push(Message::user(format!("contract error: {wrong}."))),
             false => {
@@ -25,11 +26,11 @@ impl PlanExecuteThink {
         }
         if wrong.starts_with(TOO_MANY) {
             let most = steps_most(self.frame.limits.steps.rounds).to_string();
-            self.note = Some(Words::with("progress.too_many_steps", [("most", most)]));
+            self.note = Some(text::progress::too_many_steps(&most).words());
         }
         let allowed = self.frame.limits.steps.contract_retries;
         match &mut self.phase {
-            Phase::Planning { tries } | Phase::Thinking { tries } if *tries < allowed => {
+            RoundPhase::Planning { tries } | RoundPhase::Thinking { tries } if *tries < allowed => {
                 *tries += 1;
             }
             _ => self.take_failure(Reason::BrokenContract),
@@ -39,11 +40,11 @@ impl PlanExecuteThink {
     /// A failure round: no usable reply after all tries, or the model failed for good.
     pub(super) fn take_failure(&mut self, reason: Reason) {
         let note = match self.phase {
-            Phase::Planning { .. } => "progress.plan_failed",
-            Phase::Thinking { .. } => "progress.thought_failed",
-            Phase::Executing(_) | Phase::Stuck(_) | Phase::Finished(_) => return,
+            RoundPhase::Planning { .. } => text::progress::plan_failed(),
+            RoundPhase::Thinking { .. } => text::progress::thought_failed(),
+            RoundPhase::Executing(_) | RoundPhase::Stuck(_) | RoundPhase::Finished(_) => return,
         };
-        self.note = Some(Words::key(note));
+        self.note = Some(note.words());
         self.tally.rounds += 1;
         self.tally.failure_rounds += 1;
         if self.tally.failure_rounds >= self.frame.limits.steps.failure_rounds {
@@ -55,10 +56,10 @@ impl PlanExecuteThink {
 
     /// The end without a usable reply: the words of the last round stay (PET-8), and without them
     /// the closing finds some.
-    fn stuck(&self, reason: Reason) -> Phase {
-        let Some(summary) = &self.summary else { return Phase::Stuck(reason) };
+    fn stuck(&self, reason: Reason) -> RoundPhase {
+        let Some(summary) = &self.summary else { return RoundPhase::Stuck(reason) };
         let mut words = vec![Words::Said(summary.clone())];
-        words.extend(why(&reason, Self::NAME, &self.frame));
-        Phase::Finished(Answer { words: Words::All(words), trouble: Some(reason) })
+        words.extend(why(&reason, &Self::SPEC, &self.frame));
+        RoundPhase::Finished(Answer { words: Words::All(words), trouble: Some(reason) })
     }
 }

@@ -8,8 +8,8 @@ use everloop_types::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-pub(super) const PLAN: &str = "plan_tool_call";
-pub(super) const THINK: &str = "think";
+pub(crate) const PLAN: &str = "plan_tool_call";
+pub(crate) const THINK: &str = "think";
 /// How the complaint about too many steps begins.
 pub(super) const TOO_MANY: &str = "steps: at most";
 /// Steps of a round, whatever the settings say.
@@ -89,14 +89,14 @@ fn think_schema() -> Value {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Planned {
-    pub(super) steps: Vec<Wanted>,
+pub(super) struct RoundPlan {
+    pub(super) steps: Vec<WantedStep>,
     pub(super) reasoning: String,
 }
 
 /// One step as the model wants it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct WantedStep {
     pub(super) tool: String,
     pub(super) arguments: Value,
     #[serde(default)]
@@ -104,7 +104,7 @@ pub(super) struct Wanted {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Thought {
+pub(super) struct RoundThought {
     pub(super) user_summary: String,
     pub(super) task_completed: bool,
 }
@@ -129,7 +129,7 @@ fn read<T: for<'a> Deserialize<'a>>(args: &str, spec: &ToolSpec) -> Result<T, Br
 
 /// Which tools there are, how many steps may be planned and which arguments fit is said here, step
 /// by step; the schema that the model is held to says the same in one word.
-pub(super) fn read_plan(reply: &Reply, frame: &Frame) -> Result<Planned, Broken> {
+pub(super) fn read_plan(reply: &Reply, frame: &Frame) -> Result<RoundPlan, Broken> {
     let call = forced(reply, PLAN)?;
     let args = with_arguments(&call.args);
     let count = args.as_ref().and_then(|args| args["steps"].as_array()).map_or(0, Vec::len);
@@ -138,7 +138,7 @@ pub(super) fn read_plan(reply: &Reply, frame: &Frame) -> Result<Planned, Broken>
         return Err(format!("{TOO_MANY} {most} steps may be planned a round, not {count}"));
     }
     let text = args.map_or_else(|| call.args.clone(), |args| args.to_string());
-    let plan: Planned = read(&text, &any_plan())?;
+    let plan: RoundPlan = read(&text, &any_plan())?;
     let wrong = plan.steps.iter().enumerate().filter_map(|(place, step)| {
         let wrong = fits(step, place, frame).err()?;
         Some(format!("steps[{place}]: {wrong}"))
@@ -166,7 +166,7 @@ pub(super) fn steps_most(limits: RoundLimits) -> u32 {
 }
 
 /// Whether a step can be run, as far as can be said before the steps that it refers to.
-fn fits(step: &Wanted, place: usize, frame: &Frame) -> Result<(), Broken> {
+fn fits(step: &WantedStep, place: usize, frame: &Frame) -> Result<(), Broken> {
     let Some(spec) = frame.tool(&step.tool) else {
         let known: Vec<&str> = frame.tools.iter().map(|tool| tool.name.as_str()).collect();
         let name: String = step.tool.chars().take(64).collect();
@@ -191,9 +191,9 @@ fn fits(step: &Wanted, place: usize, frame: &Frame) -> Result<(), Broken> {
         .map_err(|wrong| format!("the arguments of {} do not fit ({wrong})", step.tool))
 }
 
-pub(super) fn read_thought(reply: &Reply) -> Result<Thought, Broken> {
+pub(super) fn read_thought(reply: &Reply) -> Result<RoundThought, Broken> {
     let call = forced(reply, THINK)?;
-    let thought: Thought = read(&call.args, &spec(THINK, "", think_schema()))?;
+    let thought: RoundThought = read(&call.args, &spec(THINK, "", think_schema()))?;
     match thought.user_summary.trim() {
         "" => Err("user_summary: must not be empty".to_owned()),
         _ => Ok(thought),

@@ -1,7 +1,7 @@
 //! One round: its steps, how far they are, and how much time is left.
 
 use super::refs;
-use super::replies::Wanted;
+use super::replies::WantedStep;
 use crate::transcript::spoken;
 use everloop_types::{
     Approval, CallId, EffectClass, Ending, Frame, ItemState, Observation, PlanItem, ToolCall, UtcMs,
@@ -11,11 +11,27 @@ use serde_json::{Value, json};
 
 const SHOWN_CHARS: usize = 120;
 
+/// What the loop counts by itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct RoundCounts {
+    /// Rounds that are over.
+    pub(super) rounds: u32,
+    /// Rounds without a usable reply, in a row.
+    pub(super) failure_rounds: u32,
+    /// Plans that were usable.
+    pub(super) plans: u32,
+    /// Calls that this loop has named.
+    pub(super) calls: u32,
+    /// Steps that were run, in all rounds.
+    #[serde(default)]
+    pub(super) steps_run: u32,
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Round {
     /// The call of `plan_tool_call` that all results answer together.
     asked: Option<CallId>,
-    steps: Vec<Step>,
+    steps: Vec<RoundStep>,
     /// When the round must be over; `None` for no limit.
     until: Option<UtcMs>,
     /// When the last steps were over.
@@ -29,13 +45,13 @@ pub(super) struct Round {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Step {
-    wanted: Wanted,
+struct RoundStep {
+    wanted: WantedStep,
     call: Option<CallId>,
     seen: Option<Observation>,
 }
 
-impl Step {
+impl RoundStep {
     fn failed(&self) -> bool {
         self.seen.as_ref().is_some_and(|seen| !seen.is_ok())
     }
@@ -50,12 +66,12 @@ impl Step {
 impl Round {
     pub(super) fn new(
         asked: Option<CallId>,
-        wanted: Vec<Wanted>,
+        wanted: Vec<WantedStep>,
         at: UtcMs,
         frame: &Frame,
     ) -> Self {
         let round_ms = frame.limits.steps.rounds.round_ms;
-        let steps = wanted.into_iter().map(|wanted| Step { wanted, call: None, seen: None });
+        let steps = wanted.into_iter().map(|wanted| RoundStep { wanted, call: None, seen: None });
         Self {
             asked,
             steps: steps.collect(),
@@ -86,7 +102,7 @@ impl Round {
     ) -> Option<Vec<(usize, String, String)>> {
         self.late = self.until.is_some_and(|until| at >= until);
         let first = self.steps.iter().position(|step| step.seen.is_none())?;
-        if self.late || self.steps.iter().any(Step::failed) {
+        if self.late || self.steps.iter().any(RoundStep::failed) {
             return None;
         }
         let together = self.steps[first..].iter().take_while(|step| alone(&step.wanted, frame));
@@ -108,7 +124,7 @@ impl Round {
     }
 
     fn resolved(&self, place: usize) -> Result<String, String> {
-        let seen = |step: &Step| step.seen.as_ref().map_or("", |seen| &seen.text).to_owned();
+        let seen = |step: &RoundStep| step.seen.as_ref().map_or("", |seen| &seen.text).to_owned();
         let results: Vec<String> = self.steps[..place].iter().map(seen).collect();
         let results: Vec<&str> = results.iter().map(String::as_str).collect();
         refs::resolve(&self.steps[place].wanted.arguments, &results).map(|args| args.to_string())
@@ -151,7 +167,7 @@ impl Round {
                 "result": "not run" }),
         });
         let steps: Vec<Value> = steps.collect();
-        let ended = match (self.steps.iter().position(Step::failed), self.current()) {
+        let ended = match (self.steps.iter().position(RoundStep::failed), self.current()) {
             (Some(place), _) if self.late && self.steps[place].was_stopped() => {
                 format!("the round ran out of time in step {place}")
             }
@@ -168,7 +184,7 @@ impl Round {
     }
 
     pub(super) fn items(&self) -> Vec<PlanItem> {
-        let item = |step: &Step| {
+        let item = |step: &RoundStep| {
             let text = format!("{} {}", step.wanted.tool, step.wanted.arguments);
             let state = match (&step.seen, &step.call) {
                 (Some(seen), _) if seen.is_ok() => ItemState::Completed,
@@ -183,7 +199,7 @@ impl Round {
 }
 
 /// Whether a step may run beside others: marked so, changing nothing, and needing no result.
-fn alone(wanted: &Wanted, frame: &Frame) -> bool {
+fn alone(wanted: &WantedStep, frame: &Frame) -> bool {
     let pure =
         |name: &str| frame.tool(name).is_some_and(|tool| tool.handling.class == EffectClass::Pure);
     wanted.independent && pure(&wanted.tool) && !refs::has(&wanted.arguments)

@@ -1,10 +1,11 @@
 //! What each reply does to the plan, and what the model is asked next.
 
 use super::replies::{self, First, Replan, Said, Task, Thought};
-use super::{Phase, PlanReplan};
+use super::{PlanPhase, PlanReplan};
 use crate::contract::Salvage;
 use crate::toolbox::listed;
 use crate::{AgentLoop, Voice, broken};
+use everloop_text as text;
 use everloop_types::{
     Answer, CallId, Frame, Goal, ItemState, Message, PlanItem, Reason, Reply, ToolCall, ToolSpec,
     Words, check_args,
@@ -29,7 +30,7 @@ impl PlanReplan {
     /// The beginning: nothing is planned yet.
     pub(super) fn ask_plan(&mut self) {
         self.transcript.push(Message::user("phase: plan"));
-        self.phase = Phase::Planning { tries: 0 };
+        self.phase = PlanPhase::Planning { tries: 0 };
     }
 
     /// Strictly first. On the last try a reply with exactly one reading is taken, and that is said.
@@ -63,7 +64,9 @@ impl PlanReplan {
     fn take_broken(&mut self, wrong: &str) {
         let allowed = self.frame.limits.steps.contract_retries;
         match &mut self.phase {
-            Phase::Planning { tries } | Phase::Thinking { tries } | Phase::Replanning { tries }
+            PlanPhase::Planning { tries }
+            | PlanPhase::Thinking { tries }
+            | PlanPhase::Replanning { tries }
                 if *tries < allowed =>
             {
                 *tries += 1;
@@ -78,10 +81,10 @@ impl PlanReplan {
     /// A failure round: no usable reply after all tries, or the model failed for good (PR-8).
     pub(super) fn take_failure(&mut self, wrong: &str, reason: Reason) {
         let (name, note) = match self.phase {
-            Phase::Thinking { .. } => ("thought", "progress.thought_failed"),
-            Phase::Replanning { .. } => ("replan", "progress.replan_failed"),
-            Phase::Planning { .. } => return self.unavailable("plan", reason),
-            Phase::Acting(_) | Phase::Asking { .. } | Phase::Finished(_) => return,
+            PlanPhase::Thinking { .. } => ("thought", text::progress::thought_failed()),
+            PlanPhase::Replanning { .. } => ("replan", text::progress::replan_failed()),
+            PlanPhase::Planning { .. } => return self.unavailable("plan", reason),
+            PlanPhase::Acting(_) | PlanPhase::Asking { .. } | PlanPhase::Finished(_) => return,
         };
         self.tally.steps += 1;
         self.tally.failure_rounds += 1;
@@ -89,7 +92,7 @@ impl PlanReplan {
             return self.unavailable(name, reason);
         }
         self.transcript.note_failure(name, "", wrong);
-        self.note = Some(Words::key(note));
+        self.note = Some(note.words());
         match name {
             "thought" => self.ask_thought(),
             _ => self.ask_replan(),
@@ -99,15 +102,15 @@ impl PlanReplan {
     /// The fixed text; where the model answered and broke its contract, also why, its own words and
     /// what can be tried.
     fn unavailable(&mut self, contract: &str, reason: Reason) {
-        let mut words = vec![Words::key("plan.unavailable")];
+        let mut words = vec![text::plan::unavailable().words()];
         match &reason {
             Reason::BrokenContract => {
-                words.push(broken::why(Self::NAME, contract, &self.frame));
+                words.push(broken::why(&Self::SPEC, contract, &self.frame));
                 words.extend(broken::said(&self.transcript));
-                words.push(broken::advice(Self::NAME, &self.frame));
+                words.push(broken::advice(&Self::SPEC, &self.frame));
             }
             Reason::Model(error) => {
-                words.push(Words::with("reason.model", [("detail", error.detail.clone())]));
+                words.push(text::reason::model(&error.detail).words());
             }
             _ => {}
         }
@@ -115,7 +118,7 @@ impl PlanReplan {
     }
 
     fn finish(&mut self, words: Words, trouble: Option<Reason>) {
-        self.phase = Phase::Finished(Answer { words, trouble });
+        self.phase = PlanPhase::Finished(Answer { words, trouble });
     }
 
     /// What needs no plan is answered at once (PR-3).
@@ -127,7 +130,7 @@ impl PlanReplan {
         self.plan.items =
             plan.into_iter().map(|text| PlanItem::new(text, ItemState::Pending)).collect();
         self.plan.version = 1;
-        self.note = Some(Words::key("progress.planned"));
+        self.note = Some(text::progress::planned().words());
         self.ask_thought();
     }
 
@@ -167,7 +170,7 @@ impl PlanReplan {
             }
         };
         match args {
-            Ok(args) => self.phase = Phase::Acting(self.name_call(tool, args)),
+            Ok(args) => self.phase = PlanPhase::Acting(self.name_call(tool, args)),
             Err(wrong) => {
                 self.tally.failed += 1;
                 self.transcript.note_failure(tool, &input.to_string(), &wrong);
@@ -181,7 +184,7 @@ impl PlanReplan {
         if self.clarified.iter().any(|(asked, _)| asked.trim() == question.trim()) {
             self.tally.repeated_questions += 1;
             if self.tally.repeated_questions >= limits.repeated_questions {
-                let words = Words::key("plan.repeated_question");
+                let words = text::plan::repeated_question().words();
                 return self.finish(words, Some(Reason::RepeatedQuestion));
             }
             let wrong = "the user has already answered this question; use the answer";
@@ -190,12 +193,12 @@ impl PlanReplan {
         }
         let asked = u32::try_from(self.clarified.len()).unwrap_or(u32::MAX);
         if limits.max_clarifications > 0 && asked >= limits.max_clarifications {
-            let words = Words::key("plan.too_many_questions");
+            let words = text::plan::too_many_questions().words();
             let limit = limits.max_clarifications;
             return self.finish(words, Some(Reason::TooManyQuestions { limit }));
         }
         let call = self.name_call("ask_user", json!({ "question": question }).to_string());
-        self.phase = Phase::Asking { call, question };
+        self.phase = PlanPhase::Asking { call, question };
     }
 
     fn replanned(&mut self, replan: Replan) {
@@ -212,7 +215,7 @@ impl PlanReplan {
                 self.plan.current = tasks.iter().position(|task| !task.completed).unwrap_or(0);
                 self.plan.items = tasks.into_iter().map(item).collect();
                 self.plan.version += 1;
-                self.note = Some(Words::key("progress.replanned_now"));
+                self.note = Some(text::progress::replanned_now().words());
                 self.ask_thought();
             }
         }
@@ -241,7 +244,7 @@ impl PlanReplan {
         let total = self.plan.items.len();
         let text = format!("phase: thought\ncurrent item {number} of {total}: {shown}{hint}");
         self.transcript.push(Message::user(text));
-        self.phase = Phase::Thinking { tries: 0 };
+        self.phase = PlanPhase::Thinking { tries: 0 };
     }
 
     /// On to looking at the plan again. A model that is told where the plan stands does not have to
@@ -254,7 +257,7 @@ impl PlanReplan {
             left => format!("phase: replan\n{left} of {} items left", self.plan.items.len()),
         };
         self.transcript.push(Message::user(text));
-        self.phase = Phase::Replanning { tries: 0 };
+        self.phase = PlanPhase::Replanning { tries: 0 };
     }
 }
 

@@ -1,41 +1,42 @@
 //! The account: what was done and what failed, for last words when no model can find them.
 
-use crate::toolbox::{deed_line, in_words};
+use crate::toolbox::{action_line, in_words};
+use everloop_text as text;
 use everloop_types::{
     Ending, Frame, ItemState, Observation, PlanItem, TODO_WRITE, ToolCall, Words,
 };
 use serde::{Deserialize, Serialize};
 
-/// How many deeds of each kind are remembered; the counts go on.
+/// How many actions of each kind are remembered; the counts go on.
 const REMEMBERED: usize = 12;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Account {
-    done: Deeds,
-    failed: Deeds,
+pub(super) struct WorkAccount {
+    done: ActionLog,
+    failed: ActionLog,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Deeds {
+struct ActionLog {
     first: Vec<String>,
     more: u32,
 }
 
-impl Deeds {
-    fn add(&mut self, deed: String) {
+impl ActionLog {
+    fn add(&mut self, action: String) {
         if self.first.len() < REMEMBERED {
-            self.first.push(deed);
+            self.first.push(action);
         } else {
             self.more += 1;
         }
     }
 
-    fn words(&self, heading: &'static str) -> Option<Words> {
+    fn words(&self, heading: text::Text) -> Option<Words> {
         if self.first.is_empty() {
             return None;
         }
-        let mut lines = vec![Words::key(heading)];
-        lines.extend(self.first.iter().map(|deed| deed_line(deed)));
+        let mut lines = vec![heading.words()];
+        lines.extend(self.first.iter().map(|action| action_line(action)));
         if self.more > 0 {
             lines.push(Words::Said(format!("- … +{}", self.more)));
         }
@@ -43,7 +44,7 @@ impl Deeds {
     }
 }
 
-impl Account {
+impl WorkAccount {
     pub(super) fn take(&mut self, call: &ToolCall, seen: &Observation, frame: &Frame) {
         match seen.ending {
             // The list is shown as it is.
@@ -58,16 +59,16 @@ impl Account {
         let all_done = !plan.is_empty() && plan.iter().all(PlanItem::is_done);
         let finished = may_be_finished && all_done && self.failed.first.is_empty();
         let mut parts = vec![match finished {
-            true => Words::key("closing.finished"),
-            false => Words::key("closing.from_journal"),
+            true => text::closing::finished().words(),
+            false => text::closing::from_journal().words(),
         }];
-        parts.extend(self.done.words("closing.done"));
-        parts.extend(self.failed.words("closing.failed"));
-        parts.extend(listed("closing.open", plan, is_open));
+        parts.extend(self.done.words(text::closing::done()));
+        parts.extend(self.failed.words(text::closing::failed()));
+        parts.extend(listed(text::closing::open(), plan, is_open));
         if parts.len() == 1 {
-            parts.push(Words::key("closing.nothing"));
+            parts.push(text::closing::nothing().words());
         }
-        parts.push(Words::key("closing.next"));
+        parts.push(text::closing::next().words());
         Words::All(parts)
     }
 }
@@ -79,7 +80,7 @@ pub(super) fn is_open(item: &PlanItem) -> bool {
 
 /// The items of a kind below their heading, if there are any.
 pub(super) fn listed(
-    heading: &'static str,
+    heading: text::Text,
     plan: &[PlanItem],
     of: impl Fn(&PlanItem) -> bool,
 ) -> Vec<Words> {
@@ -87,6 +88,6 @@ pub(super) fn listed(
     let lines: Vec<String> = items.map(|item| format!("- {}", item.text)).collect();
     match lines.is_empty() {
         true => Vec::new(),
-        false => vec![Words::key(heading), Words::Said(lines.join("\n"))],
+        false => vec![heading.words(), Words::Said(lines.join("\n"))],
     }
 }

@@ -1,15 +1,16 @@
 //! Deciding: the guards first, then the loop; every ending in words.
 
 use super::fold::is_hopeless;
-use super::ledger::{Unknown, resource};
+use super::ledger::resource;
 use super::{Closing, Run};
 use crate::transcript::Keep;
-use crate::{AgentLoop, Autonomous};
-use everloop_types::journal::EffectPlanned;
+use crate::{AgentLoop, ReplyForm};
+use everloop_text as text;
+use everloop_types::journal::{EffectPlanned, PlannedModelCall, PlannedToolCall};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
-    Answer, Batch, Effect, Message, ModelCall, Next, Observation, Offer, OnUnknown, Purpose,
-    Reason, Status, TODO_WRITE, TodoList, ToolCall, ToolChoice, Words, check_args,
+    Answer, Message, ModelCall, Next, Observation, Offer, Purpose, Reason, Status, TODO_WRITE,
+    TodoList, ToolBatch, ToolCall, ToolChoice, UtcMs, Words, check_args,
 };
 
 /// What a run does next.
@@ -47,14 +48,15 @@ impl<L: AgentLoop> Run<L> {
         }
         match self.next() {
             // Calls that the model made are always answered: a transcript must pair up.
-            Next::Do(batch) if !is_model_call(&batch) => self.perform(batch),
+            Next::CallTools(batch) => self.perform(&batch),
             Next::Finish(answer) if !answer.words.is_empty() => self.end(answer),
-            Next::Do(_) if self.closing == Closing::Wanted => self.close(None),
+            Next::AskModel(_) if self.closing == Closing::Wanted => self.close(None),
             next => match (self.stopped(), next) {
                 (Some(reason), _) | (None, Next::GiveUp(reason)) => self.close(Some(reason)),
                 (None, Next::Finish(answer)) => self.close(answer.trouble),
-                (None, Next::Do(_)) if self.needs_compaction() => self.shorten(),
-                (None, Next::Do(batch)) => self.perform(batch),
+                (None, Next::AskModel(_)) if self.needs_compaction() => self.shorten(),
+                (None, Next::AskModel(call)) => self.ask(call),
+                (None, Next::CallTools(batch)) => self.perform(&batch),
             },
         }
     }
@@ -64,7 +66,8 @@ impl<L: AgentLoop> Run<L> {
     fn next(&self) -> Next {
         match self.inner.decide() {
             Next::Finish(Answer { words, trouble }) => {
-                let words = if L::NAME == Autonomous::NAME { words } else { words.untagged() };
+                let reads_tags = L::SPEC.reply_form == ReplyForm::Tags;
+                let words = if reads_tags { words } else { words.untagged() };
                 Next::Finish(Answer { words: words.without(self.frame.mark()), trouble })
             }
             next => next,
@@ -73,16 +76,12 @@ impl<L: AgentLoop> Run<L> {
 
     /// Why a guard ends the run, if one does.
     fn stopped(&self) -> Option<Reason> {
-        let fatal = |unknown: &Unknown| unknown.on_unknown == OnUnknown::FailRun;
-        if self.ledger.unknowns.iter().any(fatal) {
-            return Some(Reason::UnknownOutcome);
-        }
         self.guards.reached(&self.frame)
     }
 
     /// Whether the loop is about to run tools: nothing may come between calls and their results.
     pub(super) fn wants_tools(&self) -> bool {
-        matches!(self.inner.decide(), Next::Do(batch) if !is_model_call(&batch))
+        matches!(self.inner.decide(), Next::CallTools(_))
     }
 
     /// The ending that the user asked for, with the run that goes on if there is one.
@@ -92,11 +91,8 @@ impl<L: AgentLoop> Run<L> {
         let done = progress.items.iter().filter(|item| item.is_done());
         let words = match (self.switched(), progress.items.len()) {
             (Some(words), _) => words,
-            (None, 0) => Words::key("run.canceled_early"),
-            (None, total) => Words::with(
-                "run.canceled",
-                [("done", done.count().to_string()), ("total", total.to_string())],
-            ),
+            (None, 0) => text::run::canceled_early().words(),
+            (None, total) => text::run::canceled(&done.count(), &total).words(),
         };
         let words = self.with_unknowns(words);
         Decision::Finish { status: Status::Canceled, reason: Some(Reason::Canceled), words }
@@ -115,10 +111,10 @@ impl<L: AgentLoop> Run<L> {
             Closing::Wanted | Closing::NotYet => {}
         }
         match (self.stopped(), self.inner.decide()) {
-            (_, Next::Do(_)) if self.closing == Closing::Wanted => None,
+            (_, Next::AskModel(_) | Next::CallTools(_)) if self.closing == Closing::Wanted => None,
             (Some(reason), _) | (None, Next::GiveUp(reason)) => Some(reason),
             (None, Next::Finish(answer)) => answer.trouble,
-            (None, Next::Do(_)) => Some(Reason::ContextFull),
+            (None, Next::AskModel(_) | Next::CallTools(_)) => Some(Reason::ContextFull),
         }
     }
 
@@ -154,28 +150,17 @@ impl<L: AgentLoop> Run<L> {
             return words;
         }
         let calls: Vec<String> = self.ledger.unknowns.iter().map(|u| shown(&u.call)).collect();
-        let line = Words::with("run.unsettled", [("calls", calls.join("; "))]);
+        let line = text::run::unsettled(&calls.join("; ")).words();
         Words::All(vec![line, words])
     }
 
-    fn perform(&self, batch: Batch) -> Decision {
-        if let [Effect::CallModel(call)] = batch.effects.as_slice() {
-            return self.ask(call.clone());
-        }
-        let calls: Vec<&ToolCall> = batch
-            .effects
-            .iter()
-            .filter_map(|effect| match effect {
-                Effect::CallTool(call) => Some(call),
-                Effect::CallModel(_) => None,
-            })
-            .collect();
+    fn perform(&self, batch: &ToolBatch) -> Decision {
         let most = self.frame.limits.context.calls_per_reply;
         // Each call of a batch sees the list as those before it leave it.
         let mut list = self.inner.list().clone();
-        let over = calls.len().saturating_sub(most);
-        let effects = calls.iter().map(|call| {
-            let mut planned = self.plan_call(call, over, &batch);
+        let over = batch.calls.len().saturating_sub(most);
+        let effects = batch.calls.iter().map(|call| {
+            let mut planned = self.plan_call(call, over, batch.deadline);
             if planned.refused.is_none() {
                 let most = self.frame.limits.context.observation_chars;
                 planned.refused = written(call, &mut list, most);
@@ -185,10 +170,10 @@ impl<L: AgentLoop> Run<L> {
         Decision::Do(effects.collect())
     }
 
-    fn plan_call(&self, call: &ToolCall, over: usize, batch: &Batch) -> Planned {
+    fn plan_call(&self, call: &ToolCall, over: usize, deadline: Option<UtcMs>) -> Planned {
         let spec = self.frame.tool(&call.tool);
         let handling = spec.map(|spec| spec.handling.clone()).unwrap_or_default();
-        let planned = EffectPlanned::tool(call.clone(), &handling, self.place.at, batch);
+        let planned = PlannedToolCall::new(call.clone(), &handling, self.place.at, deadline);
         let refused = match spec {
             _ if over > 0 => Some(self.too_many()),
             None => Some(self.no_such_tool(&call.tool)),
@@ -198,7 +183,7 @@ impl<L: AgentLoop> Run<L> {
                 Ok(_) => None,
             },
         };
-        Planned { planned, refused }
+        Planned { planned: EffectPlanned::CallTool(planned), refused }
     }
 
     fn too_many(&self) -> Observation {
@@ -235,7 +220,7 @@ impl<L: AgentLoop> Run<L> {
         let transcript = self.inner.transcript();
         let messages = transcript.messages().len() + usize::from(instruction.is_some());
         let prompt = transcript.digest_with(instruction.as_ref());
-        let planned = EffectPlanned::CallModel { call, messages, prompt };
+        let planned = EffectPlanned::CallModel(PlannedModelCall { call, messages, prompt });
         Decision::Do(vec![Planned { planned, refused: None }])
     }
 
@@ -327,10 +312,6 @@ fn written(call: &ToolCall, list: &mut TodoList, most: usize) -> Option<Observat
 
 fn bad_arguments(wrong: &str) -> Observation {
     Observation::error(format!("the arguments do not fit ({wrong}); nothing was done"))
-}
-
-fn is_model_call(batch: &Batch) -> bool {
-    matches!(batch.effects.as_slice(), [Effect::CallModel(_)])
 }
 
 fn shown(call: &ToolCall) -> String {

@@ -43,7 +43,7 @@ struct Closed {
 
 /// Whose items are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(super) enum ListOwner {
     /// Those of the list that the model keeps by name.
     List,
     /// Those of a plan, which a loop may word anew.
@@ -59,11 +59,11 @@ impl Evidence {
     pub(super) fn worked(&mut self, seq: i64, after_list: bool, plan: &[PlanItem]) {
         match after_list {
             true => push(&mut self.after_list, seq),
-            false => self.loosen(seq, plan),
+            false => self.defer(seq, plan),
         }
     }
 
-    fn loosen(&mut self, seq: i64, plan: &[PlanItem]) {
+    fn defer(&mut self, seq: i64, plan: &[PlanItem]) {
         let begun = plan.iter().filter(|item| item.state == ItemState::InProgress);
         let begun: Vec<String> = begun.map(|item| item.text.clone()).collect();
         if !begun.is_empty() {
@@ -76,7 +76,7 @@ impl Evidence {
     /// A whole batch is over, and its list is written.
     pub(super) fn end_batch(&mut self, plan: &[PlanItem]) {
         for seq in std::mem::take(&mut self.after_list) {
-            self.loosen(seq, plan);
+            self.defer(seq, plan);
         }
     }
 
@@ -88,7 +88,7 @@ impl Evidence {
     }
 
     /// Looks at the plan after an entry. Gives the items that were closed with nothing behind them.
-    pub(super) fn look(&mut self, plan: &[PlanItem], whose: Whose) -> Vec<String> {
+    pub(super) fn look(&mut self, plan: &[PlanItem], whose: ListOwner) -> Vec<String> {
         self.planned |= !plan.is_empty();
         let mut before = std::mem::take(&mut self.closed);
         let done: Vec<&PlanItem> =
@@ -97,7 +97,7 @@ impl Evidence {
         // What is open again has nothing behind it any more. What is gone may be worded anew.
         before.retain(|gone| !plan.iter().any(|item| item.text == gone.text));
         let new = known.iter().filter(|closed| closed.is_none()).count();
-        if whose == Whose::List || before.len() != new {
+        if whose == ListOwner::List || before.len() != new {
             before.clear();
         }
         let mut gone = before.into_iter();
@@ -125,7 +125,7 @@ impl Evidence {
 
     /// What is behind each of the items that close now. What belongs to items that are still open
     /// stays loose for them; the rest is spent.
-    fn spend(&mut self, closing: &[&str], plan: &[PlanItem], whose: Whose) -> Vec<Vec<i64>> {
+    fn spend(&mut self, closing: &[&str], plan: &[PlanItem], whose: ListOwner) -> Vec<Vec<i64>> {
         let mut shares = vec![Vec::new(); closing.len()];
         if closing.is_empty() {
             return shares;
@@ -134,7 +134,7 @@ impl Evidence {
             let open = |state| matches!(state, ItemState::Pending | ItemState::InProgress);
             plan.iter().any(|item| item.text == text && open(item.state))
         };
-        let (mut nobodys, mut left) = (Vec::new(), Vec::new());
+        let (mut unassigned, mut left) = (Vec::new(), Vec::new());
         for seq in std::mem::take(&mut self.loose) {
             let owners = self.during.get(&seq).map_or(&[][..], Vec::as_slice);
             let own = |place: &usize| owners.iter().any(|owner| owner == closing[*place]);
@@ -142,15 +142,15 @@ impl Evidence {
             let waits = owners.iter().any(|owner| is_open(owner));
             own.iter().for_each(|place| shares[*place].push(seq));
             // The steps of a plan close one by one, each with its own outcome.
-            if waits && (own.is_empty() || whose == Whose::List) {
+            if waits && (own.is_empty() || whose == ListOwner::List) {
                 left.push(seq);
             } else if own.is_empty() {
-                nobodys.push(seq);
+                unassigned.push(seq);
             }
         }
         self.loose = left;
         self.during.retain(|seq, _| self.loose.contains(seq));
-        share_out(nobodys, &mut shares);
+        distribute(unassigned, &mut shares);
         shares
     }
 
@@ -176,10 +176,10 @@ impl Evidence {
 
 /// What belongs to nobody backs those that have nothing, one each, the last of them the rest. Where
 /// all have something, the first has it too.
-fn share_out(nobodys: Vec<i64>, shares: &mut [Vec<i64>]) {
+fn distribute(unassigned: Vec<i64>, shares: &mut [Vec<i64>]) {
     let bare: Vec<usize> = (0..shares.len()).filter(|place| shares[*place].is_empty()).collect();
     let last = bare.len().saturating_sub(1);
-    for (nth, seq) in nobodys.into_iter().enumerate() {
+    for (nth, seq) in unassigned.into_iter().enumerate() {
         let place = bare.get(nth.min(last)).copied().unwrap_or(0);
         push(&mut shares[place], seq);
         shares[place].sort_unstable();
@@ -217,7 +217,7 @@ mod tests {
     fn where_no_item_used_a_tool_nothing_is_told_apart() {
         let mut evidence = Evidence::default();
         let greeting = [("greet", Completed), ("sum up", Completed)];
-        assert_eq!(evidence.look(&plan(&greeting), Whose::Plan), ["greet", "sum up"]);
+        assert_eq!(evidence.look(&plan(&greeting), ListOwner::Plan), ["greet", "sum up"]);
         assert_eq!(behind(&evidence, &greeting), [None, None]);
     }
 
@@ -226,10 +226,12 @@ mod tests {
         let mut evidence = Evidence::default();
         evidence.worked(5, false, &[]);
         evidence.worked(8, false, &[]);
-        assert!(evidence.look(&plan(&[("a", Completed), ("b", Pending)]), Whose::Plan).is_empty());
+        assert!(
+            evidence.look(&plan(&[("a", Completed), ("b", Pending)]), ListOwner::Plan).is_empty()
+        );
         evidence.worked(11, false, &[]);
         let both = [("a", Completed), ("b", Completed)];
-        assert!(evidence.look(&plan(&both), Whose::Plan).is_empty());
+        assert!(evidence.look(&plan(&both), ListOwner::Plan).is_empty());
         assert_eq!(behind(&evidence, &both), [Some(vec![5, 8]), Some(vec![11])]);
     }
 
@@ -237,11 +239,11 @@ mod tests {
     fn a_claim_is_told_once_and_stays_a_claim() {
         let mut evidence = Evidence::default();
         let one = [("a", Completed), ("b", Pending)];
-        assert_eq!(evidence.look(&plan(&one), Whose::Plan), ["a"]);
+        assert_eq!(evidence.look(&plan(&one), ListOwner::Plan), ["a"]);
         evidence.worked(7, false, &[]);
-        assert!(evidence.look(&plan(&one), Whose::Plan).is_empty());
+        assert!(evidence.look(&plan(&one), ListOwner::Plan).is_empty());
         let both = [("a", Completed), ("b", Completed)];
-        assert!(evidence.look(&plan(&both), Whose::Plan).is_empty());
+        assert!(evidence.look(&plan(&both), ListOwner::Plan).is_empty());
         assert_eq!(behind(&evidence, &both), [Some(vec![]), Some(vec![7])]);
     }
 
@@ -251,9 +253,9 @@ mod tests {
         for begun in [InProgress, Pending] {
             let mut evidence = Evidence::default();
             evidence.worked(4, false, &plan(&[("a", begun), ("b", Pending)]));
-            assert_eq!(evidence.look(&plan(&both), Whose::List), ["b"]);
+            assert_eq!(evidence.look(&plan(&both), ListOwner::List), ["b"]);
             assert_eq!(behind(&evidence, &both), [Some(vec![4]), Some(vec![])]);
-            assert!(evidence.look(&plan(&both), Whose::List).is_empty(), "told once");
+            assert!(evidence.look(&plan(&both), ListOwner::List).is_empty(), "told once");
         }
     }
 
@@ -264,10 +266,10 @@ mod tests {
             evidence.worked(4, false, &plan(&[("a", InProgress), ("b", InProgress)]));
             if apart {
                 let one = [("a", Completed), ("b", InProgress)];
-                assert!(evidence.look(&plan(&one), Whose::List).is_empty());
+                assert!(evidence.look(&plan(&one), ListOwner::List).is_empty());
             }
             let both = [("a", Completed), ("b", Completed)];
-            assert!(evidence.look(&plan(&both), Whose::List).is_empty());
+            assert!(evidence.look(&plan(&both), ListOwner::List).is_empty());
             assert_eq!(behind(&evidence, &both), [Some(vec![4]), Some(vec![4])]);
         }
     }
@@ -279,7 +281,7 @@ mod tests {
             evidence.worked(seq, false, &[]);
         }
         let all = [("a", Completed), ("b", Completed), ("c", Completed)];
-        assert!(evidence.look(&plan(&all), Whose::List).is_empty());
+        assert!(evidence.look(&plan(&all), ListOwner::List).is_empty());
         assert_eq!(behind(&evidence, &all), [Some(vec![4]), Some(vec![6]), Some(vec![8, 10])]);
     }
 
@@ -288,9 +290,9 @@ mod tests {
         let mut evidence = Evidence::default();
         evidence.worked(4, false, &plan(&[("a", InProgress), ("b", Pending)]));
         let other = [("a", InProgress), ("b", Completed)];
-        assert_eq!(evidence.look(&plan(&other), Whose::List), ["b"]);
+        assert_eq!(evidence.look(&plan(&other), ListOwner::List), ["b"]);
         let both = [("a", Completed), ("b", Completed)];
-        assert!(evidence.look(&plan(&both), Whose::List).is_empty());
+        assert!(evidence.look(&plan(&both), ListOwner::List).is_empty());
         assert_eq!(behind(&evidence, &both), [Some(vec![4]), Some(vec![])]);
     }
 
@@ -299,7 +301,7 @@ mod tests {
         let mut evidence = Evidence::default();
         evidence.worked(4, false, &plan(&[("a", InProgress), ("b", Pending)]));
         let rest = [("a", ItemState::Skipped), ("b", Completed)];
-        assert!(evidence.look(&plan(&rest), Whose::List).is_empty());
+        assert!(evidence.look(&plan(&rest), ListOwner::List).is_empty());
         assert_eq!(behind(&evidence, &rest), [None, Some(vec![4])]);
     }
 
@@ -307,9 +309,9 @@ mod tests {
     fn an_item_worded_anew_keeps_what_is_behind_it() {
         let mut evidence = Evidence::default();
         evidence.worked(4, false, &[]);
-        evidence.look(&plan(&[("write the file", Completed), ("b", Pending)]), Whose::Plan);
+        evidence.look(&plan(&[("write the file", Completed), ("b", Pending)]), ListOwner::Plan);
         let anew = [("the file was written", Completed), ("c", Pending)];
-        assert!(evidence.look(&plan(&anew), Whose::Plan).is_empty());
+        assert!(evidence.look(&plan(&anew), ListOwner::Plan).is_empty());
         assert_eq!(behind(&evidence, &anew), [Some(vec![4]), None]);
     }
 
@@ -317,19 +319,19 @@ mod tests {
     fn an_item_that_is_opened_again_has_to_be_backed_again() {
         let mut evidence = Evidence::default();
         evidence.worked(4, false, &[]);
-        evidence.look(&plan(&[("a", Completed)]), Whose::Plan);
-        evidence.look(&plan(&[("a", Pending)]), Whose::Plan);
+        evidence.look(&plan(&[("a", Completed)]), ListOwner::Plan);
+        evidence.look(&plan(&[("a", Pending)]), ListOwner::Plan);
         assert_eq!(behind(&evidence, &[("a", Pending)]), [None]);
-        assert_eq!(evidence.look(&plan(&[("a", Completed)]), Whose::Plan), ["a"]);
+        assert_eq!(evidence.look(&plan(&[("a", Completed)]), ListOwner::Plan), ["a"]);
     }
 
     #[test]
     fn a_claim_is_told_once_also_when_items_close_out_of_order() {
         let mut evidence = Evidence::default();
         let two = |first| [("a", first), ("b", Completed)];
-        assert_eq!(evidence.look(&plan(&two(Pending)), Whose::List), ["b"]);
+        assert_eq!(evidence.look(&plan(&two(Pending)), ListOwner::List), ["b"]);
         evidence.worked(7, false, &[]);
-        assert!(evidence.look(&plan(&two(Completed)), Whose::List).is_empty());
+        assert!(evidence.look(&plan(&two(Completed)), ListOwner::List).is_empty());
         assert_eq!(behind(&evidence, &two(Completed)), [Some(vec![7]), Some(vec![])]);
     }
 
@@ -338,10 +340,10 @@ mod tests {
         let mut evidence = Evidence::default();
         evidence.worked(5, false, &[]);
         evidence.worked(6, true, &[]);
-        evidence.look(&plan(&[("a", Completed), ("b", Pending)]), Whose::List);
+        evidence.look(&plan(&[("a", Completed), ("b", Pending)]), ListOwner::List);
         evidence.end_batch(&[]);
         let both = [("a", Completed), ("b", Completed)];
-        assert!(evidence.look(&plan(&both), Whose::List).is_empty());
+        assert!(evidence.look(&plan(&both), ListOwner::List).is_empty());
         assert_eq!(behind(&evidence, &both), [Some(vec![5]), Some(vec![6])]);
     }
 
@@ -349,8 +351,8 @@ mod tests {
     fn another_item_of_a_list_does_not_inherit() {
         let mut evidence = Evidence::default();
         evidence.worked(5, false, &[]);
-        evidence.look(&plan(&[("a", Completed)]), Whose::List);
-        assert_eq!(evidence.look(&plan(&[("deploy", Completed)]), Whose::List), ["deploy"]);
+        evidence.look(&plan(&[("a", Completed)]), ListOwner::List);
+        assert_eq!(evidence.look(&plan(&[("deploy", Completed)]), ListOwner::List), ["deploy"]);
     }
 
     #[test]
@@ -358,7 +360,7 @@ mod tests {
         let mut evidence = Evidence::default();
         let both = [("a", Completed), ("b", Pending)];
         evidence.adopt(&plan(&both));
-        assert!(evidence.look(&plan(&both), Whose::List).is_empty());
+        assert!(evidence.look(&plan(&both), ListOwner::List).is_empty());
         assert_eq!(behind(&evidence, &both), [None, None]);
     }
 }

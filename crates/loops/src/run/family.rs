@@ -9,7 +9,7 @@
 //!
 //! Deliberately absent: making the child (the engine does, in the transaction that says so here).
 
-use super::{Run, Stage};
+use super::{CallStage, Run};
 use crate::AgentLoop;
 use everloop_types::journal::{ChildEnded, Delegated, Spawned};
 use everloop_types::{Budget, EffectId, Money, Observation, RunId};
@@ -40,8 +40,8 @@ impl<L: AgentLoop> Run<L> {
     /// The child that this run waits for.
     #[must_use]
     pub fn living_child(&self) -> Option<&RunId> {
-        self.ledger.outstanding.iter().find_map(|open| match &open.stage {
-            Stage::Delegated(child) => Some(child),
+        self.ledger.tool_calls().iter().find_map(|open| match &open.stage {
+            CallStage::Delegated(child) => Some(child),
             _ => None,
         })
     }
@@ -83,15 +83,15 @@ impl<L: AgentLoop> Run<L> {
         })
     }
 
-    pub(super) fn be_spawned(&mut self, spawned: &Spawned) {
+    pub(super) fn set_parent(&mut self, spawned: &Spawned) {
         self.ledger.family.parent = Some(spawned.by.clone());
     }
 
     /// From here on it may have acted: through its child.
     pub(super) fn delegate(&mut self, effect: &EffectId, delegated: &Delegated) {
         self.ledger.family.children += 1;
-        if let Some(open) = self.ledger.find(effect) {
-            open.stage = Stage::Delegated(delegated.to.clone());
+        if let Some(open) = self.ledger.tool_call_mut(effect) {
+            open.stage = CallStage::Delegated(delegated.to.clone());
             open.may_have_acted = true;
         }
     }

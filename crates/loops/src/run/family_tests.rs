@@ -1,11 +1,11 @@
 use crate::AnyRun;
 use everloop_types::journal::{
-    ChildEnded, Delegated, EffectPlanned, Entry, Forked, Input, Kind, Letter, RunCreated, Spawned,
-    Used,
+    ChildEnded, Delegated, EffectPlanned, Entry, Forked, InboxMessage, Input, Kind,
+    PlannedToolCall, RunCreated, Spawned, Used,
 };
 use everloop_types::{
-    Batch, Budget, CallId, EffectId, Frame, Goal, Handling, Labels, Limits, Money, OnError, RunId,
-    Status, ToolCall, Usage, digest_json,
+    Budget, CallId, EffectId, Frame, Goal, Handling, Labels, Limits, Money, RunId, Status,
+    ToolCall, Usage, digest_json,
 };
 use std::sync::Arc;
 
@@ -21,7 +21,6 @@ fn run(limits: Limits) -> AnyRun {
         loop_name: "react".to_owned(),
         loop_ver: AnyRun::version("react").expect("a loop"),
         frame: digest_json(&frame),
-        seed: 7,
         build: "test".to_owned(),
         policy_hash: String::new(),
     };
@@ -29,8 +28,8 @@ fn run(limits: Limits) -> AnyRun {
     apply(&mut run, None, Kind::RunCreated(created));
     let call =
         ToolCall { id: CallId::new("c"), tool: "delegate".to_owned(), args: "{}".to_owned() };
-    let batch = Batch { effects: Vec::new(), on_error: OnError::GoOn, deadline: None };
-    let planned = EffectPlanned::tool(call, &Handling::default(), 0, &batch);
+    let planned = PlannedToolCall::new(call, &Handling::default(), 0, None);
+    let planned = EffectPlanned::CallTool(planned);
     apply(&mut run, Some(effect()), Kind::EffectPlanned(planned));
     run
 }
@@ -49,8 +48,8 @@ fn hear(run: &mut AnyRun, used: Used) {
     let (child, text) = (RunId::new("run_2"), "done".to_owned());
     let ended =
         ChildEnded { child, status: Status::Succeeded, text, used, labels: Labels::default() };
-    let letter = Letter::Child(Box::new(ended));
-    apply(run, None, Kind::Input(Input { dedupe: "run_2".to_owned(), letter }));
+    let message = InboxMessage::Child(Box::new(ended));
+    apply(run, None, Kind::Input(Input { dedupe: "run_2".to_owned(), letter: message }));
 }
 
 const MONEY: Money = Money { limit: 0, input: 1_000_000, cached: 0, output: 1_000_000 };
@@ -81,7 +80,7 @@ fn a_child_gets_what_is_left_less_a_call_for_its_last_words() {
     assert_eq!((run.counts().model_calls, run.counts().work_ms), (4, 7));
 }
 
-/// A budget of 0 is no limit: what is spent must never become one.
+/// A budget of 0 means no limit: what is spent must never become one.
 #[test]
 fn a_spent_budget_is_no_budget_without_limit() {
     for used in [

@@ -1,14 +1,14 @@
 //! Folding: one journal entry into the state.
 
-use super::evidence::Whose;
-use super::ledger::{Outstanding, Stage};
-use super::{Closing, Parked, Place, Run};
+use super::evidence::ListOwner;
+use super::ledger::{CallStage, OpenToolCall};
+use super::{Closing, JournalPlace, Parked, Run};
 use crate::AgentLoop;
 use crate::contract::plain;
-use crate::sent_back::is_no_answer;
+use crate::truncation::is_not_an_answer;
 use everloop_types::journal::{
-    ApprovalGiven, EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, Input, Kind,
-    Letter, Outcome, RunCreated, Waiting, WaitingOn,
+    ApprovalGiven, EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, InboxMessage,
+    Input, Kind, Outcome, PlannedModelCall, PlannedToolCall, RunCreated, Waiting, WaitingOn,
 };
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
@@ -20,7 +20,7 @@ use everloop_types::{
 const BETWEEN_MS_MAX: u64 = 1_000;
 
 /// The most that a run can have worked since the entry before this one. Calls are measured by
-/// whoever makes them, on a clock that does not count sleep.
+/// their caller, on a clock that does not count sleep.
 fn work_ms_max(kind: &Kind) -> u64 {
     match kind {
         Kind::EffectFinished(finished) => finished.took_ms.saturating_add(BETWEEN_MS_MAX),
@@ -41,7 +41,7 @@ impl<L: AgentLoop> Run<L> {
             (Kind::Input(input), _) => self.take_input(at, input),
             (Kind::EffectPlanned(planned), Some(effect)) => self.plan(effect, planned),
             (Kind::ApprovalAsked(asked), Some(effect)) => {
-                if let Some(open) = self.ledger.find(effect) {
+                if let Some(open) = self.ledger.tool_call_mut(effect) {
                     open.policy_hash.clone_from(&asked.policy_hash);
                 }
             }
@@ -51,24 +51,19 @@ impl<L: AgentLoop> Run<L> {
             }
             (Kind::EffectAttemptFailed(failed), Some(effect)) => {
                 self.guards.counts.wasted_attempts += 1;
-                if let Some(open) = self.ledger.find(effect) {
-                    open.stage = Stage::Approved;
-                    open.failed_attempts = failed.attempt;
-                    open.retry_at = Some(failed.retry_at);
-                    open.may_have_acted &= failed.may_have_acted;
-                }
+                self.ledger.fail_attempt(effect, failed);
             }
             (Kind::EffectFinished(finished), Some(effect)) => self.finish(entry, effect, finished),
             (Kind::Waiting(waiting), _) => {
                 self.wait(waiting);
             }
             (Kind::Forked(forked), _) => self.fork(at, forked),
-            (Kind::Spawned(spawned), _) => self.be_spawned(spawned),
+            (Kind::Spawned(spawned), _) => self.set_parent(spawned),
             (Kind::Delegated(delegated), Some(effect)) => self.delegate(effect, delegated),
             (Kind::RunFinished(finished), _) => self.parked = Parked::Ended(finished.status),
             _ => {}
         }
-        self.place = Place { seq: entry.seq, at };
+        self.place = JournalPlace { seq: entry.seq, at };
     }
 
     fn create(&mut self, at: UtcMs, created: &RunCreated) {
@@ -78,16 +73,13 @@ impl<L: AgentLoop> Run<L> {
         self.inner.evolve(&Event::Started { at, goal, frame });
     }
 
-    /// Whoever drove the run before is gone: what was out was for nothing, unless it had acted.
+    /// The worker before is gone: its open calls are lost, unless they had acted.
     fn begin_epoch(&mut self, at: UtcMs, _: &EpochStarted) {
         let cut_short = !matches!(self.parked, Parked::Waiting(_));
         if cut_short {
-            let lost = self.ledger.outstanding.iter().filter(|open| open.is_model_call()).count();
-            let lost = u32::try_from(lost).unwrap_or(u32::MAX);
+            let lost = u32::from(self.ledger.model_call().is_some());
             self.guards.counts.wasted_attempts += lost;
-            if planted::is_on(Bug::BudgetCountedTwice) {
-                self.guards.counts.model_calls += lost;
-            }
+            self.guards.counts.model_calls += planted::if_on(Bug::BudgetCountedTwice, lost);
         }
         self.parked = Parked::No;
         self.guards.begin_work(at);
@@ -95,21 +87,21 @@ impl<L: AgentLoop> Run<L> {
 
     fn take_input(&mut self, at: UtcMs, input: &Input) {
         match &input.letter {
-            Letter::Steer { text } => self.held.push(Notice::Steered { text: text.clone() }),
-            Letter::AnswerNow => self.held.push(Notice::AnswerNow),
-            Letter::Switch(switch) => return self.wish_to_switch(switch),
-            // Whoever wants an end wants no other run.
-            Letter::Cancel { .. } => return self.ledger.switch = None,
+            InboxMessage::Steer { text } => self.held.push(Notice::Steered { text: text.clone() }),
+            InboxMessage::AnswerNow => self.held.push(Notice::AnswerNow),
+            InboxMessage::Switch(switch) => return self.wish_to_switch(switch),
+            // A cancel also cancels the switch.
+            InboxMessage::Cancel { .. } => return self.ledger.switch = None,
             // An answer becomes an outcome: an entry of its own.
-            Letter::Answer { .. } => return,
-            Letter::Child(ended) => return self.charge(ended),
+            InboxMessage::Answer { .. } => return,
+            InboxMessage::Child(ended) => return self.charge(ended),
         }
         self.fold_held(at);
     }
 
     fn plan(&mut self, effect: &EffectId, planned: &EffectPlanned) {
         match planned {
-            EffectPlanned::CallModel { call, .. } => {
+            EffectPlanned::CallModel(PlannedModelCall { call, .. }) => {
                 if call.purpose == Purpose::Close {
                     self.closing = Closing::Asked(self.trouble());
                 }
@@ -119,27 +111,19 @@ impl<L: AgentLoop> Run<L> {
                 }
                 self.inner.transcript_mut().seal();
             }
-            EffectPlanned::CallTool { call, .. } => {
+            EffectPlanned::CallTool(PlannedToolCall { call, .. }) => {
                 self.guards.counts.tool_calls += 1;
                 self.inner.transcript_mut().reserve(call);
             }
         }
-        self.ledger.outstanding.push(Outstanding {
-            effect: effect.clone(),
-            planned: planned.clone(),
-            stage: Stage::Planned,
-            failed_attempts: 0,
-            retry_at: None,
-            may_have_acted: false,
-            policy_hash: String::new(),
-        });
+        self.ledger.plan(effect, planned);
     }
 
     fn wait(&mut self, waiting: &Waiting) {
         if let WaitingOn::Person { question } = &waiting.on {
-            let asks = |open: &&mut Outstanding| open.call_id() == Some(&question.call);
-            if let Some(open) = self.ledger.outstanding.iter_mut().find(asks) {
-                open.stage = Stage::Asked(question.clone());
+            let asks = |open: &&mut OpenToolCall| open.planned.call.id == question.call;
+            if let Some(open) = self.ledger.tool_calls_mut().iter_mut().find(asks) {
+                open.stage = CallStage::Asked(question.clone());
             }
         }
         self.parked = Parked::Waiting(waiting.clone());
@@ -147,15 +131,15 @@ impl<L: AgentLoop> Run<L> {
     }
 
     fn start(&mut self, effect: &EffectId, started: &EffectStarted) {
-        if let Some(open) = self.ledger.find(effect) {
-            open.stage = Stage::Started(started.clone());
+        if let Some(open) = self.ledger.tool_call_mut(effect) {
+            open.stage = CallStage::Started(started.clone());
             open.may_have_acted = true;
         }
     }
 
     fn permit(&mut self, effect: &EffectId, given: &ApprovalGiven) {
-        if let Some(open) = self.ledger.find(effect) {
-            open.stage = Stage::Approved;
+        if let Some(open) = self.ledger.tool_call_mut(effect) {
+            open.stage = CallStage::Approved;
             open.policy_hash.clone_from(&given.policy_hash);
         }
         if let Some(place) = &given.releases {
@@ -164,35 +148,40 @@ impl<L: AgentLoop> Run<L> {
     }
 
     fn finish(&mut self, entry: &Entry, effect: &EffectId, finished: &EffectFinished) {
-        let at = entry.at;
-        let Some(open) = self.ledger.close(effect) else { return };
-        match (&open.planned, &finished.outcome) {
-            (EffectPlanned::CallTool { call, .. }, Outcome::Observed(seen)) => {
-                if !seen.is_ok() {
-                    self.guards.counts.tool_failures += 1;
+        if let Some(open) = self.ledger.close_tool_call(effect) {
+            self.finish_tool_call(entry, &open, finished);
+        } else if let Some(open) = self.ledger.close_model_call(effect) {
+            let purpose = open.planned.call.purpose;
+            match &finished.outcome {
+                Outcome::Replied(reply) => self.replied(entry.at, purpose, reply.clone()),
+                Outcome::ModelFailed(error) => self.model_failed(entry.at, purpose, error.clone()),
+                Outcome::Observed(_) | Outcome::Superseded | Outcome::Canceled => {
+                    self.unplan(purpose);
                 }
-                if seen.ending == Ending::Unknown {
-                    self.ledger.remember_unknown(&open, &self.frame);
-                }
-                self.ledger.holding.take(finished.labels, &source_of(call));
-                self.note(entry.seq, effect, call, seen);
-                self.ledger.seen.push((effect.clone(), call.clone(), seen.clone()));
-                self.observed(at, call.id.clone(), seen.clone());
             }
-            (EffectPlanned::CallModel { call, .. }, Outcome::Replied(reply)) => {
-                self.replied(at, call.purpose, reply.clone());
-            }
-            (EffectPlanned::CallModel { call, .. }, Outcome::ModelFailed(error)) => {
-                self.model_failed(at, call.purpose, error.clone());
-            }
-            (EffectPlanned::CallModel { call, .. }, _) => self.unplan(call.purpose),
-            (EffectPlanned::CallTool { .. }, _) => {}
+        } else {
+            return;
         }
         self.look_at_claims();
-        if self.ledger.outstanding.is_empty() {
+        if self.ledger.is_idle() {
             self.close_batch();
-            self.fold_held(at);
+            self.fold_held(entry.at);
         }
+    }
+
+    fn finish_tool_call(&mut self, entry: &Entry, open: &OpenToolCall, finished: &EffectFinished) {
+        let Outcome::Observed(seen) = &finished.outcome else { return };
+        let call = &open.planned.call;
+        if !seen.is_ok() {
+            self.guards.counts.tool_failures += 1;
+        }
+        if seen.ending == Ending::Unknown {
+            self.ledger.remember_unknown(open, &self.frame);
+        }
+        self.ledger.holding.take(finished.labels, &source_of(call));
+        self.note(entry.seq, &open.effect, call, seen);
+        self.ledger.seen.push((open.effect.clone(), call.clone(), seen.clone()));
+        self.observed(entry.at, call.id.clone(), seen.clone());
     }
 
     /// Notes an outcome that worked, and whether it was asked for after the list was written.
@@ -200,21 +189,18 @@ impl<L: AgentLoop> Run<L> {
         if !seen.is_ok() || call.tool == TODO_WRITE || !self.frame.limits.steps.list.evidence {
             return;
         }
-        let out = self.ledger.outstanding.iter().filter_map(|open| match &open.planned {
-            EffectPlanned::CallTool { call, .. } => Some((&open.effect, call)),
-            EffectPlanned::CallModel { .. } => None,
-        });
+        let out = self.ledger.tool_calls().iter().map(|open| (&open.effect, &open.planned.call));
         let over = self.ledger.seen.iter().map(|(effect, call, _)| (effect, call));
         let lists = out.chain(over).filter(|(_, call)| call.tool == TODO_WRITE);
         let last = lists.map(|(effect, _)| effect).max();
-        let after = self.whose() == Whose::List && last.is_some_and(|list| effect > list);
+        let after = self.whose() == ListOwner::List && last.is_some_and(|list| effect > list);
         self.evidence.worked(seq, after, &self.inner.progress().items);
     }
 
-    fn whose(&self) -> Whose {
+    fn whose(&self) -> ListOwner {
         match self.inner.progress().items == self.inner.list().items() {
-            true => Whose::List,
-            false => Whose::Plan,
+            true => ListOwner::List,
+            false => ListOwner::Plan,
         }
     }
 
@@ -229,7 +215,7 @@ impl<L: AgentLoop> Run<L> {
             self.evidence.adopt(&plan);
         }
         let items = self.evidence.look(&plan, self.whose());
-        if self.ledger.outstanding.is_empty() {
+        if self.ledger.is_idle() {
             self.evidence.end_batch(&plan);
         }
         // With the answer there, nobody is left to be told.
@@ -266,7 +252,7 @@ impl<L: AgentLoop> Run<L> {
         let says_nothing = match purpose {
             Purpose::Compact => reply.text.trim().is_empty() || only_markup(&reply.text),
             Purpose::Close => {
-                reply.text.trim().is_empty() || is_no_answer(&reply.text, &self.frame)
+                reply.text.trim().is_empty() || is_not_an_answer(&reply.text, &self.frame)
             }
             Purpose::Plan | Purpose::Think | Purpose::Replan => false,
         };
@@ -326,7 +312,7 @@ impl<L: AgentLoop> Run<L> {
         for (place, (_, call, observation)) in seen.iter().enumerate() {
             self.account.take(call, observation, &self.frame);
             let polls = self.frame.tool(&call.tool).is_some_and(|tool| tool.handling.polls);
-            // Twice in one reply is no repetition yet: the model has not seen the result.
+            // Twice in one reply does not count: the model has not seen the result.
             let again = seen[..place].iter().any(|(_, earlier, result)| {
                 (&earlier.tool, &earlier.args, result) == (&call.tool, &call.args, observation)
             });
@@ -342,7 +328,7 @@ impl<L: AgentLoop> Run<L> {
 
     /// Tells the loop what was held back, now that no prompt is out.
     fn fold_held(&mut self, at: UtcMs) {
-        if self.held.is_empty() || !self.ledger.outstanding.is_empty() || self.wants_tools() {
+        if self.held.is_empty() || !self.ledger.is_idle() || self.wants_tools() {
             return;
         }
         for notice in std::mem::take(&mut self.held) {
@@ -370,23 +356,6 @@ fn told(notice: &Notice) -> Option<String> {
         }
         Notice::Steered { text } => Some(text.clone()),
         Notice::AnswerNow => None,
-    }
-}
-
-impl Outstanding {
-    /// Whether a model is asked, as opposed to a tool.
-    #[must_use]
-    pub fn is_model_call(&self) -> bool {
-        matches!(self.planned, EffectPlanned::CallModel { .. })
-    }
-
-    /// The tool call's id.
-    #[must_use]
-    pub fn call_id(&self) -> Option<&CallId> {
-        match &self.planned {
-            EffectPlanned::CallModel { .. } => None,
-            EffectPlanned::CallTool { call, .. } => Some(&call.id),
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use everloop_types::journal::Forked;
 use everloop_types::{Event, Message, Notice, Purpose, UtcMs};
 
 impl<L: AgentLoop> Run<L> {
-    /// Nothing is outstanding here: whoever forks a run closes what was under way first.
+    /// Nothing is outstanding here: a fork closes what was under way first.
     pub(super) fn fork(&mut self, at: UtcMs, forked: &Forked) {
         self.reopen();
         let noted = self.frame.limits.steps.list.evidence;
@@ -20,7 +20,7 @@ impl<L: AgentLoop> Run<L> {
         let word = Some(forked.word.spoken()).filter(|word| !word.is_empty());
         if let Some(text) = word.clone() {
             // Nothing may come between calls and their results.
-            match self.ledger.outstanding.is_empty() && !self.wants_tools() {
+            match self.ledger.is_idle() && !self.wants_tools() {
                 true => self.inner.transcript_mut().push(Message::user(text)),
                 false => self.held.push(Notice::Steered { text }),
             }

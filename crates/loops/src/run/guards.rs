@@ -182,7 +182,7 @@ impl Guards {
     }
 }
 
-/// The budget that is used up, if one is. A budget of 0 is no limit.
+/// The budget that is used up, if one is. A budget of 0 means no limit.
 fn spent(counts: &Counts, budget: &Budget) -> Option<Reason> {
     [
         (BudgetKind::ModelCalls, u64::from(counts.model_calls), u64::from(budget.model_calls)),

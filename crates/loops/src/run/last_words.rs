@@ -2,7 +2,8 @@
 
 use super::account::{is_open, listed};
 use super::{Decision, Run};
-use crate::{AgentLoop, PlanExecuteThink, broken};
+use crate::{AgentLoop, LoopSpec, StepUnit, broken};
+use everloop_text as text;
 use everloop_types::{Answer, BudgetKind, Frame, Money, Reason, Words, without_tags};
 
 impl<L: AgentLoop> Run<L> {
@@ -20,18 +21,18 @@ impl<L: AgentLoop> Run<L> {
                 let said = Words::Said(said.to_owned()).without(self.frame.mark());
                 // An answer that the user wanted early is an answer, and no account.
                 let open = |item: &_| reason.is_some() && is_open(item);
-                [vec![said], listed("closing.open", &items, open)].concat()
+                [vec![said], listed(text::closing::open(), &items, open)].concat()
             }
         };
         match &reason {
             Some(Reason::BrokenContract) => {
-                words.push(broken::why(L::NAME, "", &self.frame));
+                words.push(broken::why(&L::SPEC, "", &self.frame));
                 if text.trim().is_empty() {
                     words.extend(broken::said(self.inner.transcript()));
                 }
-                words.push(broken::advice(L::NAME, &self.frame));
+                words.push(broken::advice(&L::SPEC, &self.frame));
             }
-            Some(reason) => words.push(reason_line(reason, L::NAME)),
+            Some(reason) => words.push(reason_line(reason, &L::SPEC)),
             None => {}
         }
         let words = if words.len() == 1 { words.remove(0) } else { Words::All(words) };
@@ -40,44 +41,41 @@ impl<L: AgentLoop> Run<L> {
 }
 
 /// Why a run ended as it did, in words.
-pub(crate) fn why(reason: &Reason, loop_name: &str, frame: &Frame) -> Vec<Words> {
+pub(crate) fn why(reason: &Reason, spec: &LoopSpec, frame: &Frame) -> Vec<Words> {
     match reason {
         Reason::BrokenContract => {
-            vec![broken::why(loop_name, "", frame), broken::advice(loop_name, frame)]
+            vec![broken::why(spec, "", frame), broken::advice(spec, frame)]
         }
-        reason => vec![reason_line(reason, loop_name)],
+        reason => vec![reason_line(reason, spec)],
     }
 }
 
 /// The catalogue's line for a reason.
-fn reason_line(reason: &Reason, loop_name: &str) -> Words {
+fn reason_line(reason: &Reason, spec: &LoopSpec) -> Words {
     match reason {
-        Reason::StepLimit { limit } if loop_name == PlanExecuteThink::NAME => {
-            Words::with("limit.rounds", [("limit", limit.to_string())])
+        Reason::StepLimit { limit } if spec.step_unit == StepUnit::Round => {
+            text::limit::rounds(&limit).words()
         }
-        Reason::StepLimit { limit } => {
-            Words::with("reason.step_limit", [("limit", limit.to_string())])
-        }
+        Reason::StepLimit { limit } => text::reason::step_limit(&limit).words(),
         Reason::Budget { what: BudgetKind::Money, limit } => {
-            Words::with("reason.budget_money", [("limit", Money::written(*limit))])
+            text::reason::budget_money(&Money::written(*limit)).words()
         }
         Reason::Budget { what, limit } => {
             let key = match what {
-                BudgetKind::ModelCalls => "reason.budget_model_calls",
-                BudgetKind::ToolCalls => "reason.budget_tool_calls",
-                BudgetKind::Tokens => "reason.budget_tokens",
-                BudgetKind::WorkMs | BudgetKind::Money => "reason.budget_work",
+                BudgetKind::ModelCalls => text::reason::budget_model_calls,
+                BudgetKind::ToolCalls => text::reason::budget_tool_calls,
+                BudgetKind::Tokens => text::reason::budget_tokens,
+                BudgetKind::WorkMs | BudgetKind::Money => text::reason::budget_work,
             };
-            Words::with(key, [("limit", limit.to_string())])
+            key(&limit).words()
         }
-        Reason::Repetition { tool } => Words::with("reason.repetition", [("tool", tool.clone())]),
-        Reason::ContextFull => Words::key("reason.context_full"),
-        Reason::JournalFull => Words::key("reason.journal_full"),
-        Reason::Model(error) => Words::with("reason.model", [("detail", error.detail.clone())]),
-        Reason::BrokenContract => Words::key("reason.broken_contract"),
-        Reason::RepeatedQuestion => Words::key("reason.repeated_question"),
-        Reason::TooManyQuestions { .. } => Words::key("reason.too_many_questions"),
-        Reason::UnknownOutcome => Words::key("reason.unknown_outcome"),
-        Reason::Canceled => Words::key("reason.canceled"),
+        Reason::Repetition { tool } => text::reason::repetition(&tool).words(),
+        Reason::ContextFull => text::reason::context_full().words(),
+        Reason::JournalFull => text::reason::journal_full().words(),
+        Reason::Model(error) => text::reason::model(&error.detail).words(),
+        Reason::BrokenContract => text::reason::broken_contract().words(),
+        Reason::RepeatedQuestion => text::reason::repeated_question().words(),
+        Reason::TooManyQuestions { .. } => text::reason::too_many_questions().words(),
+        Reason::Canceled => text::reason::canceled().words(),
     }
 }

@@ -1,40 +1,67 @@
 //! What is outstanding, what is unknown, and which call ids are taken.
 
 use super::family::Family;
-use everloop_types::journal::{EffectPlanned, EffectStarted, Switch};
+use everloop_types::journal::{
+    EffectAttemptFailed, EffectPlanned, EffectStarted, PlannedModelCall, PlannedToolCall, Switch,
+};
 use everloop_types::{
-    CallId, EffectId, Frame, Holding, Message, Observation, OnUnknown, Question, Reply, RunId,
-    ToolCall, ToolSpec, UtcMs, digest_bytes,
+    CallId, EffectId, Frame, Message, Observation, Question, Reply, RunId, Taint, ToolCall,
+    ToolSpec, UtcMs, digest_bytes,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// An effect that was planned and has no outcome yet.
+/// A model call that was planned and has no outcome yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Outstanding {
+pub struct OpenModelCall {
+    /// Its name.
+    pub effect: EffectId,
+    /// What was planned.
+    pub planned: PlannedModelCall,
+    /// Attempts that failed.
+    pub failed_attempts: u32,
+}
+
+/// A tool call that was planned and has no outcome yet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OpenToolCall {
     /// Its name.
     pub effect: EffectId,
     /// What was planned, with all that recovery needs.
-    pub planned: EffectPlanned,
+    pub planned: PlannedToolCall,
     /// How far it is.
-    pub stage: Stage,
+    pub stage: CallStage,
     /// Attempts that failed and are known not to have acted.
     pub failed_attempts: u32,
     /// When the next attempt may begin.
     pub retry_at: Option<UtcMs>,
     /// Whether it was begun and nothing proves that it did not act.
-    #[serde(default)]
     pub may_have_acted: bool,
     /// Under which policy, and for which form of its tool, permission was asked for or given.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub policy_hash: String,
 }
 
-/// How far an outstanding effect is.
+/// What is outstanding: one model call, or the tool calls of one batch, or nothing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stage {
+pub(super) enum OpenCalls {
+    Model(OpenModelCall),
+    /// In order. Empty while nothing is outstanding.
+    Tools(Vec<OpenToolCall>),
+}
+
+impl Default for OpenCalls {
+    fn default() -> Self {
+        Self::Tools(Vec::new())
+    }
+}
+
+/// How far an open tool call is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallStage {
     /// Planned, nothing more.
     Planned,
     /// A person was asked, and the run waits for the answer.
@@ -56,13 +83,11 @@ pub struct Unknown {
     pub call: ToolCall,
     /// What it acted on: no dangerous call on the same resource until it is settled.
     pub resource: String,
-    /// What its tool says that this means for the run.
-    pub on_unknown: OnUnknown,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Ledger {
-    pub(super) outstanding: Vec<Outstanding>,
+    open: OpenCalls,
     pub(super) unknowns: Vec<Unknown>,
     /// Outcomes of the present batch in plan order, until the last one is there.
     pub(super) seen: Vec<(EffectId, ToolCall, Observation)>,
@@ -71,20 +96,93 @@ pub(super) struct Ledger {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) switch: Option<Box<Switch>>,
     /// What the run has read, and where it may send that.
-    #[serde(default, skip_serializing_if = "Holding::is_empty")]
-    pub(super) holding: Holding,
+    #[serde(default, skip_serializing_if = "Taint::is_empty")]
+    pub(super) holding: Taint,
     #[serde(default, skip_serializing_if = "Family::is_none")]
     pub(super) family: Family,
 }
 
 impl Ledger {
-    pub(super) fn find(&mut self, effect: &EffectId) -> Option<&mut Outstanding> {
-        self.outstanding.iter_mut().find(|open| open.effect == *effect)
+    pub(super) fn model_call(&self) -> Option<&OpenModelCall> {
+        match &self.open {
+            OpenCalls::Model(open) => Some(open),
+            OpenCalls::Tools(_) => None,
+        }
     }
 
-    pub(super) fn close(&mut self, effect: &EffectId) -> Option<Outstanding> {
-        let place = self.outstanding.iter().position(|open| open.effect == *effect)?;
-        Some(self.outstanding.remove(place))
+    pub(super) fn tool_calls(&self) -> &[OpenToolCall] {
+        match &self.open {
+            OpenCalls::Model(_) => &[],
+            OpenCalls::Tools(open) => open,
+        }
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.model_call().is_none() && self.tool_calls().is_empty()
+    }
+
+    /// Takes up a plan. One that does not fit what is open is left out.
+    pub(super) fn plan(&mut self, effect: &EffectId, planned: &EffectPlanned) {
+        let effect = effect.clone();
+        match (planned, &mut self.open) {
+            (EffectPlanned::CallTool(planned), OpenCalls::Tools(open)) => open.push(OpenToolCall {
+                effect,
+                planned: planned.clone(),
+                stage: CallStage::Planned,
+                failed_attempts: 0,
+                retry_at: None,
+                may_have_acted: false,
+                policy_hash: String::new(),
+            }),
+            (EffectPlanned::CallModel(planned), open) if *open == OpenCalls::default() => {
+                let planned = planned.clone();
+                *open = OpenCalls::Model(OpenModelCall { effect, planned, failed_attempts: 0 });
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn tool_calls_mut(&mut self) -> &mut [OpenToolCall] {
+        match &mut self.open {
+            OpenCalls::Model(_) => &mut [],
+            OpenCalls::Tools(open) => open,
+        }
+    }
+
+    pub(super) fn tool_call_mut(&mut self, effect: &EffectId) -> Option<&mut OpenToolCall> {
+        self.tool_calls_mut().iter_mut().find(|open| open.effect == *effect)
+    }
+
+    /// Notes an attempt that failed.
+    pub(super) fn fail_attempt(&mut self, effect: &EffectId, failed: &EffectAttemptFailed) {
+        match &mut self.open {
+            OpenCalls::Model(open) if open.effect == *effect => {
+                open.failed_attempts = failed.attempt;
+            }
+            OpenCalls::Model(_) => {}
+            OpenCalls::Tools(_) => {
+                if let Some(open) = self.tool_call_mut(effect) {
+                    open.stage = CallStage::Approved;
+                    open.failed_attempts = failed.attempt;
+                    open.retry_at = Some(failed.retry_at);
+                    open.may_have_acted &= failed.may_have_acted;
+                }
+            }
+        }
+    }
+
+    pub(super) fn close_model_call(&mut self, effect: &EffectId) -> Option<OpenModelCall> {
+        self.model_call().filter(|open| open.effect == *effect)?;
+        match std::mem::take(&mut self.open) {
+            OpenCalls::Model(open) => Some(open),
+            OpenCalls::Tools(_) => None,
+        }
+    }
+
+    pub(super) fn close_tool_call(&mut self, effect: &EffectId) -> Option<OpenToolCall> {
+        let OpenCalls::Tools(open) = &mut self.open else { return None };
+        let place = open.iter().position(|open| open.effect == *effect)?;
+        Some(open.remove(place))
     }
 
     /// Takes the call ids of an earlier run, whose messages stand in the same prompt.
@@ -115,25 +213,24 @@ impl Ledger {
         }
     }
 
-    pub(super) fn remember_unknown(&mut self, open: &Outstanding, frame: &Frame) {
-        self.unknowns.extend(open.as_unknown(frame));
+    pub(super) fn remember_unknown(&mut self, open: &OpenToolCall, frame: &Frame) {
+        self.unknowns.push(open.as_unknown(frame));
         self.unknowns.sort_by(|a, b| a.effect.cmp(&b.effect));
     }
 }
 
-impl Outstanding {
+impl OpenToolCall {
     /// Whether the end of this child is its outcome.
     #[must_use]
     pub fn waits_for(&self, child: &RunId) -> bool {
-        matches!(&self.stage, Stage::Delegated(run) if run == child)
+        matches!(&self.stage, CallStage::Delegated(run) if run == child)
     }
 
-    /// The effect as it is if nobody ever learns how it ended. Model calls change nothing.
-    pub(super) fn as_unknown(&self, frame: &Frame) -> Option<Unknown> {
-        let EffectPlanned::CallTool { call, on_unknown, .. } = &self.planned else { return None };
-        let resource = resource(call, frame.tool(&call.tool));
-        let (effect, call) = (self.effect.clone(), call.clone());
-        Some(Unknown { effect, call, resource, on_unknown: *on_unknown })
+    /// The effect as it is if nobody ever learns how it ended.
+    pub(super) fn as_unknown(&self, frame: &Frame) -> Unknown {
+        let call = self.planned.call.clone();
+        let resource = resource(&call, frame.tool(&call.tool));
+        Unknown { effect: self.effect.clone(), call, resource }
     }
 }
 

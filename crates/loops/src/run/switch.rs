@@ -1,7 +1,7 @@
 //! A switch: the run ends at a step border, and another run goes on under another loop.
 //!
 //! ```text
-//!   letter ──► wanted ──nothing may have acted without its outcome──► ended, and the other begins
+//!   message ─► wanted ──nothing may have acted without its outcome──► ended, and the other begins
 //!                 └──canceled, or it has its answer──► ended as ever
 //! ```
 //!
@@ -9,8 +9,9 @@
 
 use super::{Decision, Run};
 use crate::AgentLoop;
+use everloop_text as text;
 use everloop_types::journal::Switch;
-use everloop_types::{Frame, RunId, Words};
+use everloop_types::{Frame, RunId, Status, Words};
 
 impl<L: AgentLoop> Run<L> {
     /// The last wish counts. One whose frame nobody can read is none.
@@ -25,20 +26,25 @@ impl<L: AgentLoop> Run<L> {
     #[must_use]
     pub fn switches_here(&self) -> Option<&Switch> {
         let switch = self.ledger.switch.as_deref()?;
-        let begun = self.ledger.outstanding.iter().any(|open| open.may_have_acted);
+        let begun = self.ledger.tool_calls().iter().any(|open| open.may_have_acted);
         (!begun && !self.has_its_answer()).then_some(switch)
     }
 
     /// Whether its model has answered: also if something beside the answer is unknown.
     fn has_its_answer(&self) -> bool {
         let answers = |decision| matches!(decision, Decision::Finish { reason: None, .. });
-        self.ledger.outstanding.is_empty() && answers(self.decide())
+        self.ledger.is_idle() && answers(self.decide())
     }
 
-    /// The run that goes on in place of this one. There is none while something may have happened
-    /// of which nobody knows: that is settled first, and then the run can be forked.
+    /// The run that goes on in place of this one, once this one has ended for it.
     #[must_use]
     pub fn successor(&self) -> Option<&RunId> {
+        self.chosen_successor().filter(|_| self.ended() == Some(Status::Canceled))
+    }
+
+    /// The run that is to go on in place of this one. There is none while something may have
+    /// happened of which nobody knows: that is settled first, and then the run can be forked.
+    fn chosen_successor(&self) -> Option<&RunId> {
         let switch = self.ledger.switch.as_deref().filter(|_| self.ledger.unknowns.is_empty());
         switch.map(|switch| &switch.to)
     }
@@ -51,10 +57,10 @@ impl<L: AgentLoop> Run<L> {
     /// What is said of a run that ends for another.
     pub(super) fn switched(&self) -> Option<Words> {
         let switch = self.ledger.switch.as_deref()?;
-        let name = ("loop", switch.loop_name.clone());
-        Some(match self.successor() {
-            Some(to) => Words::with("run.switched", [name, ("to", to.to_string())]),
-            None => Words::with("run.not_switched", [name, ("id", self.own_id())]),
+        let name = &switch.loop_name;
+        Some(match self.chosen_successor() {
+            Some(to) => text::run::switched(name, &to).words(),
+            None => text::run::not_switched(name, &self.own_id()).words(),
         })
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::support::{Played, Reply, Scenario};
 use everloop_loops::{Decision, LOOPS};
-use everloop_types::journal::{EffectPlanned, Kind};
+use everloop_types::journal::{EffectPlanned, Kind, PlannedModelCall};
 use everloop_types::{ModelCall, ModelErrorKind, Offer, Purpose, Status, ToolChoice, Words};
 
 /// A model that works and never comes to an end.
@@ -18,7 +18,7 @@ fn tireless(name: &str) -> Scenario {
 
 fn last_call(played: &Played) -> &ModelCall {
     let mut calls = played.journal.iter().filter_map(|entry| match &entry.kind {
-        Kind::EffectPlanned(EffectPlanned::CallModel { call, .. }) => Some(call),
+        Kind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. })) => Some(call),
         _ => None,
     });
     calls.next_back().expect("a model call")

@@ -2,10 +2,10 @@
 
 use super::{folder, names, read};
 use crate::support::fold;
-use everloop_loops::{AgentLoop, AnyRun, Decision, LOOPS, React, Run, Transcript, fingerprint};
+use everloop_loops::{AgentLoop, AnyRun, Decision, LoopSpec, React, Run, Transcript, fingerprint};
 use everloop_types::journal::{Kind, RunCreated};
 use everloop_types::{
-    Effect, Event, Frame, ModelCall, Next, Offer, Progress, Purpose, Reason, TodoList, ToolChoice,
+    Event, Frame, ModelCall, Next, Offer, Progress, Purpose, Reason, TodoList, ToolChoice,
 };
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -23,8 +23,7 @@ const DECIDE: char = 'd';
 const GIVES_UP: char = 'g';
 
 impl<const WHAT: char> AgentLoop for Changed<WHAT> {
-    const NAME: &'static str = React::NAME;
-    const VERSION: u32 = React::VERSION;
+    const SPEC: LoopSpec = React::SPEC;
 
     fn evolve(&mut self, event: &Event) {
         match event {
@@ -35,10 +34,9 @@ impl<const WHAT: char> AgentLoop for Changed<WHAT> {
     }
     fn decide(&self) -> Next {
         let next = self.0.decide();
-        let asks_model = matches!(&next, Next::Do(batch)
-            if matches!(batch.effects.as_slice(), [Effect::CallModel(_)]));
+        let asks_model = matches!(next, Next::AskModel(_));
         match WHAT {
-            DECIDE if asks_model => Next::ask_model(ModelCall {
+            DECIDE if asks_model => Next::AskModel(ModelCall {
                 purpose: Purpose::Replan,
                 offer: Offer::None,
                 choice: ToolChoice::None,
@@ -72,9 +70,9 @@ fn complaint(name: &str, version: u32, now: Option<&str>) -> Option<String> {
     let start = format!("{name} {version} ");
     let before = recorded.lines().find_map(|line| line.strip_prefix(&start));
     match (before, now) {
-        (_, None) => Some(format!(
-            "{name} {version} has no golden journals: name them in CORPUS of fingerprint.rs"
-        )),
+        (_, None) => {
+            Some(format!("{name} {version} has no golden journals: name them in its description"))
+        }
         (None, Some(now)) => {
             Some(format!("{name} {version} is new: add \"{start}{now}\" to fingerprints.txt"))
         }
@@ -89,16 +87,18 @@ fn complaint(name: &str, version: u32, now: Option<&str>) -> Option<String> {
 
 #[test]
 fn a_loop_that_folds_differently_raises_its_version() {
-    for name in LOOPS {
-        let version = AnyRun::version(name).expect("a loop of that name");
-        let now = AnyRun::fingerprint(name);
-        assert_eq!(complaint(name, version, now.as_deref()), None);
-    }
+    let complaints = LoopSpec::all().filter_map(|spec| {
+        let now = AnyRun::fingerprint(spec.name);
+        complaint(spec.name, spec.version, now.as_deref())
+    });
+    let complaints: Vec<String> = complaints.collect();
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
 #[test]
 fn row_24_a_changed_evolve_is_noticed_and_a_changed_decide_needs_nothing() {
-    let noticed = |now: Option<String>| complaint(React::NAME, React::VERSION, now.as_deref());
+    let noticed =
+        |now: Option<String>| complaint(React::SPEC.name, React::SPEC.version, now.as_deref());
     assert_eq!(noticed(fingerprint::<Changed<NOTHING>>()), None);
     assert_eq!(noticed(fingerprint::<Changed<DECIDE>>()), None);
     for now in [fingerprint::<Changed<EVOLVE>>(), fingerprint::<Changed<GIVES_UP>>()] {

@@ -2,7 +2,7 @@
 
 use super::{check, read, talk};
 use crate::support::{Scenario, fold};
-use everloop_types::journal::{EffectPlanned, Kind};
+use everloop_types::journal::{EffectPlanned, Kind, PlannedModelCall};
 use everloop_types::{ItemState, Offer, RoundLimits, ToolChoice, Words};
 use expect_test::expect;
 use serde_json::json;
@@ -55,7 +55,7 @@ fn all_results_of_a_round_answer_the_plan_in_one_message() {
 fn in_plan_and_think_only_the_forced_tool_is_offered() {
     let played = two_rounds().play();
     let calls = played.journal.iter().filter_map(|entry| match &entry.kind {
-        Kind::EffectPlanned(EffectPlanned::CallModel { call, .. }) => Some(call),
+        Kind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. })) => Some(call),
         _ => None,
     });
     for (n, call) in calls.enumerate() {
@@ -158,7 +158,7 @@ fn independent_steps_that_only_read_run_together() {
         .journal
         .iter()
         .filter_map(|entry| match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallTool { .. }) => {
+            Kind::EffectPlanned(EffectPlanned::CallTool(_)) => {
                 entry.effect.as_ref().map(|effect| effect.cause)
             }
             _ => None,

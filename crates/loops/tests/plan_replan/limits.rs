@@ -3,6 +3,7 @@
 use super::check;
 use crate::support::Scenario;
 use everloop_loops::Decision;
+use everloop_text as text;
 use everloop_types::{Answer, Reason, Status, Words};
 use expect_test::expect;
 use serde_json::json;
@@ -38,23 +39,19 @@ fn the_limit_s_words_say_what_was_done_why_not_more_and_what_to_do_next() {
     let Decision::Finish { status, reason, words } = scenario.play().ending else {
         panic!("not an ending")
     };
-    let limit = || [("limit", "4".to_owned())];
     let words_expected = Words::All(vec![
-        Words::with("limit.reached", limit()),
-        Words::key("limit.done"),
+        text::limit::reached(&4).words(),
+        text::limit::done().words(),
         Words::All(vec![
             Words::Said("- read".to_owned()),
-            Words::with(
-                "closing.deed",
-                [("what", "read_file 0".to_owned()), ("seen", "text 0".to_owned())],
-            ),
+            text::closing::deed(&"read_file 0", &"text 0").words(),
             Words::Said("text 0 is read".to_owned()),
         ]),
-        Words::key("limit.why"),
-        Words::with("limit.why_text", limit()),
-        Words::with("limit.left", [("item", "tell".to_owned())]),
-        Words::key("limit.next"),
-        Words::key("limit.next_text"),
+        text::limit::why().words(),
+        text::limit::why_text(&4).words(),
+        text::limit::left(&"tell").words(),
+        text::limit::next().words(),
+        text::limit::next_text().words(),
     ]);
     let expected = Answer { words: words_expected, trouble: Some(Reason::StepLimit { limit: 4 }) };
     assert_eq!(status, Status::Failed);

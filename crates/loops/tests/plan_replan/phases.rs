@@ -2,7 +2,8 @@
 
 use super::{check, talk};
 use crate::support::{Point, Scenario};
-use everloop_types::{Ending, ItemState, PlanItem, Progress, Words};
+use everloop_text as text;
+use everloop_types::{Ending, ItemState, PlanItem, Progress};
 use expect_test::expect;
 use serde_json::{Value, json};
 
@@ -102,8 +103,8 @@ fn progress_shows_the_plan_the_place_in_it_and_the_steps() {
     let item = |text: &str, state| PlanItem::new(text, state);
     let at = |entries, items, current, version, steps| {
         let note = match entries {
-            4 => Some(Words::key("progress.planned")),
-            12 => Some(Words::key("progress.replanned_now")),
+            4 => Some(text::progress::planned().words()),
+            12 => Some(text::progress::replanned_now().words()),
             _ => None,
         };
         let (steps_max, failed) = (20, u32::from(entries >= 22));

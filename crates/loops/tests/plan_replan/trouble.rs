@@ -2,7 +2,8 @@
 
 use super::{check, talk};
 use crate::support::Scenario;
-use everloop_types::{Ending, ModelErrorKind, Words};
+use everloop_text as text;
+use everloop_types::{Ending, ModelErrorKind};
 use expect_test::expect;
 use serde_json::json;
 
@@ -161,10 +162,10 @@ fn a_failure_round_is_shown_to_people_until_the_next_success() {
         .closes_item(None)
         .fails(ModelErrorKind::Server, "500")
         .concludes("done");
-    assert_eq!(note(scenario.clone(), 4), Some(Words::key("progress.planned")));
-    assert_eq!(note(scenario.clone(), 6), Some(Words::key("progress.thought_failed")));
+    assert_eq!(note(scenario.clone(), 4), Some(text::progress::planned().words()));
+    assert_eq!(note(scenario.clone(), 6), Some(text::progress::thought_failed().words()));
     assert_eq!(note(scenario.clone(), 8), None);
-    assert_eq!(note(scenario.clone(), 10), Some(Words::key("progress.replan_failed")));
+    assert_eq!(note(scenario.clone(), 10), Some(text::progress::replan_failed().words()));
     assert_eq!(note(scenario, 12), None);
 }
 

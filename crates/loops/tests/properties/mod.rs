@@ -154,7 +154,7 @@ fn count(played: &Played, is: impl Fn(&Kind) -> bool) -> usize {
 }
 
 fn is_model_plan(kind: &Kind) -> bool {
-    matches!(kind, Kind::EffectPlanned(EffectPlanned::CallModel { .. }))
+    matches!(kind, Kind::EffectPlanned(EffectPlanned::CallModel(_)))
 }
 
 fn is_superseded(kind: &Kind) -> bool {

@@ -278,7 +278,6 @@ fn a_call_is_unaccounted_for_from_its_intent_to_its_outcome() {
 fn without_a_named_resource_tool_and_arguments_are_the_resource() {
     let played = Scenario::react("go")
         .limits(|limits| limits.context.repetitions = 0)
-        .without_fail_run()
         .calls("deploy", &json!({"target": "moon"}))
         .observes(Ending::Unknown, "the worker died")
         .calls_all(&[("deploy", json!({"target": "moon"})), ("deploy", json!({"target": "mars"}))])
@@ -294,32 +293,6 @@ fn without_a_named_resource_tool_and_arguments_are_the_resource() {
         call_model think with 7 messages
         finish unsettled [run.unsettled calls=deploy {"target":"moon"}] "Mars is done."
     "#]].assert_eq(&played.trace);
-}
-
-#[test]
-fn an_unknown_outcome_ends_the_run_where_the_tool_says_so() {
-    let scenario = Scenario::react("go")
-        .calls("deploy", &json!({"target": "moon"}))
-        .observes(Ending::Unknown, "the worker died")
-        .says("I do not know whether it landed.");
-    check(
-        scenario.clone(),
-        &expect![[r#"
-        call_model think with 2 messages
-        call_tool deploy {"target":"moon"}
-        call_model close with 5 messages
-        finish unsettled (unknown_outcome) [run.unsettled calls=deploy {"target":"moon"}] "I do not know whether it landed." [reason.unknown_outcome]
-    "#]],
-    );
-    check(
-        scenario.cancels(Point::After(2)),
-        &expect![[r#"
-            call_model think with 2 messages
-            call_tool deploy {"target":"moon"}
-            letter cancel
-            finish canceled (canceled) [run.unsettled calls=deploy {"target":"moon"}] [run.canceled_early]
-        "#]],
-    );
 }
 
 #[test]
@@ -347,4 +320,21 @@ fn limits_as_large_as_numbers_go_are_no_limits() {
     });
     let played = scenario.says("All.").play();
     assert!(played.trace.ends_with("finish succeeded \"All.\"\n"), "{}", played.trace);
+}
+
+#[test]
+fn a_canceled_run_still_names_its_unknown_outcome() {
+    let scenario = Scenario::react("go")
+        .calls("deploy", &json!({"target": "moon"}))
+        .observes(Ending::Unknown, "the worker died")
+        .cancels(Point::After(2));
+    check(
+        scenario,
+        &expect![[r#"
+            call_model think with 2 messages
+            call_tool deploy {"target":"moon"}
+            letter cancel
+            finish canceled (canceled) [run.unsettled calls=deploy {"target":"moon"}] [run.canceled_early]
+        "#]],
+    );
 }

@@ -2,6 +2,7 @@
 
 use super::{check, offers, told};
 use crate::support::Scenario;
+use everloop_text as text;
 use everloop_types::{Ending, ItemState, ModelErrorKind};
 use expect_test::expect;
 
@@ -134,7 +135,7 @@ fn an_answer_whose_tag_is_not_closed_is_taken_on_the_last_try() {
     let played = Scenario::of("autonomous", "when?").says(open).says(open).says(open).play();
     assert!(played.trace.ends_with("finish succeeded \"The meeting is at 3.\"\n"));
     let note = played.run.progress().note;
-    assert_eq!(note, Some(everloop_types::Words::key("salvaged.unclosed")));
+    assert_eq!(note, Some(text::salvaged::unclosed().words()));
     let whole = Scenario::of("autonomous", "when?").says("<final>At 3.</final>").play();
     assert_eq!(whole.run.progress().note, None);
 }

@@ -1,63 +1,24 @@
 //! Each loop reads two files and says what they hold.
 
-use super::{TWO, path, survives};
-use crate::support::Scenario;
-use everloop_loops::LOOPS;
+use super::{path, survives};
+use crate::support::{Reply, Scenario};
+use everloop_loops::replies::{SampleItem, SampleTask};
+use everloop_loops::{LOOPS, LoopSpec};
 use everloop_types::{Status, Words};
 use serde_json::json;
 
 pub(crate) fn task(name: &str) -> Scenario {
+    let spec = LoopSpec::named(name).expect("a loop of that name");
+    let item = |file: &str, result: &str| SampleItem {
+        text: format!("read {file}"),
+        batches: vec![vec![("read_file".to_owned(), path(file))]],
+        result: result.to_owned(),
+    };
+    let items = vec![item("a", "a holds 1"), item("b", "b holds 2")];
+    let sample = SampleTask { items, answer: "1 and 2".to_owned() };
     let start = Scenario::of(name, "what do a and b hold?");
-    let (one, two) = (path("a"), path("b"));
-    match name {
-        "plan-replan" => start
-            .plans(&["read a", "read b"])
-            .acts("read_file", &one)
-            .closes_item(None)
-            .replans(&[("read a", true), ("read b", false)])
-            .acts("read_file", &two)
-            .closes_item(None)
-            .concludes("1 and 2"),
-        "react" => start.calls("read_file", &one).calls("read_file", &two).says("1 and 2"),
-        "plan-execute-think" => {
-            start.plans_steps(&[("read_file", one), ("read_file", two)]).thinks("1 and 2", true)
-        }
-        "tool-driven" => start
-            .lists(false, &TWO)
-            .marks("a", "in_progress")
-            .calls("read_file", &one)
-            .lists(true, &[("a", "read a", "completed"), ("b", "read b", "in_progress")])
-            .calls("read_file", &two)
-            .marks("b", "completed")
-            .says("1 and 2"),
-        "task-driven" => start
-            .lists(false, &TWO)
-            .calls("read_file", &one)
-            .marks("a", "completed")
-            .calls("read_file", &two)
-            .marks("b", "completed")
-            .says("1 and 2"),
-        "staged" => start
-            .lists(false, &TWO)
-            .calls("read_file", &one)
-            .says("a holds 1")
-            .calls("read_file", &two)
-            .says("b holds 2")
-            .says("1 and 2"),
-        "hybrid" => start
-            .lists(false, &TWO)
-            .calls_all(&[("read_file", one), ("read_file", two)])
-            .lists(true, &[("a", "read a", "completed"), ("b", "read b", "completed")])
-            .says("finished")
-            .says("1 and 2"),
-        "autonomous" => start
-            .says(&format!("<think>first a</think><tool name=\"read_file\">{one}</tool>"))
-            .says(&format!("<tool name=\"read_file\">{two}</tool>"))
-            .says("<final>1 and 2</final>"),
-        other => panic!("what would {other} do?"),
-    }
-    .sees("it holds 1111")
-    .sees("it holds 2222")
+    let replies = (spec.sample)(&sample).into_iter().map(Reply::Whole);
+    replies.fold(start, Scenario::replies).sees("it holds 1111").sees("it holds 2222")
 }
 
 #[test]

@@ -1,29 +1,30 @@
 //! From each loop to each other one, at every step border: what the new loop is told.
 
+use super::path;
 use super::same_task::task;
 use crate::support::{Played, Point, Scenario, fold};
 use everloop_loops::{AnyRun, Decision, LOOPS, carried};
+use everloop_text as text;
 use everloop_types::journal::{
-    EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, Forked, Input, Kind, Letter,
-    Outcome, RunCreated,
+    EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, Forked, InboxMessage, Input,
+    Kind, Outcome, PlannedModelCall, RunCreated,
 };
 use everloop_types::{
-    Ending, Frame, Goal, Message, Observation, Offer, Progress, RunId, Status, ToolChoice, Words,
-    WorkerId,
+    Ending, Frame, Goal, Message, Observation, Offer, Progress, RunId, Status, ToolChoice, WorkerId,
 };
 use expect_test::expect;
 use serde_json::json;
 use std::sync::Arc;
 
 /// A run before its first model call, and that call's offer.
-struct Begun {
+struct FirstCall {
     messages: Vec<Message>,
     offer: Offer,
     choice: ToolChoice,
 }
 
 /// The run that goes on, as the engine makes it.
-fn goes_on(parent: &Played, to: &str) -> Begun {
+fn goes_on(parent: &Played, to: &str) -> FirstCall {
     let frame = Frame { carried: carried(&parent.run), ..parent.frame.as_ref().clone() };
     let frame = Arc::new(frame);
     let Kind::RunCreated(created) = &parent.journal[0].kind else { panic!("the first entry") };
@@ -47,11 +48,11 @@ fn goes_on(parent: &Played, to: &str) -> Begun {
     }
     let Decision::Do(batch) = run.decide() else { panic!("{to} ends at once") };
     let [planned] = batch.as_slice() else { panic!("{to} begins with several calls") };
-    let EffectPlanned::CallModel { call, .. } = &planned.planned else {
+    let EffectPlanned::CallModel(PlannedModelCall { call, .. }) = &planned.planned else {
         panic!("{to} begins with a tool")
     };
     let (offer, choice) = (call.offer.clone(), call.choice.clone());
-    Begun { messages: run.messages().to_vec(), offer, choice }
+    FirstCall { messages: run.messages().to_vec(), offer, choice }
 }
 
 fn switched(scenario: Scenario, point: Point, to: &str) -> Option<Played> {
@@ -60,8 +61,7 @@ fn switched(scenario: Scenario, point: Point, to: &str) -> Option<Played> {
     if *status != Status::Canceled {
         return None;
     }
-    let named = [("loop", to.to_owned()), ("to", "run_2".to_owned())];
-    assert_eq!(*words, Words::with("run.switched", named));
+    assert_eq!(*words, text::run::switched(&to.to_owned(), &"run_2".to_owned()).words());
     assert_eq!(played.run.successor(), Some(&RunId::new("run_2")));
     Some(played)
 }
@@ -132,7 +132,9 @@ fn a_loop_that_takes_over_begins_as_it_always_does() {
         let begun = goes_on(&parent, to);
         let fresh = task(to).play();
         let first = fresh.journal.iter().find_map(|entry| match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallModel { call, .. }) => Some(call),
+            Kind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. })) => {
+                Some(call)
+            }
             _ => None,
         });
         let first = first.expect("a model call");
@@ -177,12 +179,12 @@ fn a_plan_is_carried_as_the_items_that_are_open() {
         assistant {"plan":["read a","read b"],"status":"planned"}
         user phase: thought
         current item 1 of 2: read a
-        assistant {"current_step":"go","next_action":{"input":{"path":"a"},"tool":"read_file"},"status":"continue"}
+        assistant {"current_step":"read a","next_action":{"input":{"path":"a"},"tool":"read_file"},"status":"continue"}
         user {"observation":{"input":{"path":"a"},"ok":true,"result":"it holds 1111","tool":"read_file"}}
         user phase: thought
         current item 1 of 2: read a
         last action: ok
-        assistant {"current_step":"","next_action":null,"question":null,"response":null,"status":"done"}
+        assistant {"current_step":"read a","response":"a holds 1","status":"done"}
         user phase: replan
         1 of 2 items left
         assistant {"plan":[{"completed":true,"task":"read a"},{"completed":false,"task":"read b"}],"status":"replanned"}
@@ -196,6 +198,8 @@ fn a_plan_is_carried_as_the_items_that_are_open() {
 
 #[test]
 fn a_round_that_is_cut_short_is_carried_with_what_its_steps_saw() {
+    let steps = ["a", "b"].map(|file| ("read_file", path(file)));
+    let round = Scenario::plan_execute_think("what do a and b hold?").plans_steps(&steps);
     expect![[r#"
         system …
         user what do a and b hold?
@@ -209,7 +213,7 @@ fn a_round_that_is_cut_short_is_carried_with_what_its_steps_saw() {
         The plan so far:
         - [ ] read_file {"path":"a"}
         - [ ] read_file {"path":"b"}
-    "#]].assert_eq(&told(task("plan-execute-think"), Point::After(1), "tool-driven"));
+    "#]].assert_eq(&told(round, Point::After(1), "tool-driven"));
 }
 
 #[test]
@@ -248,10 +252,10 @@ fn a_cancel_before_the_border_of_a_switch_is_a_cancel() {
     let (_, switch) = task.letters[0].clone();
     let calm = task.play();
     let is_tool =
-        |entry: &Entry| matches!(entry.kind, Kind::EffectPlanned(EffectPlanned::CallTool { .. }));
+        |entry: &Entry| matches!(entry.kind, Kind::EffectPlanned(EffectPlanned::CallTool(_)));
     let planned = calm.journal.iter().position(is_tool).expect("a tool call");
     let last = &calm.journal[planned];
-    let letter = |letter: &Letter| {
+    let letter = |letter: &InboxMessage| {
         Kind::Input(Input { dedupe: format!("{letter:?}"), letter: letter.clone() })
     };
     let begun = EffectStarted { attempt: 1, start_by: 0, over_by: None, before: json!(null) };
@@ -267,7 +271,8 @@ fn a_cancel_before_the_border_of_a_switch_is_a_cancel() {
         }
         run
     };
-    let (switch, cancel) = (letter(&switch), letter(&Letter::Cancel { by: "user".to_owned() }));
+    let (switch, cancel) =
+        (letter(&switch), letter(&InboxMessage::Cancel { by: "user".to_owned() }));
     let switched = after(std::slice::from_ref(&switch));
     assert!(switched.switches_here().is_some(), "the border");
     let canceled = after(&[switch, cancel]);

@@ -33,7 +33,7 @@ fn tools() -> Vec<ToolSpec> {
         ..handling(EffectClass::Dangerous, OnUnknown::TellModel)
     };
     let job = Handling { polls: true, ..handling(EffectClass::Pure, OnUnknown::TellModel) };
-    let deploy = handling(EffectClass::Dangerous, OnUnknown::FailRun);
+    let deploy = handling(EffectClass::Dangerous, OnUnknown::TellModel);
     let todo = tool("todo", &["command"], handling(EffectClass::Transactional, OnUnknown::AskUser));
     let list = handling(EffectClass::Transactional, OnUnknown::AskUser);
     vec![

@@ -2,11 +2,11 @@
 
 use super::scenario::{Point, Reply, Scenario};
 use super::{trace, watch::Watch};
-use everloop_loops::{AnyRun, Decision, Outstanding, Planned};
+use everloop_loops::{AnyRun, Decision, OpenToolCall, Planned};
 use everloop_types::journal::{
     ApprovalAsked, ApprovalGiven, EffectAttemptFailed, EffectFinished, EffectPlanned,
-    EffectStarted, Entry, EpochStarted, Input, Kind, Letter, MessageEmitted, Outcome, RunCreated,
-    RunFinished, SnapshotTaken, Waiting, WaitingOn,
+    EffectStarted, Entry, EpochStarted, InboxMessage, Input, Kind, MessageEmitted, Outcome,
+    PlannedModelCall, PlannedToolCall, RunCreated, RunFinished, SnapshotTaken, Waiting, WaitingOn,
 };
 use everloop_types::{
     CallId, EffectId, Ending, Frame, Goal, Message, Observation, Question, QuestionKind, RunId,
@@ -81,7 +81,6 @@ impl Player {
             loop_name: script.loop_name.clone(),
             loop_ver: AnyRun::version(&script.loop_name).expect("a loop of that name"),
             frame: digest_json(&script.frame),
-            seed: 7,
             build: "test".to_owned(),
             policy_hash: String::new(),
         };
@@ -156,7 +155,9 @@ impl Player {
             self.say(&trace::planned(effect));
             self.watch.planned(id);
             self.append(Some(id), Kind::EffectPlanned(effect.planned.clone()));
-            if let EffectPlanned::CallModel { messages, prompt, .. } = &effect.planned {
+            if let EffectPlanned::CallModel(PlannedModelCall { messages, prompt, .. }) =
+                &effect.planned
+            {
                 assert_eq!(self.run.messages().len(), *messages);
                 assert_eq!(self.run.prompt_digest(), *prompt);
                 self.watch.prompt(self.run.messages());
@@ -173,7 +174,7 @@ impl Player {
     /// What the world will answer. Chosen when the effect is planned, so that no order matters.
     fn assign(&mut self, id: &EffectId, planned: &EffectPlanned) {
         let outcome = match planned {
-            EffectPlanned::CallModel { call, .. } => {
+            EffectPlanned::CallModel(PlannedModelCall { call, .. }) => {
                 self.asked.0 += 1;
                 match self.script.reply(self.asked.0 - 1, call.purpose) {
                     Reply::Whole(reply) => Outcome::Replied(reply),
@@ -182,7 +183,7 @@ impl Player {
                     Reply::Fitting(_) => unreachable!("already rendered"),
                 }
             }
-            EffectPlanned::CallTool { call, .. } => {
+            EffectPlanned::CallTool(PlannedToolCall { call, .. }) => {
                 self.asked.1 += 1;
                 Outcome::Observed(self.script.outcome(self.asked.1 - 1, &call.tool))
             }
@@ -192,26 +193,27 @@ impl Player {
 
     fn answer_all(&mut self) {
         for place in self.order() {
-            let open = self.run.outstanding().iter().find(|open| open.effect == place).cloned();
-            let Some(open) = open else { panic!("{place} is not outstanding") };
             let outcome = self.answers.remove(&place).expect("an outcome for what was planned");
-            match &open.planned {
-                EffectPlanned::CallModel { prompt, .. } => {
-                    assert_eq!(self.run.prompt_digest(), *prompt, "the prompt that is out");
-                    self.watch.replied(&open.planned, &outcome);
-                }
-                EffectPlanned::CallTool { call, .. } => self.perform(&open, call),
+            if let Some(open) = self.run.open_model_call() {
+                let PlannedModelCall { call, prompt, .. } = &open.planned;
+                assert_eq!(self.run.prompt_digest(), *prompt, "the prompt that is out");
+                self.watch.replied(call.purpose, &outcome);
+            } else {
+                let open = self.run.open_tool_calls().iter().find(|open| open.effect == place);
+                let open = open.unwrap_or_else(|| panic!("{place} is not open")).clone();
+                self.perform(&open);
             }
             self.append_outcome(&place, outcome);
             self.maybe_crash();
         }
-        assert!(self.run.outstanding().is_empty());
+        assert!(self.run.is_idle());
     }
 
     /// The effects that are out, in the order in which their outcomes come.
     fn order(&self) -> Vec<EffectId> {
-        let mut ids: Vec<EffectId> =
-            self.run.outstanding().iter().map(|open| open.effect.clone()).collect();
+        let asked = self.run.open_model_call().map(|open| open.effect.clone());
+        let called = self.run.open_tool_calls().iter().map(|open| open.effect.clone());
+        let mut ids: Vec<EffectId> = asked.into_iter().chain(called).collect();
         if let Some(seed) = self.script.upsets.shuffle {
             ids.sort_by_key(|id| digest_bytes(format!("{seed}:{}", id.index).as_bytes()));
         }
@@ -219,14 +221,13 @@ impl Player {
     }
 
     /// What the engine journals between a plan and its outcome.
-    fn perform(&mut self, open: &Outstanding, call: &ToolCall) {
+    fn perform(&mut self, open: &OpenToolCall) {
         let id = open.effect.clone();
+        let PlannedToolCall { call, class, .. } = &open.planned;
         if call.tool == "ask_user" {
             self.wait_for_person(&id, QuestionKind::Ask, call);
         }
-        let intent = matches!(open.planned, EffectPlanned::CallTool { class, .. }
-            if class.needs_intent());
-        if !self.script.upsets.thorough || !intent {
+        if !self.script.upsets.thorough || !class.needs_intent() {
             return;
         }
         let args_hash = digest_bytes(call.args.as_bytes());
@@ -270,14 +271,17 @@ impl Player {
         assert_eq!(self.run.waiting_on(), Some(&on));
         self.at += WAIT_MS;
         self.begin_epoch();
-        let letter =
-            Letter::Answer { question: question.id, text: "yes".to_owned(), by: "user".to_owned() };
+        let letter = InboxMessage::Answer {
+            question: question.id,
+            text: "yes".to_owned(),
+            by: "user".to_owned(),
+        };
         self.append(None, Kind::Input(Input { dedupe: slot_of(&letter), letter }));
     }
 
     /// Letters that come at this point; a cancel ends the run, and so does a switch.
     fn deliver(&mut self, point: Point) -> Option<Decision> {
-        let letters: Vec<Letter> = self
+        let letters: Vec<InboxMessage> = self
             .script
             .letters
             .iter()
@@ -286,7 +290,7 @@ impl Player {
             .collect();
         for (n, letter) in letters.into_iter().enumerate() {
             self.say(&trace::letter(&letter));
-            let cancel = matches!(letter, Letter::Cancel { .. });
+            let cancel = matches!(letter, InboxMessage::Cancel { .. });
             let dedupe = format!("{point:?}:{n}");
             self.append(None, Kind::Input(Input { dedupe, letter }));
             if cancel || self.run.switches_here().is_some() {
@@ -297,15 +301,13 @@ impl Player {
     }
 
     fn cancel(&mut self) -> Decision {
-        for open in self.run.outstanding().to_vec() {
-            let outcome = match open.planned {
-                EffectPlanned::CallModel { .. } => Outcome::Canceled,
-                EffectPlanned::CallTool { .. } => Outcome::Observed(Observation {
-                    ending: Ending::Canceled,
-                    text: "the run was canceled".to_owned(),
-                }),
-            };
-            self.append_outcome(&open.effect, outcome);
+        if let Some(open) = self.run.open_model_call().cloned() {
+            self.append_outcome(&open.effect, Outcome::Canceled);
+        }
+        for open in self.run.open_tool_calls().to_vec() {
+            let text = "the run was canceled".to_owned();
+            let seen = Observation { ending: Ending::Canceled, text };
+            self.append_outcome(&open.effect, Outcome::Observed(seen));
         }
         self.run.canceled()
     }
@@ -343,7 +345,7 @@ impl Player {
     fn append_outcome(&mut self, id: &EffectId, outcome: Outcome) {
         self.watch.finished(id);
         self.append(Some(id), Kind::EffectFinished(EffectFinished::unlabeled(outcome, 20)));
-        if self.script.upsets.thorough && self.run.outstanding().is_empty() {
+        if self.script.upsets.thorough && self.run.is_idle() {
             let state_hash = digest_bytes(self.run.state().as_bytes());
             self.append(None, Kind::SnapshotTaken(SnapshotTaken { state_hash }));
         }
@@ -364,6 +366,6 @@ impl Player {
     }
 }
 
-fn slot_of(letter: &Letter) -> String {
+fn slot_of(letter: &InboxMessage) -> String {
     digest_json(letter)
 }

@@ -3,10 +3,10 @@
 use super::frame::frame;
 use super::play::{Played, Player};
 use everloop_loops::LOOPS;
-use everloop_types::journal::{Letter, Switch};
+use everloop_types::journal::{InboxMessage, Switch};
 use everloop_types::{
-    CallId, Ending, Frame, Limits, Message, ModelError, ModelErrorKind, Observation, OnUnknown,
-    Purpose, RunId, StopCause, ToolCall, Usage,
+    CallId, Ending, Frame, Limits, Message, ModelError, ModelErrorKind, Observation, Purpose,
+    RunId, StopCause, ToolCall, Usage,
 };
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ pub(crate) struct Scenario {
     pub(crate) frame: Frame,
     pub(crate) replies: Vec<Reply>,
     pub(crate) outcomes: Vec<Observation>,
-    pub(crate) letters: Vec<(Point, Letter)>,
+    pub(crate) letters: Vec<(Point, InboxMessage)>,
     pub(crate) upsets: Upsets,
     usage: Usage,
 }
@@ -123,14 +123,6 @@ impl Scenario {
 
     pub(crate) fn without_tool(mut self, name: &str) -> Self {
         self.frame.tools.retain(|tool| tool.name != name);
-        self
-    }
-
-    /// An unknown outcome is the model's to deal with, whatever the tool.
-    pub(crate) fn without_fail_run(mut self) -> Self {
-        for tool in &mut self.frame.tools {
-            tool.handling.on_unknown = OnUnknown::TellModel;
-        }
         self
     }
 
@@ -246,28 +238,28 @@ impl Scenario {
 
     // What happens meanwhile.
 
-    pub(crate) fn letter(mut self, point: Point, letter: Letter) -> Self {
+    pub(crate) fn letter(mut self, point: Point, letter: InboxMessage) -> Self {
         self.letters.push((point, letter));
         self
     }
 
     pub(crate) fn steers(self, point: Point, text: &str) -> Self {
-        self.letter(point, Letter::Steer { text: text.to_owned() })
+        self.letter(point, InboxMessage::Steer { text: text.to_owned() })
     }
 
     pub(crate) fn wants_answer(self, point: Point) -> Self {
-        self.letter(point, Letter::AnswerNow)
+        self.letter(point, InboxMessage::AnswerNow)
     }
 
     pub(crate) fn cancels(self, point: Point) -> Self {
-        self.letter(point, Letter::Cancel { by: "user".to_owned() })
+        self.letter(point, InboxMessage::Cancel { by: "user".to_owned() })
     }
 
     pub(crate) fn switches(self, point: Point, loop_name: &str) -> Self {
         let (to, frame) = (RunId::new("run_2"), serde_json::to_value(&self.frame));
         let frame = frame.expect("our own types always have a JSON form");
         let (loop_name, context) = (loop_name.to_owned(), String::new());
-        self.letter(point, Letter::Switch(Box::new(Switch { to, loop_name, frame, context })))
+        self.letter(point, InboxMessage::Switch(Box::new(Switch { to, loop_name, frame, context })))
     }
 
     pub(crate) fn crash_after(mut self, entries: usize) -> Self {

@@ -1,31 +1,31 @@
 //! A run as lines that people can read.
 
 use everloop_loops::{Decision, Planned};
-use everloop_types::journal::{EffectPlanned, Letter};
+use everloop_types::journal::{EffectPlanned, InboxMessage, PlannedModelCall, PlannedToolCall};
 use everloop_types::{Reason, Words};
 
 pub(crate) fn planned(effect: &Planned) -> String {
     match (&effect.planned, &effect.refused) {
-        (EffectPlanned::CallModel { call, messages, .. }, _) => {
+        (EffectPlanned::CallModel(PlannedModelCall { call, messages, .. }), _) => {
             let purpose = format!("{:?}", call.purpose).to_lowercase();
             format!("call_model {purpose} with {messages} messages")
         }
-        (EffectPlanned::CallTool { call, .. }, None) => {
+        (EffectPlanned::CallTool(PlannedToolCall { call, .. }), None) => {
             format!("call_tool {} {}", call.tool, call.args)
         }
-        (EffectPlanned::CallTool { call, .. }, Some(seen)) if seen.is_ok() => {
+        (EffectPlanned::CallTool(PlannedToolCall { call, .. }), Some(seen)) if seen.is_ok() => {
             let first = seen.text.lines().next().unwrap_or_default();
             format!("settle {} {}: {first}", call.tool, call.args)
         }
-        (EffectPlanned::CallTool { call, .. }, Some(seen)) => {
+        (EffectPlanned::CallTool(PlannedToolCall { call, .. }), Some(seen)) => {
             format!("refuse {} {}: {:?}: {}", call.tool, call.args, seen.ending, seen.text)
         }
     }
 }
 
-pub(crate) fn letter(letter: &Letter) -> String {
+pub(crate) fn letter(letter: &InboxMessage) -> String {
     match letter {
-        Letter::Steer { text } => format!("letter steer {text:?}"),
+        InboxMessage::Steer { text } => format!("letter steer {text:?}"),
         other => format!("letter {}", other.kind()),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::play::fold;
 use everloop_loops::Decision;
-use everloop_types::journal::{EffectPlanned, Entry, Kind, Outcome};
+use everloop_types::journal::{Entry, Kind, Outcome};
 use everloop_types::{CallId, EffectId, Frame, Message, Purpose, Status};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -37,12 +37,11 @@ impl Watch {
     }
 
     /// Only the reply to a compaction rewrites the prompt; a superseded call counts as never made.
-    pub(crate) fn replied(&mut self, planned: &EffectPlanned, outcome: &Outcome) {
-        let EffectPlanned::CallModel { call, .. } = planned else { return };
+    pub(crate) fn replied(&mut self, purpose: Purpose, outcome: &Outcome) {
         match outcome {
             // An empty summary is none: then nothing may be rewritten.
             Outcome::Replied(reply)
-                if call.purpose == Purpose::Compact && !reply.text.trim().is_empty() =>
+                if purpose == Purpose::Compact && !reply.text.trim().is_empty() =>
             {
                 self.grown = self.before.iter().take(2).cloned().collect();
             }
@@ -83,7 +82,7 @@ pub(crate) fn decisions_hold(journal: &[Entry], frame: &Arc<Frame>) {
     // An ending is decided before its words are written, which takes time of its own.
     let mut before_words = None;
     while let Some((entry, tail)) = rest.split_first() {
-        if run.outstanding().is_empty() && matches!(entry.kind, Kind::EffectPlanned(_)) {
+        if run.is_idle() && matches!(entry.kind, Kind::EffectPlanned(_)) {
             let Decision::Do(effects) = run.decide() else {
                 panic!("entry {} was planned, and now the run ends", entry.seq)
             };

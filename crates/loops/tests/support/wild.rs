@@ -1,7 +1,7 @@
 //! Arbitrary scripts: what models and tools may do at their worst, and now and then at their best.
 
 use super::scenario::{Point, Reply, Scenario};
-use everloop_types::journal::Letter;
+use everloop_types::journal::InboxMessage;
 use everloop_types::{
     Budget, CallId, ContextLimits, Ending, Limits, ModelError, ModelErrorKind, Money, Observation,
     StepLimits, ToolCall, Usage,
@@ -15,7 +15,7 @@ use proptest::strategy::Union;
 pub(crate) struct Wild {
     replies: Vec<Reply>,
     outcomes: Vec<Observation>,
-    letters: Vec<(Point, Letter)>,
+    letters: Vec<(Point, InboxMessage)>,
     limits: Limits,
 }
 
@@ -144,12 +144,12 @@ fn error() -> impl Strategy<Value = ModelError> {
     proptest::sample::select(kinds).prop_map(|kind| ModelError::new(kind, "it failed"))
 }
 
-fn letter() -> impl Strategy<Value = (Point, Letter)> {
+fn letter() -> impl Strategy<Value = (Point, InboxMessage)> {
     let point =
         prop_oneof![(0_usize..8).prop_map(Point::After), (1_usize..8).prop_map(Point::During)];
     let letter = prop_oneof![
-        4 => Just(Letter::Steer { text: "mind the gap".to_owned() }),
-        1 => Just(Letter::AnswerNow),
+        4 => Just(InboxMessage::Steer { text: "mind the gap".to_owned() }),
+        1 => Just(InboxMessage::AnswerNow),
     ];
     (point, letter)
 }

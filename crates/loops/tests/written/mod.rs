@@ -2,6 +2,7 @@
 
 use crate::support::{Played, Scenario};
 use everloop_loops::Decision;
+use everloop_text as text;
 use everloop_types::{Reason, Status, Words};
 use expect_test::expect;
 use serde_json::json;
@@ -78,8 +79,7 @@ fn after_all_tries_it_is_a_broken_contract_and_the_user_is_told_why() {
 fn people_who_watch_see_that_a_reply_was_sent_back() {
     let played = Scenario::react("read a").says(CALL).says("It says one.").play();
     let note = crate::support::fold(&played.journal[..4], &played.frame).progress().note;
-    let args = [("n", "1".to_owned()), ("most", "2".to_owned())];
-    assert_eq!(note, Some(Words::with("progress.sent_back", args)));
+    assert_eq!(note, Some(text::progress::sent_back(&"1".to_owned(), &"2".to_owned()).words()));
     assert_eq!(played.run.progress().note, None);
 }
 

@@ -4,8 +4,8 @@
 //!   message_start ─► (content_block_start ─► delta … ─► stop) … ─► message_delta ─► message_stop
 //! ```
 
-use crate::Delta;
-use crate::wire::{CallPart, Count, Draft, Few, Reads, Text, confessed};
+use crate::wire::{CallPart, Count, Draft, EventReader, Few, Text, provider_error};
+use everloop_ports::Delta;
 use everloop_types::{ModelError, StopCause, Usage};
 use serde::Deserialize;
 use serde_json::Value;
@@ -88,7 +88,7 @@ struct Tokens {
     cache_read_input_tokens: Option<Count>,
 }
 
-impl Reads for Events {
+impl EventReader for Events {
     type Event<'a> = Event<'a>;
 
     fn take(
@@ -99,7 +99,7 @@ impl Reads for Events {
         on_delta: &mut dyn FnMut(Delta<'_>),
     ) -> Result<(), ModelError> {
         if let Some(error) = &event.error {
-            return Err(confessed(error));
+            return Err(provider_error(error));
         }
         let opened = event.message.and_then(|message| message.usage);
         for tokens in [opened, event.usage].into_iter().flatten() {

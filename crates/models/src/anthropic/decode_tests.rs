@@ -1,7 +1,8 @@
 use super::decode::Events;
 use crate::wire::Decoder;
-use everloop_types::ModelErrorKind as Kind;
-use everloop_types::{CallId, ModelError, Reply, StopCause, ToolCall, Usage};
+use everloop_types::{
+    CallId, ModelError, ModelErrorKind as Kind, Reply, StopCause, ToolCall, Usage,
+};
 
 const CALLS: &[u8] = include_bytes!("../../testdata/anthropic_calls.sse");
 

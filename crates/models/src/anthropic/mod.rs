@@ -13,40 +13,35 @@ mod render_tests;
 #[cfg(test)]
 mod wire_tests;
 
-use crate::http::Manners;
+use crate::formats::WireFormat;
+use crate::http::EndpointSpec;
 use crate::provider::{Codec, Provider, Schemas};
-use crate::{Ask, Asking, ConnectError, Endpoint, Extra, Model, OnDelta, Request, WirePrompt};
+use crate::{Ask, Extra, KnownProvider};
 use decode::Events;
+use everloop_ports::WirePrompt;
 use everloop_types::Message;
+use std::sync::Arc;
 
 /// Where `anthropic/…` is asked unless another endpoint is chosen.
-pub const ANTHROPIC_URL: &str = "https://api.anthropic.com/v1";
+pub(crate) const ANTHROPIC_URL: &str = "https://api.anthropic.com/v1";
 
-/// An endpoint of Anthropic's Messages. Connections are kept and shared by all calls.
-#[derive(Debug)]
-pub struct Anthropic(Provider<Messages>);
-
-impl Anthropic {
-    /// Prepares a client; nothing is sent.
-    ///
-    /// # Errors
-    /// When the address or the key cannot be used in a request at all.
-    pub fn new(endpoint: Endpoint) -> Result<Self, ConnectError> {
-        Ok(Self(Provider::new(Messages, endpoint)?))
-    }
-}
-
-impl Model for Anthropic {
-    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> Asking<'a> {
-        self.0.ask(request, on_delta)
-    }
-}
+/// This provider, for the table of wire formats.
+pub(crate) const FORMAT: WireFormat = WireFormat {
+    provider: KnownProvider {
+        name: "anthropic",
+        address: ANTHROPIC_URL,
+        key_variables: &["ANTHROPIC_API_KEY"],
+    },
+    spec: ENDPOINT,
+    list_call: "models?limit=1000",
+    connect: |endpoint| Ok(Arc::new(Provider::new(Messages, endpoint)?)),
+};
 
 /// How Messages are spoken.
 #[derive(Debug)]
 struct Messages;
 
-pub(crate) const MANNERS: Manners = Manners {
+const ENDPOINT: EndpointSpec = EndpointSpec {
     usual_url: ANTHROPIC_URL,
     version: "v1",
     call: "messages",
@@ -55,10 +50,10 @@ pub(crate) const MANNERS: Manners = Manners {
 };
 
 impl Codec for Messages {
-    type Reads = Events;
+    type EventReader = Events;
 
-    fn manners(&self) -> Manners {
-        MANNERS
+    fn endpoint_spec(&self) -> EndpointSpec {
+        ENDPOINT
     }
 
     /// Structured outputs are there for some models only, and not behind every gateway.
@@ -67,7 +62,7 @@ impl Codec for Messages {
     }
 
     fn call(&self, _: &str) -> String {
-        MANNERS.call.to_owned()
+        ENDPOINT.call.to_owned()
     }
 
     fn render(

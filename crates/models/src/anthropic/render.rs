@@ -11,7 +11,8 @@
 
 use crate::schema::lean;
 use crate::wire::{List, object_or_wrapped, plain_name, push_json, push_temperature, push_text};
-use crate::{Ask, Extra, WirePrompt};
+use crate::{Ask, Extra};
+use everloop_ports::WirePrompt;
 use everloop_types::{CallId, Image, Message, ToolCall, ToolChoice};
 
 /// Most tokens of a reply where nobody has set a limit: the API demands one.

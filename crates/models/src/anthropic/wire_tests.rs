@@ -1,17 +1,20 @@
 //! Whole calls over a loopback socket.
 
 use super::*;
+use crate::Endpoint;
 use crate::testing::{Canned, FakeServer};
 use crate::{Secret, Timeouts};
-use everloop_types::ModelErrorKind as Kind;
-use everloop_types::{ModelError, OutputSchema, Reply, StopCause, ToolChoice, ToolSpec};
+use everloop_ports::{Model as _, Request};
+use everloop_types::{
+    ModelError, ModelErrorKind as Kind, OutputSchema, Reply, StopCause, ToolChoice, ToolSpec,
+};
 use serde_json::{Value, json};
 
 const CALLS: &str = include_str!("../../testdata/anthropic_calls.sse");
 
-fn model_at(server: &FakeServer) -> Anthropic {
+fn model_at(server: &FakeServer) -> Provider<Messages> {
     let api_key = Some(Secret::new("sk-ant-1"));
-    Anthropic::new(Endpoint { api_key, ..Endpoint::at(server.url()) }).unwrap()
+    Provider::new(Messages, Endpoint { api_key, ..Endpoint::at(server.url()) }).unwrap()
 }
 
 #[derive(Default)]
@@ -22,7 +25,7 @@ struct Asked {
 }
 
 impl Asked {
-    async fn of(&self, model: &Anthropic) -> (Result<Reply, ModelError>, Vec<String>) {
+    async fn of(&self, model: &Provider<Messages>) -> (Result<Reply, ModelError>, Vec<String>) {
         let messages = [Message::System { text: "rules".to_owned() }, Message::user("go")];
         let mut deltas = Vec::new();
         let request = Request {
@@ -40,7 +43,7 @@ impl Asked {
     }
 }
 
-async fn plainly(model: &Anthropic) -> Result<Reply, ModelError> {
+async fn plainly(model: &Provider<Messages>) -> Result<Reply, ModelError> {
     Asked::default().of(model).await.0
 }
 
@@ -229,7 +232,7 @@ async fn silence_and_broken_streams_are_typed_errors() {
     ] {
         let server = FakeServer::start(vec![canned]);
         let endpoint = Endpoint { timeouts: times, ..Endpoint::at(server.url()) };
-        let model = Anthropic::new(endpoint).unwrap();
+        let model = Provider::new(Messages, endpoint).unwrap();
         assert_eq!(plainly(&model).await.unwrap_err().kind, kind);
     }
 }

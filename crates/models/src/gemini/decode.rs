@@ -1,8 +1,8 @@
 //! What the chunks of `streamGenerateContent` mean. Each is a whole response with what is new; the
 //! last one says why the model stopped, and no mark follows it.
 
-use crate::Delta;
-use crate::wire::{CallPart, Count, Draft, Few, Reads, Text, confessed};
+use crate::wire::{CallPart, Count, Draft, EventReader, Few, Text, provider_error};
+use everloop_ports::Delta;
 use everloop_types::{ModelError, ModelErrorKind, StopCause, Usage};
 use serde::Deserialize;
 use serde_json::Value;
@@ -88,7 +88,7 @@ struct Tokens {
     thoughts_token_count: Count,
 }
 
-impl Reads for Responses {
+impl EventReader for Responses {
     type Event<'a> = Response<'a>;
 
     fn take(
@@ -99,7 +99,7 @@ impl Reads for Responses {
         on_delta: &mut dyn FnMut(Delta<'_>),
     ) -> Result<(), ModelError> {
         if let Some(error) = &response.error {
-            return Err(confessed(error));
+            return Err(provider_error(error));
         }
         if let Some(feedback) = response.prompt_feedback
             && !feedback.block_reason.0.is_empty()

@@ -14,40 +14,35 @@ mod render_tests;
 #[cfg(test)]
 mod wire_tests;
 
-use crate::http::Manners;
+use crate::formats::WireFormat;
+use crate::http::EndpointSpec;
 use crate::provider::{Codec, Provider, Schemas};
-use crate::{Ask, Asking, ConnectError, Endpoint, Extra, Model, OnDelta, Request, WirePrompt};
+use crate::{Ask, Extra, KnownProvider};
 use decode::Responses;
+use everloop_ports::WirePrompt;
 use everloop_types::{Message, ToolChoice};
+use std::sync::Arc;
 
 /// Where `gemini/…` is asked unless another endpoint is chosen.
-pub const GEMINI_URL: &str = "https://generativelanguage.googleapis.com/v1beta";
+pub(crate) const GEMINI_URL: &str = "https://generativelanguage.googleapis.com/v1beta";
 
-/// An endpoint of the Gemini API. Connections are kept and shared by all calls.
-#[derive(Debug)]
-pub struct Gemini(Provider<Generate>);
-
-impl Gemini {
-    /// Prepares a client; nothing is sent.
-    ///
-    /// # Errors
-    /// When the address or the key cannot be used in a request at all.
-    pub fn new(endpoint: Endpoint) -> Result<Self, ConnectError> {
-        Ok(Self(Provider::new(Generate, endpoint)?))
-    }
-}
-
-impl Model for Gemini {
-    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> Asking<'a> {
-        self.0.ask(request, on_delta)
-    }
-}
+/// This provider, for the table of wire formats.
+pub(crate) const FORMAT: WireFormat = WireFormat {
+    provider: KnownProvider {
+        name: "gemini",
+        address: GEMINI_URL,
+        key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    },
+    spec: ENDPOINT,
+    list_call: "models?pageSize=1000",
+    connect: |endpoint| Ok(Arc::new(Provider::new(Generate, endpoint)?)),
+};
 
 /// How Gemini is spoken to.
 #[derive(Debug)]
 struct Generate;
 
-pub(crate) const MANNERS: Manners = Manners {
+const ENDPOINT: EndpointSpec = EndpointSpec {
     usual_url: GEMINI_URL,
     version: "v1beta",
     call: "",
@@ -56,10 +51,10 @@ pub(crate) const MANNERS: Manners = Manners {
 };
 
 impl Codec for Generate {
-    type Reads = Responses;
+    type EventReader = Responses;
 
-    fn manners(&self) -> Manners {
-        MANNERS
+    fn endpoint_spec(&self) -> EndpointSpec {
+        ENDPOINT
     }
 
     /// Where tools may be called, no schema is taken for the text.

@@ -4,7 +4,8 @@
 
 use super::schema::accepted;
 use crate::wire::{List, object_or_wrapped, plain_name, push_json, push_temperature, push_text};
-use crate::{Ask, Extra, WirePrompt};
+use crate::{Ask, Extra};
+use everloop_ports::WirePrompt;
 use everloop_types::{CallId, Image, Message, ToolCall, ToolChoice};
 use serde_json::Value;
 

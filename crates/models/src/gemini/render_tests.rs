@@ -1,5 +1,6 @@
 use super::render::render;
-use crate::{Ask, WirePrompt};
+use crate::Ask;
+use everloop_ports::WirePrompt;
 use everloop_types::{CallId, Image, Message, OutputSchema, ToolCall, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
 

@@ -1,17 +1,20 @@
 //! Whole calls over a loopback socket.
 
 use super::*;
+use crate::Endpoint;
 use crate::Secret;
 use crate::testing::{Canned, FakeServer};
-use everloop_types::ModelErrorKind as Kind;
-use everloop_types::{ModelError, OutputSchema, Reply, StopCause, ToolSpec};
+use everloop_ports::{Model as _, Request};
+use everloop_types::{
+    ModelError, ModelErrorKind as Kind, OutputSchema, Reply, StopCause, ToolSpec,
+};
 use serde_json::{Value, json};
 
 const CALLS: &str = include_str!("../../testdata/gemini_calls.sse");
 
-fn model_at(server: &FakeServer) -> Gemini {
+fn model_at(server: &FakeServer) -> Provider<Generate> {
     let api_key = Some(Secret::new("AIza-1"));
-    Gemini::new(Endpoint { api_key, ..Endpoint::at(server.url()) }).unwrap()
+    Provider::new(Generate, Endpoint { api_key, ..Endpoint::at(server.url()) }).unwrap()
 }
 
 #[derive(Default)]
@@ -22,7 +25,7 @@ struct Asked {
 }
 
 impl Asked {
-    async fn of(&self, model: &Gemini) -> (Result<Reply, ModelError>, Vec<String>) {
+    async fn of(&self, model: &Provider<Generate>) -> (Result<Reply, ModelError>, Vec<String>) {
         let messages = [Message::System { text: "rules".to_owned() }, Message::user("go")];
         let mut deltas = Vec::new();
         let request = Request {

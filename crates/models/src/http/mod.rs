@@ -5,8 +5,10 @@ mod address;
 mod retry_after;
 mod tls;
 
-use crate::wire::{Decoder, Reads, refusal, within};
-use crate::{ConnectError, Delta, Endpoint, Secret, Timeouts};
+use crate::request_log;
+use crate::wire::{Decoder, EventReader, Fault, refusal, within};
+use crate::{ConnectError, Endpoint, Secret, Timeouts};
+use everloop_ports::Delta;
 use everloop_types::{ModelError, ModelErrorKind, Reply};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Request, Response, Url};
@@ -28,7 +30,7 @@ const IDLE_CONNECTIONS_MAX: usize = 256;
 
 /// What requests to a provider have in common.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Manners {
+pub(crate) struct EndpointSpec {
     /// The address where the settings have none; empty if there is no usual one.
     pub(crate) usual_url: &'static str,
     /// The part of the path that goes without saying.
@@ -60,16 +62,16 @@ impl fmt::Debug for Client {
 }
 
 impl Client {
-    pub(crate) fn new(manners: Manners, endpoint: Endpoint) -> Result<Self, ConnectError> {
+    pub(crate) fn new(spec: EndpointSpec, endpoint: Endpoint) -> Result<Self, ConnectError> {
         let Endpoint { base_url, api_key, timeouts, reply_bytes_max, .. } = endpoint;
         let given = match base_url.as_str() {
-            "" => manners.usual_url,
+            "" => spec.usual_url,
             url => url,
         };
-        let base = address::base(given, manners.version, manners.call)?;
+        let base = address::base(given, spec.version, spec.call)?;
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("everloop/", env!("CARGO_PKG_VERSION")))
-            .default_headers(headers(manners, api_key.as_ref())?)
+            .default_headers(headers(spec, api_key.as_ref())?)
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(Duration::from_millis(timeouts.connect_ms))
             .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
@@ -116,17 +118,16 @@ impl Client {
     }
 
     /// Sends a body and reads the reply. Dropping the future closes the connection.
-    pub(crate) async fn post<R: Reads>(
+    pub(crate) async fn post<R: EventReader>(
         &self,
         call: &str,
         body: Vec<u8>,
         on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
-    ) -> Result<Reply, ModelError> {
-        let mut reply = self.exchange::<R>(call, body, on_delta).await;
-        if let Err(error) = &mut reply {
-            self.scrub(error);
-        }
-        reply
+    ) -> Result<Reply, Fault> {
+        self.exchange::<R>(call, body, on_delta).await.map_err(|mut error| {
+            self.scrub(&mut error);
+            Fault::from(error)
+        })
     }
 
     /// Some providers repeat the key they were sent.
@@ -136,7 +137,7 @@ impl Client {
         }
     }
 
-    async fn exchange<R: Reads>(
+    async fn exchange<R: EventReader>(
         &self,
         call: &str,
         body: Vec<u8>,
@@ -154,6 +155,7 @@ impl Client {
             (sent, _) => sent?,
         };
         self.has_answered.store(true, Ordering::Relaxed);
+        request_log::log_status(response.status().as_u16());
         if response.status().is_success() {
             self.read::<R>(response, &clock, on_delta).await
         } else {
@@ -168,7 +170,7 @@ impl Client {
         }
     }
 
-    async fn read<R: Reads>(
+    async fn read<R: EventReader>(
         &self,
         mut response: Response,
         clock: &Clock,
@@ -176,11 +178,18 @@ impl Client {
     ) -> Result<Reply, ModelError> {
         let mut decoder = Decoder::<R>::new(self.reply_bytes_max);
         let mut deadline = clock.first_byte;
+        let mut bytes = 0;
         let (mut events, mut said) = (decoder.events(), Instant::now());
         while !decoder.is_done() {
             match timeout_at(deadline, response.chunk()).await {
-                Ok(Ok(Some(chunk))) => decoder.feed(&chunk, on_delta)?,
-                Ok(Ok(None)) => return decoder.finish(on_delta),
+                Ok(Ok(Some(chunk))) => {
+                    bytes += chunk.len();
+                    decoder.feed(&chunk, on_delta)?;
+                }
+                Ok(Ok(None)) => {
+                    request_log::log_received(bytes);
+                    return decoder.finish(on_delta);
+                }
                 Ok(Err(_)) | Err(_) if decoder.is_complete() => return decoder.finish(on_delta),
                 Ok(Err(e)) => return Err(ModelError::new(ModelErrorKind::Cut, words(e))),
                 Err(_) => return Err(clock.late("the stream stood still")),
@@ -195,6 +204,7 @@ impl Client {
         }
         let tail = Instant::now() + Duration::from_millis(TAIL_MS);
         while let Ok(Ok(Some(_))) = timeout_at(tail, response.chunk()).await {}
+        request_log::log_received(bytes);
         decoder.finish(on_delta)
     }
 
@@ -281,15 +291,15 @@ fn words(error: reqwest::Error) -> String {
     words
 }
 
-fn headers(manners: Manners, api_key: Option<&Secret>) -> Result<HeaderMap, ConnectError> {
+fn headers(spec: EndpointSpec, api_key: Option<&Secret>) -> Result<HeaderMap, ConnectError> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
-    if let Some((name, value)) = manners.header {
+    if let Some((name, value)) = spec.header {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     if let Some(key) = api_key {
-        let (name, words) = match manners.key_header {
+        let (name, words) = match spec.key_header {
             "" => (AUTHORIZATION, format!("Bearer {}", key.expose())),
             name => (HeaderName::from_static(name), key.expose().to_owned()),
         };

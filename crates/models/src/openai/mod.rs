@@ -10,12 +10,11 @@ mod ways_tests;
 #[cfg(test)]
 mod wire_tests;
 
-use crate::http::Manners;
+use crate::http::EndpointSpec;
 use crate::provider::{Codec, Forcing, Provider, Schemas};
-use crate::{
-    Ask, Asking, CallWay, ConnectError, Endpoint, Extra, Model, OnDelta, Request, WirePrompt,
-};
+use crate::{Ask, CallWay, ConnectError, Endpoint, Extra};
 use codec::Completions;
+use everloop_ports::{Asking, Model, OnDelta, Request, WirePrompt};
 use everloop_types::Message;
 use quirks::Quirks;
 
@@ -69,7 +68,7 @@ struct Chat {
     quirks: Quirks,
 }
 
-pub(crate) const MANNERS: Manners = Manners {
+pub(crate) const ENDPOINT: EndpointSpec = EndpointSpec {
     usual_url: OPENAI_URL,
     version: "v1",
     call: "chat/completions",
@@ -78,12 +77,12 @@ pub(crate) const MANNERS: Manners = Manners {
 };
 
 impl Codec for Chat {
-    type Reads = Completions;
+    type EventReader = Completions;
 
-    fn manners(&self) -> Manners {
+    fn endpoint_spec(&self) -> EndpointSpec {
         match self.quirks.usual_url {
-            "" => MANNERS,
-            usual_url => Manners { usual_url, ..MANNERS },
+            "" => ENDPOINT,
+            usual_url => EndpointSpec { usual_url, ..ENDPOINT },
         }
     }
 
@@ -100,7 +99,7 @@ impl Codec for Chat {
     }
 
     fn call(&self, _: &str) -> String {
-        MANNERS.call.to_owned()
+        ENDPOINT.call.to_owned()
     }
 
     fn render(

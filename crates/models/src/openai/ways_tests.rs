@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::testing::{Canned, FakeServer};
-use crate::{Delta, Knowledge, Known, Notes};
+use crate::{Knowledge, Known, Notes};
+use everloop_ports::Delta;
 use everloop_types::{CallId, ModelError, OutputSchema, Reply, ToolCall, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};

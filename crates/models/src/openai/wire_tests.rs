@@ -3,9 +3,9 @@
 use super::*;
 use crate::testing::{Canned, FakeServer};
 use crate::{Secret, Timeouts};
-use everloop_types::ModelErrorKind as Kind;
 use everloop_types::{
-    Image, ModelError, OutputSchema, Reply, ToolCall, ToolChoice, ToolSpec, Usage,
+    Image, ModelError, ModelErrorKind as Kind, OutputSchema, Reply, ToolCall, ToolChoice, ToolSpec,
+    Usage,
 };
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};

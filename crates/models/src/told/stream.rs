@@ -9,7 +9,8 @@
 //! What begins otherwise is held back, and shown when it is whole.
 
 use super::ANSWER;
-use crate::{CallWay, Delta};
+use crate::CallWay;
+use everloop_ports::Delta;
 
 /// What has come in, and how far it was shown.
 #[derive(Debug)]

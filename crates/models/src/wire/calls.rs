@@ -1,7 +1,7 @@
 //! Pieces of tool calls, put together. Which call a piece belongs to is where servers differ most.
 
 use super::mend::{mend, without_nul};
-use crate::Delta;
+use everloop_ports::Delta;
 use everloop_types::{CallId, ToolCall};
 use serde::de::IgnoredAny;
 use serde_json::Value;

@@ -10,13 +10,13 @@ use super::draft::Draft;
 use super::fault::{clip, within};
 use super::lines::{Line, Lines};
 use super::mend::mend;
-use crate::Delta;
+use everloop_ports::Delta;
 use everloop_types::{ModelError, ModelErrorKind, Reply};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 /// What the events of one provider mean.
-pub(crate) trait Reads: Default {
+pub(crate) trait EventReader: Default {
     /// One event, borrowed from its bytes.
     type Event<'a>: Deserialize<'a>;
 
@@ -48,7 +48,7 @@ enum Shape {
     Whole(Vec<u8>),
 }
 
-impl<R: Reads> Decoder<R> {
+impl<R: EventReader> Decoder<R> {
     /// A decoder for one reply of at most `reply_bytes_max` bytes of text, reasoning and calls.
     #[must_use]
     pub(crate) fn new(reply_bytes_max: usize) -> Self {
@@ -143,7 +143,7 @@ struct Reader<R> {
     said: usize,
 }
 
-impl<R: Reads> Reader<R> {
+impl<R: EventReader> Reader<R> {
     fn take_line(
         &mut self,
         line: &[u8],

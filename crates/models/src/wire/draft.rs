@@ -2,7 +2,7 @@
 
 use super::calls::{CallPart, Calls};
 use super::mend::without_nul;
-use crate::Delta;
+use everloop_ports::Delta;
 use everloop_types::{ModelError, ModelErrorKind, Reply, StopCause, Usage};
 
 /// What was understood of a reply so far.

@@ -3,6 +3,80 @@
 use everloop_types::{ModelError, ModelErrorKind};
 use serde_json::Value;
 
+/// How providers name the parts of a request that they may refuse. They have no codes for it, so
+/// their words are read here, once, and nowhere else.
+const TEMPERATURE: [&str; 1] = ["temperature"];
+const TOOL_CHOICE: [&str; 1] = ["tool_choice"];
+const ONE_SCHEMA: [&str; 4] =
+    ["invalid schema", "grammar", "schema conversion", "invalid json schema"];
+const ALL_SCHEMAS: [&str; 4] =
+    ["response_format", "json_schema", "responseschema", "structured output"];
+
+/// A failed call, and what of the request was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) error: ModelError,
+    pub(crate) refused: RefusedParts,
+}
+
+/// Parts of a request that a provider refused. No model was asked by then.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct RefusedParts {
+    /// The temperature.
+    pub(crate) temperature: bool,
+    /// That a tool call is forced, as some reasoning models do.
+    pub(crate) tool_choice: bool,
+    /// That the reply is held to a schema.
+    pub(crate) schema: Option<RefusedSchema>,
+}
+
+/// Which schemas were refused: what is wrong with one says nothing about others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RefusedSchema {
+    /// This one.
+    One,
+    /// Every one.
+    All,
+}
+
+impl From<ModelError> for Fault {
+    fn from(error: ModelError) -> Self {
+        let refused = match error.kind {
+            ModelErrorKind::Refused => RefusedParts::named_in(&error.detail),
+            _ => RefusedParts::default(),
+        };
+        Self { error, refused }
+    }
+}
+
+impl From<Fault> for ModelError {
+    fn from(fault: Fault) -> Self {
+        fault.error
+    }
+}
+
+impl RefusedParts {
+    fn named_in(words: &str) -> Self {
+        let lower = words.to_lowercase();
+        let schema = if names_any(&lower, &ONE_SCHEMA) {
+            Some(RefusedSchema::One)
+        } else if names_any(&lower, &ALL_SCHEMAS) {
+            Some(RefusedSchema::All)
+        } else {
+            None
+        };
+        Self {
+            temperature: names_any(words, &TEMPERATURE),
+            tool_choice: names_any(words, &TOOL_CHOICE),
+            schema,
+        }
+    }
+}
+
+fn names_any(words: &str, names: &[&str]) -> bool {
+    names.iter().any(|name| words.contains(name))
+}
+
 /// Longest detail that is kept of a provider's words.
 const DETAIL_CHARS_MAX: usize = 2_000;
 
@@ -61,7 +135,7 @@ pub(crate) fn status_kind(status: u16) -> ModelErrorKind {
 fn kind_of(status: u16, error: Option<&Value>, words: &str) -> ModelErrorKind {
     let named = error.map_or("", |error| text(error, "code"));
     let words = words.to_lowercase();
-    let says = |any: &[&str]| any.iter().any(|part| words.contains(part));
+    let says = |any: &[&str]| names_any(&words, any);
     match status {
         400 | 413 | 422 if named.contains("context_length") || says(&TOO_LONG) => {
             ModelErrorKind::TooLong
@@ -104,7 +178,7 @@ fn retry_delay_ms(error: &Value) -> Option<u64> {
 }
 
 /// The error that a reply with status 200 carries in its body.
-pub(crate) fn confessed(error: &Value) -> ModelError {
+pub(crate) fn provider_error(error: &Value) -> ModelError {
     let code = error.get("code").or_else(|| error.get("status"));
     let status = code.and_then(|code| match code {
         Value::Number(n) => n.as_u64(),
@@ -183,6 +257,25 @@ mod tests {
                 let kept = String::from_utf8_lossy(bytes);
                 assert!(kept.contains(key) || !kept.contains("sk-RT"), "{before}: {kept}");
             }
+        }
+    }
+
+    #[test]
+    fn what_a_provider_refused_is_a_kind_and_not_a_matter_of_words() {
+        let refused = |kind, detail: &str| Fault::from(ModelError::new(kind, detail)).refused;
+        let none = RefusedParts::default();
+        for (detail, expected) in [
+            ("unsupported value: temperature", RefusedParts { temperature: true, ..none }),
+            ("tool_choice: required is not", RefusedParts { tool_choice: true, ..none }),
+            (
+                "Invalid schema for response_format",
+                RefusedParts { schema: Some(RefusedSchema::One), ..none },
+            ),
+            ("no response_format here", RefusedParts { schema: Some(RefusedSchema::All), ..none }),
+            ("no such thing", none),
+        ] {
+            assert_eq!(refused(ModelErrorKind::Refused, detail), expected, "{detail}");
+            assert_eq!(refused(ModelErrorKind::Server, detail), none, "{detail}");
         }
     }
 

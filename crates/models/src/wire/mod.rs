@@ -14,9 +14,9 @@ mod lines;
 mod mend;
 
 pub(crate) use calls::CallPart;
-pub(crate) use decode::{Decoder, Reads};
+pub(crate) use decode::{Decoder, EventReader};
 pub(crate) use draft::Draft;
-pub(crate) use fault::{confessed, refusal, within};
+pub(crate) use fault::{Fault, RefusedSchema, provider_error, refusal, within};
 pub(crate) use json::{
     List, object_or_wrapped, plain_name, push_json, push_temperature, push_text,
 };

@@ -1,17 +1,17 @@
-//! Checks of what people keep: numbers, keys, firings.
+//! Checks of the agenda: ids, keys, firings.
 
 use super::kit::{NOW, claim, create, ending, run_id};
 use crate::{
-    Deed, Due, FiredAs, Firing, FiringKind, Made, Reminding, Repeating, ScheduleGuard, ScheduleRow,
-    ScheduleText, Span, Store, TodoRow, TodoText, Volley,
+    Applied, Due, FiredAs, Firing, FiringBatch, FiringKind, Reminding, Repeating, ScheduleGuard,
+    ScheduleRow, ScheduleText, Span, Store, TodoRow, TodoText, WriteKey,
 };
 use everloop_types::{ConversationId, Status};
 
-const PLAIN: Deed<'static> = Deed { key: None, now: NOW };
+const PLAIN: WriteKey<'static> = WriteKey { key: None, now: NOW };
 const ANYWAY: ScheduleGuard = ScheduleGuard::None;
 
-fn keyed(key: &str) -> Deed<'_> {
-    Deed { key: Some(key), now: NOW }
+fn keyed(key: &str) -> WriteKey<'_> {
+    WriteKey { key: Some(key), now: NOW }
 }
 
 fn todo(uid: &str) -> TodoRow {
@@ -58,76 +58,108 @@ fn entry(uid: &str) -> ScheduleRow {
 }
 
 pub(super) async fn what_is_kept_comes_back_whole(store: Store) {
-    let Made::Now(id) = store.add_todo(&todo("a"), PLAIN).await.unwrap() else { panic!() };
-    assert_eq!(store.todo(id).await.unwrap(), Some(TodoRow { id, ..todo("a") }));
-    let Made::Now(id) = store.add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap() else {
+    let Applied::Now(id) = store.agenda().add_todo(&todo("a"), PLAIN).await.unwrap() else {
         panic!()
     };
-    assert_eq!(store.schedule(id).await.unwrap(), Some(ScheduleRow { id, ..entry("b") }));
+    assert_eq!(store.agenda().todo(id).await.unwrap(), Some(TodoRow { id, ..todo("a") }));
+    let Applied::Now(id) = store.agenda().add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap()
+    else {
+        panic!()
+    };
+    assert_eq!(store.agenda().schedule(id).await.unwrap(), Some(ScheduleRow { id, ..entry("b") }));
     let bare = ScheduleRow {
         said: ScheduleText { repeat: None, remind: None, catch_up: None, ..entry("c").said },
         remind_next: None,
         id,
         ..entry("b")
     };
-    assert_eq!(store.change_schedule(&bare, ANYWAY, PLAIN).await.unwrap(), Made::Now(id));
-    assert_eq!(store.schedules().await.unwrap(), [ScheduleRow { version: 2, ..bare }]);
+    assert_eq!(
+        store.agenda().change_schedule(&bare, ANYWAY, PLAIN).await.unwrap(),
+        Applied::Now(id)
+    );
+    assert_eq!(store.agenda().schedules().await.unwrap(), [ScheduleRow { version: 2, ..bare }]);
 }
 
 pub(super) async fn a_number_is_never_given_twice(store: Store) {
     for (uid, number) in [("a", 1), ("b", 2)] {
-        assert_eq!(store.add_todo(&todo(uid), PLAIN).await.unwrap(), Made::Now(number));
+        assert_eq!(store.agenda().add_todo(&todo(uid), PLAIN).await.unwrap(), Applied::Now(number));
     }
-    assert_eq!(store.delete_todos(&[2], PLAIN).await.unwrap(), Made::Now(2));
-    assert_eq!(store.delete_todos(&[2], PLAIN).await.unwrap(), Made::NoSuch);
-    assert_eq!(store.add_todo(&todo("c"), PLAIN).await.unwrap(), Made::Now(3));
-    assert_eq!(store.add_schedule(&entry("a"), ANYWAY, PLAIN).await.unwrap(), Made::Now(1));
-    assert_eq!(store.delete_schedules(&[7], PLAIN).await.unwrap(), Made::NoSuch);
+    assert_eq!(store.agenda().delete_todos(&[2], PLAIN).await.unwrap(), Applied::Now(2));
+    assert_eq!(store.agenda().delete_todos(&[2], PLAIN).await.unwrap(), Applied::NotFound);
+    assert_eq!(store.agenda().add_todo(&todo("c"), PLAIN).await.unwrap(), Applied::Now(3));
+    assert_eq!(
+        store.agenda().add_schedule(&entry("a"), ANYWAY, PLAIN).await.unwrap(),
+        Applied::Now(1)
+    );
+    assert_eq!(store.agenda().delete_schedules(&[7], PLAIN).await.unwrap(), Applied::NotFound);
 }
 
 pub(super) async fn one_key_makes_one_change(store: Store) {
-    assert_eq!(store.add_todo(&todo("a"), keyed("k1")).await.unwrap(), Made::Now(1));
-    assert_eq!(store.add_todo(&todo("b"), keyed("k1")).await.unwrap(), Made::Before(1));
-    assert_eq!(store.add_todo(&todo("c"), keyed("k2")).await.unwrap(), Made::Now(2));
-    assert_eq!(store.delete_todos(&[1], keyed("k3")).await.unwrap(), Made::Now(1));
-    assert_eq!(store.delete_todos(&[1], keyed("k3")).await.unwrap(), Made::Before(1));
-    assert_eq!(store.todos().await.unwrap().len(), 1);
+    assert_eq!(store.agenda().add_todo(&todo("a"), keyed("k1")).await.unwrap(), Applied::Now(1));
+    assert_eq!(
+        store.agenda().add_todo(&todo("b"), keyed("k1")).await.unwrap(),
+        Applied::Already(1)
+    );
+    assert_eq!(store.agenda().add_todo(&todo("c"), keyed("k2")).await.unwrap(), Applied::Now(2));
+    assert_eq!(store.agenda().delete_todos(&[1], keyed("k3")).await.unwrap(), Applied::Now(1));
+    assert_eq!(store.agenda().delete_todos(&[1], keyed("k3")).await.unwrap(), Applied::Already(1));
+    assert_eq!(store.agenda().todos().await.unwrap().len(), 1);
     // A change that found nothing leaves no key behind.
-    assert_eq!(store.delete_todos(&[9], keyed("k4")).await.unwrap(), Made::NoSuch);
-    assert_eq!(store.delete_todos(&[2], keyed("k4")).await.unwrap(), Made::Now(2));
-    store.forget_deeds(NOW + 1).await.unwrap();
-    assert_eq!(store.add_todo(&todo("d"), keyed("k1")).await.unwrap(), Made::Now(3));
+    assert_eq!(store.agenda().delete_todos(&[9], keyed("k4")).await.unwrap(), Applied::NotFound);
+    assert_eq!(store.agenda().delete_todos(&[2], keyed("k4")).await.unwrap(), Applied::Now(2));
+    store.agenda().forget_write_keys(NOW + 1).await.unwrap();
+    assert_eq!(store.agenda().add_todo(&todo("d"), keyed("k1")).await.unwrap(), Applied::Now(3));
 }
 
 pub(super) async fn a_change_of_what_was_changed_meanwhile_is_refused(store: Store) {
-    store.add_todo(&todo("a"), PLAIN).await.unwrap();
-    store.add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap();
+    store.agenda().add_todo(&todo("a"), PLAIN).await.unwrap();
+    store.agenda().add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap();
     let (read, seen) = (TodoRow { id: 1, ..todo("a") }, ScheduleRow { id: 1, ..entry("b") });
     let done = TodoRow { done_at: Some(NOW), ..read.clone() };
-    assert_eq!(store.change_todo(&done, keyed("k1")).await.unwrap(), Made::Now(1));
-    assert_eq!(store.change_todo(&read, keyed("k2")).await.unwrap(), Made::Outrun);
-    let now = store.todo(1).await.unwrap().unwrap();
+    assert_eq!(
+        store.agenda().change_todos(std::slice::from_ref(&done), keyed("k1")).await.unwrap(),
+        Applied::Now(1)
+    );
+    assert_eq!(
+        store.agenda().change_todos(std::slice::from_ref(&read), keyed("k2")).await.unwrap(),
+        Applied::Conflict
+    );
+    let now = store.agenda().todo(1).await.unwrap().unwrap();
     assert_eq!((now.done_at, now.version), (Some(NOW), 2), "nothing of it was written");
     // The key of a change that was refused is free; that of one that was made is not.
-    assert_eq!(store.change_todo(&now, keyed("k2")).await.unwrap(), Made::Now(1));
-    assert_eq!(store.change_todo(&read, keyed("k2")).await.unwrap(), Made::Before(1));
-    assert_eq!(store.change_todo(&read, keyed("k1")).await.unwrap(), Made::Before(1));
-    let due = Due { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
-    assert!(store.fire(&volley(due, None)).await.unwrap());
     assert_eq!(
-        store.change_schedule(&seen, ANYWAY, PLAIN).await.unwrap(),
-        Made::Outrun,
+        store.agenda().change_todos(std::slice::from_ref(&now), keyed("k2")).await.unwrap(),
+        Applied::Now(1)
+    );
+    assert_eq!(
+        store.agenda().change_todos(std::slice::from_ref(&read), keyed("k2")).await.unwrap(),
+        Applied::Already(1)
+    );
+    assert_eq!(
+        store.agenda().change_todos(std::slice::from_ref(&read), keyed("k1")).await.unwrap(),
+        Applied::Already(1)
+    );
+    let due = Due { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
+    assert!(store.agenda().fire(&batch(due, None)).await.unwrap());
+    assert_eq!(
+        store.agenda().change_schedule(&seen, ANYWAY, PLAIN).await.unwrap(),
+        Applied::Conflict,
         "it has fired"
     );
-    let seen = store.schedule(1).await.unwrap().unwrap();
+    let seen = store.agenda().schedule(1).await.unwrap().unwrap();
     assert_eq!(seen.remind_next, None);
-    let both =
-        (store.change_schedule(&seen, ANYWAY, PLAIN), store.change_schedule(&seen, ANYWAY, PLAIN));
+    let both = (
+        store.agenda().change_schedule(&seen, ANYWAY, PLAIN),
+        store.agenda().change_schedule(&seen, ANYWAY, PLAIN),
+    );
     let both = tokio::join!(both.0, both.1);
     let both = [both.0.unwrap(), both.1.unwrap()];
-    assert!(both.contains(&Made::Now(1)) && both.contains(&Made::Outrun), "{both:?}");
-    assert_eq!(store.delete_schedules(&[1], PLAIN).await.unwrap(), Made::Now(1));
-    assert_eq!(store.change_schedule(&seen, ANYWAY, PLAIN).await.unwrap(), Made::NoSuch);
+    assert!(both.contains(&Applied::Now(1)) && both.contains(&Applied::Conflict), "{both:?}");
+    assert_eq!(store.agenda().delete_schedules(&[1], PLAIN).await.unwrap(), Applied::Now(1));
+    assert_eq!(
+        store.agenda().change_schedule(&seen, ANYWAY, PLAIN).await.unwrap(),
+        Applied::NotFound
+    );
 }
 
 pub(super) async fn many_at_once_get_different_numbers(store: Store) {
@@ -135,45 +167,55 @@ pub(super) async fn many_at_once_get_different_numbers(store: Store) {
         .map(|n| {
             let store = store.clone();
             let row = todo(&format!("u{n}"));
-            tokio::spawn(async move { store.add_todo(&row, PLAIN).await.unwrap() })
+            tokio::spawn(async move { store.agenda().add_todo(&row, PLAIN).await.unwrap() })
         })
         .collect();
     for task in adding {
-        assert!(matches!(task.await.unwrap(), Made::Now(_)));
+        assert!(matches!(task.await.unwrap(), Applied::Now(_)));
     }
-    let numbers: Vec<i64> = store.todos().await.unwrap().iter().map(|todo| todo.id).collect();
+    let numbers: Vec<i64> =
+        store.agenda().todos().await.unwrap().iter().map(|todo| todo.id).collect();
     assert_eq!(numbers, (1..=40).collect::<Vec<_>>());
 }
 
 pub(super) async fn several_are_changed_together_or_not_at_all(store: Store) {
     for uid in ["a", "b", "c"] {
-        store.add_todo(&todo(uid), PLAIN).await.unwrap();
+        store.agenda().add_todo(&todo(uid), PLAIN).await.unwrap();
     }
-    let rows = store.todos().await.unwrap();
+    let rows = store.agenda().todos().await.unwrap();
     let done = |row: &TodoRow| TodoRow { done_at: Some(NOW), ..row.clone() };
     let all: Vec<TodoRow> = rows.iter().map(done).collect();
     let gone = TodoRow { id: 9, ..all[0].clone() };
     let with_gone = [all[0].clone(), gone];
-    assert_eq!(store.change_todos(&with_gone, keyed("k1")).await.unwrap(), Made::NoSuch);
-    assert_eq!(store.todos().await.unwrap(), rows, "nothing of it was written");
-    assert_eq!(store.change_todos(&all[..1], PLAIN).await.unwrap(), Made::Now(1));
-    assert_eq!(store.change_todos(&all, keyed("k1")).await.unwrap(), Made::Outrun);
-    assert_eq!(store.change_todos(&all[1..], keyed("k1")).await.unwrap(), Made::Now(2));
-    assert_eq!(store.change_todos(&all[1..], keyed("k1")).await.unwrap(), Made::Before(2));
-    assert_eq!(store.delete_todos(&[1, 9], PLAIN).await.unwrap(), Made::NoSuch);
-    assert_eq!(store.todos().await.unwrap().len(), 3);
-    assert_eq!(store.delete_todos(&[1, 3], keyed("k2")).await.unwrap(), Made::Now(1));
-    assert_eq!(store.delete_todos(&[1, 3], keyed("k2")).await.unwrap(), Made::Before(1));
-    assert_eq!(store.todos().await.unwrap().len(), 1);
+    assert_eq!(
+        store.agenda().change_todos(&with_gone, keyed("k1")).await.unwrap(),
+        Applied::NotFound
+    );
+    assert_eq!(store.agenda().todos().await.unwrap(), rows, "nothing of it was written");
+    assert_eq!(store.agenda().change_todos(&all[..1], PLAIN).await.unwrap(), Applied::Now(1));
+    assert_eq!(store.agenda().change_todos(&all, keyed("k1")).await.unwrap(), Applied::Conflict);
+    assert_eq!(store.agenda().change_todos(&all[1..], keyed("k1")).await.unwrap(), Applied::Now(2));
+    assert_eq!(
+        store.agenda().change_todos(&all[1..], keyed("k1")).await.unwrap(),
+        Applied::Already(2)
+    );
+    assert_eq!(store.agenda().delete_todos(&[1, 9], PLAIN).await.unwrap(), Applied::NotFound);
+    assert_eq!(store.agenda().todos().await.unwrap().len(), 3);
+    assert_eq!(store.agenda().delete_todos(&[1, 3], keyed("k2")).await.unwrap(), Applied::Now(1));
+    assert_eq!(
+        store.agenda().delete_todos(&[1, 3], keyed("k2")).await.unwrap(),
+        Applied::Already(1)
+    );
+    assert_eq!(store.agenda().todos().await.unwrap().len(), 1);
 }
 
 pub(super) async fn of_writers_who_saw_the_same_schedule_one_writes(store: Store) {
     const WRITERS: usize = 12;
-    store.add_schedule(&entry("first"), ANYWAY, PLAIN).await.unwrap();
-    let first = store.schedule(1).await.unwrap().unwrap();
+    store.agenda().add_schedule(&entry("first"), ANYWAY, PLAIN).await.unwrap();
+    let first = store.agenda().schedule(1).await.unwrap().unwrap();
     for round in 0..5 {
-        let seen = ScheduleGuard::Revision(store.schedule_revision().await.unwrap());
-        let here = store.schedules().await.unwrap();
+        let seen = ScheduleGuard::Revision(store.agenda().schedule_revision().await.unwrap());
+        let here = store.agenda().schedules().await.unwrap();
         let first = here.iter().find(|row| row.id == first.id).unwrap().clone();
         let writing: Vec<_> = (0..WRITERS)
             .map(|n| {
@@ -181,8 +223,14 @@ pub(super) async fn of_writers_who_saw_the_same_schedule_one_writes(store: Store
                 tokio::spawn(async move {
                     let key = format!("k{round}_{n}");
                     match n {
-                        0 => store.change_schedule(&first, seen, keyed(&key)).await.unwrap(),
-                        _ => store.add_schedule(&entry(&key), seen, keyed(&key)).await.unwrap(),
+                        0 => {
+                            store.agenda().change_schedule(&first, seen, keyed(&key)).await.unwrap()
+                        }
+                        _ => store
+                            .agenda()
+                            .add_schedule(&entry(&key), seen, keyed(&key))
+                            .await
+                            .unwrap(),
                     }
                 })
             })
@@ -191,20 +239,26 @@ pub(super) async fn of_writers_who_saw_the_same_schedule_one_writes(store: Store
         for task in writing {
             made.push(task.await.unwrap());
         }
-        let wrote = made.iter().filter(|made| matches!(made, Made::Now(_))).count();
-        let outrun = made.iter().filter(|made| **made == Made::Outrun).count();
+        let wrote = made.iter().filter(|made| matches!(made, Applied::Now(_))).count();
+        let outrun = made.iter().filter(|made| **made == Applied::Conflict).count();
         assert_eq!((wrote, outrun), (1, WRITERS - 1), "round {round}: {made:?}");
-        let is = store.schedules().await.unwrap();
+        let is = store.agenda().schedules().await.unwrap();
         assert_ne!(is, here, "round {round}");
         assert!(is.len() <= here.len() + 1, "round {round}");
     }
-    // Those who do not look are not held up, and are seen by those who do.
-    let seen = ScheduleGuard::Revision(store.schedule_revision().await.unwrap());
-    assert!(matches!(store.add_schedule(&entry("x"), ANYWAY, PLAIN).await.unwrap(), Made::Now(_)));
-    assert_eq!(store.add_schedule(&entry("y"), seen, PLAIN).await.unwrap(), Made::Outrun);
+    // Writers without a guard are not held up, and are seen by those with one.
+    let seen = ScheduleGuard::Revision(store.agenda().schedule_revision().await.unwrap());
+    assert!(matches!(
+        store.agenda().add_schedule(&entry("x"), ANYWAY, PLAIN).await.unwrap(),
+        Applied::Now(_)
+    ));
+    assert_eq!(
+        store.agenda().add_schedule(&entry("y"), seen, PLAIN).await.unwrap(),
+        Applied::Conflict
+    );
 }
 
-fn volley(due: Due, next: Option<i64>) -> Volley {
+fn batch(due: Due, next: Option<i64>) -> FiringBatch {
     let firing = Firing {
         due,
         occurs_at: due.due_at + 95,
@@ -212,67 +266,74 @@ fn volley(due: Due, next: Option<i64>) -> Volley {
         state: FiredAs::Late,
         title: "stand-up".to_owned(),
     };
-    Volley { due, firings: vec![firing], next }
+    FiringBatch { due, firings: vec![firing], next }
 }
 
 pub(super) async fn a_reminder_fires_once(store: Store) {
-    store.add_todo(&todo("a"), PLAIN).await.unwrap();
-    store.add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap();
-    assert_eq!(store.next_reminder().await.unwrap(), Some(NOW + 5));
-    assert_eq!(store.due_reminders(NOW + 4, 9).await.unwrap(), []);
-    let due = store.due_reminders(NOW + 50, 9).await.unwrap();
+    store.agenda().add_todo(&todo("a"), PLAIN).await.unwrap();
+    store.agenda().add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap();
+    assert_eq!(store.agenda().next_reminder().await.unwrap(), Some(NOW + 5));
+    assert_eq!(store.agenda().due_reminders(NOW + 4, 9).await.unwrap(), []);
+    let due = store.agenda().due_reminders(NOW + 50, 9).await.unwrap();
     let schedule = Due { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
     assert_eq!(due, [schedule, Due { kind: FiringKind::Todo, subject: 1, due_at: NOW + 10 }]);
-    assert!(store.fire(&volley(schedule, Some(NOW + 200))).await.unwrap());
-    assert!(!store.fire(&volley(schedule, Some(NOW + 200))).await.unwrap(), "the step is made");
-    assert_eq!(store.unread_firings(9).await.unwrap(), volley(schedule, None).firings);
-    // Somebody who set the clock of the entry back gets the step, but no second firing.
+    assert!(store.agenda().fire(&batch(schedule, Some(NOW + 200))).await.unwrap());
+    assert!(
+        !store.agenda().fire(&batch(schedule, Some(NOW + 200))).await.unwrap(),
+        "the step is made"
+    );
+    assert_eq!(store.agenda().unread_firings(9).await.unwrap(), batch(schedule, None).firings);
+    // A process that set the clock of the entry back gets the step, but no second firing.
     let back = ScheduleRow { id: 1, version: 2, ..entry("b") };
-    assert_eq!(store.change_schedule(&back, ANYWAY, PLAIN).await.unwrap(), Made::Now(1));
-    assert!(store.fire(&volley(schedule, None)).await.unwrap());
-    assert_eq!(store.count_unread_firings().await.unwrap(), 1);
-    assert_eq!(store.next_reminder().await.unwrap(), Some(NOW + 10));
+    assert_eq!(
+        store.agenda().change_schedule(&back, ANYWAY, PLAIN).await.unwrap(),
+        Applied::Now(1)
+    );
+    assert!(store.agenda().fire(&batch(schedule, None)).await.unwrap());
+    assert_eq!(store.agenda().count_unread_firings().await.unwrap(), 1);
+    assert_eq!(store.agenda().next_reminder().await.unwrap(), Some(NOW + 10));
 }
 
 pub(super) async fn a_firing_is_shown_by_one_surface_and_read_once(store: Store) {
-    store.add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap();
+    store.agenda().add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap();
     let due = Due { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
-    store.fire(&volley(due, None)).await.unwrap();
-    assert_eq!(store.new_firings(9).await.unwrap().len(), 1);
-    assert!(store.announce(due, NOW).await.unwrap());
-    assert!(!store.announce(due, NOW).await.unwrap());
-    assert_eq!(store.new_firings(9).await.unwrap(), []);
-    assert_eq!(store.count_unread_firings().await.unwrap(), 1);
-    // One that was due at the same moment, but was not shown, stays unread.
-    let shown = store.unread_firings(1).await.unwrap();
+    store.agenda().fire(&batch(due, None)).await.unwrap();
+    assert_eq!(store.agenda().new_firings(9).await.unwrap().len(), 1);
+    assert!(store.agenda().announce(due, NOW).await.unwrap());
+    assert!(!store.agenda().announce(due, NOW).await.unwrap());
+    assert_eq!(store.agenda().new_firings(9).await.unwrap(), []);
+    assert_eq!(store.agenda().count_unread_firings().await.unwrap(), 1);
+    // One that was due at the same time, but was not shown, stays unread.
+    let shown = store.agenda().unread_firings(1).await.unwrap();
     let todo = Due { kind: FiringKind::Todo, ..due };
     store
+        .agenda()
         .add_todo(&TodoRow { remind_next: Some(NOW + 5), ..self::todo("a") }, PLAIN)
         .await
         .unwrap();
-    assert!(store.fire(&volley(todo, None)).await.unwrap());
-    assert_eq!(store.read_firings(&shown, NOW).await.unwrap(), 1);
-    assert_eq!(store.read_firings(&shown, NOW).await.unwrap(), 0, "it is read already");
-    assert_eq!(store.unread_firings(9).await.unwrap(), volley(todo, None).firings);
-    assert_eq!(store.firings_of(FiringKind::Schedule, 1, 9).await.unwrap().len(), 1);
-    assert_eq!(store.firings_of(FiringKind::Todo, 2, 9).await.unwrap().len(), 0);
+    assert!(store.agenda().fire(&batch(todo, None)).await.unwrap());
+    assert_eq!(store.agenda().read_firings(&shown, NOW).await.unwrap(), 1);
+    assert_eq!(store.agenda().read_firings(&shown, NOW).await.unwrap(), 0, "it is read already");
+    assert_eq!(store.agenda().unread_firings(9).await.unwrap(), batch(todo, None).firings);
+    assert_eq!(store.agenda().firings_of(FiringKind::Schedule, 1, 9).await.unwrap().len(), 1);
+    assert_eq!(store.agenda().firings_of(FiringKind::Todo, 2, 9).await.unwrap().len(), 0);
 }
 
 pub(super) async fn a_conversation_knows_its_runs_and_words(store: Store) {
     create(&store, "run_a").await;
     create(&store, "run_b").await;
     let conversation = ConversationId::new("conv_1");
-    let runs = store.runs_of(&conversation, 9).await.unwrap();
+    let runs = store.conversations().runs_of(&conversation, 9).await.unwrap();
     assert_eq!(runs, [run_id("run_b"), run_id("run_a")]);
     let open = |name: &str, status| (run_id(name), status);
     let both = [open("run_b", Status::Queued), open("run_a", Status::Queued)];
-    assert_eq!(store.open_runs_of(&conversation).await.unwrap(), both);
+    assert_eq!(store.conversations().open_runs_of(&conversation).await.unwrap(), both);
     let mut ours = claim(&store, "run_b").await;
     let end = ending(&ours, Status::Canceled);
-    store.append(&mut ours, end).await.unwrap();
-    assert_eq!(store.open_runs_of(&conversation).await.unwrap(), both[1..]);
-    let said = store.said_in(&conversation, 2).await.unwrap();
+    store.journal().append(&mut ours, end).await.unwrap();
+    assert_eq!(store.conversations().open_runs_of(&conversation).await.unwrap(), both[1..]);
+    let said = store.conversations().messages(&conversation, 2).await.unwrap();
     assert_eq!((said.len(), said[1].slot.as_str()), (2, "final"));
     assert_eq!((said[0].slot.as_str(), said[0].body.as_str()), ("goal", "goal of run_b"));
-    assert_eq!(store.runs_of(&ConversationId::new("conv_2"), 9).await.unwrap(), []);
+    assert_eq!(store.conversations().runs_of(&ConversationId::new("conv_2"), 9).await.unwrap(), []);
 }

@@ -1,12 +1,12 @@
 //! What the checks have in common: small runs, and a way around the front door.
 
-use crate::{Claim, Commit, Created, NewMessage, NewRun, Store, Then, Urgency};
+use crate::{Claim, Commit, Created, NewMessage, NewRun, NextStatus, Store, Urgency};
 use everloop_types::{
     CallId, ConversationId, EffectClass, EffectId, Frame, Goal, Observation, OnUnknown, Rows,
-    RunId, SqlValue, Status, ToolCall, WorkerId, Write, digest_json,
+    RunId, SqlValue, Statement, Status, ToolCall, WorkerId, Write, digest_json,
     journal::{
-        Draft, EffectFinished, EffectPlanned, EffectStarted, EpochStarted, Input, Kind, Letter,
-        MessageEmitted, Outcome, RunCreated, RunFinished,
+        Draft, EffectFinished, EffectPlanned, EffectStarted, EpochStarted, InboxMessage, Input,
+        Kind, MessageEmitted, Outcome, PlannedToolCall, RunCreated, RunFinished,
     },
 };
 
@@ -30,19 +30,17 @@ pub(super) fn new_run(name: &str) -> NewRun {
             loop_name: "react".to_owned(),
             loop_ver: 3,
             frame: digest_json(&frame),
-            seed: 7,
             build: "test".to_owned(),
             policy_hash: String::new(),
         },
         frame,
         idem_key: None,
-        priority: 0,
         now: NOW,
     }
 }
 
 pub(super) async fn create(store: &Store, name: &str) {
-    assert_eq!(store.create_run(&new_run(name)).await.unwrap(), Created::New);
+    assert_eq!(store.queue().create_run(&new_run(name)).await.unwrap(), Created::New);
 }
 
 /// A new run that we drive.
@@ -52,7 +50,7 @@ pub(super) async fn claimed(store: &Store, name: &str) -> Claim {
 }
 
 pub(super) async fn claim(store: &Store, name: &str) -> Claim {
-    store.claim_run(&worker("w1"), &run_id(name), NOW).await.unwrap().unwrap()
+    store.queue().claim_run(&worker("w1"), &run_id(name), NOW).await.unwrap().unwrap()
 }
 
 pub(super) fn effect(claim: &Claim, cause: i64) -> EffectId {
@@ -74,14 +72,13 @@ pub(super) fn planned(id: EffectId) -> Draft {
         tool: "shell".to_owned(),
         args: r#"{"command":"ls"}"#.to_owned(),
     };
-    let planned = EffectPlanned::CallTool {
+    let planned = EffectPlanned::CallTool(PlannedToolCall {
         call,
         class: EffectClass::Dangerous,
         on_unknown: OnUnknown::AskUser,
         key_until: None,
         deadline: None,
-        on_error: everloop_types::OnError::GoOn,
-    };
+    });
     draft(Some(id), Kind::EffectPlanned(planned))
 }
 
@@ -108,12 +105,12 @@ pub(super) fn emitted(slot: &str) -> Draft {
     draft(None, Kind::MessageEmitted(MessageEmitted { slot: slot.to_owned() }))
 }
 
-pub(super) fn input(dedupe: &str, letter: Letter) -> Draft {
-    draft(None, Kind::Input(Input { dedupe: dedupe.to_owned(), letter }))
+pub(super) fn input(dedupe: &str, message: InboxMessage) -> Draft {
+    draft(None, Kind::Input(Input { dedupe: dedupe.to_owned(), letter: message }))
 }
 
-pub(super) fn answer(text: &str) -> Letter {
-    Letter::Answer { question: "q1".to_owned(), text: text.to_owned(), by: "user".to_owned() }
+pub(super) fn answer(text: &str) -> InboxMessage {
+    InboxMessage::Answer { question: "q1".to_owned(), text: text.to_owned(), by: "user".to_owned() }
 }
 
 pub(super) fn message(claim: &Claim, slot: &str, body: &str) -> NewMessage {
@@ -129,19 +126,26 @@ pub(super) fn message(claim: &Claim, slot: &str, body: &str) -> NewMessage {
 pub(super) fn ending(claim: &Claim, status: Status) -> Commit {
     let mut commit = Commit::new(vec![emitted("final"), run_finished(status)], NOW);
     commit.messages.push(message(claim, "final", "done"));
-    commit.then(Then::Finish(status))
+    commit.then(NextStatus::Finish(status))
 }
 
 pub(super) fn parking(wake_at: Option<i64>) -> Commit {
-    Commit::new(Vec::new(), NOW).then(Then::Park { wake_at, note: "an answer".to_owned() })
+    Commit::new(Vec::new(), NOW).then(NextStatus::Park { wake_at, note: "an answer".to_owned() })
 }
 
 pub(super) async fn status(store: &Store, name: &str) -> Status {
-    store.position(&run_id(name)).await.unwrap().unwrap().status
+    store.runs().position(&run_id(name)).await.unwrap().unwrap().status
 }
 
 /// Goes around the store, to damage what it has written.
 pub(super) async fn raw(store: &Store, sql: &'static str, params: Vec<SqlValue>) {
-    let write = Write { sql, params, expect: Rows::Exactly(1) };
+    let write = Write { statement: Statement::screened(sql), params, expect: Rows::Exactly(1) };
     store.db().commit(vec![write], Urgency::Critical).await.unwrap();
+}
+
+/// The content of a blob, as it is stored.
+pub(super) async fn blob(store: &Store, hash: &str) -> Option<Vec<u8>> {
+    let sql = "SELECT bytes FROM blobs WHERE hash = $1";
+    let rows = store.db().query(sql, vec![SqlValue::from(hash)]).await.unwrap();
+    rows.into_iter().next().and_then(|row| row.cells().opt_bytes().unwrap())
 }

@@ -1,7 +1,7 @@
-//! What every store must hold, as checks that any database can be put through.
+//! What every store must guarantee, as checks that run on any database.
 //!
 //! Each check gets a store of its own. Deliberately absent: anything that only a file has; those
-//! tests stand beside the file's code.
+//! tests are beside the code of the file.
 
 #![allow(clippy::unwrap_used, reason = "a check fails by panicking, also outside of cfg(test)")]
 
@@ -14,6 +14,7 @@ mod keep;
 mod kept;
 mod kit;
 mod queue;
+mod screening;
 mod standing;
 mod workers;
 
@@ -22,13 +23,13 @@ use std::{future::Future, pin::Pin};
 
 /// One check: its name is the sentence that it proves.
 #[derive(Clone, Copy)]
-pub struct Check {
+pub struct ConformanceCheck {
     /// The sentence.
     pub name: &'static str,
     run: fn(Store) -> Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
-impl Check {
+impl ConformanceCheck {
     /// Runs it on a fresh store; panics if the store fails.
     pub async fn run(&self, store: Store) {
         (self.run)(store).await;
@@ -38,7 +39,7 @@ impl Check {
 macro_rules! checks {
     ($($module:ident: $($name:ident),+;)*) => {
         /// All checks.
-        pub const CHECKS: &[Check] = &[$($(Check {
+        pub const CHECKS: &[ConformanceCheck] = &[$($(ConformanceCheck {
             name: stringify!($name),
             run: |store| Box::pin($module::$name(store)),
         }),+),*];
@@ -46,39 +47,40 @@ macro_rules! checks {
 }
 
 checks! {
+    screening: rows_with_a_digest_are_sealed_and_other_rows_are_screened;
     journal: entries_have_places_without_gaps, a_stale_epoch_cannot_append,
         a_stale_place_cannot_append, an_effect_has_one_plan_start_and_outcome,
         a_large_body_lies_in_a_blob_once, a_body_of_over_100_mb_is_refused,
         a_journal_has_an_end, a_journal_has_a_size, a_frame_comes_back_whole,
         a_position_tells_where_a_run_stands, any_text_comes_back_as_it_was;
-    queue: a_run_is_claimed_once, claims_follow_priority_then_time, one_key_makes_one_run,
+    queue: a_run_is_claimed_once, claims_follow_the_time_of_waking, one_key_makes_one_run,
         a_waiting_run_is_due_in_time, a_run_can_be_claimed_by_name,
         five_claims_without_progress_end_the_service, progress_resets_the_stalls,
-        a_pardon_forgets_the_stalls,
+        a_reset_forgets_the_stalls,
         quarantine_gives_one_last_message, released_runs_go_to_the_next_worker;
-    inbox: a_letter_before_parking_keeps_the_run_awake, a_letter_after_parking_wakes_the_run,
-        every_order_of_letter_and_parking_is_safe, the_first_answer_wins,
-        letters_come_in_order_and_are_taken_once,
-        an_answer_is_taken_together_with_its_message_or_not_at_all, a_finished_run_takes_no_letters,
-        a_large_letter_is_refused, a_forks_letter_is_there_before_anybody_can_claim_it;
+    inbox: a_message_before_parking_keeps_the_run_awake, a_message_after_parking_wakes_the_run,
+        every_order_of_message_and_parking_is_safe, the_first_answer_wins,
+        messages_come_in_order_and_are_taken_once,
+        an_answer_is_taken_together_with_its_message_or_not_at_all,
+        a_finished_run_takes_no_messages,
+        a_large_message_is_refused, a_forks_message_is_there_before_anybody_can_claim_it;
     endings: finishing_is_final, the_final_message_is_the_only_one,
         status_and_message_come_together_or_not_at_all, own_writes_share_the_commit,
         the_outbox_is_in_order, the_first_settlement_counts, messages_keep_their_order;
     family: a_child_and_its_parents_record_come_together,
-        a_childs_end_and_its_letter_come_together, a_parents_end_stops_its_children,
+        a_childs_end_and_its_report_come_together, a_parents_end_stops_its_children,
         a_child_that_begins_under_a_cancel_is_told_of_it,
         every_order_of_a_cancel_and_a_beginning_tells_the_child,
         a_cancel_reaches_every_level_below,
         a_child_that_is_put_aside_is_reported_and_takes_its_children_along;
     damage: a_flipped_byte_stops_that_run_only, a_missing_entry_is_damage,
         a_damaged_snapshot_is_passed_over, a_damaged_blob_is_noticed,
-        a_newer_kind_is_refused, a_newer_letter_is_refused;
+        a_newer_kind_is_refused, a_newer_message_is_refused;
     keep: trimming_keeps_what_a_run_led_to,
         a_run_is_deleted_as_a_whole_and_only_when_it_is_over, sweeping_keeps_what_is_used,
         runs_are_listed_newest_first,
         runs_that_changed_are_read_in_pages_oldest_first, runs_are_found_by_the_end_of_their_name,
-        an_inspection_counts_runs,
-        a_backup_never_overwrites;
+        an_inspection_counts_runs;
     kept: what_is_kept_comes_back_whole, a_number_is_never_given_twice, one_key_makes_one_change,
         a_change_of_what_was_changed_meanwhile_is_refused, many_at_once_get_different_numbers,
         several_are_changed_together_or_not_at_all, of_writers_who_saw_the_same_schedule_one_writes,

@@ -1,4 +1,4 @@
-//! Checks of what people allow for good.
+//! Checks of standing approvals.
 
 use super::kit::{NOW, claim, claimed, effect, finished};
 use crate::{Commit, Store, StoreError, allow_for_good};
@@ -17,7 +17,7 @@ fn approval(id: &str, resource: &str) -> Standing {
 
 pub(super) async fn an_approval_for_good_comes_with_its_commit_or_not_at_all(store: Store) {
     let mut stale = claimed(&store, "run_a").await;
-    store.release(&stale, NOW).await.unwrap();
+    store.queue().release(&stale, NOW).await.unwrap();
     let mut ours = claim(&store, "run_a").await;
     let wanted = approval("a", "path:a.txt");
     let commit = |claim: &crate::Claim| {
@@ -26,12 +26,12 @@ pub(super) async fn an_approval_for_good_comes_with_its_commit_or_not_at_all(sto
         commit
     };
     let too_late = commit(&stale);
-    let lost = store.append(&mut stale, too_late).await;
+    let lost = store.journal().append(&mut stale, too_late).await;
     assert!(matches!(lost, Err(StoreError::LeaseLost { .. })));
-    assert_eq!(store.standing(&wanted).await.unwrap(), None);
+    assert_eq!(store.approvals().find(&wanted).await.unwrap(), None);
     let good = commit(&ours);
-    store.append(&mut ours, good).await.unwrap();
-    assert_eq!(store.standing(&wanted).await.unwrap(), Some(wanted.clone()));
+    store.journal().append(&mut ours, good).await.unwrap();
+    assert_eq!(store.approvals().find(&wanted).await.unwrap(), Some(wanted.clone()));
 }
 
 pub(super) async fn an_approval_for_good_covers_what_it_names_until_it_is_withdrawn(store: Store) {
@@ -40,13 +40,13 @@ pub(super) async fn an_approval_for_good_covers_what_it_names_until_it_is_withdr
     let again = Standing { by: "somebody else".to_owned(), at: NOW + 9, ..one.clone() };
     let mut commit = Commit::new(vec![finished(effect(&ours, 1), "ok")], NOW);
     commit.writes = [&one, &other, &again].map(allow_for_good).to_vec();
-    store.append(&mut ours, commit).await.unwrap();
-    assert_eq!(store.all_standing().await.unwrap(), [one.clone(), other.clone()]);
-    // The same digest for something else is no permission.
+    store.journal().append(&mut ours, commit).await.unwrap();
+    assert_eq!(store.approvals().all().await.unwrap(), [one.clone(), other.clone()]);
+    // The same digest for another call is not a permission.
     let elsewhere = Standing { workspace: "/elsewhere".to_owned(), ..one.clone() };
-    assert_eq!(store.standing(&elsewhere).await.unwrap(), None);
-    assert!(store.withdraw("a").await.unwrap());
-    assert!(!store.withdraw("a").await.unwrap());
-    assert_eq!(store.standing(&one).await.unwrap(), None);
-    assert_eq!(store.all_standing().await.unwrap(), [other]);
+    assert_eq!(store.approvals().find(&elsewhere).await.unwrap(), None);
+    assert!(store.approvals().withdraw("a").await.unwrap());
+    assert!(!store.approvals().withdraw("a").await.unwrap());
+    assert_eq!(store.approvals().find(&one).await.unwrap(), None);
+    assert_eq!(store.approvals().all().await.unwrap(), [other]);
 }

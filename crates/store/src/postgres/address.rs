@@ -9,14 +9,14 @@ use tokio_postgres::{
 
 /// How to reach a database.
 #[derive(Clone)]
-pub(super) struct Address {
+pub(super) struct PgAddress {
     pub(super) config: Config,
     /// The address as people may see it.
     pub(super) shown: Arc<Path>,
 }
 
-impl Address {
-    /// Reads an address. Errors do not repeat it: a password could stand anywhere in a wrong one.
+impl PgAddress {
+    /// Reads an address. Errors do not repeat it: a malformed one may hold a password anywhere.
     pub(super) fn parse(url: &str, connect_timeout: Duration) -> Result<Self, OpenError> {
         let wrong = |reason| OpenError::Address { reason };
         if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
@@ -32,7 +32,7 @@ impl Address {
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(connect_timeout);
         }
-        // Over a network, a server that cannot do TLS is no reason to go without.
+        // Over a network, TLS is required even if the server does not offer it.
         let stays_here = config.get_hosts().iter().all(is_here);
         if !stays_here && config.get_ssl_mode() == SslMode::Prefer {
             config.ssl_mode(SslMode::Require);
@@ -90,14 +90,14 @@ mod tests {
             "mysql://u:secret@h/d",
             "postgres://u:secret@h",
         ] {
-            let error = Address::parse(url, WAIT).err().unwrap();
+            let error = PgAddress::parse(url, WAIT).err().unwrap();
             assert!(!format!("{error} {error:?}").contains("secret"), "{error:?}");
         }
     }
 
     #[test]
     fn over_a_network_the_connection_is_encrypted_unless_someone_says_no() {
-        let mode = |url: &str| Address::parse(url, WAIT).unwrap().config.get_ssl_mode();
+        let mode = |url: &str| PgAddress::parse(url, WAIT).unwrap().config.get_ssl_mode();
         assert_eq!(mode("postgres://db.example/d"), SslMode::Require);
         assert_eq!(mode("postgres://db.example/d?sslmode=disable"), SslMode::Disable);
         assert_eq!(mode("postgres://localhost/d"), SslMode::Prefer);

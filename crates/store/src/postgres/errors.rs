@@ -6,20 +6,20 @@ use tokio_postgres::{Error, error::SqlState};
 
 /// Why a transaction did not take place, and whether it may be tried again at once.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(super) enum PgFailure {
     /// Others were in the way, or the connection was gone: again, by ourselves.
     Again(DbError),
     /// For the caller.
     Final(DbError),
 }
 
-impl From<DbError> for Failure {
+impl From<DbError> for PgFailure {
     fn from(error: DbError) -> Self {
         Self::Final(error)
     }
 }
 
-impl Failure {
+impl PgFailure {
     pub(super) fn into_error(self) -> DbError {
         match self {
             Self::Again(error) | Self::Final(error) => error,
@@ -28,28 +28,28 @@ impl Failure {
 }
 
 /// What an error before the commit means: nothing took place.
-pub(super) fn classify(error: Error, database: &Arc<Path>, index: usize) -> Failure {
+pub(super) fn classify(error: Error, database: &Arc<Path>, index: usize) -> PgFailure {
     let Some(said) = error.as_db_error() else {
-        // Only a connection that broke has no words of the server.
+        // Only a broken connection has no message from the server.
         return if error.is_closed() || is_io(&error) {
-            Failure::Again(DbError::Unreachable { source: Arc::new(error) })
+            PgFailure::Again(DbError::Unreachable { source: Arc::new(error) })
         } else {
-            Failure::Final(DbError::Other { source: Arc::new(error) })
+            PgFailure::Final(DbError::Other { source: Arc::new(error) })
         };
     };
     let file = Arc::clone(database);
     let code = said.code();
     if *code == SqlState::UNIQUE_VIOLATION {
         let rule = said.constraint().unwrap_or_default().to_owned();
-        return Failure::Final(DbError::Unique { index, rule });
+        return PgFailure::Final(DbError::Unique { index, rule });
     }
     if is_conflict(code) {
-        return Failure::Again(DbError::Locked { file });
+        return PgFailure::Again(DbError::Locked { file });
     }
     if *code == SqlState::ADMIN_SHUTDOWN || *code == SqlState::CRASH_SHUTDOWN {
-        return Failure::Again(DbError::Unreachable { source: Arc::new(error) });
+        return PgFailure::Again(DbError::Unreachable { source: Arc::new(error) });
     }
-    Failure::Final(if is_away(code) {
+    PgFailure::Final(if is_away(code) {
         DbError::Unreachable { source: Arc::new(error) }
     } else if *code == SqlState::DISK_FULL {
         DbError::Full { file }

@@ -1,21 +1,21 @@
 //! A small fixed pool of connections, each replaced when it is gone.
 
 use super::{
-    address::Address,
-    errors::{Failure, classify},
+    address::PgAddress,
+    errors::{PgFailure, classify},
     migrate::{migrate, read},
-    session::Session,
+    session::PgSession,
 };
 use crate::{
-    db::{Db, DbError, DbFuture, Done, Engine, Row, Urgency},
-    schema::{Found, MIGRATIONS},
+    db::{DatabaseKind, Db, DbError, DbFuture, SqlRow, Urgency, WriteResult},
+    schema::{FoundSchema, MIGRATIONS},
     sqlite::OpenError,
 };
 use everloop_types::{SqlValue, Write};
 use std::{
     fmt,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -55,13 +55,13 @@ impl fmt::Debug for PgDb {
 }
 
 impl PgDb {
-    /// Connects to a database and brings its schema up to date.
+    /// Connects to a database and migrates its schema.
     ///
     /// # Errors
     /// [`OpenError`] says what is wrong with the address, the server or the database. The password
     /// is in none of them.
     pub async fn connect(url: &str, options: PgOptions) -> Result<Self, OpenError> {
-        let address = Address::parse(url, Duration::from_secs(5))?;
+        let address = PgAddress::parse(url, Duration::from_secs(5))?;
         let free = Semaphore::new(options.connections.max(1));
         let pool = Pool { address, options, idle: Mutex::default(), free };
         let mut first = pool.open().await?;
@@ -74,8 +74,8 @@ impl PgDb {
     pub(crate) async fn connect_as_is(
         url: &str,
         options: PgOptions,
-    ) -> Result<(Self, Found), OpenError> {
-        let address = Address::parse(url, Duration::from_secs(5))?;
+    ) -> Result<(Self, FoundSchema), OpenError> {
+        let address = PgAddress::parse(url, Duration::from_secs(5))?;
         let free = Semaphore::new(options.connections.max(1));
         let pool = Pool { address, options, idle: Mutex::default(), free };
         let mut first = pool.open().await?;
@@ -89,40 +89,55 @@ impl PgDb {
 }
 
 impl Db for PgDb {
-    fn commit(&self, writes: Vec<Write>, _urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+    fn commit(&self, writes: Vec<Write>, _urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         let pool = Arc::clone(&self.pool);
-        // Once it is handed over it takes place, whoever still waits for it.
-        let task = tokio::spawn(async move { pool.transaction(&writes).await });
+        // Once it is handed over it is executed, even if the caller drops the future.
+        let task = tokio::spawn(async move {
+            let began = Instant::now();
+            let answer = pool.transaction(&writes).await;
+            log_commit(&answer, began);
+            answer
+        });
         Box::pin(async move {
             let died = |error| DbError::CommitUnknown { source: Arc::new(error) };
             task.await.map_err(died)?
         })
     }
 
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         Box::pin(async move { self.pool.query(sql, &params).await })
     }
 
-    fn engine(&self) -> Engine {
-        Engine::Postgres
+    fn engine(&self) -> DatabaseKind {
+        DatabaseKind::Postgres
     }
 }
 
+fn log_commit(answer: &Result<Vec<WriteResult>, DbError>, began: Instant) {
+    if !tracing::enabled!(tracing::Level::DEBUG) {
+        return;
+    }
+    let rows: u64 = answer.iter().flatten().map(|result| result.touched).sum();
+    let failed = u64::from(answer.is_err());
+    let us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+    tracing::debug!(transactions = 1_u64, rows, failed, us, "commit");
+}
+
 struct Pool {
-    address: Address,
+    address: PgAddress,
     options: PgOptions,
-    idle: Mutex<Vec<Session>>,
+    idle: Mutex<Vec<PgSession>>,
     free: Semaphore,
 }
 
 impl Pool {
-    async fn open(&self) -> Result<Session, OpenError> {
+    async fn open(&self) -> Result<PgSession, OpenError> {
         let PgOptions { patience, fsync_may_be_off, .. } = self.options;
-        Session::open(&self.address, patience, fsync_may_be_off).await
+        PgSession::open(&self.address, patience, fsync_may_be_off).await
     }
 
     /// A connection, and the right to have one.
-    async fn take(&self) -> Result<(Session, SemaphorePermit<'_>), DbError> {
+    async fn take(&self) -> Result<(PgSession, SemaphorePermit<'_>), DbError> {
         let permit = self.free.acquire().await.expect("the pool is never closed");
         if let Some(session) = self.idle_one() {
             return Ok((session, permit));
@@ -135,7 +150,7 @@ impl Pool {
     }
 
     /// The one that was used last, as its server process has its statements at hand.
-    fn idle_one(&self) -> Option<Session> {
+    fn idle_one(&self) -> Option<PgSession> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(session) = idle.pop() {
             if session.is_usable() {
@@ -145,13 +160,13 @@ impl Pool {
         None
     }
 
-    fn put_back(&self, session: Session) {
+    fn put_back(&self, session: PgSession) {
         if session.is_usable() {
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(session);
         }
     }
 
-    async fn transaction(&self, writes: &[Write]) -> Result<Vec<Done>, DbError> {
+    async fn transaction(&self, writes: &[Write]) -> Result<Vec<WriteResult>, DbError> {
         let mut tried = 0;
         loop {
             let (mut session, _permit) = self.take().await?;
@@ -159,13 +174,13 @@ impl Pool {
             self.put_back(session);
             tried += 1;
             match done {
-                Err(Failure::Again(_)) if tried < ATTEMPTS => {}
-                done => return done.map_err(Failure::into_error),
+                Err(PgFailure::Again(_)) if tried < ATTEMPTS => {}
+                done => return done.map_err(PgFailure::into_error),
             }
         }
     }
 
-    async fn query(&self, sql: &'static str, params: &[SqlValue]) -> Result<Vec<Row>, DbError> {
+    async fn query(&self, sql: &'static str, params: &[SqlValue]) -> Result<Vec<SqlRow>, DbError> {
         let mut tried = 0;
         loop {
             let (mut session, _permit) = self.take().await?;
@@ -173,8 +188,8 @@ impl Pool {
             self.put_back(session);
             tried += 1;
             match rows {
-                Err(Failure::Again(_)) if tried < ATTEMPTS => {}
-                rows => return rows.map_err(Failure::into_error),
+                Err(PgFailure::Again(_)) if tried < ATTEMPTS => {}
+                rows => return rows.map_err(PgFailure::into_error),
             }
         }
     }

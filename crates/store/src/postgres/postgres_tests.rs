@@ -2,12 +2,13 @@
 
 use super::{PgDb, PgOptions};
 use crate::{
-    Claim, Commit, Db, DbError, NewMessage, NewOutbox, NewRun, OpenError, Row, Store, StoreError,
-    Urgency, conformance,
-    testing::{Cut, PgProxy, PgServer},
+    Claim, Commit, Db, DbError, NewMessage, NewOutbox, NewRun, OpenError, SqlRow, Store,
+    StoreError, Urgency, conformance,
+    testing::{PgProxy, PgServer, ProxyCut},
 };
 use everloop_types::{
-    ConversationId, Frame, Goal, Rows, RunId, SqlValue, WorkerId, Write, digest_bytes, digest_json,
+    ConversationId, Frame, Goal, Rows, RunId, SqlValue, Statement, WorkerId, Write, digest_bytes,
+    digest_json,
     journal::{Draft, EpochStarted, Kind, MessageEmitted, RunCreated},
 };
 use std::{
@@ -23,13 +24,12 @@ fn new_run(name: &str) -> NewRun {
         loop_name: "react".to_owned(),
         loop_ver: 1,
         frame: digest_json(&frame),
-        seed: 7,
         build: "test".to_owned(),
         policy_hash: String::new(),
     };
     let conversation = ConversationId::new("conv");
     let run = RunId::new(name);
-    NewRun { run, conversation, created, frame, idem_key: None, priority: 0, now: 1 }
+    NewRun { run, conversation, created, frame, idem_key: None, now: 1 }
 }
 
 fn started(build: &str) -> Draft {
@@ -42,16 +42,16 @@ fn entry(build: &str) -> Commit {
 }
 
 async fn claimed(store: &Store, name: &str) -> Claim {
-    store.create_run(&new_run(name)).await.unwrap();
-    store.claim_run(&WorkerId::new("w"), &RunId::new(name), 1).await.unwrap().unwrap()
+    store.queue().create_run(&new_run(name)).await.unwrap();
+    store.queue().claim_run(&WorkerId::new("w"), &RunId::new(name), 1).await.unwrap().unwrap()
 }
 
 fn write(sql: &'static str) -> Write {
-    Write { sql, params: Vec::new(), expect: Rows::Any }
+    Write { statement: Statement::screened(sql), params: Vec::new(), expect: Rows::Any }
 }
 
 async fn entries(store: &Store, claim: &Claim) -> usize {
-    store.load(&claim.run).await.unwrap().entries.len()
+    store.journal().load(&claim.run).await.unwrap().entries.len()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -63,7 +63,7 @@ async fn a_server_conforms() {
 #[tokio::test]
 async fn settings_are_read_back_and_shown() {
     let store = PgServer::shared().database().store().await;
-    let seen = store.inspect().await.unwrap();
+    let seen = store.maintenance().inspect().await.unwrap();
     assert_eq!((seen.engine, seen.checked), ("PostgreSQL", "journals"));
     let settings: Vec<_> = seen.settings.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
     let wanted = [
@@ -143,13 +143,13 @@ async fn a_transaction_of_many_statements_takes_two_round_trips() {
     let store = Store::connect(&proxy.url(&database), PgServer::options()).await.unwrap();
     let mut claim = claimed(&store, "run_a").await;
     let many = || Commit::new((0..12).map(|_| started("b")).collect(), 1);
-    store.append(&mut claim, many()).await.unwrap();
+    store.journal().append(&mut claim, many()).await.unwrap();
     let before = proxy.turns();
-    store.append(&mut claim, many()).await.unwrap();
+    store.journal().append(&mut claim, many()).await.unwrap();
     assert_eq!(proxy.turns() - before, 2, "13 statements, BEGIN and COMMIT");
     let before = proxy.turns();
     let mut stale = Claim { next_seq: 1, ..claim.clone() };
-    let lost = store.append(&mut stale, many()).await;
+    let lost = store.journal().append(&mut stale, many()).await;
     assert!(matches!(lost, Err(StoreError::LeaseLost { .. })), "{lost:?}");
     assert!(proxy.turns() - before <= 4, "one to perform, one to roll back, and the position");
 }
@@ -161,16 +161,16 @@ async fn a_commit_whose_answer_is_lost_is_unknown_and_the_position_tells() {
     let (database, proxy) = (server.database(), PgProxy::start(server).await);
     let store = Store::connect(&proxy.url(&database), PgServer::options()).await.unwrap();
     for (cut, run, took_place) in
-        [(Cut::AfterCommit, "run_a", true), (Cut::BeforeCommit, "run_b", false)]
+        [(ProxyCut::AfterCommit, "run_a", true), (ProxyCut::BeforeCommit, "run_b", false)]
     {
         let mut claim = claimed(&store, run).await;
         proxy.cut(cut);
-        let unknown = store.append(&mut claim, entry("b")).await;
+        let unknown = store.journal().append(&mut claim, entry("b")).await;
         assert!(matches!(unknown, Err(StoreError::Unknown { .. })), "{cut:?}: {unknown:?}");
-        let at = store.position(&claim.run).await.unwrap().unwrap();
+        let at = store.runs().position(&claim.run).await.unwrap().unwrap();
         assert_eq!(at.is_held_by(&claim), !took_place, "{cut:?}");
         if at.is_held_by(&claim) {
-            store.append(&mut claim, entry("b")).await.unwrap();
+            store.journal().append(&mut claim, entry("b")).await.unwrap();
         }
         assert_eq!(entries(&store, &claim).await, 2, "exactly one copy");
         assert_eq!(store.violations(), 0);
@@ -183,15 +183,15 @@ async fn a_restart_of_the_server_heals_by_itself() {
     let store = server.database().store().await;
     let mut claim = claimed(&store, "run_a").await;
     server.restart();
-    store.append(&mut claim, entry("b")).await.unwrap();
+    store.journal().append(&mut claim, entry("b")).await.unwrap();
     server.kill();
-    let away = store.append(&mut claim, entry("b")).await.unwrap_err();
+    let away = store.journal().append(&mut claim, entry("b")).await.unwrap_err();
     assert!(matches!(away, StoreError::Db(DbError::Unreachable { .. })), "{away:?}");
     assert!(away.is_transient());
-    let away = store.load(&claim.run).await.unwrap_err();
+    let away = store.journal().load(&claim.run).await.unwrap_err();
     assert!(away.is_transient(), "{away:?}");
     server.start();
-    store.append(&mut claim, entry("b")).await.unwrap();
+    store.journal().append(&mut claim, entry("b")).await.unwrap();
     assert_eq!(entries(&store, &claim).await, 3);
 }
 
@@ -209,11 +209,11 @@ async fn commits_go_on_through_restarts_and_none_is_lost_or_doubled() {
     });
     let mut wanted = 1;
     while !restarts.is_finished() || wanted < 50 {
-        match store.append(&mut claim, entry("b")).await {
+        match store.journal().append(&mut claim, entry("b")).await {
             Ok(_) => wanted += 1,
             Err(StoreError::Unknown { .. }) => {
                 let at = loop {
-                    match store.position(&claim.run).await {
+                    match store.runs().position(&claim.run).await {
                         Ok(at) => break at.unwrap(),
                         Err(error) => assert!(error.is_transient(), "{error:?}"),
                     }
@@ -236,15 +236,15 @@ async fn a_server_that_does_not_answer_is_not_waited_for_longer_than_we_said() {
     let options = PgOptions { patience, ..PgServer::options() };
     let store = Store::connect(&database.url, options).await.unwrap();
     let mut claim = claimed(&store, "run_a").await;
-    store.append(&mut claim, entry("b")).await.unwrap();
+    store.journal().append(&mut claim, entry("b")).await.unwrap();
     server.pause();
-    let late = store.append(&mut claim, entry("b")).await.unwrap_err();
+    let late = store.journal().append(&mut claim, entry("b")).await.unwrap_err();
     assert!(matches!(late, StoreError::Db(DbError::Unreachable { .. })), "{late:?}");
-    let late = store.position(&claim.run).await.unwrap_err();
+    let late = store.runs().position(&claim.run).await.unwrap_err();
     assert!(late.is_transient(), "{late:?}");
     server.resume();
     let calm = database.store().await;
-    calm.append(&mut claim, entry("b")).await.unwrap();
+    calm.journal().append(&mut claim, entry("b")).await.unwrap();
     assert_eq!(entries(&calm, &claim).await, 3);
 }
 
@@ -266,7 +266,7 @@ async fn messages_and_outbox_of_many_writers_have_places_of_their_own() {
                 commit.messages.push(NewMessage { slot, role, body, message_id: id.clone() });
                 let channel = "hook".to_owned();
                 commit.outbox.push(NewOutbox { outbox_id: id, channel, body: String::new() });
-                store.append(&mut claim, commit).await.unwrap();
+                store.journal().append(&mut claim, commit).await.unwrap();
             }
         })
     });
@@ -275,10 +275,10 @@ async fn messages_and_outbox_of_many_writers_have_places_of_their_own() {
     }
     let places = "SELECT count(*), count(DISTINCT pos), MAX(pos) FROM messages";
     let messages = store.db().query(places, Vec::new()).await.unwrap();
-    assert_eq!(messages, [Row(vec![SqlValue::Int(108); 3])], "12 goals and 96 messages");
+    assert_eq!(messages, [SqlRow(vec![SqlValue::Int(108); 3])], "12 goals and 96 messages");
     let places = "SELECT count(*), count(DISTINCT pos), MAX(pos) FROM outbox";
     let outbox = store.db().query(places, Vec::new()).await.unwrap();
-    assert_eq!(outbox, [Row(vec![SqlValue::Int(96); 3])]);
+    assert_eq!(outbox, [SqlRow(vec![SqlValue::Int(96); 3])]);
     assert_eq!(store.violations(), 0);
 }
 
@@ -286,7 +286,7 @@ async fn messages_and_outbox_of_many_writers_have_places_of_their_own() {
 async fn waiting(store: &Store, wanted: i64) -> bool {
     let sql = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory'
                   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
-    store.db().query(sql, Vec::new()).await.unwrap() == [Row(vec![SqlValue::Int(wanted)])]
+    store.db().query(sql, Vec::new()).await.unwrap() == [SqlRow(vec![SqlValue::Int(wanted)])]
 }
 
 /// An append finds its blob there, unused, and is held just before its commit; the sweep that looks
@@ -308,15 +308,16 @@ async fn a_sweep_takes_no_blob_that_somebody_is_about_to_use() {
     let mut commit = Commit::new(vec![draft], 1);
     commit.writes = vec![write("SELECT CAST(pg_advisory_xact_lock(42) AS TEXT)")];
     let appending = store.clone();
-    let append = tokio::spawn(async move { appending.append(&mut claim, commit).await.map(drop) });
+    let append =
+        tokio::spawn(async move { appending.journal().append(&mut claim, commit).await.map(drop) });
     while !waiting(&store, 1).await {}
     let sweeping = store.clone();
-    let sweep = tokio::spawn(async move { sweeping.sweep_blobs().await });
+    let sweep = tokio::spawn(async move { sweeping.maintenance().sweep_blobs().await });
     while !sweep.is_finished() && !waiting(&store, 2).await {}
     gate.batch_execute("SELECT pg_advisory_unlock(42)").await.unwrap();
     append.await.unwrap().unwrap();
     assert_eq!(sweep.await.unwrap().unwrap(), 0, "it is in use now");
-    let loaded = store.load(&RunId::new("run_a")).await.unwrap();
+    let loaded = store.journal().load(&RunId::new("run_a")).await.unwrap();
     assert_eq!(loaded.entries.len(), 2, "the entry has its body");
 }
 
@@ -330,7 +331,7 @@ async fn sixteen_claimers_take_each_of_2000_runs_once() {
             for n in 0..100 {
                 let mut new = new_run(&format!("run_{maker:02}_{n:02}"));
                 new.conversation = ConversationId::new(format!("conv_{maker}_{n}"));
-                store.create_run(&new).await.unwrap();
+                store.queue().create_run(&new).await.unwrap();
             }
         })
     });
@@ -344,7 +345,7 @@ async fn sixteen_claimers_take_each_of_2000_runs_once() {
                 (WorkerId::new(format!("w{n}")), Vec::new(), Vec::new());
             loop {
                 let began = Instant::now();
-                let claims = store.claim(&worker, 1, 5).await.unwrap();
+                let claims = store.queue().claim(&worker, 1, 5).await.unwrap();
                 times.push(began.elapsed());
                 if claims.is_empty() {
                     return (mine, times);
@@ -370,10 +371,10 @@ async fn sixteen_claimers_take_each_of_2000_runs_once() {
 async fn transactions_that_lock_each_other_out_both_take_place() {
     let store = PgServer::shared().database().store().await;
     for name in ["run_a", "run_b"] {
-        store.create_run(&new_run(name)).await.unwrap();
+        store.queue().create_run(&new_run(name)).await.unwrap();
     }
     let touch = |run: &str| Write {
-        sql: "UPDATE runs SET priority = priority + 1 WHERE run_id = $1",
+        statement: Statement::screened("UPDATE runs SET priority = priority + 1 WHERE run_id = $1"),
         params: vec![SqlValue::from(run)],
         expect: Rows::Exactly(1),
     };
@@ -385,7 +386,7 @@ async fn transactions_that_lock_each_other_out_both_take_place() {
         tokio::join!(db.commit(one, Urgency::Critical), db.commit(other, Urgency::Critical));
     assert!(one.is_ok() && other.is_ok(), "{one:?} {other:?}");
     let sum = db.query("SELECT MIN(priority) FROM runs", Vec::new()).await.unwrap();
-    assert_eq!(sum, [Row(vec![SqlValue::Int(2)])]);
+    assert_eq!(sum, [SqlRow(vec![SqlValue::Int(2)])]);
 }
 
 /// Whoever hands a transaction over and walks away has handed it over.

@@ -1,13 +1,13 @@
 //! One connection, its settings, and the statements that it has prepared.
 
 use super::{
-    address::Address,
-    errors::{Failure, classify, refused_to_commit, too_late},
+    address::PgAddress,
+    errors::{PgFailure, classify, refused_to_commit, too_late},
     tls::Tls,
     value::{self, Param},
 };
 use crate::{
-    db::{DbError, Done, Row},
+    db::{DbError, SqlRow, WriteResult},
     dialect,
     sqlite::OpenError,
 };
@@ -27,22 +27,22 @@ use tokio_postgres::{Client, Error, Statement, types::ToSql};
 /// Before this release the server has no 64-bit transaction ids, and is no longer maintained.
 const SERVER_OLDEST: i32 = 130_000;
 
-type Answer<'a> = Pin<Box<dyn Future<Output = Result<Done, Error>> + Send + 'a>>;
+type PgReply<'a> = Pin<Box<dyn Future<Output = Result<WriteResult, Error>> + Send + 'a>>;
 
 /// A connection.
-pub(super) struct Session {
+pub(super) struct PgSession {
     client: Client,
     statements: HashMap<&'static str, Statement>,
     database: Arc<Path>,
     patience: Duration,
-    /// Something was left half-way: nobody may use it again.
+    /// A transaction was left half-way: the connection must not be used again.
     broken: bool,
 }
 
-impl Session {
+impl PgSession {
     /// Connects, sets what durability rests on, and reads it back.
     pub(super) async fn open(
-        address: &Address,
+        address: &PgAddress,
         patience: Duration,
         fsync_may_be_off: bool,
     ) -> Result<Self, OpenError> {
@@ -69,7 +69,7 @@ impl Session {
 
     async fn set_up(&self, fsync_may_be_off: bool) -> Result<(), OpenError> {
         let failed = |error| OpenError::Db(classify(error, &self.database, 0).into_error());
-        let settings = dialect::probes(crate::db::Engine::Postgres).settings;
+        let settings = dialect::probes(crate::db::DatabaseKind::Postgres).settings;
         let ours = || settings.iter().filter(|(name, ..)| !dialect::OF_THE_SERVER.contains(name));
         let set: Vec<_> =
             ours().map(|(name, wanted, _)| format!("SET {name} = '{wanted}'")).collect();
@@ -103,14 +103,17 @@ impl Session {
         !self.broken && !self.client.is_closed()
     }
 
-    /// The connection itself, for what is done once.
+    /// The connection itself, for one-time work.
     pub(super) fn client(&mut self) -> &mut Client {
         &mut self.client
     }
 
     /// Performs one logical transaction: everything up to the commit in one round trip.
-    pub(super) async fn transaction(&mut self, writes: &[Write]) -> Result<Vec<Done>, Failure> {
-        self.prepare(writes.iter().map(|write| write.sql)).await?;
+    pub(super) async fn transaction(
+        &mut self,
+        writes: &[Write],
+    ) -> Result<Vec<WriteResult>, PgFailure> {
+        self.prepare(writes.iter().map(|write| write.statement.sql())).await?;
         self.broken = true;
         let performed = match timeout(self.patience, self.perform(writes)).await {
             Ok(performed) => performed,
@@ -123,7 +126,7 @@ impl Session {
                 return Err(failure);
             }
         };
-        self.broken = matches!(&finished, Err(Failure::Final(DbError::CommitUnknown { .. })));
+        self.broken = matches!(&finished, Err(PgFailure::Final(DbError::CommitUnknown { .. })));
         finished
     }
 
@@ -132,7 +135,7 @@ impl Session {
         &mut self,
         sql: &'static str,
         params: &[SqlValue],
-    ) -> Result<Vec<Row>, Failure> {
+    ) -> Result<Vec<SqlRow>, PgFailure> {
         self.prepare([sql].into_iter()).await?;
         let answered = timeout(self.patience, self.answer(sql, params)).await;
         match answered {
@@ -145,7 +148,7 @@ impl Session {
     }
 
     /// Prepares what this connection has not seen yet, all in one round trip.
-    async fn prepare(&mut self, all: impl Iterator<Item = &'static str>) -> Result<(), Failure> {
+    async fn prepare(&mut self, all: impl Iterator<Item = &'static str>) -> Result<(), PgFailure> {
         let mut new: Vec<&'static str> =
             all.filter(|sql| !self.statements.contains_key(sql)).collect();
         new.sort_unstable();
@@ -167,12 +170,13 @@ impl Session {
 
     /// Sends `BEGIN` and every statement before the first answer is back, then looks at the
     /// answers in order: the first one that is not as it must be decides.
-    async fn perform(&self, writes: &[Write]) -> Result<Vec<Done>, Failure> {
-        let begin: Answer<'_> =
-            Box::pin(async { self.client.batch_execute("BEGIN").await.map(|()| Done::default()) });
-        let statements = writes
-            .iter()
-            .map(|write| -> Answer<'_> { Box::pin(self.answer(write.sql, &write.params)) });
+    async fn perform(&self, writes: &[Write]) -> Result<Vec<WriteResult>, PgFailure> {
+        let begin: PgReply<'_> = Box::pin(async {
+            self.client.batch_execute("BEGIN").await.map(|()| WriteResult::default())
+        });
+        let statements = writes.iter().map(|write| -> PgReply<'_> {
+            Box::pin(self.answer(write.statement.sql(), &write.params))
+        });
         let mut answers =
             in_order([begin].into_iter().chain(statements).collect()).await.into_iter();
         if let Some(Err(error)) = answers.next() {
@@ -192,22 +196,22 @@ impl Session {
         Ok(all)
     }
 
-    async fn answer(&self, sql: &'static str, params: &[SqlValue]) -> Result<Done, Error> {
+    async fn answer(&self, sql: &'static str, params: &[SqlValue]) -> Result<WriteResult, Error> {
         let statement = &self.statements[sql];
         let params: Vec<Param<'_>> = params.iter().map(Param).collect();
         let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|p| p as _).collect();
         if statement.columns().is_empty() {
             let touched = self.client.execute(statement, &params).await?;
-            return Ok(Done { touched, rows: Vec::new() });
+            return Ok(WriteResult { touched, rows: Vec::new() });
         }
         value::done(&self.client.query(statement, &params).await?)
     }
 
-    /// From the moment `COMMIT` is sent, only an answer says what became of it.
-    async fn commit(&self) -> Result<(), Failure> {
+    /// From the moment `COMMIT` is sent, only the reply of the server says whether it took place.
+    async fn commit(&self) -> Result<(), PgFailure> {
         if self.client.is_closed() {
             let gone = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
-            return Err(Failure::Again(DbError::Unreachable { source: Arc::new(gone) }));
+            return Err(PgFailure::Again(DbError::Unreachable { source: Arc::new(gone) }));
         }
         let source = match timeout(self.patience, self.client.batch_execute("COMMIT")).await {
             Ok(Ok(())) => return Ok(()),
@@ -224,7 +228,7 @@ impl Session {
         self.broken = !matches!(done, Ok(Ok(())));
     }
 
-    fn failure(&self, error: Error, index: usize) -> Failure {
+    fn failure(&self, error: Error, index: usize) -> PgFailure {
         classify(error, &self.database, index)
     }
 }

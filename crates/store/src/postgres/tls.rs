@@ -36,7 +36,7 @@ static CONFIG: LazyLock<Arc<ClientConfig>> = LazyLock::new(|| {
 pub(super) struct Tls;
 
 impl MakeTlsConnect<Socket> for Tls {
-    type Stream = Stream;
+    type Stream = PgStream;
     type TlsConnect = For;
     type Error = io::Error;
 
@@ -50,29 +50,29 @@ impl MakeTlsConnect<Socket> for Tls {
 pub(super) struct For(Option<ServerName<'static>>);
 
 impl TlsConnect<Socket> for For {
-    type Stream = Stream;
+    type Stream = PgStream;
     type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Stream>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = io::Result<PgStream>> + Send>>;
 
     fn connect(self, socket: Socket) -> Self::Future {
         Box::pin(async move {
             let name = self.0.ok_or(io::ErrorKind::InvalidInput)?;
             let connector = tokio_rustls::TlsConnector::from(Arc::clone(&CONFIG));
-            Ok(Stream(connector.connect(name, socket).await?))
+            Ok(PgStream(connector.connect(name, socket).await?))
         })
     }
 }
 
-/// A stream that the client can speak over.
-pub(super) struct Stream(tokio_rustls::client::TlsStream<Socket>);
+/// A stream that the client can use.
+pub(super) struct PgStream(tokio_rustls::client::TlsStream<Socket>);
 
-impl tokio_postgres::tls::TlsStream for Stream {
+impl tokio_postgres::tls::TlsStream for PgStream {
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }
 }
 
-impl AsyncRead for Stream {
+impl AsyncRead for PgStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -82,7 +82,7 @@ impl AsyncRead for Stream {
     }
 }
 
-impl AsyncWrite for Stream {
+impl AsyncWrite for PgStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -1,9 +1,9 @@
 //! Values on their way in and out.
 //!
 //! PostgreSQL's text cannot hold a NUL. It is written as U+001A and `0`, U+001A itself twice, and
-//! nobody above this file knows.
+//! no code above this file knows.
 
-use crate::db::{Done, Row};
+use crate::db::{SqlRow, WriteResult};
 use everloop_types::SqlValue;
 use std::{borrow::Cow, error::Error};
 use tokio_postgres::types::{
@@ -66,9 +66,9 @@ impl ToSql for Param<'_> {
 }
 
 /// A value of a column.
-struct Cell(SqlValue);
+struct PgCell(SqlValue);
 
-impl<'a> FromSql<'a> for Cell {
+impl<'a> FromSql<'a> for PgCell {
     fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
         Ok(Self(match *ty {
             Type::INT4 => SqlValue::Int(i32::from_sql(ty, raw)?.into()),
@@ -86,13 +86,13 @@ impl<'a> FromSql<'a> for Cell {
 }
 
 /// What a statement with columns gave.
-pub(super) fn done(rows: &[tokio_postgres::Row]) -> Result<Done, tokio_postgres::Error> {
+pub(super) fn done(rows: &[tokio_postgres::Row]) -> Result<WriteResult, tokio_postgres::Error> {
     let read = |row: &tokio_postgres::Row| {
-        let value = |column| row.try_get::<_, Cell>(column).map(|cell| cell.0);
-        (0..row.len()).map(value).collect::<Result<_, _>>().map(Row)
+        let value = |column| row.try_get::<_, PgCell>(column).map(|cell| cell.0);
+        (0..row.len()).map(value).collect::<Result<_, _>>().map(SqlRow)
     };
     let rows = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    Ok(Done { touched: rows.len() as u64, rows })
+    Ok(WriteResult { touched: rows.len() as u64, rows })
 }
 
 #[cfg(test)]

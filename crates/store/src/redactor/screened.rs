@@ -1,37 +1,35 @@
-//! A database that no secret gets into.
+//! A database that keeps known secrets out.
 
 use super::Redactor;
-use crate::db::{Db, DbFuture, Done, Engine, Row, Urgency};
+use crate::db::{DatabaseKind, Db, DbFuture, SqlRow, Urgency, WriteResult};
 use everloop_types::{SqlValue, Write};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Rows with a digest of their own content. A change here would damage them; whoever makes an entry
-/// or a frame cleans it before the digest is taken.
-const SEALED: [&str; 3] = ["INTO journal", "INTO blobs", "INTO snapshots"];
-
-/// Cleans every other row on its way in.
+/// Removes secrets from the values of every statement that is not sealed.
+///
+/// The row of a sealed statement carries a digest of its own content, so a change here would damage
+/// it. The code that builds an entry, a frame or a snapshot removes secrets before the digest.
 pub(crate) struct Screened {
     pub(crate) db: Arc<dyn Db>,
     pub(crate) redactor: Redactor,
 }
 
 impl Db for Screened {
-    fn commit(&self, mut writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+    fn commit(&self, mut writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         if !self.redactor.is_empty() {
-            let open = |write: &&mut Write| !SEALED.iter().any(|table| write.sql.contains(table));
-            for write in writes.iter_mut().filter(open) {
+            for write in writes.iter_mut().filter(|write| !write.statement.is_sealed()) {
                 self.clean(&mut write.params);
             }
         }
         self.db.commit(writes, urgency)
     }
 
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         self.db.query(sql, params)
     }
 
-    fn engine(&self) -> Engine {
+    fn engine(&self) -> DatabaseKind {
         self.db.engine()
     }
 }

@@ -1,12 +1,12 @@
 //! Copies of a database, and the way back from one.
 //!
 //! ```text
-//!   back up:  database ──pages, as of one moment──► FILE.part ──check, fsync──► FILE
-//!   restore:  copy ──check──► database, in one transaction; what was there lies beside it
+//!   back up:  database ──pages, in one snapshot──► FILE.part ──check, fsync──► FILE
+//!   restore:  copy ──check──► database, in one transaction; the previous content is kept beside it
 //! ```
 //!
 //! A restore writes into the file instead of replacing it: other processes may have it open, and
-//! would go on with a file that nobody finds any more.
+//! would continue with a file that was replaced.
 
 use super::{
     files,
@@ -30,7 +30,7 @@ use std::{
 
 const ALL_PAGES: i32 = -1;
 
-/// Copies the database into a new file, as of one moment, while others go on with it.
+/// Copies the database into a new file, in one snapshot, while other processes keep using it.
 ///
 /// The copy is whole and checked before it has its name.
 pub(crate) fn back_up(database: &Path, to: &Path) -> Result<Inspection, OpenError> {
@@ -93,7 +93,7 @@ fn copy(source: &Connection, to: &Path) -> Result<(), OpenError> {
     let broken = |error| OpenError::from(classify(error, &file, 0));
     let mut target = writable(to)?;
     let backup = Backup::new(source, &mut target).map_err(broken)?;
-    // One step takes all pages of one moment; both sides wait for locks by themselves.
+    // One step copies all pages of one snapshot; both sides wait for locks by themselves.
     match backup.step(ALL_PAGES).map_err(broken)? {
         StepResult::Done => Ok(()),
         _ => Err(DbError::Locked { file: Arc::clone(&file) }.into()),
@@ -116,7 +116,7 @@ pub(crate) fn check_copy(copy: &Path) -> Result<Inspection, OpenError> {
 }
 
 /// Rewrites a file so that free pages can be given back one by one, if it was made before they
-/// could be, and copies its log back. Nobody may have it open in this process.
+/// could be, and copies its log back. No store of this process may have it open.
 pub(crate) fn compact(database: &Path) -> Result<(), OpenError> {
     let file: Arc<Path> = database.into();
     let broken = |error| OpenError::from(classify(error, &file, 0));
@@ -143,9 +143,9 @@ pub(crate) fn unstage(staged: &Path) {
     }
 }
 
-/// Puts a copy in the place of the database; what was there is kept as `aside`, if anything was.
+/// Replaces the database with a copy; the previous content is kept as `aside`, if there was any.
 ///
-/// The caller sees to it that nobody drives runs meanwhile.
+/// The caller ensures that no process drives runs meanwhile.
 pub(crate) fn restore(from: &Path, database: &Path, aside: &Path) -> Result<(), OpenError> {
     whole(from)?;
     let source = connect(from)?;
@@ -153,7 +153,7 @@ pub(crate) fn restore(from: &Path, database: &Path, aside: &Path) -> Result<(), 
         return place_copy(&source, database, Existing::Refuse).map(drop);
     }
     match look(database) {
-        // A copy is also the way out of a database that somebody has put triggers into.
+        // A copy is also the way out of a database with foreign triggers.
         Ok(_) | Err(OpenError::NotOurs { altered: Some(_), .. }) => {
             let failed = |source| OpenError::Backup { path: aside.to_owned(), source };
             let kept = files::create_new(aside).map_err(failed)?;
@@ -162,7 +162,7 @@ pub(crate) fn restore(from: &Path, database: &Path, aside: &Path) -> Result<(), 
             files::sync_folder(aside).map_err(failed)?;
             copy(&source, database)
         }
-        // Nobody can work with a file like that, so nobody is disturbed when it goes.
+        // No process can use such a file, so none is disturbed when it is moved.
         Err(OpenError::Db(DbError::Damaged { .. })) => {
             move_aside(database, aside)?;
             place_copy(&source, database, Existing::Replace).map(drop)
@@ -233,11 +233,11 @@ mod tests {
             let fill = |n: u8| crate::row::insert_blob(format!("{n}"), vec![n; 100_000]);
             let blobs = (0..100).map(fill).collect();
             store.db().commit(blobs, crate::Urgency::Critical).await.unwrap();
-            let full = store.bytes_on_disk().await.unwrap();
+            let full = store.maintenance().bytes_on_disk().await.unwrap();
             assert!(full > 10_000_000);
-            assert_eq!(store.sweep_blobs().await.unwrap(), 100);
-            store.give_space_back().await.unwrap();
-            assert_eq!(store.bytes_on_disk().await.unwrap() < 1_000_000, !old);
+            assert_eq!(store.maintenance().sweep_blobs().await.unwrap(), 100);
+            store.maintenance().give_space_back().await.unwrap();
+            assert_eq!(store.maintenance().bytes_on_disk().await.unwrap() < 1_000_000, !old);
             drop(store);
             compact(&path).unwrap();
             assert!(fs::metadata(&path).unwrap().len() < 1_000_000);

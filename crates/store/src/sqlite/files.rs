@@ -1,4 +1,4 @@
-//! The files around a database: who may read them, and where they may lie.
+//! The files of a database: who may read them, and where they may be stored.
 
 use super::open::OpenError;
 use crate::db::DbError;
@@ -17,20 +17,20 @@ use std::{
 };
 
 /// The databases that this process has open, by device and inode.
-static OPEN: Mutex<BTreeSet<Id>> = Mutex::new(BTreeSet::new());
+static OPEN: Mutex<BTreeSet<FileId>> = Mutex::new(BTreeSet::new());
 
-type Id = (u64, u64);
+type FileId = (u64, u64);
 
 /// A file that lacks less than this to its limit has reached it: one write may be so long.
 const LENGTH_LEFT: u64 = 1 << 20;
 
 /// The only right of this process to open a database, as long as it lives.
 ///
-/// The locks of SQLite belong to the whole process, and whoever closes any descriptor of the file
-/// drops them all. So nobody here opens a file beside SQLite that a store has open.
+/// The locks of SQLite belong to the whole process, and closing any descriptor of the file drops
+/// them all. So this code never opens a file that a store has open.
 #[derive(Debug)]
 pub(super) struct Sole {
-    id: Id,
+    id: FileId,
 }
 
 impl Drop for Sole {
@@ -42,16 +42,16 @@ impl Drop for Sole {
 /// Which files a database was opened as. Its name may come to mean another file, or none: then what
 /// is written goes where nobody finds it.
 #[derive(Debug)]
-pub(super) struct Identity {
-    files: Vec<(PathBuf, Id)>,
+pub(super) struct FileIdentity {
+    files: Vec<(PathBuf, FileId)>,
     /// How the file must lie there, if it is read without a lock.
-    still: Option<Stamp>,
+    still: Option<FileStamp>,
 }
 
 /// Length and time of a file that nobody writes to.
-type Stamp = (u64, i64, i64);
+type FileStamp = (u64, i64, i64);
 
-impl Identity {
+impl FileIdentity {
     /// Of a database that is open: the file itself, its log, and the log's index.
     pub(super) fn of(path: &Path) -> Self {
         let names = ["", "-wal", "-shm"].map(|ending| {
@@ -92,12 +92,12 @@ impl Identity {
     }
 }
 
-fn stamp(path: &Path) -> Option<Stamp> {
+fn stamp(path: &Path) -> Option<FileStamp> {
     let file = fs::metadata(path).ok()?;
     Some((file.len(), file.mtime(), file.mtime_nsec()))
 }
 
-fn id(path: &Path) -> Option<Id> {
+fn id(path: &Path) -> Option<FileId> {
     fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
@@ -135,7 +135,7 @@ pub(super) fn hold(path: &Path) -> Result<Sole, OpenError> {
     register(path, &metadata, &mut OPEN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-fn register(path: &Path, file: &Metadata, open: &mut BTreeSet<Id>) -> Result<Sole, OpenError> {
+fn register(path: &Path, file: &Metadata, open: &mut BTreeSet<FileId>) -> Result<Sole, OpenError> {
     let id = (file.dev(), file.ino());
     if !open.insert(id) {
         return Err(OpenError::AlreadyOpen { path: path.to_owned() });

@@ -1,16 +1,16 @@
 //! A look at a database file that leaves no trace: nothing is made, brought up to date or changed.
 
 use super::{
-    files::{self, Identity},
+    files::{self, FileIdentity},
     open::OpenError,
     session::classify,
     shape,
 };
 use crate::{
-    db::{DbError, Engine},
+    db::{DatabaseKind, DbError},
     dialect,
     keep::Inspection,
-    schema::{Found, MIGRATIONS},
+    schema::{FoundSchema, MIGRATIONS},
 };
 use everloop_types::Status;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, config::DbConfig};
@@ -26,7 +26,7 @@ use std::{
 pub(crate) fn look(path: &Path) -> Result<Inspection, OpenError> {
     let quiet = !has_log(path);
     match (quiet, look_once(path)) {
-        // Somebody began to write while nobody was thought to: what was seen counts for nothing.
+        // A process began to write although none was expected: what was read is discarded.
         (true, _) if has_log(path) => look_once(path),
         (_, seen) => seen,
     }
@@ -52,16 +52,16 @@ pub(super) fn connect(path: &Path) -> Result<Connection, OpenError> {
 }
 
 /// The same, and what the file must still be for what was read to count.
-pub(super) fn connect_as_it_lies(path: &Path) -> Result<(Connection, Identity), OpenError> {
+pub(super) fn connect_as_it_lies(path: &Path) -> Result<(Connection, FileIdentity), OpenError> {
     files::regular(path)?;
     let still = !has_log(path);
-    let identity = Identity::of_read(path, still);
+    let identity = FileIdentity::of_read(path, still);
     if still {
-        // As it lies there, because SQLite would make a log to read it.
+        // Without a lock, because SQLite would create a log to read it.
         return Ok((open(path, "?immutable=1")?, identity));
     }
     // The log has a process, or had one that died; its index is made in memory then. Where that
-    // does not do, a reader like any other looks: it writes to the index, which is no data.
+    // does not do, an ordinary reader is used: it writes to the index, which holds no data.
     let conn = open(path, "?mode=ro&readonly_shm=1").or_else(|_| open(path, "?mode=ro"))?;
     Ok((conn, identity))
 }
@@ -82,7 +82,7 @@ fn open(path: &Path, how: &str) -> Result<Connection, OpenError> {
     Ok(conn)
 }
 
-/// Whether a log with something in it lies beside the file.
+/// Whether there is a non-empty log beside the file.
 pub(super) fn has_log(path: &Path) -> bool {
     std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
 }
@@ -108,13 +108,17 @@ fn address(path: &Path) -> String {
     address
 }
 
-fn inspect(conn: &Connection, file: &Arc<Path>, found: &Found) -> Result<Inspection, OpenError> {
+fn inspect(
+    conn: &Connection,
+    file: &Arc<Path>,
+    found: &FoundSchema,
+) -> Result<Inspection, OpenError> {
     let broken = |error| OpenError::from(classify(error, file, 0));
-    let probes = dialect::probes(Engine::Sqlite);
+    let probes = dialect::probes(DatabaseKind::Sqlite);
     let text = |sql: &str| super::open::read_pragma(conn, sql).map_err(broken);
     let runs_by_status = match found {
-        Found::Empty | Found::Foreign => Vec::new(),
-        Found::Version { .. } => runs(conn, file)?,
+        FoundSchema::Empty | FoundSchema::Foreign => Vec::new(),
+        FoundSchema::Version { .. } => runs(conn, file)?,
     };
     Ok(Inspection {
         engine: probes.engine,

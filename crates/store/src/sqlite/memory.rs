@@ -2,10 +2,10 @@
 
 use super::{
     migrate,
-    session::{Session, machine_now},
+    session::{SqliteSession, machine_now},
 };
 use crate::{
-    db::{Db, DbError, DbFuture, Done, Row, Urgency},
+    db::{Db, DbError, DbFuture, SqlRow, Urgency, WriteResult},
     schema::MIGRATIONS,
 };
 use everloop_types::{SqlValue, UtcMs, Write};
@@ -34,7 +34,7 @@ fn open() -> Connection {
 
 /// A database that is gone when it is dropped. Everything happens inline, on the caller's thread.
 pub struct MemoryDb {
-    session: Mutex<Session>,
+    session: Mutex<SqliteSession>,
 }
 
 impl MemoryDb {
@@ -58,7 +58,7 @@ impl MemoryDb {
         let copied = Backup::new(&empty, &mut conn).and_then(|copy| copy.step(-1));
         copied.expect("a copy in memory needs no disk");
         drop(empty);
-        let session = Session::new(conn, Path::new(NAME).into(), now);
+        let session = SqliteSession::new(conn, Path::new(NAME).into(), now);
         Self { session: Mutex::new(session.expect("a function needs no disk")) }
     }
 
@@ -75,7 +75,7 @@ impl MemoryDb {
         }
     }
 
-    fn session(&self) -> MutexGuard<'_, Session> {
+    fn session(&self) -> MutexGuard<'_, SqliteSession> {
         // A panic inside leaves at most an open transaction, which is rolled back here.
         self.session.lock().unwrap_or_else(|poisoned: PoisonError<_>| {
             let mut session = poisoned.into_inner();
@@ -84,7 +84,7 @@ impl MemoryDb {
         })
     }
 
-    fn transaction(&self, writes: &[Write]) -> Result<Vec<Done>, DbError> {
+    fn transaction(&self, writes: &[Write]) -> Result<Vec<WriteResult>, DbError> {
         self.session().transaction(writes)
     }
 }
@@ -96,11 +96,11 @@ impl Default for MemoryDb {
 }
 
 impl Db for MemoryDb {
-    fn commit(&self, writes: Vec<Write>, _urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+    fn commit(&self, writes: Vec<Write>, _urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         Box::pin(async move { self.transaction(&writes) })
     }
 
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         Box::pin(async move { self.session().query(sql, &params) })
     }
 }

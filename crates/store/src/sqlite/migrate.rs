@@ -4,7 +4,7 @@ use super::{files, open::OpenError, session::classify, shape};
 use crate::{
     db::DbError,
     dialect,
-    schema::{Found, META, Migration, Next, SET_META},
+    schema::{FoundSchema, META, Migration, SET_META, SchemaAction},
 };
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use std::{
@@ -14,16 +14,16 @@ use std::{
     sync::Arc,
 };
 
-/// Brings the database to the newest of `steps`.
+/// Migrates the database to the newest of `steps`.
 pub(super) fn migrate(
     conn: &mut Connection,
     file: &Arc<Path>,
     steps: &[Migration],
 ) -> Result<(), OpenError> {
     match shape::read(conn, file, steps)?.next(file, steps)? {
-        Next::Nothing => return Ok(()),
-        Next::Upgrade { to } => back_up(conn, file, to)?,
-        Next::Create => {}
+        SchemaAction::Nothing => return Ok(()),
+        SchemaAction::Upgrade { to } => back_up(conn, file, to)?,
+        SchemaAction::Create => {}
     }
     apply(conn, file, steps)
 }
@@ -45,14 +45,14 @@ fn apply(conn: &mut Connection, file: &Arc<Path>, steps: &[Migration]) -> Result
 }
 
 /// What a database says about itself.
-pub(super) fn read(conn: &Connection, file: &Arc<Path>) -> Result<Found, OpenError> {
+pub(super) fn read(conn: &Connection, file: &Arc<Path>) -> Result<FoundSchema, OpenError> {
     let broken = |error| OpenError::from(classify(error, file, 0));
     // One statement: between two of them another process may make all its tables.
     let count = "SELECT count(*), count(*) FILTER (WHERE name = 'schema_meta') FROM sqlite_schema";
     let found = conn.query_row(count, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)));
     match found.map_err(broken)? {
-        (0, _) => return Ok(Found::Empty),
-        (_, 0) => return Ok(Found::Foreign),
+        (0, _) => return Ok(FoundSchema::Empty),
+        (_, 0) => return Ok(FoundSchema::Foreign),
         _ => {}
     }
     let number = |key: &str| -> Result<i64, OpenError> {
@@ -62,10 +62,13 @@ pub(super) fn read(conn: &Connection, file: &Arc<Path>) -> Result<Found, OpenErr
         let damaged = || DbError::Damaged { file: Arc::clone(file) };
         text.and_then(|text| text.parse().ok()).ok_or_else(|| damaged().into())
     };
-    Ok(Found::Version { schema: number("schema_version")?, min_reader: number("min_reader")? })
+    Ok(FoundSchema::Version {
+        schema: number("schema_version")?,
+        min_reader: number("min_reader")?,
+    })
 }
 
-/// Copies the database to `<db>.before-v<N>.bak`, over a copy from an attempt that broke off.
+/// Copies the database to `<db>.before-v<N>.bak`, replacing a copy from an interrupted attempt.
 fn back_up(conn: &Connection, file: &Arc<Path>, version: i64) -> Result<(), OpenError> {
     let copy = beside(file, &format!(".before-v{version}.bak"));
     let half = beside(file, &format!(".before-v{version}.tmp"));

@@ -13,7 +13,6 @@ mod shape;
 mod writer;
 
 pub(crate) use copy::{back_up, check_copy, compact, restore, stage, unstage};
-pub(crate) use files::create_new;
 pub(crate) use look::{look, meta};
 pub use memory::MemoryDb;
 pub use open::{OpenError, SqliteDb};

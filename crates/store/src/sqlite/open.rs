@@ -1,14 +1,14 @@
-//! A database file: opened with care, then served by one writer thread and four readers.
+//! A database file: checked when it is opened, then served by one writer thread and four readers.
 
 use super::{
     files, migrate,
-    readers::Readers,
-    session::{Session, classify, machine_now},
+    readers::ReaderPool,
+    session::{SqliteSession, classify, machine_now},
     shape,
-    writer::{self, Request},
+    writer::{self, WriteRequest},
 };
 use crate::{
-    db::{Db, DbError, DbFuture, Done, Engine, Row, Urgency},
+    db::{DatabaseKind, Db, DbError, DbFuture, SqlRow, Urgency, WriteResult},
     dialect,
     schema::{MIGRATIONS, Migration},
 };
@@ -30,21 +30,21 @@ use tokio::sync::oneshot;
 /// Before this release a reset of the log could race with a reader and damage the database.
 const SQLITE_OLDEST: i32 = 3_051_003;
 const READERS: usize = 4;
-/// How long a file that others hold is waited for.
+/// How long to wait for a file that another process holds.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A database in a file.
 pub struct SqliteDb {
     // Declared first, so dropped first: the writer is then the last to close, and copies the log.
-    readers: Readers,
+    readers: ReaderPool,
     writer: Writer,
     commits: Arc<AtomicU64>,
-    // Declared last, so given back when everything is closed.
+    // Declared last, so released when everything is closed.
     _sole: files::Sole,
 }
 
 impl SqliteDb {
-    /// Opens the file, makes it if it is missing, and brings its schema up to date.
+    /// Opens the file, creates it if it is missing, and migrates its schema.
     ///
     /// # Errors
     /// [`OpenError`] says what is wrong with the file or its folder.
@@ -60,9 +60,9 @@ impl SqliteDb {
         let conn = connect_and_migrate(&file, migrations)?;
         let commits = Arc::new(AtomicU64::new(0));
         let thread = |error| DbError::Unreachable { source: Arc::new(error) };
-        let identity = Arc::new(files::Identity::of(path));
+        let identity = Arc::new(files::FileIdentity::of(path));
         let guarded = |conn| {
-            let session = Session::new(conn, Arc::clone(&file), machine_now)?;
+            let session = SqliteSession::new(conn, Arc::clone(&file), machine_now)?;
             Ok::<_, DbError>(session.guarded(&identity))
         };
         let writer = Writer::start(guarded(conn)?, &commits).map_err(thread)?;
@@ -71,7 +71,7 @@ impl SqliteDb {
             Ok(guarded(conn)?)
         };
         let sessions = (0..READERS).map(reader).collect::<Result<Vec<_>, OpenError>>()?;
-        let readers = Readers::start(sessions).map_err(thread)?;
+        let readers = ReaderPool::start(sessions).map_err(thread)?;
         Ok(Self { readers, writer, commits, _sole: sole })
     }
 
@@ -83,23 +83,23 @@ impl SqliteDb {
 }
 
 impl Db for SqliteDb {
-    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         Box::pin(self.writer.ask(writes, urgency))
     }
 
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         Box::pin(self.readers.ask(sql, params))
     }
 }
 
-/// The writing thread. Dropping it waits for what is still to be written.
+/// The writer thread. Dropping it waits for pending writes.
 struct Writer {
-    requests: Option<Sender<Request>>,
+    requests: Option<Sender<WriteRequest>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
-    fn start(session: Session, commits: &Arc<AtomicU64>) -> io::Result<Self> {
+    fn start(session: SqliteSession, commits: &Arc<AtomicU64>) -> io::Result<Self> {
         let (requests, receiver) = mpsc::channel();
         let commits = Arc::clone(commits);
         let builder = thread::Builder::new().name("store-writer".to_owned());
@@ -107,10 +107,10 @@ impl Writer {
         Ok(Self { requests: Some(requests), thread: Some(thread) })
     }
 
-    async fn ask(&self, writes: Vec<Write>, urgency: Urgency) -> Result<Vec<Done>, DbError> {
+    async fn ask(&self, writes: Vec<Write>, urgency: Urgency) -> Result<Vec<WriteResult>, DbError> {
         let (answer, answered) = oneshot::channel();
         let requests = self.requests.as_ref().ok_or_else(DbError::gone)?;
-        requests.send(Request { writes, urgency, answer }).map_err(|_| DbError::gone())?;
+        requests.send(WriteRequest { writes, urgency, answer }).map_err(|_| DbError::gone())?;
         // A writer that dies with our request may have committed it.
         let died = |error| DbError::CommitUnknown { source: Arc::new(error) };
         answered.await.map_err(died)?
@@ -127,7 +127,7 @@ impl Drop for Writer {
     }
 }
 
-/// The connection that writes, to tables that are up to date.
+/// The connection for the writer, after the migration.
 pub(super) fn connect_and_migrate(
     file: &Arc<Path>,
     migrations: &[Migration],
@@ -143,11 +143,11 @@ fn connect(file: &Arc<Path>, access: OpenFlags) -> Result<Connection, OpenError>
     let conn = Connection::open_with_flags(file, flags).map_err(broken)?;
     shape::harden(&conn).map_err(broken)?;
     if std::fs::metadata(file).is_ok_and(|file| file.len() == 0) {
-        // Counts for a file that is still empty, so that free pages can be given back; no setting
-        // that anything rests on.
+        // Takes effect only in an empty file. It lets free pages be given back; nothing depends on
+        // it.
         conn.execute_batch("PRAGMA auto_vacuum = INCREMENTAL").map_err(broken)?;
     }
-    for (name, wanted, read) in dialect::probes(Engine::Sqlite).settings {
+    for (name, wanted, read) in dialect::probes(DatabaseKind::Sqlite).settings {
         let set = format!("PRAGMA {name} = {wanted}");
         patiently(|| conn.execute_batch(&set)).map_err(broken)?;
         let found = patiently(|| read_pragma(&conn, read)).map_err(broken)?;
@@ -159,8 +159,8 @@ fn connect(file: &Arc<Path>, access: OpenFlags) -> Result<Connection, OpenError>
     Ok(conn)
 }
 
-/// Asks again while others hold the file. The time-out of SQLite does not cover the change to a
-/// write-ahead log: of two that open a new file at once, one would be refused.
+/// Tries again while another process holds the file. The time-out of SQLite does not cover the
+/// change to a write-ahead log: of two that open a new file at once, one would be refused.
 pub(super) fn patiently<T>(mut ask: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -206,7 +206,7 @@ fn not_ours(altered: Option<&str>) -> String {
 /// Why a database cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The folder or file cannot be made.
+    /// The folder or file cannot be created.
     #[error("cannot make {}; choose another data folder", .path.display())]
     Folder {
         /// The folder or file.
@@ -214,13 +214,13 @@ pub enum OpenError {
         /// What the system said.
         source: io::Error,
     },
-    /// A store of this very process has the file open.
+    /// A store of this process has the file open already.
     #[error("{} is already open in this process; share that store", .path.display())]
     AlreadyOpen {
         /// The file.
         path: PathBuf,
     },
-    /// The folder lies on a network file system.
+    /// The folder is on a network file system.
     #[error(
         "{} is on {system}, a network file system; choose a folder on a local disk",
         .path.display()
@@ -231,12 +231,12 @@ pub enum OpenError {
         /// The kind of file system.
         system: &'static str,
     },
-    /// The file holds what another program made, beside our tables or instead of them.
+    /// The file holds tables of another program, beside ours or instead of ours.
     #[error("{} {}", .path.display(), not_ours(.altered.as_deref()))]
     NotOurs {
         /// The file.
         path: PathBuf,
-        /// What was added to a file of ours, or taken out of it; none for a file that never was.
+        /// What was added to our file, or removed from it; none for a file that was never ours.
         altered: Option<String>,
     },
     /// A newer program has written the file.
@@ -252,17 +252,17 @@ pub enum OpenError {
         /// The newest schema that this program knows.
         known: i64,
     },
-    /// A database engine that lacks what we need, or can damage what it keeps.
+    /// The database engine lacks a feature that we need, or has a bug that can damage data.
     #[error("{engine} {found} is too old, {needed} is needed; use a newer one")]
     OldEngine {
         /// Its name.
         engine: &'static str,
         /// Its version.
         found: String,
-        /// The oldest that will do.
+        /// The oldest supported version.
         needed: &'static str,
     },
-    /// The database did not take a setting that durability rests on.
+    /// The database did not accept a setting that durability depends on.
     #[error("the setting {name} is {found}, not {wanted}; {hint}")]
     Setting {
         /// The setting.
@@ -271,10 +271,10 @@ pub enum OpenError {
         wanted: &'static str,
         /// What it is.
         found: String,
-        /// What it may mean.
+        /// A possible cause.
         hint: &'static str,
     },
-    /// The copy before a migration could not be made; the database is unchanged.
+    /// The copy before a migration could not be created; the database is unchanged.
     #[error("cannot make the backup {}; free some space, nothing was changed", .path.display())]
     Backup {
         /// The copy.
@@ -282,7 +282,7 @@ pub enum OpenError {
         /// What the system said.
         source: io::Error,
     },
-    /// The address of a server does not say what it must. Never repeats the address, which may
+    /// The address of a server is malformed. The message never repeats the address, which may
     /// hold a password.
     #[error("the database's address {reason}; write postgres://user@host:port/name")]
     Address {

@@ -1,7 +1,7 @@
 //! A few threads that read, so that a query never blocks the async runtime.
 
-use super::session::Session;
-use crate::db::{DbError, Row};
+use super::session::SqliteSession;
+use crate::db::{DbError, SqlRow};
 use everloop_types::SqlValue;
 use std::{
     io,
@@ -13,21 +13,21 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-/// A query and who waits for it.
-struct Question {
+/// A query, and where its result goes.
+struct ReadRequest {
     sql: &'static str,
     params: Vec<SqlValue>,
-    answer: oneshot::Sender<Result<Vec<Row>, DbError>>,
+    answer: oneshot::Sender<Result<Vec<SqlRow>, DbError>>,
 }
 
 /// The reading threads. Dropping it waits for them.
-pub(super) struct Readers {
-    questions: Option<Sender<Question>>,
+pub(super) struct ReaderPool {
+    questions: Option<Sender<ReadRequest>>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Readers {
-    pub(super) fn start(sessions: Vec<Session>) -> io::Result<Self> {
+impl ReaderPool {
+    pub(super) fn start(sessions: Vec<SqliteSession>) -> io::Result<Self> {
         let (questions, receiver) = mpsc::channel();
         let receiver = Arc::new(Mutex::new(receiver));
         let spawn = |session| {
@@ -43,15 +43,15 @@ impl Readers {
         &self,
         sql: &'static str,
         params: Vec<SqlValue>,
-    ) -> Result<Vec<Row>, DbError> {
+    ) -> Result<Vec<SqlRow>, DbError> {
         let (answer, answered) = oneshot::channel();
         let questions = self.questions.as_ref().ok_or_else(DbError::gone)?;
-        questions.send(Question { sql, params, answer }).map_err(|_| DbError::gone())?;
+        questions.send(ReadRequest { sql, params, answer }).map_err(|_| DbError::gone())?;
         answered.await.map_err(|_| DbError::gone())?
     }
 }
 
-impl Drop for Readers {
+impl Drop for ReaderPool {
     fn drop(&mut self) {
         self.questions = None;
         for thread in self.threads.drain(..) {
@@ -61,10 +61,10 @@ impl Drop for Readers {
     }
 }
 
-fn read(mut session: Session, questions: &Mutex<Receiver<Question>>) {
+fn read(mut session: SqliteSession, questions: &Mutex<Receiver<ReadRequest>>) {
     loop {
         let next = questions.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(Question { sql, params, answer }) = next else { return };
+        let Ok(ReadRequest { sql, params, answer }) = next else { return };
         let _ = answer.send(session.query(sql, &params));
     }
 }

@@ -1,8 +1,8 @@
 //! One connection and the statements it knows: what writer, readers and memory have in common.
 
-use super::files::{self, Identity};
+use super::files::{self, FileIdentity};
 use crate::{
-    db::{DbError, Done, Row},
+    db::{DbError, SqlRow, WriteResult},
     dialect,
 };
 use everloop_types::{Rows, SqlValue, UtcMs, Write};
@@ -24,15 +24,15 @@ use std::{
 const STATEMENTS_KEPT: usize = 512;
 
 /// A connection together with its translated and compiled statements.
-pub(super) struct Session {
+pub(super) struct SqliteSession {
     pub(super) conn: Connection,
     file: Arc<Path>,
     translated: HashMap<&'static str, String>,
     /// What the file must still be; nothing for a database in memory.
-    identity: Option<Arc<Identity>>,
+    identity: Option<Arc<FileIdentity>>,
 }
 
-impl Session {
+impl SqliteSession {
     pub(super) fn new(
         conn: Connection,
         file: Arc<Path>,
@@ -49,7 +49,7 @@ impl Session {
     }
 
     /// The same, refusing to work once its files were removed or replaced.
-    pub(super) fn guarded(mut self, identity: &Arc<Identity>) -> Self {
+    pub(super) fn guarded(mut self, identity: &Arc<FileIdentity>) -> Self {
         self.identity = Some(Arc::clone(identity));
         self
     }
@@ -59,7 +59,7 @@ impl Session {
     }
 
     /// Performs one logical transaction as a transaction of its own.
-    pub(super) fn transaction(&mut self, writes: &[Write]) -> Result<Vec<Done>, DbError> {
+    pub(super) fn transaction(&mut self, writes: &[Write]) -> Result<Vec<WriteResult>, DbError> {
         self.begin()?;
         match self.run_all(writes) {
             Ok(done) => self.commit().map(|()| done),
@@ -78,7 +78,7 @@ impl Session {
     }
 
     /// Commits. An error that SQLite raises before the commit counts is definite; any other leaves
-    /// open whether the commit took place. What went to a file that nobody finds any more is not
+    /// open whether the commit took place. What went to a file that was replaced is not
     /// acknowledged.
     pub(super) fn commit(&mut self) -> Result<(), DbError> {
         let committed = self.conn.prepare_cached("COMMIT").and_then(|mut s| s.raw_execute());
@@ -113,10 +113,10 @@ impl Session {
     }
 
     /// All writes, in order, inside the transaction that is open.
-    pub(super) fn run_all(&mut self, writes: &[Write]) -> Result<Vec<Done>, DbError> {
+    pub(super) fn run_all(&mut self, writes: &[Write]) -> Result<Vec<WriteResult>, DbError> {
         let mut all = Vec::with_capacity(writes.len());
         for (index, write) in writes.iter().enumerate() {
-            let done = self.run(write.sql, &write.params, index)?;
+            let done = self.run(write.statement.sql(), &write.params, index)?;
             match write.expect {
                 Rows::Exactly(n) if n != done.touched => {
                     return Err(DbError::Expectation { index, touched: done.touched });
@@ -132,7 +132,7 @@ impl Session {
         &mut self,
         sql: &'static str,
         params: &[SqlValue],
-    ) -> Result<Vec<Row>, DbError> {
+    ) -> Result<Vec<SqlRow>, DbError> {
         let found = self.run(sql, params, 0)?;
         self.check_files()?;
         Ok(found.rows)
@@ -143,11 +143,11 @@ impl Session {
         sql: &'static str,
         params: &[SqlValue],
         index: usize,
-    ) -> Result<Done, DbError> {
+    ) -> Result<WriteResult, DbError> {
         if sql == dialect::GIVE_BACK {
             // One step of it frees one page, so it is stepped to its end.
             let done = self.conn.execute_batch(sql);
-            let done = done.map(|()| Done { touched: 0, rows: Vec::new() });
+            let done = done.map(|()| WriteResult { touched: 0, rows: Vec::new() });
             return done.map_err(|error| classify(error, &self.file, index));
         }
         let text = self.translated.entry(sql).or_insert_with(|| dialect::sqlite_statement(sql));
@@ -156,25 +156,28 @@ impl Session {
     }
 }
 
-fn perform(mut statement: CachedStatement<'_>, params: &[SqlValue]) -> rusqlite::Result<Done> {
+fn perform(
+    mut statement: CachedStatement<'_>,
+    params: &[SqlValue],
+) -> rusqlite::Result<WriteResult> {
     for (at, value) in params.iter().enumerate() {
         statement.raw_bind_parameter(at + 1, Bound(value))?;
     }
     let columns = statement.column_count();
     if columns == 0 {
         let touched = statement.raw_execute()? as u64;
-        return Ok(Done { touched, rows: Vec::new() });
+        return Ok(WriteResult { touched, rows: Vec::new() });
     }
     let mut found = Vec::new();
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next()? {
         let values = (0..columns).map(|at| row.get_ref(at).map(owned));
-        found.push(Row(values.collect::<rusqlite::Result<_>>()?));
+        found.push(SqlRow(values.collect::<rusqlite::Result<_>>()?));
     }
-    Ok(Done { touched: found.len() as u64, rows: found })
+    Ok(WriteResult { touched: found.len() as u64, rows: found })
 }
 
-/// Text that is no UTF-8 stays bytes, so that whoever wants text sees that it is damaged.
+/// Text that is not UTF-8 stays bytes, so that a reader of text sees that it is damaged.
 fn owned(value: ValueRef<'_>) -> SqlValue {
     match value {
         ValueRef::Null => SqlValue::Null,

@@ -1,13 +1,13 @@
 //! What a file may hold: the tables and indexes that this program makes, and nothing else.
 //!
-//! A trigger in a file that somebody else made would go on working for them: it could allow calls,
+//! A trigger in a file from another party would work for that party: it could allow calls,
 //! answer questions or take rows out of journals. So triggers and views are turned off for every
 //! connection, and a file that has one, or any other object that is not ours, is not opened.
 
 use super::{migrate, open::OpenError, session::classify};
 use crate::{
     dialect,
-    schema::{Found, META, Migration},
+    schema::{FoundSchema, META, Migration},
 };
 use everloop_types::visible;
 use rusqlite::{Connection, config::DbConfig};
@@ -20,7 +20,7 @@ use std::{
 /// Its type, its name, its table, and the text that made it.
 type Object = [String; 4];
 
-/// What SQLite itself keeps for its planner, where somebody ran `ANALYZE`.
+/// Tables that SQLite itself creates when `ANALYZE` is run.
 const STATISTICS: [&str; 2] = ["sqlite_stat1", "sqlite_stat4"];
 
 /// Characters of an object's name that are shown.
@@ -44,13 +44,13 @@ pub(super) fn read(
     conn: &Connection,
     file: &Arc<Path>,
     steps: &[Migration],
-) -> Result<Found, OpenError> {
+) -> Result<FoundSchema, OpenError> {
     let broken = |error| OpenError::from(classify(error, file, 0));
-    // Of one moment: another process may bring the file up to date meanwhile.
+    // In one snapshot: another process may migrate the file meanwhile.
     let moment = conn.unchecked_transaction().map_err(broken)?;
     let found = migrate::read(&moment, file)?;
     found.next(file, steps)?;
-    if let Found::Version { schema, .. } = found {
+    if let FoundSchema::Version { schema, .. } = found {
         let there = objects(&moment).map_err(broken)?;
         let wrong = match steps.last().is_some_and(|last| schema > last.version) {
             true => there.iter().find(|object| !is_plain(object)).map(not_ours),
@@ -64,7 +64,7 @@ pub(super) fn read(
     Ok(found)
 }
 
-/// The first difference, in words.
+/// A description of the first difference.
 fn compare(there: &BTreeSet<Object>, expected: &BTreeSet<Object>) -> Option<String> {
     let strange = there.difference(expected).find(|object| !is_statistics(object));
     let missing = || {

@@ -2,13 +2,14 @@
 
 use super::{OpenError, SqliteDb};
 use crate::{
-    Claim, ClaimLock, Commit, Db, DbError, DbFuture, Done, MemoryDb, NewRun, Position, Row, Store,
-    StoreError, Urgency, conformance,
-    schema::{Found, MIGRATIONS, Migration},
+    Claim, ClaimLock, ClaimLockError, Commit, Db, DbError, DbFuture, MemoryDb, NewRun, Position,
+    SqlRow, Store, StoreError, Urgency, WriteResult, conformance,
+    schema::{FoundSchema, MIGRATIONS, Migration},
 };
 use everloop_types::{
-    ConversationId, Frame, Goal, Rows, RunId, SqlValue, Status, WorkerId, Write, digest_json,
-    journal::{Draft, EpochStarted, Kind, Letter, RunCreated},
+    ConversationId, Frame, Goal, Rows, RunId, SqlValue, Statement, Status, WorkerId, Write,
+    digest_json,
+    journal::{Draft, EpochStarted, InboxMessage, Kind, RunCreated},
 };
 use std::{
     fs,
@@ -28,13 +29,12 @@ fn new_run(name: &str) -> NewRun {
         loop_name: "react".to_owned(),
         loop_ver: 1,
         frame: digest_json(&frame),
-        seed: 7,
         build: "test".to_owned(),
         policy_hash: String::new(),
     };
     let conversation = ConversationId::new("conv");
     let run = RunId::new(name);
-    NewRun { run, conversation, created, frame, idem_key: None, priority: 0, now: 1 }
+    NewRun { run, conversation, created, frame, idem_key: None, now: 1 }
 }
 
 fn entry(build: &str) -> Commit {
@@ -43,8 +43,8 @@ fn entry(build: &str) -> Commit {
 }
 
 async fn claimed(store: &Store, name: &str) -> Claim {
-    store.create_run(&new_run(name)).await.unwrap();
-    store.claim_run(&WorkerId::new("w"), &RunId::new(name), 1).await.unwrap().unwrap()
+    store.queue().create_run(&new_run(name)).await.unwrap();
+    store.queue().claim_run(&WorkerId::new("w"), &RunId::new(name), 1).await.unwrap().unwrap()
 }
 
 fn on_file(folder: &TempDir) -> (Arc<SqliteDb>, Store) {
@@ -53,7 +53,7 @@ fn on_file(folder: &TempDir) -> (Arc<SqliteDb>, Store) {
 }
 
 fn write(sql: &'static str) -> Write {
-    Write { sql, params: Vec::new(), expect: Rows::Any }
+    Write { statement: Statement::screened(sql), params: Vec::new(), expect: Rows::Any }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -76,7 +76,7 @@ async fn a_file_conforms() {
 async fn row_06_settings_are_read_back_from_the_writer() {
     let folder = tempfile::tempdir().unwrap();
     let (_, store) = on_file(&folder);
-    let seen = store.inspect().await.unwrap();
+    let seen = store.maintenance().inspect().await.unwrap();
     let pragmas: Vec<_> = seen.settings.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
     let wanted = [
         ("busy_timeout", "5000"),
@@ -95,13 +95,13 @@ async fn only_the_owner_can_read_the_files() {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("data");
     let store = Store::open(&inner.join("e.db")).unwrap();
-    store.create_run(&new_run("run_a")).await.unwrap();
+    store.queue().create_run(&new_run("run_a")).await.unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&inner), 0o700);
     for name in ["e.db", "e.db-wal", "e.db-shm"] {
         assert_eq!(mode(&inner.join(name)), 0o600, "{name}");
     }
-    store.backup(&inner.join("copy.db")).await.unwrap();
+    crate::copies::back_up(&inner.join("e.db"), &inner.join("copy.db")).unwrap();
     assert_eq!(mode(&inner.join("copy.db")), 0o600);
 }
 
@@ -111,11 +111,11 @@ async fn a_reopened_file_has_everything_and_no_log() {
     let path = folder.path().join("e.db");
     let store = Store::open(&path).unwrap();
     let mut claim = claimed(&store, "run_a").await;
-    store.append(&mut claim, entry("b")).await.unwrap();
+    store.journal().append(&mut claim, entry("b")).await.unwrap();
     drop(store);
     assert!(!folder.path().join("e.db-wal").exists(), "the writer closes last");
     let store = Store::open(&path).unwrap();
-    assert_eq!(store.load(&claim.run).await.unwrap().entries.len(), 2);
+    assert_eq!(store.journal().load(&claim.run).await.unwrap().entries.len(), 2);
 }
 
 #[test]
@@ -161,10 +161,10 @@ async fn an_older_file_is_copied_and_then_migrated() {
     }
     let db = SqliteDb::open_with(&path, &steps).unwrap();
     let kept = db.query("SELECT x FROM notes", Vec::new()).await.unwrap();
-    assert_eq!(kept, [Row(vec![SqlValue::from("kept")])]);
+    assert_eq!(kept, [SqlRow(vec![SqlValue::from("kept")])]);
     let store = Store::with_db(Arc::new(db));
-    store.create_run(&new_run("run_a")).await.unwrap();
-    assert_eq!(store.inspect().await.unwrap().schema_version, 1);
+    store.queue().create_run(&new_run("run_a")).await.unwrap();
+    assert_eq!(store.maintenance().inspect().await.unwrap().schema_version, 1);
     let copy = rusqlite::Connection::open(folder.path().join("e.db.before-v1.bak")).unwrap();
     let sql = "SELECT v FROM schema_meta WHERE k = 'schema_version'";
     let version: String = copy.query_row(sql, [], |row| row.get(0)).unwrap();
@@ -185,13 +185,13 @@ async fn a_file_of_the_first_release_is_brought_up_to_date() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("e.db");
     let first = Store::with_db(Arc::new(SqliteDb::open_with(&path, &[v1()]).unwrap()));
-    first.create_run(&new_run("run_a")).await.unwrap();
+    first.queue().create_run(&new_run("run_a")).await.unwrap();
     drop(first);
     let store = Store::open(&path).unwrap();
     let newest = MIGRATIONS.last().unwrap().version;
-    assert_eq!(store.inspect().await.unwrap().schema_version, newest);
+    assert_eq!(store.maintenance().inspect().await.unwrap().schema_version, newest);
     assert_eq!(copies(&folder), [format!("e.db.before-v{newest}.bak")]);
-    let claimed = store.claim_run(&WorkerId::new("w"), &RunId::new("run_a"), 1).await;
+    let claimed = store.queue().claim_run(&WorkerId::new("w"), &RunId::new("run_a"), 1).await;
     assert!(claimed.unwrap().is_some(), "its runs go on");
 }
 
@@ -255,7 +255,7 @@ async fn a_trigger_that_comes_while_a_file_is_open_does_nothing() {
     let trigger = "CREATE TRIGGER t AFTER INSERT ON journal BEGIN
         INSERT INTO schema_meta VALUES ('bad', 'x'); END";
     rusqlite::Connection::open(folder.path().join("e.db")).unwrap().execute_batch(trigger).unwrap();
-    store.create_run(&new_run("run_a")).await.unwrap();
+    store.queue().create_run(&new_run("run_a")).await.unwrap();
     let found = db.query("SELECT v FROM schema_meta WHERE k = 'bad'", Vec::new()).await;
     assert_eq!(found.unwrap(), []);
 }
@@ -275,7 +275,7 @@ async fn statistics_of_the_planner_are_no_reason_to_refuse_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("e.db");
     let store = Store::open(&path).unwrap();
-    store.create_run(&new_run("run_a")).await.unwrap();
+    store.queue().create_run(&new_run("run_a")).await.unwrap();
     drop(store);
     rusqlite::Connection::open(&path).unwrap().execute_batch("ANALYZE").unwrap();
     assert!(SqliteDb::open(&path).is_ok());
@@ -286,11 +286,11 @@ async fn what_was_allowed_in_another_home_counts_for_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("e.db");
     let store = Store::open(&path).unwrap();
-    store.belong_to("home_a").await.unwrap();
-    store.belong_to("home_b").await.unwrap();
+    store.maintenance().belong_to("home_a").await.unwrap();
+    store.maintenance().belong_to("home_b").await.unwrap();
     let mut new = new_run("run_a");
     new.idem_key = Some("key".to_owned());
-    store.create_run(&new).await.unwrap();
+    store.queue().create_run(&new).await.unwrap();
     let standing = everloop_types::Standing {
         id: "x".to_owned(),
         workspace: "/w".to_owned(),
@@ -301,15 +301,19 @@ async fn what_was_allowed_in_another_home_counts_for_nothing() {
     };
     let allowed = crate::allow_for_good(&standing);
     store.db().commit(vec![allowed], Urgency::Critical).await.unwrap();
-    assert_eq!(Store::home_of(&path).unwrap().as_deref(), Some("home_a"), "the first one stays");
-    let taken = store.take_over("home_b", 5).await.unwrap();
+    assert_eq!(
+        crate::copies::home_of(&path).unwrap().as_deref(),
+        Some("home_a"),
+        "the first one stays"
+    );
+    let taken = store.maintenance().take_over("home_b", 5).await.unwrap();
     assert_eq!(taken, crate::TakenOver { approvals: 1, runs: 1 });
-    assert!(store.all_standing().await.unwrap().is_empty());
-    assert!(store.run(&new.run).await.unwrap().unwrap().origin.imported);
+    assert!(store.approvals().all().await.unwrap().is_empty());
+    assert!(store.runs().get(&new.run).await.unwrap().unwrap().origin.imported);
     let again = NewRun { run: RunId::new("run_b"), ..new };
-    assert_eq!(store.create_run(&again).await.unwrap(), crate::Created::New);
+    assert_eq!(store.queue().create_run(&again).await.unwrap(), crate::Created::New);
     drop(store);
-    assert_eq!(Store::home_of(&path).unwrap().as_deref(), Some("home_b"));
+    assert_eq!(crate::copies::home_of(&path).unwrap().as_deref(), Some("home_b"));
 }
 
 #[tokio::test]
@@ -320,13 +324,13 @@ async fn row_05_a_full_disk_is_a_definite_failure_and_passes() {
     let limit = async |sql| db.commit(vec![write(sql)], Urgency::Critical).await.unwrap();
     limit("PRAGMA max_page_count = 1").await; // Clipped by SQLite to what the file has now.
     let large = "x".repeat(500_000);
-    let refused = store.append(&mut claim, entry(&large)).await.unwrap_err();
+    let refused = store.journal().append(&mut claim, entry(&large)).await.unwrap_err();
     assert!(matches!(refused, StoreError::Db(DbError::Full { .. })), "{refused:?}");
     assert!(refused.is_transient());
-    assert_eq!(store.load(&claim.run).await.unwrap().entries.len(), 1, "reading goes on");
+    assert_eq!(store.journal().load(&claim.run).await.unwrap().entries.len(), 1, "reading goes on");
     limit("PRAGMA max_page_count = 1000000").await;
-    store.append(&mut claim, entry(&large)).await.unwrap();
-    assert_eq!(store.load(&claim.run).await.unwrap().entries.len(), 2);
+    store.journal().append(&mut claim, entry(&large)).await.unwrap();
+    assert_eq!(store.journal().load(&claim.run).await.unwrap().entries.len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -343,7 +347,7 @@ async fn a_full_disk_in_a_batch_fails_only_who_needs_the_space() {
     let appends = claims.into_iter().enumerate().map(|(n, mut claim)| {
         let store = store.clone();
         let body = if n == 7 { "x".repeat(500_000) } else { String::new() };
-        tokio::spawn(async move { store.append(&mut claim, entry(&body)).await.is_ok() })
+        tokio::spawn(async move { store.journal().append(&mut claim, entry(&body)).await.is_ok() })
     });
     let mut results = Vec::new();
     for append in appends.collect::<Vec<_>>() {
@@ -367,7 +371,7 @@ async fn many_appends_share_few_commits() {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let appends = claims.into_iter().map(|mut claim| {
         let store = store.clone();
-        tokio::spawn(async move { store.append(&mut claim, entry("b")).await.unwrap() })
+        tokio::spawn(async move { store.journal().append(&mut claim, entry("b")).await.unwrap() })
     });
     let appends: Vec<_> = appends.collect();
     tokio::task::yield_now().await; // On one thread, each has been polled once after this.
@@ -383,7 +387,7 @@ async fn a_failing_transaction_does_not_fail_its_neighbours() {
     let folder = tempfile::tempdir().unwrap();
     let (db, _) = on_file(&folder);
     let put = |k: &'static str, expect| Write {
-        sql: "INSERT INTO schema_meta (k, v) VALUES ($1, 'v')",
+        statement: Statement::screened("INSERT INTO schema_meta (k, v) VALUES ($1, 'v')"),
         params: vec![SqlValue::from(k)],
         expect,
     };
@@ -401,7 +405,7 @@ async fn a_failing_transaction_does_not_fail_its_neighbours() {
     assert!(matches!(c, Err(DbError::Unique { index: 1, .. })));
     let sql = "SELECT k FROM schema_meta WHERE length(k) < 3 ORDER BY k";
     let rows = db.query(sql, Vec::new()).await.unwrap();
-    assert_eq!(rows, [Row(vec!["a".into()]), Row(vec!["d".into()])]);
+    assert_eq!(rows, [SqlRow(vec!["a".into()]), SqlRow(vec!["d".into()])]);
 }
 
 #[tokio::test]
@@ -439,14 +443,14 @@ async fn a_file_that_was_removed_or_replaced_is_noticed_before_anything_is_ackno
         let path = folder.path().join("e.db");
         let store = Store::open(&path).unwrap();
         let mut claim = claimed(&store, "run_a").await;
-        store.append(&mut claim, entry("a")).await.unwrap();
+        store.journal().append(&mut claim, entry("a")).await.unwrap();
         way(&path);
-        let refused = store.append(&mut claim, entry("b")).await.unwrap_err();
+        let refused = store.journal().append(&mut claim, entry("b")).await.unwrap_err();
         assert!(!refused.is_transient(), "{n}: waiting does not help");
         let words = std::error::Error::source(&refused).unwrap().to_string();
         assert!(words.contains("removed or replaced"), "{n}: {words}");
-        assert!(store.position(&claim.run).await.is_err(), "{n}: nor is it read");
-        assert!(store.create_run(&new_run("run_b")).await.is_err(), "{n}");
+        assert!(store.runs().position(&claim.run).await.is_err(), "{n}: nor is it read");
+        assert!(store.queue().create_run(&new_run("run_b")).await.is_err(), "{n}");
     }
 }
 
@@ -460,7 +464,7 @@ async fn a_database_that_does_not_say_what_it_is_is_damaged() {
         let (db, _) = on_file(&folder);
         db.commit(vec![write(ruin)], Urgency::Critical).await.unwrap();
         drop(db);
-        drop(Store::look(&path).unwrap_err());
+        drop(crate::copies::look(&path).unwrap_err());
         let refused = SqliteDb::open(&path).err();
         assert!(matches!(refused, Some(OpenError::Db(DbError::Damaged { .. }))), "{refused:?}");
     }
@@ -487,7 +491,7 @@ async fn row_04_a_commit_that_breaks_off_is_unknown_and_the_next_one_works() {
     assert!(matches!(a, Err(DbError::CommitUnknown { .. })), "they share their fate: {a:?}");
     assert!(matches!(b, Err(DbError::Expectation { .. })), "this one is definite: {b:?}");
     assert!(matches!(c, Err(DbError::CommitUnknown { .. })));
-    store.create_run(&new_run("run_a")).await.unwrap();
+    store.queue().create_run(&new_run("run_a")).await.unwrap();
     assert_eq!(db.query("SELECT * FROM child", Vec::new()).await.unwrap(), []);
 }
 
@@ -497,7 +501,7 @@ async fn a_lazy_transaction_alone_is_committed_in_the_end() {
     let (db, _) = on_file(&folder);
     let write = write("INSERT INTO schema_meta (k, v) VALUES ('lazy', 'v')");
     let done = db.commit(vec![write], Urgency::Lazy).await.unwrap();
-    assert_eq!(done, [Done { touched: 1, rows: Vec::new() }]);
+    assert_eq!(done, [WriteResult { touched: 1, rows: Vec::new() }]);
 }
 
 #[tokio::test]
@@ -509,11 +513,11 @@ async fn a_locked_file_is_a_definite_failure_and_passes() {
     db.commit(vec![impatient], Urgency::Critical).await.unwrap();
     let other = rusqlite::Connection::open(folder.path().join("e.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let refused = store.append(&mut claim, entry("b")).await.unwrap_err();
+    let refused = store.journal().append(&mut claim, entry("b")).await.unwrap_err();
     assert!(matches!(refused, StoreError::Db(DbError::Locked { .. })), "{refused:?}");
-    assert_eq!(store.load(&claim.run).await.unwrap().entries.len(), 1, "reading goes on");
+    assert_eq!(store.journal().load(&claim.run).await.unwrap().entries.len(), 1, "reading goes on");
     other.execute_batch("COMMIT").unwrap();
-    store.append(&mut claim, entry("b")).await.unwrap();
+    store.journal().append(&mut claim, entry("b")).await.unwrap();
 }
 
 /// What a second process does for other tests; nothing when it is run as a test itself.
@@ -521,13 +525,13 @@ async fn a_locked_file_is_a_definite_failure_and_passes() {
 async fn a_second_process() {
     let Ok(path) = std::env::var("EVERLOOP_TEST_DATABASE") else { return };
     let (store, run) = (Store::open(Path::new(&path)).unwrap(), RunId::new("run_a"));
-    if store.run(&run).await.unwrap().is_some() {
-        store.send(&run, "d", &Letter::AnswerNow, 1).await.unwrap();
-        println!("entries: {}", store.load(&run).await.unwrap().entries.len());
+    if store.runs().get(&run).await.unwrap().is_some() {
+        store.inbox().send(&run, "d", &InboxMessage::AnswerNow, 1).await.unwrap();
+        println!("entries: {}", store.journal().load(&run).await.unwrap().entries.len());
     }
 }
 
-/// Sends a letter to `run_a`, if there is one, from another process, and gives what it printed.
+/// Sends a message to `run_a`, if there is one, from another process, and gives what it printed.
 fn from_a_second_process(path: &Path) -> String {
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "sqlite::sqlite_tests::a_second_process", "--nocapture"]);
@@ -543,8 +547,8 @@ async fn row_08_another_process_can_send_while_the_first_drives() {
     let (_, store) = on_file(&folder);
     let mut claim = claimed(&store, "run_a").await;
     from_a_second_process(&folder.path().join("e.db"));
-    store.append(&mut claim, entry("b")).await.unwrap();
-    assert_eq!(store.unread(&claim.run).await.unwrap().letters.len(), 1);
+    store.journal().append(&mut claim, entry("b")).await.unwrap();
+    assert_eq!(store.inbox().unread(&claim.run).await.unwrap().messages.len(), 1);
     let said = from_a_second_process(&folder.path().join("e.db"));
     assert!(said.contains("entries: 2"), "{said}");
 }
@@ -554,13 +558,15 @@ fn row_08_the_claim_lock_is_for_one() {
     let folder = tempfile::tempdir().unwrap();
     let (first, second) = (WorkerId::new("first"), WorkerId::new("second"));
     let file = folder.path().join("a.lock");
-    let lock = ClaimLock::try_take(&file, &first).unwrap().unwrap();
-    let holder = ClaimLock::try_take(&file, &second).unwrap().unwrap_err();
+    let lock = ClaimLock::acquire(&file, &first).unwrap();
+    let Err(ClaimLockError::Held(holder)) = ClaimLock::acquire(&file, &second) else {
+        panic!("two processes hold one lock")
+    };
     assert_eq!((holder.pid, holder.worker), (std::process::id(), first));
     drop(lock);
-    assert!(ClaimLock::try_take(&file, &second).unwrap().is_ok());
-    let missing = ClaimLock::try_take(&folder.path().join("none/a.lock"), &second);
-    assert!(matches!(missing, Err(StoreError::Open(_))));
+    assert!(ClaimLock::acquire(&file, &second).is_ok());
+    let missing = ClaimLock::acquire(&folder.path().join("none/a.lock"), &second);
+    assert!(matches!(missing, Err(ClaimLockError::Store(StoreError::Open(_)))));
 }
 
 /// Commits, and says that it does not know.
@@ -570,7 +576,7 @@ struct Forgetful {
 }
 
 impl Db for Forgetful {
-    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
             let done = self.inner.commit(writes, urgency).await?;
             match self.forgets.load(Ordering::Relaxed) {
@@ -580,7 +586,7 @@ impl Db for Forgetful {
         })
     }
 
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         self.inner.query(sql, params)
     }
 }
@@ -591,12 +597,12 @@ async fn after_an_unknown_commit_the_position_tells() {
     let store = Store::with_db(Arc::clone(&db) as Arc<dyn Db>);
     let mut claim = claimed(&store, "run_a").await;
     db.forgets.store(true, Ordering::Relaxed);
-    let unknown = store.append(&mut claim, entry("b")).await;
+    let unknown = store.journal().append(&mut claim, entry("b")).await;
     assert!(matches!(unknown, Err(StoreError::Unknown { .. })));
     assert_eq!(claim.next_seq, 2, "not moved, as nothing is known");
-    let at = store.position(&claim.run).await.unwrap().unwrap();
+    let at = store.runs().position(&claim.run).await.unwrap().unwrap();
     assert_eq!(at, Position { epoch: 1, next_seq: 3, status: Status::Running });
-    let made = store.create_run(&new_run("run_b")).await;
+    let made = store.queue().create_run(&new_run("run_b")).await;
     assert!(matches!(made, Err(StoreError::Unknown { .. })));
 }
 
@@ -624,11 +630,11 @@ async fn a_second_open_in_one_process_is_refused_and_the_locks_of_the_first_stay
     let before = id(&log);
     from_a_second_process(&path);
     assert_eq!(id(&log), before, "nobody took the log away");
-    store.create_run(&new_run("run_a")).await.unwrap();
+    store.queue().create_run(&new_run("run_a")).await.unwrap();
     from_a_second_process(&path);
     drop(store);
     let store = Store::open(&path).unwrap();
-    assert_eq!(store.load(&RunId::new("run_a")).await.unwrap().entries.len(), 1);
+    assert_eq!(store.journal().load(&RunId::new("run_a")).await.unwrap().entries.len(), 1);
 }
 
 /// An open that fails gives its right back.
@@ -664,7 +670,7 @@ fn tables_that_appear_during_a_look_are_not_taken_for_those_of_another_program()
         };
         conn.progress_handler(1, Some(made_then)).unwrap();
         let found = super::migrate::read(&conn, &file).unwrap();
-        assert!(!matches!(found, Found::Foreign), "at step {moment}");
+        assert!(!matches!(found, FoundSchema::Foreign), "at step {moment}");
     }
 }
 

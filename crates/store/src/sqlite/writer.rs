@@ -7,8 +7,8 @@
 //! No timer: a batch forms while the previous one is made durable. Only lazy requests wait, for a
 //! critical one or 200 ms.
 
-use super::session::Session;
-use crate::db::{DbError, Done, Urgency};
+use super::session::SqliteSession;
+use crate::db::{DbError, Urgency, WriteResult};
 use everloop_types::{SqlValue, Write};
 use rusqlite::hooks::Wal;
 use std::{
@@ -27,17 +27,21 @@ const LAZY_WAIT: Duration = Duration::from_millis(200);
 /// Pages in the log (16 MB) at which it is copied back: rarely enough that many batches share it.
 const CHECKPOINT_PAGES: i32 = 4_000;
 
-/// One logical transaction and who waits for it.
-pub(super) struct Request {
+/// One logical transaction, and where its result goes.
+pub(super) struct WriteRequest {
     pub(super) writes: Vec<Write>,
     pub(super) urgency: Urgency,
-    pub(super) answer: oneshot::Sender<Answer>,
+    pub(super) answer: oneshot::Sender<WriteReply>,
 }
 
-type Answer = Result<Vec<Done>, DbError>;
+type WriteReply = Result<Vec<WriteResult>, DbError>;
 
 /// Runs until every sender is gone.
-pub(super) fn run(mut session: Session, requests: &Receiver<Request>, commits: &Arc<AtomicU64>) {
+pub(super) fn run(
+    mut session: SqliteSession,
+    requests: &Receiver<WriteRequest>,
+    commits: &Arc<AtomicU64>,
+) {
     let log_pages = Arc::new(AtomicI32::new(0));
     let seen = Arc::clone(&log_pages);
     let hooked = session.conn.wal_hook(Some(move |_: &mut Wal, pages| {
@@ -45,7 +49,7 @@ pub(super) fn run(mut session: Session, requests: &Receiver<Request>, commits: &
         Ok(())
     }));
     hooked.expect("a hook needs no disk");
-    let mut waiting = Waiting::default();
+    let mut waiting = PendingBatch::default();
     while waiting.fill(requests) {
         let batch = std::mem::take(&mut waiting.batch);
         perform(&mut session, batch, commits);
@@ -55,15 +59,15 @@ pub(super) fn run(mut session: Session, requests: &Receiver<Request>, commits: &
 
 /// The requests of the next commit.
 #[derive(Default)]
-struct Waiting {
-    batch: Vec<Request>,
+struct PendingBatch {
+    batch: Vec<WriteRequest>,
     bytes: usize,
     due: Option<Instant>,
 }
 
-impl Waiting {
+impl PendingBatch {
     /// Waits until there is a batch to commit. `false` when no more can come and none is left.
-    fn fill(&mut self, requests: &Receiver<Request>) -> bool {
+    fn fill(&mut self, requests: &Receiver<WriteRequest>) -> bool {
         (self.bytes, self.due) = (0, None);
         loop {
             let next = match self.due {
@@ -82,8 +86,9 @@ impl Waiting {
         }
     }
 
-    /// Takes a request and all that wait behind it. Critical if any is, or if the batch is full.
-    fn take(&mut self, first: Request, requests: &Receiver<Request>) -> Urgency {
+    /// Takes a request and all that are queued behind it. Critical if any is, or if the batch is
+    /// full.
+    fn take(&mut self, first: WriteRequest, requests: &Receiver<WriteRequest>) -> Urgency {
         let mut next = Some(first);
         let mut urgency = Urgency::Lazy;
         while let Some(request) = next {
@@ -111,21 +116,34 @@ fn size(writes: &[Write]) -> usize {
     writes.iter().flat_map(|write| &write.params).map(value).sum()
 }
 
-fn perform(session: &mut Session, batch: Vec<Request>, commits: &AtomicU64) {
+fn perform(session: &mut SqliteSession, batch: Vec<WriteRequest>, commits: &AtomicU64) {
+    let began = Instant::now();
     let answers = match grouped(session, &batch) {
         Some(answers) => answers,
         // SQLite gave the whole transaction up, so nothing took place: each one on its own.
         None => batch.iter().map(|request| session.transaction(&request.writes)).collect(),
     };
     commits.fetch_add(1, Ordering::Relaxed);
+    log_commit(&batch, &answers, began);
     for (request, answer) in batch.into_iter().zip(answers) {
-        // Whoever dropped the future does not want to know.
+        // The caller may have dropped the future.
         let _ = request.answer.send(answer);
     }
 }
 
+fn log_commit(batch: &[WriteRequest], answers: &[WriteReply], began: Instant) {
+    if !tracing::enabled!(tracing::Level::DEBUG) {
+        return;
+    }
+    let rows: u64 = answers.iter().flatten().flatten().map(|result| result.touched).sum();
+    let transactions = batch.len();
+    let failed = answers.iter().filter(|answer| answer.is_err()).count();
+    let us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+    tracing::debug!(transactions, rows, failed, us, "commit");
+}
+
 /// All requests in one commit, each with an answer of its own. `None` if they must be repeated.
-fn grouped(session: &mut Session, batch: &[Request]) -> Option<Vec<Answer>> {
+fn grouped(session: &mut SqliteSession, batch: &[WriteRequest]) -> Option<Vec<WriteReply>> {
     if let [only] = batch {
         return Some(vec![session.transaction(&only.writes)]);
     }
@@ -150,7 +168,7 @@ fn grouped(session: &mut Session, batch: &[Request]) -> Option<Vec<Answer>> {
 }
 
 /// Leaves autocommit on, so that all are repeated, if a savepoint cannot be undone.
-fn savepoint(session: &mut Session, writes: &[Write]) -> Answer {
+fn savepoint(session: &mut SqliteSession, writes: &[Write]) -> WriteReply {
     session.control("SAVEPOINT one")?;
     let answer = session.run_all(writes);
     if session.conn.is_autocommit() {
@@ -163,8 +181,9 @@ fn savepoint(session: &mut Session, writes: &[Write]) -> Answer {
     answer
 }
 
-/// After the answers, so that nobody waits for it. Passive: readers are never disturbed.
-fn checkpoint(session: &mut Session, log_pages: &AtomicI32) {
+/// After the results are sent, so that no caller waits for it. Passive: readers are never
+/// disturbed.
+fn checkpoint(session: &mut SqliteSession, log_pages: &AtomicI32) {
     if log_pages.load(Ordering::Relaxed) < CHECKPOINT_PAGES {
         return;
     }

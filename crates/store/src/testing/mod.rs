@@ -13,7 +13,7 @@
 
 mod proxy;
 
-pub use proxy::{Cut, PgProxy};
+pub use proxy::{PgProxy, ProxyCut};
 
 use crate::{PgOptions, Store};
 use std::{
@@ -82,7 +82,7 @@ struct Keeper {
 impl Drop for Keeper {
     fn drop(&mut self) {
         self.orders = None;
-        // The server is gone when this returns; there is nobody to tell of an error.
+        // The server is gone when this returns; there is no one to report an error to.
         let _ = self.process.wait();
     }
 }
@@ -171,7 +171,7 @@ impl PgServer {
     /// Starts it and waits until it answers.
     ///
     /// # Panics
-    /// If it does not within a minute; the words are those of its log.
+    /// If it does not within a minute; the message is its log.
     pub fn start(&self) {
         self.order("start");
         let began = Instant::now();

@@ -1,4 +1,4 @@
-//! A way to the server that can be cut at the worst moment.
+//! A proxy to the server that can be cut at the worst time.
 
 use super::{PgServer, PgTestDb};
 use std::{
@@ -16,8 +16,8 @@ use tokio::{
 
 /// Where the way is cut, once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cut {
-    /// When a commit is asked for: the server never hears of it.
+pub enum ProxyCut {
+    /// When a commit is asked for: the server never receives it.
     BeforeCommit,
     /// When the server has committed: its answer is lost.
     AfterCommit,
@@ -26,12 +26,12 @@ pub enum Cut {
 /// A proxy on the loopback. Ends with the runtime that it was started on.
 pub struct PgProxy {
     address: SocketAddr,
-    state: Arc<State>,
+    state: Arc<ProxyState>,
 }
 
 #[derive(Default)]
-struct State {
-    cut: Mutex<Option<Cut>>,
+struct ProxyState {
+    cut: Mutex<Option<ProxyCut>>,
     turns: AtomicU64,
 }
 
@@ -42,7 +42,7 @@ impl PgProxy {
     /// If there is none.
     pub async fn start(server: &PgServer) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let (address, state) = (listener.local_addr().unwrap(), Arc::<State>::default());
+        let (address, state) = (listener.local_addr().unwrap(), Arc::<ProxyState>::default());
         let (socket, shared) = (server.socket(), Arc::clone(&state));
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
@@ -65,18 +65,22 @@ impl PgProxy {
     }
 
     /// Cuts the next commit.
-    pub fn cut(&self, cut: Cut) {
+    pub fn cut(&self, cut: ProxyCut) {
         *self.state.cut.lock().unwrap_or_else(PoisonError::into_inner) = Some(cut);
     }
 
-    /// How often a client has spoken after it had heard something: the round trips.
+    /// How often a client has sent something after it received something: the round trips.
     #[must_use]
     pub fn turns(&self) -> u64 {
         self.state.turns.load(Ordering::Relaxed)
     }
 }
 
-async fn carry(mut client: TcpStream, mut server: UnixStream, state: &State) -> io::Result<()> {
+async fn carry(
+    mut client: TcpStream,
+    mut server: UnixStream,
+    state: &ProxyState,
+) -> io::Result<()> {
     let mut heard = true;
     let mut asked = Vec::new();
     let (mut from_client, mut from_server) = (vec![0; 1 << 16], vec![0; 1 << 16]);
@@ -93,7 +97,7 @@ async fn carry(mut client: TcpStream, mut server: UnixStream, state: &State) -> 
                 heard = false;
                 asked.extend_from_slice(sent);
                 if let Some(cut) = commit_to_cut(&asked, state) {
-                    if cut == Cut::AfterCommit {
+                    if cut == ProxyCut::AfterCommit {
                         server.write_all(sent).await?;
                         // Whatever it says, it says it when it has committed.
                         let _answer = server.read(&mut from_server).await?;
@@ -116,7 +120,7 @@ async fn carry(mut client: TcpStream, mut server: UnixStream, state: &State) -> 
 }
 
 /// A commit is the last thing that is asked, in one short message of its own.
-fn commit_to_cut(asked: &[u8], state: &State) -> Option<Cut> {
+fn commit_to_cut(asked: &[u8], state: &ProxyState) -> Option<ProxyCut> {
     if !asked.ends_with(b"Q\0\0\0\x0bCOMMIT\0") {
         return None;
     }

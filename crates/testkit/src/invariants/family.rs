@@ -4,7 +4,7 @@ use super::{Watched, acts_fit_journal, ensure, holds_always, read};
 use crate::stage::tree;
 use everloop_engine::History;
 use everloop_store::Store;
-use everloop_types::journal::{EffectPlanned, Entry, Input, Kind, Letter};
+use everloop_types::journal::{EffectPlanned, Entry, InboxMessage, Input, Kind};
 use everloop_types::{RunId, Status};
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub(super) async fn members(watched: &Watched<'_>) -> Result<Vec<Member>, String
     let runs = tree(watched.store, watched.run).await.map_err(|error| error.to_string())?;
     let mut members = Vec::new();
     for run in runs {
-        let row = watched.store.run(&run).await.map_err(|error| error.to_string())?;
+        let row = watched.store.runs().get(&run).await.map_err(|error| error.to_string())?;
         let loop_name = row.ok_or("no row")?.loop_name;
         let one = Watched { run: &run, loop_name: &loop_name, ..*watched };
         let (history, status) = read(&one).await?;
@@ -42,7 +42,7 @@ pub(super) async fn members(watched: &Watched<'_>) -> Result<Vec<Member>, String
 
 /// A child exists if and only if its parent's journal says so.
 async fn children_are_on_record(store: &Store, parent: &Member) -> Result<(), String> {
-    let there = store.children(&parent.run).await.map_err(|error| error.to_string())?;
+    let there = store.runs().children(&parent.run).await.map_err(|error| error.to_string())?;
     let there: BTreeSet<RunId> = there.into_iter().map(|child| child.run).collect();
     let said = parent.history.entries.iter().filter_map(|entry| match &entry.kind {
         Kind::Delegated(delegated) => Some(delegated.to.clone()),
@@ -59,7 +59,7 @@ async fn ends_are_told(store: &Store, member: &Member, all: &[Member]) -> Result
     for child in all.iter().filter(of) {
         let heard = letters(store, member).await?;
         let heard = heard.iter().any(|letter| match letter {
-            Letter::Child(ended) => ended.child == child.run,
+            InboxMessage::Child(ended) => ended.child == child.run,
             _ => false,
         });
         let (over, done) = (member.status.is_final(), child.status.is_final());
@@ -70,20 +70,20 @@ async fn ends_are_told(store: &Store, member: &Member, all: &[Member]) -> Result
             format!("nobody was told that {} is over", child.run)
         })?;
         let told = letters(store, child).await?;
-        let told = told.iter().any(|letter| matches!(letter, Letter::Cancel { .. }));
+        let told = told.iter().any(|letter| matches!(letter, InboxMessage::Cancel { .. }));
         ensure(told || !over || done, || format!("{} works for a run that is over", child.run))?;
     }
     Ok(())
 }
 
 /// The letters that a run has taken, and those that it has not.
-async fn letters(store: &Store, member: &Member) -> Result<Vec<Letter>, String> {
-    let unread = store.unread(&member.run).await.map_err(|error| error.to_string())?;
+async fn letters(store: &Store, member: &Member) -> Result<Vec<InboxMessage>, String> {
+    let unread = store.inbox().unread(&member.run).await.map_err(|error| error.to_string())?;
     let taken = member.history.entries.iter().filter_map(|entry| match &entry.kind {
         Kind::Input(Input { letter, .. }) => Some(letter.clone()),
         _ => None,
     });
-    Ok(taken.chain(unread.letters.into_iter().map(|(_, letter)| letter)).collect())
+    Ok(taken.chain(unread.messages.into_iter().map(|(_, letter)| letter)).collect())
 }
 
 /// All runs of a tree together make no more model calls than its first run may, last words apart.
@@ -100,7 +100,7 @@ fn within_one_budget(member: &Member, all: &[Member]) -> Result<(), String> {
         false
     };
     let planned =
-        |entry: &&Entry| matches!(entry.kind, Kind::EffectPlanned(EffectPlanned::CallModel { .. }));
+        |entry: &&Entry| matches!(entry.kind, Kind::EffectPlanned(EffectPlanned::CallModel(_)));
     let calls = |one: &Member| one.history.entries.iter().filter(planned).count();
     let calls: usize = all.iter().filter(|one| below(one)).map(calls).sum();
     let within = most == 0 || calls <= most as usize + 1;

@@ -1,8 +1,10 @@
 //! The same work under every loop: batches of calls, then an answer.
 
-use super::{Scenario, asks, goal_done, item_done, lists_one, marks_one, plan, says, thinks};
-use everloop_loops::LOOPS;
+use super::Scenario;
+use everloop_loops::replies::SampleTask;
+use everloop_loops::{LOOPS, LoopSpec};
 use everloop_models::Scripted;
+use everloop_types::{Reply, ToolCall};
 use serde_json::{Value, json};
 
 /// One call: a tool and its arguments.
@@ -14,8 +16,7 @@ pub fn errand(loop_name: &'static str, tool: &'static str, what: &str) -> Scenar
     worked(loop_name, "an errand", &[vec![(tool, json!({ "what": what }))]])
 }
 
-/// Makes these calls, batch by batch, and says that it is done. A new loop has to say how it does
-/// so.
+/// Makes these calls, batch by batch, and says that it is done, as the loop's sample does it.
 ///
 /// # Panics
 /// If there is no such loop.
@@ -24,63 +25,18 @@ pub(crate) fn worked(
     name: &'static str,
     batches: &[Vec<Wanted>],
 ) -> Scenario {
-    let calls = batches.iter().map(|batch| called(batch));
-    let done = || Scripted::says("done");
-    let script: Vec<Scripted> = match loop_name {
-        "plan-replan" => {
-            let acts = batches.iter().flatten().flat_map(acted);
-            let ends = [item_done("did it"), goal_done("done")];
-            [plan(&["do it"])].into_iter().chain(acts).chain(ends).collect()
-        }
-        "react" => calls.chain([done()]).collect(),
-        "plan-execute-think" => {
-            let last = batches.len().saturating_sub(1);
-            let round =
-                |(n, batch): (usize, &Vec<Wanted>)| [stepped(batch), thinks("done", n == last)];
-            batches.iter().enumerate().flat_map(round).collect()
-        }
-        "tool-driven" | "task-driven" => {
-            let ends = [marks_one("completed"), done()];
-            [lists_one()].into_iter().chain(calls).chain(ends).collect()
-        }
-        "staged" | "hybrid" => {
-            let ends = [Scripted::says("did it"), done()];
-            [lists_one()].into_iter().chain(calls).chain(ends).collect()
-        }
-        "autonomous" => {
-            let end = Scripted::says("<final>done</final>");
-            batches.iter().map(|batch| tagged(batch)).chain([end]).collect()
-        }
-        other => panic!("what would {other} do?"),
-    };
+    let spec = LoopSpec::named(loop_name).expect("a loop of that name");
+    let used = |(tool, args): &Wanted| ((*tool).to_owned(), args.clone());
+    let batches = batches.iter().map(|batch| batch.iter().map(used).collect()).collect();
+    let task = SampleTask::single("do it", batches, "done");
+    let script = (spec.sample)(&task).into_iter().map(scripted).collect();
     Scenario::new(name, loop_name, script)
 }
 
-fn called(batch: &[Wanted]) -> Scripted {
-    let one = |reply: Scripted, (tool, args): &Wanted| reply.and_calls(*tool, args.clone());
-    batch.iter().fold(Scripted::default(), one)
-}
-
-/// One action, or a question after which the plan is looked at again.
-fn acted((tool, args): &Wanted) -> Vec<Scripted> {
-    if *tool == "ask_user" {
-        let again = json!([{"task": "do it", "completed": false}]);
-        let question = args["question"].as_str().unwrap_or_default();
-        return vec![asks(question), says(json!({"status": "replanned", "plan": again}))];
-    }
-    vec![says(json!({"status": "continue", "current_step": "act", "question": null,
-        "response": null, "next_action": {"tool": tool, "input": args}}))]
-}
-
-fn stepped(batch: &[Wanted]) -> Scripted {
-    let step = |(tool, args): &Wanted| json!({"tool": tool, "arguments": args});
-    let steps: Vec<Value> = batch.iter().map(step).collect();
-    Scripted::calls("plan_tool_call", json!({"steps": steps, "reasoning": "as asked"}))
-}
-
-fn tagged(batch: &[Wanted]) -> Scripted {
-    let tag = |(tool, args): &Wanted| format!("<tool name=\"{tool}\">{args}</tool>");
-    Scripted::says(format!("<think>hm</think>{}", batch.iter().map(tag).collect::<String>()))
+fn scripted(reply: Reply) -> Scripted {
+    let args = |call: &ToolCall| serde_json::from_str(&call.args).unwrap_or_default();
+    let add = |said: Scripted, call: &ToolCall| said.and_calls(call.tool.clone(), args(call));
+    reply.calls.iter().fold(Scripted::says(reply.text), add)
 }
 
 /// The loop that takes over from another one in the sweeps: the next, so that each has its turn.

@@ -9,7 +9,7 @@ use super::story::Story;
 use crate::clock::VirtualClock;
 use crate::points::{Gate, InTime, Passing, Point};
 use everloop_engine::{Clock, Pause, Signal};
-use everloop_store::{Db, DbError, DbFuture, Done, MemoryDb, Row, Urgency};
+use everloop_store::{Db, DbError, DbFuture, MemoryDb, SqlRow, Urgency, WriteResult};
 use everloop_types::{SqlValue, UtcMs, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -186,7 +186,11 @@ impl BodyDb {
     }
 
     /// A transaction that is under way may arrive after its sender has died.
-    async fn write(&self, writes: Vec<Write>, urgency: Urgency) -> Result<Vec<Done>, DbError> {
+    async fn write(
+        &self,
+        writes: Vec<Write>,
+        urgency: Urgency,
+    ) -> Result<Vec<WriteResult>, DbError> {
         if !self.body.outlives || self.body.draw(|chance| chance.one_in(2)) {
             self.body.dawdle(20).await;
             self.body.reaches().await;
@@ -203,7 +207,7 @@ impl BodyDb {
 }
 
 impl Db for BodyDb {
-    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<Done>> {
+    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
             self.body.reaches().await;
             let fault = self.fault();
@@ -229,7 +233,7 @@ impl Db for BodyDb {
         })
     }
 
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         Box::pin(async move {
             self.body.reaches().await;
             let rows = self.inner.query(sql, params).await;

@@ -3,9 +3,10 @@
 
 use super::Cast;
 use super::chance::Chance;
-use everloop_engine::{Clock, History};
+use everloop_engine::History;
+use everloop_ports::Clock;
 use everloop_store::Store;
-use everloop_types::journal::{Letter, WaitingOn};
+use everloop_types::journal::{InboxMessage, WaitingOn};
 use everloop_types::{Question, RunId, Status};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +30,7 @@ pub(super) async fn attend(cast: Arc<Cast>, run: RunId, mut chance: Chance) {
         let passed = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         if steers_at.is_some_and(|at| at <= passed) {
             steers_at = None;
-            let letter = Letter::Steer { text: "keep it short".to_owned() };
+            let letter = InboxMessage::Steer { text: "keep it short".to_owned() };
             person.send("steer", &letter).await;
         }
         if cancels_at.is_some_and(|at| at <= passed) {
@@ -55,27 +56,27 @@ impl Person {
     }
 
     async fn status(&self) -> Status {
-        let row = self.store().run(&self.run).await.expect("readable");
+        let row = self.store().runs().get(&self.run).await.expect("readable");
         row.expect("exists").status
     }
 
     async fn cancel(&self) {
-        self.send("cancel", &Letter::Cancel { by: "person".to_owned() }).await;
+        self.send("cancel", &InboxMessage::Cancel { by: "person".to_owned() }).await;
     }
 
-    async fn send(&self, dedupe: &str, letter: &Letter) {
+    async fn send(&self, dedupe: &str, letter: &InboxMessage) {
         self.send_to(&self.run, dedupe, letter).await;
     }
 
-    async fn send_to(&self, run: &RunId, dedupe: &str, letter: &Letter) {
-        let sent = self.store().send(run, dedupe, letter, self.cast.time.now()).await;
+    async fn send_to(&self, run: &RunId, dedupe: &str, letter: &InboxMessage) {
+        let sent = self.store().inbox().send(run, dedupe, letter, self.cast.time.now()).await;
         let sent = sent.expect("the letter is written");
         self.cast.story.tell(|| format!("person: {dedupe} to {run}: {sent:?}"));
     }
 
     /// The run's own question, or that of the run which all others wait for.
     async fn open_question(&self) -> Option<(RunId, Question)> {
-        let below = self.store().descendants(&self.run).await.ok()?;
+        let below = self.store().runs().descendants(&self.run).await.ok()?;
         let run = below.last().unwrap_or(&self.run);
         let history = History::read(self.store(), run).await.ok()??;
         match history.state_at(i64::MAX).ok()?.waiting_on() {
@@ -105,7 +106,7 @@ impl Person {
 
     async fn say(&self, run: &RunId, question: &Question, text: &str) {
         let (text, by) = (text.to_owned(), "person".to_owned());
-        let letter = Letter::Answer { question: question.id.clone(), text, by };
+        let letter = InboxMessage::Answer { question: question.id.clone(), text, by };
         self.send_to(run, &question.id, &letter).await;
     }
 }

@@ -6,10 +6,9 @@ use super::{Cast, LEASE};
 use crate::points::Gate;
 use crate::stage::PointModel;
 use crate::world::registry;
-use everloop_engine::{Engine, Identity, Means, Report, Worker};
-use everloop_models::Model;
+use everloop_engine::{Engine, Environment, Identity, Report, Worker};
+use everloop_ports::{Model, Registry};
 use everloop_store::Store;
-use everloop_tools::Registry;
 use everloop_types::{Frame, ModelChoice, ModelError, WorkerId};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -99,7 +98,7 @@ impl Hands {
     }
 }
 
-impl Means for Hands {
+impl Environment for Hands {
     fn model(&self, choice: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         let model = self.models.get(&choice.name).expect("every run has a model");
         Ok((model.clone(), "x".to_owned()))

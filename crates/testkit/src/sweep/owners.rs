@@ -152,7 +152,7 @@ impl Traces {
         let acts = stage.world.acts().iter().filter(|act| act.tool != "look").count();
         let mut all = Self { epoch: 0, next_seq: 0, acts };
         for run in stage.tree().await {
-            let at = stage.store.position(&run).await.expect("readable").expect("exists");
+            let at = stage.store.runs().position(&run).await.expect("readable").expect("exists");
             all.epoch += at.epoch;
             all.next_seq += at.next_seq;
         }

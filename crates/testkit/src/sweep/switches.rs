@@ -138,7 +138,7 @@ impl Place<'_> {
         let history = History::read(&stage.store, &stage.run).await.expect("readable");
         let state = history.expect("exists").state_at(i64::MAX).expect("foldable");
         let named = state.successor() == Some(heir);
-        let exists = stage.store.run(heir).await.expect("readable").is_some();
+        let exists = stage.store.runs().get(heir).await.expect("readable").is_some();
         self.ensure(named == exists, || {
             format!("the first names its heir: {named}, the heir exists: {exists}")
         })?;

@@ -4,11 +4,11 @@
 //! a crash before that runs all of them again. Calls that may change something run one by one, and
 //! each outcome is durable before the next call begins.
 
-use everloop_engine::{Clock, Engine, History, Identity, Means, Rules, Submission, Verdict};
-use everloop_models::{Model, Scripted, ScriptedModel};
+use everloop_engine::{Engine, Environment, History, Identity, Rules, Submission, Verdict};
+use everloop_models::{Scripted, ScriptedModel};
+use everloop_ports::{CallContext, Clock, Done, Model, Registry, Tool};
 use everloop_store::Store;
 use everloop_testkit::VirtualClock;
-use everloop_tools::{CallContext, Done, Registry, Tool};
 use everloop_types::journal::Kind;
 use everloop_types::{
     Approval, EffectClass, Frame, Goal, Handling, ModelChoice, ModelError, Observation, OnUnknown,
@@ -59,7 +59,7 @@ impl Tool for Wait {
 
 struct Props(Arc<ScriptedModel>, Arc<Registry>);
 
-impl Means for Props {
+impl Environment for Props {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Ok((self.0.clone(), "x".to_owned()))
     }
@@ -112,14 +112,15 @@ impl Batch {
     /// Drives for so long at most, and dies then.
     async fn drive(&self, name: &str, most: Duration) {
         let engine = self.engine(name);
-        self.store.requeue_orphans(self.clock.now()).await.unwrap();
-        let claim = self.store.claim_run(&engine.identity().worker, &self.run, self.clock.now());
+        self.store.queue().requeue_orphans(self.clock.now()).await.unwrap();
+        let claim =
+            self.store.queue().claim_run(&engine.identity().worker, &self.run, self.clock.now());
         let claim = claim.await.unwrap().unwrap();
         let _ = tokio::time::timeout(most, engine.drive(claim)).await;
     }
 
     async fn outcomes(&self) -> usize {
-        let entries = self.store.journal(&self.run, 0, usize::MAX).await.unwrap();
+        let entries = self.store.journal().entries(&self.run, 0, usize::MAX).await.unwrap();
         let finished = |kind: &Kind| matches!(kind, Kind::EffectFinished(_));
         entries.iter().filter(|entry| finished(&entry.kind)).count()
     }

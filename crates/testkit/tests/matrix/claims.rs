@@ -49,7 +49,7 @@ async fn claim_all(store: &Store, worker: WorkerId, pause: Duration) -> Got {
     let (mut mine, mut times) = (Vec::new(), Vec::new());
     loop {
         let began = Instant::now();
-        let claims = store.claim(&worker, 1, 8).await.unwrap();
+        let claims = store.queue().claim(&worker, 1, 8).await.unwrap();
         times.push(began.elapsed());
         if claims.is_empty() {
             return (mine, times);
@@ -69,7 +69,7 @@ async fn sixty_four_claim_all(pause: Duration, counted: Counted) -> Duration {
         tokio::spawn(async move {
             // Everybody is connected before the first one claims.
             let away = RunFilter { statuses: Vec::new(), before: None, most: 1 };
-            store.runs(&away).await.unwrap();
+            store.runs().list(&away).await.unwrap();
             start.wait().await;
             tokio::time::sleep(pause * n / 64).await;
             claim_all(&store, WorkerId::new(format!("w{n}")), pause).await
@@ -108,17 +108,17 @@ async fn row_15_sixty_four_workers_claim_each_of_ten_thousand_runs_once() {
 async fn row_12_whoever_reaps_and_whoever_claims_at_once_get_each_run_once() {
     let (_database, store) = ready(400, Counted::NotYet).await;
     let dead = WorkerId::new("dead");
-    store.register(&dead, "test", "", 0).await.unwrap();
-    while !store.claim(&dead, 1, 100).await.unwrap().is_empty() {}
+    store.workers().register(&dead, "test", "", 0).await.unwrap();
+    while !store.queue().claim(&dead, 1, 100).await.unwrap().is_empty() {}
     let racers = (0..16).map(|n| {
         let store = store.clone();
         tokio::spawn(async move {
             let worker = WorkerId::new(format!("w{n}"));
-            store.register(&worker, "test", "", 3_600_000).await.unwrap();
+            store.workers().register(&worker, "test", "", 3_600_000).await.unwrap();
             let (mut mine, mut orphans) = (Vec::new(), 0);
             for _ in 0..20 {
-                orphans += store.reap(1).await.unwrap().len();
-                let claims = store.claim(&worker, 1, 3).await.unwrap();
+                orphans += store.workers().reap(1).await.unwrap().len();
+                let claims = store.queue().claim(&worker, 1, 3).await.unwrap();
                 mine.extend(claims.into_iter().map(|claim| (claim.run, claim.epoch)));
             }
             (mine, orphans)
@@ -160,11 +160,11 @@ async fn row_16_claims_stay_quick_while_a_long_transaction_holds_back_vacuum() {
     let (mut times, mut updates) = (Vec::new(), 0);
     for now in 1..=1_500 {
         let began = Instant::now();
-        let claims = store.claim(&worker, now, 2).await.unwrap();
+        let claims = store.queue().claim(&worker, now, 2).await.unwrap();
         times.push(began.elapsed());
         updates += 2 * claims.len();
         for claim in &claims {
-            store.release(claim, now).await.unwrap();
+            store.queue().release(claim, now).await.unwrap();
         }
     }
     assert!(is_held(&store).await, "the long question ended too soon");

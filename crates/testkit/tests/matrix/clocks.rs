@@ -1,10 +1,10 @@
 //! Row 23: clocks that are set, and machines that sleep.
 
-use everloop_engine::{Clock, Driven, Engine, Identity, Means, Pause, Rules, Submission, Worker};
-use everloop_models::{Model, Scripted, ScriptedModel};
+use everloop_engine::{Driven, Engine, Environment, Identity, Rules, Submission, Worker};
+use everloop_models::{Scripted, ScriptedModel};
+use everloop_ports::{Clock, Model, Pause, Registry};
 use everloop_store::Store;
 use everloop_testkit::VirtualClock;
-use everloop_tools::Registry;
 use everloop_types::journal::Kind;
 use everloop_types::{
     Frame, Goal, ModelChoice, ModelError, ModelErrorKind, RunId, Status, UtcMs, WorkerId,
@@ -31,7 +31,7 @@ impl Clock for Set {
 
 struct Props(Arc<ScriptedModel>);
 
-impl Means for Props {
+impl Environment for Props {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Ok((self.0.clone(), "x".to_owned()))
     }
@@ -53,7 +53,8 @@ async fn parked(clock: &Arc<Set>) -> (Arc<Engine>, RunId) {
     let goal = Goal { text: "goal".to_owned(), ..Goal::default() };
     let loop_name = "react".to_owned();
     let run = engine.submit(Submission { loop_name, goal, frame, idem_key: None }).await.unwrap();
-    let claim = engine.store().claim_run(&engine.identity().worker, &run, clock.now()).await;
+    let claim =
+        engine.store().queue().claim_run(&engine.identity().worker, &run, clock.now()).await;
     let driven = engine.drive(claim.unwrap().unwrap()).await.unwrap();
     assert!(matches!(driven, Driven::Parked(_)), "{driven:?}");
     (engine, run)
@@ -68,8 +69,8 @@ async fn claims_after(jump_ms: i64, pass_ms: u64) -> (Status, i64, usize) {
     for _ in 0..3 {
         Worker::new(engine.clone(), 4).drain(|_| {}).await.unwrap();
     }
-    let row = engine.store().run(&run).await.unwrap().unwrap();
-    let entries = engine.store().journal(&run, 0, usize::MAX).await.unwrap();
+    let row = engine.store().runs().get(&run).await.unwrap().unwrap();
+    let entries = engine.store().journal().entries(&run, 0, usize::MAX).await.unwrap();
     let replies = entries.iter().filter(|e| matches!(e.kind, Kind::EffectFinished(_))).count();
     (row.status, row.lease.epoch, replies)
 }

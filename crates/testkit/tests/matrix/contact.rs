@@ -1,12 +1,12 @@
 //! Row 11: the database is out of reach for one worker while its effects run.
 
 use everloop_engine::{
-    Clock, Engine, Identity, LeaseTimes, Means, Report, Rules, Submission, Worker,
+    Engine, Environment, Identity, LeaseTimes, Report, Rules, Submission, Worker,
 };
-use everloop_models::{Model, Scripted, ScriptedModel};
-use everloop_store::{Db, DbFuture, Done as Wrote, MemoryDb, Row, Store, Urgency};
+use everloop_models::{Scripted, ScriptedModel};
+use everloop_ports::{CallContext, Clock, Done, Model, Registry, Tool};
+use everloop_store::{Db, DbFuture, MemoryDb, SqlRow, Store, Urgency, WriteResult as Wrote};
 use everloop_testkit::VirtualClock;
-use everloop_tools::{CallContext, Done, Registry, Tool};
 use everloop_types::{
     Approval, EffectClass, Frame, Goal, Handling, ModelChoice, ModelError, Observation, OnUnknown,
     SqlValue, Status, WorkerId, Write,
@@ -38,7 +38,7 @@ impl Db for Line {
         })
     }
 
-    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<Row>> {
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
         Box::pin(async move {
             self.reaches().await;
             self.inner.query(sql, params).await
@@ -97,7 +97,7 @@ impl Tool for Endless {
 
 struct Props(Arc<ScriptedModel>, Arc<Registry>);
 
-impl Means for Props {
+impl Environment for Props {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Ok((self.0.clone(), "x".to_owned()))
     }
@@ -157,7 +157,7 @@ async fn row_11_a_worker_that_cannot_reach_the_database_stops_before_another_tak
     let cut_at = clock.since_boot_ms();
     cut.send(false).unwrap();
     clock.pause(45_000).await;
-    let row = store.run(&run).await.unwrap().unwrap();
+    let row = store.runs().get(&run).await.unwrap().unwrap();
     assert_eq!(row.status, Status::Unsettled, "the other drove it to its end");
     let dropped = calls.lock().unwrap().dropped[0] - cut_at;
     let taken = theirs.lock().unwrap()[0] - cut_at;
@@ -165,12 +165,12 @@ async fn row_11_a_worker_that_cannot_reach_the_database_stops_before_another_tak
     assert!(dropped <= 20_000 && dropped < taken, "dropped {dropped}, taken {taken}");
     assert!((20_000..=40_000).contains(&taken), "taken over after {taken} ms");
     assert_eq!(calls.lock().unwrap().begun.len(), 1, "nobody made the call again");
-    let at = store.position(&run).await.unwrap();
+    let at = store.runs().position(&run).await.unwrap();
     cut.send(true).unwrap();
     clock.pause(60_000).await;
-    assert_eq!(store.position(&run).await.unwrap(), at, "it is back and wrote nothing");
+    assert_eq!(store.runs().position(&run).await.unwrap(), at, "it is back and wrote nothing");
     assert_eq!((calls.lock().unwrap().begun.len(), mine.lock().unwrap().len()), (1, 1));
-    assert_eq!(store.workers().await.unwrap().len(), 2, "it has its place again");
+    assert_eq!(store.workers().all().await.unwrap().len(), 2, "it has its place again");
     assert!(!first.is_finished() && !second.is_finished());
     tokio::time::timeout(Duration::from_secs(1), async {
         first.abort();

@@ -13,7 +13,7 @@ mod zombies;
 
 use everloop_store::testing::PgServer;
 use everloop_testkit::{Company, Database, parts};
-use everloop_types::{Rows, SqlValue, Write};
+use everloop_types::{Rows, SqlValue, Statement, Write};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -45,5 +45,5 @@ async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
 }
 
 fn write(sql: &'static str, params: Vec<SqlValue>) -> Write {
-    Write { sql, params, expect: Rows::Any }
+    Write { statement: Statement::screened(sql), params, expect: Rows::Any }
 }

@@ -3,11 +3,11 @@
 use super::{PROGRAM, part_named};
 use everloop_engine::Worker;
 use everloop_store::testing::PgServer;
-use everloop_store::{Claim, Commit, Limit, NewRun, Store, StoreError};
+use everloop_store::{Claim, Commit, NewRun, Store, StoreError, StoreLimit};
 use everloop_testkit::{
     Company, Database, Generation, Scenario, Stage, check, check_midway, ended, scenarios,
 };
-use everloop_types::journal::{Draft, EpochStarted, Kind, Letter, RunCreated};
+use everloop_types::journal::{Draft, EpochStarted, InboxMessage, Kind, RunCreated};
 use everloop_types::{ConversationId, Frame, Goal, RunId, WorkerId, digest_json};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
@@ -132,44 +132,43 @@ fn new_run(name: &str) -> NewRun {
         loop_name: "react".to_owned(),
         loop_ver: 1,
         frame: digest_json(&frame),
-        seed: 7,
         build: "test".to_owned(),
         policy_hash: String::new(),
     };
     let (run, conversation) = (RunId::new(name), ConversationId::new(name));
-    NewRun { run, conversation, created, frame, idem_key: None, priority: 0, now: 1 }
+    NewRun { run, conversation, created, frame, idem_key: None, now: 1 }
 }
 
 async fn claimed(store: &Store, name: &str) -> Claim {
-    store.create_run(&new_run(name)).await.unwrap();
-    store.claim_run(&WorkerId::new("w"), &RunId::new(name), 1).await.unwrap().unwrap()
+    store.queue().create_run(&new_run(name)).await.unwrap();
+    store.queue().claim_run(&WorkerId::new("w"), &RunId::new(name), 1).await.unwrap().unwrap()
 }
 
 /// A journal is really written up to each limit; what goes beyond is refused and changes nothing.
 async fn limits_hold(store: &Store) {
     let mut long = claimed(store, "run_long").await;
     for _ in 0..49 {
-        store.append(&mut long, entries(1_000, "b")).await.unwrap();
+        store.journal().append(&mut long, entries(1_000, "b")).await.unwrap();
     }
-    store.append(&mut long, entries(999, "b")).await.unwrap();
-    let beyond = store.append(&mut long, entries(1, "b")).await;
-    assert!(matches!(beyond, Err(StoreError::OverLimit { limit: Limit::Events, .. })));
-    assert_eq!(store.journal(&long.run, 49_998, usize::MAX).await.unwrap().len(), 2);
+    store.journal().append(&mut long, entries(999, "b")).await.unwrap();
+    let beyond = store.journal().append(&mut long, entries(1, "b")).await;
+    assert!(matches!(beyond, Err(StoreError::OverLimit { limit: StoreLimit::Events, .. })));
+    assert_eq!(store.journal().entries(&long.run, 49_998, usize::MAX).await.unwrap().len(), 2);
 
     let mut wide = claimed(store, "run_wide").await;
     let five_megabytes = "x".repeat(5 << 20);
     for _ in 0..12 {
-        store.append(&mut wide, entries(1, &five_megabytes)).await.unwrap();
+        store.journal().append(&mut wide, entries(1, &five_megabytes)).await.unwrap();
     }
-    let beyond = store.append(&mut wide, entries(1, &five_megabytes)).await;
-    assert!(matches!(beyond, Err(StoreError::OverLimit { limit: Limit::Bytes, .. })));
-    store.append(&mut wide, entries(1, "b")).await.unwrap();
-    assert_eq!(store.load(&wide.run).await.unwrap().entries.len(), 14);
+    let beyond = store.journal().append(&mut wide, entries(1, &five_megabytes)).await;
+    assert!(matches!(beyond, Err(StoreError::OverLimit { limit: StoreLimit::Bytes, .. })));
+    store.journal().append(&mut wide, entries(1, "b")).await.unwrap();
+    assert_eq!(store.journal().load(&wide.run).await.unwrap().entries.len(), 14);
 
-    let letter = Letter::Steer { text: "x".repeat(3 << 20) };
-    let beyond = store.send(&wide.run, "steer", &letter, 1).await;
-    assert!(matches!(beyond, Err(StoreError::OverLimit { limit: Limit::Letter, .. })));
-    assert_eq!(store.unread(&wide.run).await.unwrap().letters.len(), 0);
+    let letter = InboxMessage::Steer { text: "x".repeat(3 << 20) };
+    let beyond = store.inbox().send(&wide.run, "steer", &letter, 1).await;
+    assert!(matches!(beyond, Err(StoreError::OverLimit { limit: StoreLimit::InboxMessage, .. })));
+    assert_eq!(store.inbox().unread(&wide.run).await.unwrap().messages.len(), 0);
 }
 
 #[tokio::test]

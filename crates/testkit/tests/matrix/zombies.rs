@@ -38,7 +38,7 @@ async fn stands_still(child: &Child) {
 
 /// All that a worker could change.
 async fn traces(company: &Company, part: &Part, run: &RunId) -> (i64, i64, String) {
-    let at = company.store().position(run).await.unwrap().unwrap();
+    let at = company.store().runs().position(run).await.unwrap().unwrap();
     (at.epoch, at.next_seq, std::fs::read_to_string(&part.acts).unwrap_or_default())
 }
 

@@ -5,9 +5,9 @@
 use super::fetch::{Fetch, Fetched};
 use super::html::{Element, Page};
 use super::{Hit, SearchError, SearchProvider, first};
-use crate::tool::Boxed;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use everloop_ports::Boxed;
 use reqwest::Url;
 
 pub(super) const USUAL: &str = "https://www.bing.com";

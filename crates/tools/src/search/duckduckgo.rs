@@ -5,7 +5,7 @@
 use super::fetch::{Fetch, Fetched};
 use super::html::{Element, Page};
 use super::{Hit, SearchError, SearchProvider, first};
-use crate::tool::Boxed;
+use everloop_ports::Boxed;
 use reqwest::Url;
 
 pub(super) const USUAL: &str = "https://html.duckduckgo.com";

@@ -5,7 +5,7 @@ use super::fetch::{Fetch, Fetched};
 use super::html::Page;
 use super::text::plain;
 use super::{Hit, SearchError, SearchProvider, first};
-use crate::tool::Boxed;
+use everloop_ports::Boxed;
 use reqwest::Url;
 use serde::Deserialize;
 

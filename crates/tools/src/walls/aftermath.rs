@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A repository that was there before is shut ([`super::places`]); one that is new cannot be, since
-//! making one (`git init`) is a fair thing to do. Nothing is removed: a person who wants it gives
-//! it its name back.
+//! making one (`git init`) is a fair thing to do. It is renamed, so that a person who wants it can
+//! give it its name back; only what cannot be renamed loses the file that makes a repository of it.
 //!
 //! Deliberately absent: a look after a command whose end nobody here saw, because we were killed.
 

@@ -484,6 +484,12 @@ mod tests {
         open_in(folder, 3, &mut open);
         open.sort();
         assert_eq!(closed, [folder.join("shown/deep/key")]);
+        // What lies too deep to be looked into is not shown at all.
+        let (mut closed, mut shown) = (Vec::new(), Vec::new());
+        private_in(folder, 1, &mut closed);
+        open_in(folder, 1, &mut shown);
+        assert_eq!(closed, [folder.join("shown/deep")]);
+        assert!(!shown.iter().any(|path| path.starts_with(folder.join("shown/deep"))), "{shown:?}");
         assert_eq!(open, [folder.join("open"), folder.join("shown/list")]);
     }
 }

@@ -5,7 +5,8 @@
 use crate::rows::NAMES;
 use crate::server::Reply;
 use crate::support::{Place, context};
-use everloop_tools::{Boxed, Done, Host, Http, Names, Resolve, Setting, WebSetting};
+use everloop_ports::{Boxed, Done};
+use everloop_tools::{Host, Http, Names, Resolve, Setting, WebSetting};
 use everloop_types::Observation;
 use serde_json::json;
 use std::io;

@@ -4,7 +4,7 @@ use crate::attempts::{Attempt, Check, FILES, LEFT, LIMITS, NETWORK, PROTECTED, R
 use crate::support::bare;
 use crate::told::{Stage, Told, Verdict, Walls, is_asked, tried};
 use crate::wall_scene::{Scene, Things};
-use everloop_tools::CallContext;
+use everloop_ports::CallContext;
 use everloop_types::{Ending, Observation};
 use serde_json::json;
 

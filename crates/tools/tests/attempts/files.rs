@@ -4,7 +4,7 @@ use crate::file_scene::{SECRET, Scene};
 use crate::rows::{FileGoal, INSTRUCTIONS, PATHS, Path};
 use crate::support::Place;
 use crate::told::{Stage, Told, Verdict, tried};
-use everloop_tools::Judgement;
+use everloop_ports::CallPolicy;
 use everloop_types::Observation;
 use serde_json::{Value, json};
 use std::fs;
@@ -84,7 +84,7 @@ async fn written_unasked(path: &str, goal: FileGoal) -> Option<String> {
         ("edit_file", json!({"path": path, "old": "x", "new": "y"})),
     ] {
         let judged = place.tool(tool).judge(&args.to_string()).await;
-        if judged == Judgement::Delicate {
+        if judged == CallPolicy::Sensitive {
             continue;
         }
         let seen = place.call(tool, args).await;

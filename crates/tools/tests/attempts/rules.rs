@@ -2,7 +2,8 @@
 
 use crate::support::{Place, guard};
 use crate::told::{Stage, Told, Verdict, Walls, tried};
-use everloop_tools::{Examples, Judgement, Say, Setting, ShellRule};
+use everloop_ports::CallPolicy;
+use everloop_tools::{Examples, Say, Setting, ShellRule};
 use serde_json::json;
 use std::fs;
 use std::process::Command;
@@ -35,8 +36,8 @@ async fn verdict(stage: Stage, line: &str) -> Verdict {
         }
     }
     match place.tool("shell").judge(&json!({ "command": line }).to_string()).await {
-        Judgement::Deny(_) | Judgement::Insist(_) => Verdict::Held,
-        Judgement::Bare(_) if stage.walls == Walls::None => Verdict::Asked,
+        CallPolicy::Deny(_) | CallPolicy::AlwaysAsk(_) => Verdict::Held,
+        CallPolicy::Unsandboxed(_) if stage.walls == Walls::None => Verdict::Asked,
         other => Verdict::Broken(format!("{other:?}")),
     }
 }

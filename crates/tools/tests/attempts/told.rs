@@ -1,7 +1,8 @@
 //! How an attempt ended, and the lines that tell it.
 
 use crate::support::Place;
-use everloop_tools::{CallContext, Judgement, Level};
+use everloop_ports::{CallContext, CallPolicy};
+use everloop_tools::Level;
 use everloop_types::Ending;
 use serde_json::json;
 use std::sync::Arc;
@@ -164,7 +165,7 @@ where
 /// Whether a command is run only if a person says yes to that; an error if it ran all the same.
 pub(crate) async fn is_asked(place: &Place, command: &str) -> Result<bool, String> {
     let args = json!({ "command": command });
-    if !matches!(place.tool("shell").judge(&args.to_string()).await, Judgement::Bare(_)) {
+    if !matches!(place.tool("shell").judge(&args.to_string()).await, CallPolicy::Unsandboxed(_)) {
         return Ok(false);
     }
     let context = CallContext { may_run_bare: false, ..CallContext::new("key") };

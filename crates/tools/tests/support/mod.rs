@@ -2,7 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use everloop_tools::{AnyTool, CallContext, Done, Intent, Probe, Registry, Sandbox, Setting};
+use everloop_ports::{AnyTool, CallContext, Done, Intent, Probe, Registry};
+use everloop_tools::{Sandbox, Setting, builtin_tools};
 use everloop_types::{Ending, Observation};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -48,7 +49,7 @@ impl Place {
         std::fs::create_dir(outer.path().join("workspace")).unwrap();
         std::fs::write(outer.path().join("secret"), "the secret").unwrap();
         let setting = change(Setting::new(outer.path().join("workspace")));
-        Self { registry: Registry::builtin(&setting).unwrap(), outer }
+        Self { registry: builtin_tools(&setting).unwrap(), outer }
     }
 
     /// With a guard, and without walls.

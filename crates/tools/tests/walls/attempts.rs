@@ -644,6 +644,7 @@ pub(crate) const RIGHTS: &[Attempt] = &[
     call!("read another process's memory", "{process_vm_readv},{victim},0,0,0,0,0"),
     call!("write another process's memory", "{process_vm_writev},{victim},0,0,0,0,0"),
     call!("take a descriptor of another process", "{pidfd_getfd},0,0,0"),
+    call!("take memory as a stack", "{mmap},0,4096,3,0x122,-1,0"),
     call!("compare with another process", "{kcmp},{victim},1,0,0,0"),
     call!("set up a ring of calls", "{io_uring_setup},8,$b"),
     call!("load a program into the kernel", "{bpf},5,$b,64"),

@@ -1,11 +1,9 @@
 //! Entries as they are stored: a kind's name, its format, its body, and the way back.
 //!
-//! A format names one form of one kind for ever. Whoever changes the form raises the kind's format
-//! here and says in `upcast` how the form before it is read; `tests/entries.rs` holds both.
+//! A kind's format is raised when a program that knows only the form before would misread the new
+//! one. A form before it stays readable: what is added has a default, what is gone is ignored.
 
-use super::upcast::lift;
-use super::{Forked, Input, Kind, Letter, RunFinished, Waiting, WaitingOn};
-use crate::{BudgetKind, Reason};
+use super::Kind;
 
 /// A stored body that this program cannot read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +26,7 @@ pub enum Unreadable {
 
 macro_rules! kinds {
     ($($name:ident $fmt:literal $phase:expr),* $(,)?) => {
-        /// Every kind, with the newest format that this program writes.
+        /// Every kind, with the format that this program writes.
         pub const FORMATS: &[(&str, i64)] = &[$((stringify!($name), $fmt)),*];
 
         impl Kind {
@@ -38,7 +36,9 @@ macro_rules! kinds {
                 match self { $(Self::$name(_) => stringify!($name)),* }
             }
 
-            fn newest_fmt(&self) -> i64 {
+            /// The `fmt` column: the form of the body.
+            #[must_use]
+            pub fn fmt(&self) -> i64 {
                 match self { $(Self::$name(_) => $fmt),* }
             }
 
@@ -55,27 +55,21 @@ macro_rules! kinds {
                     .expect("our own types always have a JSON form")
             }
 
-            /// Reads a stored body back. An older format is lifted to the present one first.
+            /// Reads a stored body back, of this format or an earlier one.
             ///
             /// # Errors
             /// [`Unreadable`] if the kind or format is not one of this program's, or the body is
             /// damaged.
             pub fn read(kind: &str, fmt: i64, body: &str) -> Result<Self, Unreadable> {
-                let newer = || Unreadable::Newer { kind: kind.to_owned(), fmt };
                 let malformed = |error: serde_json::Error| Unreadable::Malformed {
                     kind: kind.to_owned(),
                     detail: error.to_string(),
                 };
                 match kind {
-                    $(stringify!($name) if fmt == $fmt => {
+                    $(stringify!($name) if (1..=$fmt).contains(&fmt) => {
                         serde_json::from_str(body).map(Self::$name).map_err(malformed)
                     })*
-                    $(stringify!($name) => {
-                        let old = serde_json::from_str(body).map_err(malformed)?;
-                        let now = lift(kind, fmt, $fmt, old).ok_or_else(newer)?;
-                        serde_json::from_value(now).map(Self::$name).map_err(malformed)
-                    })*
-                    _ => Err(newer()),
+                    _ => Err(Unreadable::Newer { kind: kind.to_owned(), fmt }),
                 }
             }
         }
@@ -83,7 +77,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    RunCreated 2 None,
+    RunCreated 3 None,
     EpochStarted 1 None,
     Input 3 None,
     EffectPlanned 1 Some(1),
@@ -103,46 +97,6 @@ kinds! {
 }
 
 impl Kind {
-    /// The `fmt` column: the form of the body, which this program writes. A body that an older
-    /// format has room for is written in that one, so that older programs read the run.
-    #[must_use]
-    pub fn fmt(&self) -> i64 {
-        match self {
-            Self::Input(Input { letter, .. }) => match letter {
-                Letter::Child(_) => self.newest_fmt(),
-                Letter::Switch(_) => 2,
-                _ => 1,
-            },
-            Self::Waiting(Waiting { on, .. }) if !matches!(on, WaitingOn::Child { .. }) => 1,
-            Self::RunCreated(created)
-                if created.goal.images.is_empty() && created.policy_hash.is_empty() =>
-            {
-                1
-            }
-            Self::Forked(Forked { word, limits, .. }) => {
-                let plain = word.images.is_empty() && limits.context.is_of_format_1();
-                match limits.budget.money.limit > 0 {
-                    true => self.newest_fmt(),
-                    false if plain => 1,
-                    false => 2,
-                }
-            }
-            Self::ApprovalAsked(asked) if asked.policy_hash.is_empty() => 1,
-            Self::ApprovalGiven(given)
-                if given.policy_hash.is_empty() && given.releases.is_none() =>
-            {
-                1
-            }
-            Self::EffectFinished(finished) if finished.labels.is_empty() => 1,
-            Self::RunFinished(RunFinished { reason, .. })
-                if !matches!(reason, Some(Reason::Budget { what: BudgetKind::Money, .. })) =>
-            {
-                1
-            }
-            _ => self.newest_fmt(),
-        }
-    }
-
     /// The `attempt` column.
     #[must_use]
     pub fn attempt(&self) -> Option<u32> {

@@ -1,9 +1,10 @@
 //! The machine around everloop: folders, language, time, terminal, other programs.
 
 use super::{Check, Report, State};
-use crate::app::App;
+use crate::console::Console;
 use crate::exit::Exit;
 use crate::{build, terminal};
+use everloop_text as text;
 use everloop_tools::{find_program, search_path};
 use everloop_types::Lang;
 use std::io::IsTerminal;
@@ -17,7 +18,7 @@ pub(super) fn megabytes(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
-pub(super) fn data_folder(app: &App, report: &mut Report) {
+pub(super) fn data_folder(app: &Console, report: &mut Report) {
     let folder = app.home.data();
     let shown = folder.display().to_string();
     report.note("data_folder", shown.as_str());
@@ -25,18 +26,18 @@ pub(super) fn data_folder(app: &App, report: &mut Report) {
     // A folder that is missing is made where the nearest one stands.
     let standing = folder.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
     let rights = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
-    let good = |detail: String| Check::good(app, "data_folder", "doctor.data_folder", detail);
+    let good =
+        |detail: String| Check::good(app, "data_folder", text::doctor::data_folder(), detail);
     let usable = standing.is_dir() && rustix::fs::access(standing, rights).is_ok();
     let free = rustix::fs::statvfs(standing).ok().map(|disk| disk.f_bavail * disk.f_frsize);
     report.note("free_bytes", free);
     let wrong = State::Wrong(Exit::Data);
     let check = match free {
-        _ if !usable => good(shown).but(wrong, app.text("doctor.data_folder_advice", &[])),
+        _ if !usable => good(shown).but(wrong, app.text(text::doctor::data_folder_advice())),
         Some(free) => {
-            let args = [("folder", shown.as_str()), ("free", &megabytes(free))];
-            let check = good(app.text("doctor.data_folder_detail", &args));
+            let check = good(app.text(text::doctor::data_folder_detail(&shown, &megabytes(free))));
             match free < FREE_BYTES_MIN {
-                true => check.but(wrong, app.text("doctor.disk_advice", &[])),
+                true => check.but(wrong, app.text(text::doctor::disk_advice())),
                 false => check,
             }
         }
@@ -45,28 +46,28 @@ pub(super) fn data_folder(app: &App, report: &mut Report) {
     report.checks.push(check);
 }
 
-pub(super) fn language(app: &App, report: &mut Report) {
+pub(super) fn language(app: &Console, report: &mut Report) {
     let name = match app.lang {
         Lang::ZhCn => "zh-CN",
         Lang::En => "en",
     };
     report.note("language", name);
-    report.checks.push(Check::good(app, "language", "doctor.language", name));
+    report.checks.push(Check::good(app, "language", text::doctor::language(), name));
 }
 
-pub(super) fn time_zone(app: &App, report: &mut Report) {
-    let good = |detail: &str| Check::good(app, "time_zone", "doctor.time_zone", detail);
+pub(super) fn time_zone(app: &Console, report: &mut Report) {
+    let good = |detail: &str| Check::good(app, "time_zone", text::doctor::time_zone(), detail);
     let system = jiff::tz::TimeZone::system();
-    let check = match (app.settings.text("ui.time_zone"), system.iana_name()) {
-        ("auto", Some(name)) => good(name),
-        ("auto", None) => good("UTC").but(State::Note, app.text("doctor.no_time_zone", &[])),
-        (name, _) => good(name),
+    let check = match (&app.settings.ui.time_zone, system.iana_name()) {
+        (None, Some(name)) => good(name),
+        (None, None) => good("UTC").but(State::Note, app.text(text::doctor::no_time_zone())),
+        (Some(zone), _) => good(zone.as_str()),
     };
     report.note("time_zone", check.detail.as_str());
     report.checks.push(check);
 }
 
-pub(super) fn terminal(app: &App, report: &mut Report) {
+pub(super) fn terminal(app: &Console, report: &mut Report) {
     let there = std::io::stdout().is_terminal();
     let width = crossterm::terminal::size().ok().filter(|_| there).map(|(width, _)| width);
     let utf8 = terminal::speaks_utf8();
@@ -75,28 +76,33 @@ pub(super) fn terminal(app: &App, report: &mut Report) {
     report.note("terminal_width", width);
     report.note("utf8", utf8);
     report.note("colour", colour);
-    let yes_no = |is| app.text(if is { "doctor.yes" } else { "doctor.no" }, &[]);
+    let yes_no = |is| app.text(if is { text::doctor::yes() } else { text::doctor::no() });
     let width = width.map_or_else(|| "-".to_owned(), |width| width.to_string());
-    let args = [("width", width), ("utf8", yes_no(utf8)), ("colour", yes_no(colour))];
-    let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let detail = app.text("doctor.terminal_detail", &args);
-    let check = Check::good(app, "terminal", "doctor.terminal", detail);
+    let detail = app.text(
+        text::doctor::TerminalDetail {
+            width: &width,
+            utf8: &yes_no(utf8),
+            colour: &yes_no(colour),
+        }
+        .text(),
+    );
+    let check = Check::good(app, "terminal", text::doctor::terminal(), detail);
     report.checks.push(match utf8 {
         true => check,
-        false => check.but(State::Note, app.text("doctor.terminal_advice", &[])),
+        false => check.but(State::Note, app.text(text::doctor::terminal_advice())),
     });
 }
 
 /// Programs that everloop can do without, but not as well.
-pub(super) fn programs(app: &App, report: &mut Report) {
+pub(super) fn programs(app: &Console, report: &mut Report) {
     let version = version_of("git");
     report.note("git", version.clone());
     report.checks.push(match version {
-        Some(version) => Check::good(app, "git", "doctor.git", version),
+        Some(version) => Check::good(app, "git", text::doctor::git(), version),
         None => {
-            let missing = app.text("doctor.missing", &[]);
-            let check = Check::good(app, "git", "doctor.git", missing);
-            check.but(State::Note, app.text("doctor.git_advice", &[]))
+            let missing = app.text(text::doctor::missing());
+            let check = Check::good(app, "git", text::doctor::git(), missing);
+            check.but(State::Note, app.text(text::doctor::git_advice()))
         }
     });
 }
@@ -111,16 +117,18 @@ pub(super) fn version_of(program: &str) -> Option<String> {
 }
 
 /// A clock that stands before this program was written is wrong, and schedules go wrong with it.
-pub(super) fn clock(app: &App, report: &mut Report) {
+pub(super) fn clock(app: &Console, report: &mut Report) {
     let now = jiff::Zoned::now();
     let shown = now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
     report.note("now", shown.as_str());
-    let check = Check::good(app, "clock", "doctor.clock", shown);
+    let check = Check::good(app, "clock", text::doctor::clock(), shown);
     let built = build::DATE.parse::<jiff::civil::Date>().ok();
     // A day is left for time zones.
     let early = built.and_then(|date| date.yesterday().ok()).is_some_and(|day| now.date() < day);
     report.checks.push(match early {
-        true => check.but(State::Wrong(Exit::Configuration), app.text("doctor.clock_advice", &[])),
+        true => {
+            check.but(State::Wrong(Exit::Configuration), app.text(text::doctor::clock_advice()))
+        }
         false => check,
     });
 }

@@ -1,10 +1,11 @@
 //! MCP servers: how many are approved, and which wait for a person. Runs none.
 
 use super::{Check, Report, State};
-use crate::app::App;
-use everloop_tools::mcp::Standing;
+use crate::console::Console;
+use everloop_mcp::Standing;
+use everloop_text as text;
 
-pub(super) fn servers(app: &App, report: &mut Report) {
+pub(super) fn servers(app: &Console, report: &mut Report) {
     let servers = app.servers(&app.settings);
     let (mut good, mut waiting) = (0_u32, Vec::new());
     for server in servers.all() {
@@ -17,11 +18,14 @@ pub(super) fn servers(app: &App, report: &mut Report) {
         }
     }
     report.note("mcp_waiting", waiting.clone());
-    let args = [("good", good.to_string()), ("waiting", waiting.len().to_string())];
-    let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let check = Check::good(app, "mcp", "doctor.mcp", app.text("doctor.mcp_count", &args));
+    let check = Check::good(
+        app,
+        "mcp",
+        text::doctor::mcp(),
+        app.text(text::doctor::mcp_count(&good, &waiting.len())),
+    );
     report.checks.push(match waiting.first() {
         None => check,
-        Some(first) => check.but(State::Note, app.text("mcp.new_advice", &[("name", first)])),
+        Some(first) => check.but(State::Note, app.text(text::mcp::new_advice(&first))),
     });
 }

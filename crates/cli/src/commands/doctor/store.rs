@@ -1,11 +1,13 @@
 //! The database, looked at without opening the store.
 
 use super::{Check, Report, State};
-use crate::app::{App, chain};
+use crate::console::Console;
 use crate::exit::Exit;
+use everloop_app::error::chain;
 use everloop_store::{
     ClaimLock, Inspection, PgOptions, RunCheck, SCHEMA_VERSION, Store, StoreError,
 };
+use everloop_text as text;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -15,16 +17,16 @@ const CHECK_TIME: Duration = Duration::from_secs(3);
 /// Damaged runs that are named.
 const SHOWN_MAX: usize = 10;
 
-pub(super) async fn database(app: &App, report: &mut Report) {
+pub(super) async fn database(app: &Console, report: &mut Report) {
     let shown = app.database.shown();
     report.note("database", shown.as_str());
     let holder = app.database.lock_file().and_then(ClaimLock::signed_by);
     report.note("driven_by_pid", holder.as_ref().map_or(Value::Null, |holder| json!(holder.pid)));
-    let good = |detail| Check::good(app, "database", "doctor.database", detail);
+    let good = |detail| Check::good(app, "database", text::doctor::database(), detail);
     let exists = app.database.file().is_none_or(std::path::Path::exists);
     report.note("database_exists", exists);
     if !exists {
-        let detail = app.text("doctor.no_database", &[("file", &shown)]);
+        let detail = app.text(text::doctor::no_database(&shown));
         return report.checks.push(good(detail));
     }
     let mut journals = None;
@@ -35,7 +37,7 @@ pub(super) async fn database(app: &App, report: &mut Report) {
             let mut detail = summary(app, &shown, &seen);
             if let Some(holder) = holder {
                 let pid = holder.pid.to_string();
-                detail = format!("{detail} {}", app.text("doctor.driven", &[("pid", &pid)]));
+                detail = format!("{detail} {}", app.text(text::doctor::driven(&pid)));
             }
             verdict(app, good(detail), &seen)
         }
@@ -43,7 +45,7 @@ pub(super) async fn database(app: &App, report: &mut Report) {
             let cause = chain(&error);
             report.note("store_error", cause.as_str());
             let detail = format!("{shown}: {cause}");
-            let advice = app.text("doctor.no_good_database", &[]);
+            let advice = app.text(text::doctor::no_good_database());
             good(detail).but(State::Wrong(Exit::Data), advice)
         }
     };
@@ -54,31 +56,32 @@ pub(super) async fn database(app: &App, report: &mut Report) {
 type Checksums = Result<RunCheck, StoreError>;
 
 /// The database, and its runs if their tables are those of this program.
-async fn look(app: &App) -> Result<(Inspection, Option<Checksums>), StoreError> {
+async fn look(app: &Console) -> Result<(Inspection, Option<Checksums>), StoreError> {
     let Some(file) = app.database.file() else {
         let url = app.database.address().unwrap_or_default();
-        let seen = Store::look_at_server(url, PgOptions::default(), CHECK_TIME).await;
+        let seen =
+            everloop_store::copies::look_at_server(url, PgOptions::default(), CHECK_TIME).await;
         return seen.map(|(seen, runs)| (seen, Some(Ok(runs))));
     };
     // Nothing else is under way in this process that could be held up.
-    let seen = Store::look(file)?;
+    let seen = everloop_store::copies::look(file)?;
     if seen.quick_check != "ok" || seen.schema_version != SCHEMA_VERSION {
         return Ok((seen, None));
     }
     let runs = match Store::open_read_only(file) {
-        Ok(store) => store.check_runs(CHECK_TIME).await,
+        Ok(store) => store.maintenance().check_runs(CHECK_TIME).await,
         Err(error) => Err(error),
     };
     Ok((seen, Some(runs)))
 }
 
 /// What the checksums of the runs say.
-fn checksums(app: &App, report: &mut Report, runs: Checksums) -> Check {
-    let good = |detail| Check::good(app, "journals", "doctor.journals", detail);
+fn checksums(app: &Console, report: &mut Report, runs: Checksums) -> Check {
+    let good = |detail| Check::good(app, "journals", text::doctor::journals(), detail);
     let runs = match runs {
         Ok(runs) => runs,
         Err(error) => {
-            let detail = app.text("doctor.journals_unread", &[("detail", &chain(&error))]);
+            let detail = app.text(text::doctor::journals_unread(&chain(&error)));
             return Check { state: State::Note, ..good(detail) };
         }
     };
@@ -88,17 +91,19 @@ fn checksums(app: &App, report: &mut Report, runs: Checksums) -> Check {
     let shown = runs.damaged.iter().take(SHOWN_MAX).map(|run| run.as_str());
     let more = if runs.damaged.len() > SHOWN_MAX { ", …" } else { "" };
     let all = shown.collect::<Vec<_>>().join(", ") + more;
-    let (checked, left) = (runs.checked.to_string(), runs.left.to_string());
-    let args = [("checked", checked.as_str()), ("left", &left), ("all", &all)];
+    let (checked, left) = (runs.checked, runs.left);
     match (runs.damaged.is_empty(), runs.left) {
-        (true, 0) => good(app.text("doctor.journals_detail", &args[..1])),
+        (true, 0) => good(app.text(text::doctor::journals_detail(&checked))),
         (true, _) => {
-            let detail = app.text("doctor.journals_part", &args[..2]);
+            let detail = app.text(text::doctor::journals_part(&checked, &left));
             Check { state: State::Note, ..good(detail) }
         }
         (false, _) => {
-            let advice = app.text("doctor.journals_advice", &[]);
-            good(app.text("doctor.journals_damaged", &args)).but(State::Wrong(Exit::Data), advice)
+            let advice = app.text(text::doctor::journals_advice());
+            good(app.text(
+                text::doctor::JournalsDamaged { all: &all, checked: &checked, left: &left }.text(),
+            ))
+            .but(State::Wrong(Exit::Data), advice)
         }
     }
 }
@@ -121,32 +126,34 @@ fn fields(report: &mut Report, seen: &Inspection) {
     report.note("open_runs", open_runs(seen));
 }
 
-fn summary(app: &App, shown: &str, seen: &Inspection) -> String {
+fn summary(app: &Console, shown: &str, seen: &Inspection) -> String {
     let engine = format!("{} {}", seen.engine, seen.version);
     let size = super::machine::megabytes(seen.bytes_on_disk);
     let schema = seen.schema_version.to_string();
     let all: u64 = seen.runs_by_status.iter().map(|(_, count)| count).sum();
     let (all, open) = (all.to_string(), open_runs(seen).to_string());
-    let args = [
-        ("database", shown),
-        ("engine", &engine),
-        ("schema", &schema),
-        ("size", &size),
-        ("runs", &all),
-        ("open", &open),
-        ("check", &seen.quick_check),
-    ];
-    app.text("doctor.database_detail", &args)
+    app.text(
+        text::doctor::DatabaseDetail {
+            database: &shown,
+            engine: &engine,
+            schema: &schema,
+            size: &size,
+            runs: &all,
+            open: &open,
+            check: &seen.quick_check,
+        }
+        .text(),
+    )
 }
 
-fn verdict(app: &App, check: Check, seen: &Inspection) -> Check {
+fn verdict(app: &Console, check: Check, seen: &Inspection) -> Check {
     if seen.quick_check != "ok" {
-        return check.but(State::Wrong(Exit::Data), app.text("doctor.no_good_database", &[]));
+        return check.but(State::Wrong(Exit::Data), app.text(text::doctor::no_good_database()));
     }
     match seen.schema_version {
         0 => check,
         older if older < SCHEMA_VERSION => {
-            check.but(State::Note, app.text("doctor.will_be_upgraded", &[]))
+            check.but(State::Note, app.text(text::doctor::will_be_upgraded()))
         }
         _ => check,
     }

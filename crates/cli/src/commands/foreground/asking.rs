@@ -3,13 +3,16 @@
 use super::Foreground;
 use crate::args::Format;
 use crate::chat;
-use crate::commands::reply::{self, Taken};
+use crate::commands::reply;
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
 use crate::terminal;
-use everloop_assistant::commands::is_command;
-use everloop_assistant::door::OpenQuestion;
+use everloop_app::answers::{AnswerReading, read_answer};
+use everloop_app::router::OpenQuestion;
+use everloop_app::runs;
+use everloop_app::slash;
 use everloop_engine::Asked;
+use everloop_text as text;
 use everloop_types::{Question, QuestionKind, RunId};
 
 /// What came of putting a question to the person.
@@ -64,7 +67,7 @@ impl Foreground<'_> {
                 }
                 Line::Cancel => {
                     self.cancel().await?;
-                    terminal::complain(&app.text("door.canceled", &[]));
+                    terminal::complain(&app.text(text::door::canceled()));
                     return Ok(Heard::Answer);
                 }
             }
@@ -84,24 +87,26 @@ impl Foreground<'_> {
             QuestionKind::Approve | QuestionKind::Settle => terminal::await_quiet().await,
         };
         if dropped {
-            self.app.note("answer.typed_ahead", &[]);
+            self.app.note(text::answer::typed_ahead());
         }
     }
 
     fn line(&self, open: &OpenQuestion, line: &str) -> Result<Line, Failure> {
         let app = self.app;
-        let door = chat::door(app, "")?;
+        let door = chat::router(app, "")?;
         let stops = open.question.kind != QuestionKind::Approve
             && everloop_text::is_stop(line)
             && !open.offers(line);
-        let is_cancel = everloop_text::bare(line) == "/cancel" || door.is_cancel(line);
+        let is_cancel = slash::is_cancel(line) || door.is_cancel(line);
         Ok(match () {
-            () if line.trim().is_empty() => Line::Again(app.text("answer.empty", &[])),
+            () if line.trim().is_empty() => Line::Again(app.text(text::answer::empty())),
             () if stops || is_cancel => Line::Cancel,
-            () if is_command(line) => Line::Again(app.text("answer.no_commands", &[])),
-            () => match reply::taken(app, &open.question, line) {
-                Taken::Sent { text, said } => Line::Answer { text, said },
-                Taken::Again(words) => Line::Again(words),
+            () if slash::is_command(line) => Line::Again(app.text(text::answer::no_commands())),
+            () => match read_answer(&open.question, line) {
+                AnswerReading::Send { text, meaning } => {
+                    Line::Answer { text, said: chat::answered(app, &meaning) }
+                }
+                AnswerReading::Unclear => Line::Again(reply::unclear(app, &open.question, line)),
             },
         })
     }
@@ -115,8 +120,9 @@ impl Foreground<'_> {
         let app = self.app;
         let asked = self.question_text(run, question).await?;
         let (id, to) = (self.run.as_str(), question.id.as_str());
-        let args = [("id", id), ("question", asked.as_str()), ("to", to)];
-        terminal::complain(&app.text("run.needs_person", &args));
+        terminal::complain(
+            &app.text(text::run::NeedsPerson { id: &id, question: &asked, to: &to }.text()),
+        );
         match self.format {
             Format::Text => terminal::answer(self.run.as_str()),
             Format::Json | Format::StreamJson => self.print_result().await?,
@@ -125,7 +131,7 @@ impl Foreground<'_> {
     }
 
     async fn question_text(&self, run: &RunId, question: &Question) -> Result<String, Failure> {
-        let asked = crate::commands::runs::question_text(self.app, self.store(), run, question);
-        Ok(asked.await?.unwrap_or_else(|| question.text.clone()))
+        let asked = runs::question_text(self.store(), run, question).await;
+        Ok(self.app.checked(asked)?.unwrap_or_else(|| question.text.clone()))
     }
 }

@@ -3,9 +3,12 @@
 use super::Foreground;
 use crate::args::Format;
 use crate::exit::{Exit, Failure};
-use crate::show::{Manner, Shown};
+use crate::show::{Manner, summary};
 use crate::terminal;
-use crate::trouble::{Read, Trouble};
+use crate::trouble::{self, Read};
+use everloop_app::runs::RunDetails;
+use everloop_app::trouble::ModelTrouble;
+use everloop_text as text;
 use everloop_types::ModelError;
 use serde_json::{Value, json};
 
@@ -14,19 +17,19 @@ impl Foreground<'_> {
         let shown = self.shown().await?;
         self.print(&shown);
         if self.manner() == Manner::Lines {
-            terminal::complain(&shown.summary(self.app));
+            terminal::complain(&summary(self.app, &shown));
         }
         if shown.has_open_unknown() {
-            self.app.note("settle.how", &[("id", self.run.as_str())]);
+            self.app.note(text::settle::how(&self.run));
         }
-        let Some(trouble) = Trouble::of_run(self.app, &shown) else {
+        let Some(trouble) = ModelTrouble::of_run(self.app, &shown) else {
             return Ok(Exit::of(shown.row.status, shown.reason()));
         };
         // A program reads the events.
         if self.manner() != Manner::Events {
-            terminal::complain(&trouble.words(self.app, Read::InShell));
+            terminal::complain(&trouble::words(self.app, &trouble, Read::InShell));
         }
-        Ok(match trouble.is_about_the_key() {
+        Ok(match trouble.error.is_about_the_key() {
             true => Exit::Configuration,
             false => Exit::of(shown.row.status, shown.reason()),
         })
@@ -36,11 +39,10 @@ impl Foreground<'_> {
     pub(super) async fn no_model(&self, error: &ModelError) -> Result<Exit, Failure> {
         let (app, shown) = (self.app, self.shown().await?);
         // It may be a run below that waits.
-        let trouble = Trouble::of_run(app, &shown)
-            .unwrap_or_else(|| Trouble::of(app, &shown.history.frame().model.name, error));
-        let words = trouble.words(app, Read::InShell);
-        let args = [("trouble", words.as_str()), ("id", self.run.as_str())];
-        terminal::complain(&app.text("run.model_down", &args));
+        let trouble = ModelTrouble::of_run(app, &shown)
+            .unwrap_or_else(|| ModelTrouble::of(app, &shown.history.frame().model.name, error));
+        let words = trouble::words(app, &trouble, Read::InShell);
+        terminal::complain(&app.text(text::run::model_down(&words, &self.run.as_str())));
         self.print_result().await?;
         Ok(Exit::Failed)
     }
@@ -52,18 +54,19 @@ impl Foreground<'_> {
         Ok(())
     }
 
-    fn print(&self, shown: &Shown) {
-        let trouble = Trouble::of_run(self.app, shown);
+    fn print(&self, shown: &RunDetails) {
+        let trouble = ModelTrouble::of_run(self.app, shown);
         let mut result = match self.format {
             Format::Text => {
-                if let Some(text) = shown.said(trouble.as_ref()) {
+                if let Some(text) = trouble::said(shown, trouble.as_ref()) {
                     terminal::answer(&text);
                 }
                 return;
             }
             Format::Json | Format::StreamJson => shown.result(),
         };
-        result["error"] = trouble.map_or(Value::Null, |trouble| trouble.object(self.app));
+        result["error"] =
+            trouble.map_or(Value::Null, |trouble| trouble::object(self.app, &trouble));
         if self.format == Format::StreamJson {
             result["type"] = json!("result");
         }

@@ -1,12 +1,13 @@
 //! What a foreground run waits for besides its own work: a database, and a model that is away.
 
 use super::{Foreground, LOOK_AGAIN};
-use crate::app::chain;
-use crate::commands::{family, runs};
+use crate::commands::runs;
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
+use everloop_app::error::chain;
 use everloop_engine::DriveError;
 use everloop_store::Claim;
+use everloop_text as text;
 use everloop_types::journal::WaitingOn;
 use everloop_types::{ModelError, Status};
 
@@ -14,10 +15,10 @@ impl Foreground<'_> {
     /// Waits until the database answers, or a signal comes.
     pub(super) async fn await_database(&self, signals: &mut Signals) -> Option<Exit> {
         let mut told = false;
-        while let Err(error) = self.store().time().await {
+        while let Err(error) = self.store().workers().time().await {
             if !std::mem::replace(&mut told, true) {
                 let detail = chain(&error);
-                self.app.note("run.database_away", &[("detail", &detail)]);
+                self.app.note(text::run::database_away(&detail));
             }
             tokio::select! {
                 () = tokio::time::sleep(LOOK_AGAIN) => {}
@@ -38,23 +39,23 @@ impl Foreground<'_> {
             return Ok(Some(exit));
         }
         if let DriveError::LeaseLost(_) = error {
-            self.app.note("run.lease_lost", &[("id", self.run.as_str())]);
+            self.app.note(text::run::lease_lost(&self.run));
         }
         // If it is still ours nobody else could have it; if not, this does nothing.
-        let given_back = self.store().release(held, self.engine.clock().now()).await;
+        let given_back = self.store().queue().release(held, self.engine.clock().now()).await;
         given_back.map_err(|error| self.app.store_failure(&error))?;
         Ok(None)
     }
 
     /// What the model said, if whoever drives the run has parked it for that.
     pub(super) async fn waits_for_model(&self) -> Result<Option<ModelError>, Failure> {
-        let front = family::front(self.app, self.store(), &self.run).await?;
-        let at = self.store().position(&front).await;
+        let front = self.app.checked(everloop_app::runs::front(self.store(), &self.run).await)?;
+        let at = self.store().runs().position(&front).await;
         let at = at.map_err(|error| self.app.store_failure(&error))?;
         if at.is_none_or(|at| at.status != Status::Waiting) {
             return Ok(None);
         }
-        Ok(match runs::shown(self.app, self.store(), &front).await?.waiting_on {
+        Ok(match runs::details(self.app, self.store(), &front).await?.waiting_on {
             Some(WaitingOn::Model { error }) => Some(error),
             _ => None,
         })

@@ -2,22 +2,23 @@
 //! is offered them.
 
 use super::{failure, find, out_words, treatment, unreached};
-use crate::app::App;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_tools::mcp::{Listing, Offer, Server, Standing, Way};
+use everloop_mcp::{Listing, Offer, Server, Standing, Way};
+use everloop_text::{self as text, Text};
 use everloop_types::visible;
 
-pub(super) async fn approve(app: &App, name: &str, yes: bool) -> Result<Exit, Failure> {
+pub(super) async fn approve(app: &Console, name: &str, yes: bool) -> Result<Exit, Failure> {
     let server = find(app, name)?;
     let standing = server.standing();
     if standing == Standing::Off {
-        return Err(failure(app, Exit::Usage, "mcp.off_advice", &server));
+        return Err(failure(app, Exit::Usage, text::mcp::off_advice, &server));
     }
     show_command(app, &server, &standing);
     let command_is_known = matches!(standing, Standing::Good(_) | Standing::OtherTools(..));
     if !command_is_known {
-        agree(app, yes, "mcp.ask_command", &server).await?;
+        agree(app, yes, text::mcp::ask_command(), &server).await?;
     }
     let seen = server.introduce().await.map_err(|error| unreached(app, &server, &error))?;
     let was = match &standing {
@@ -29,37 +30,36 @@ pub(super) async fn approve(app: &App, name: &str, yes: bool) -> Result<Exit, Fa
     show_tools(app, &server, was, &seen);
     let same = was.is_some_and(|was| was.digest() == seen.digest());
     if !(same && command_is_known) {
-        agree(app, yes, "mcp.ask_tools", &server).await?;
+        agree(app, yes, text::mcp::ask_tools(), &server).await?;
     }
     let tools = seen.offers.len().to_string();
     let kept = server.approve(seen);
-    kept.map_err(|error| app.failure(Exit::Data, "mcp.not_kept", &error))?;
-    let args = [("name", name), ("tools", tools.as_str())];
-    terminal::complain(&app.text("mcp.kept", &args));
+    kept.map_err(|error| app.failure(Exit::Data, text::mcp::not_kept(&error)))?;
+    terminal::complain(&app.text(text::mcp::kept(&name, &tools)));
     Ok(Exit::Done)
 }
 
-fn show_command(app: &App, server: &Server, standing: &Standing) {
+fn show_command(app: &Console, server: &Server, standing: &Standing) {
     let way = &server.setting().way;
     let key = match way {
-        Way::Command { .. } => "mcp.command",
-        Way::Address { .. } => "mcp.address",
+        Way::Command { .. } => text::mcp::command,
+        Way::Address { .. } => text::mcp::address,
     };
-    terminal::answer(&app.text(key, &[("way", &super::way(server.setting()))]));
+    terminal::answer(&app.text(key(&super::way(server.setting()))));
     if let Standing::OtherCommand(approved) = standing {
-        terminal::answer(&app.text("mcp.command_was", &[("way", &approved.shown)]));
+        terminal::answer(&app.text(text::mcp::command_was(&approved.shown)));
     }
 }
 
 /// New and changed tools in the server's own words, because these are what a model will read.
-fn show_tools(app: &App, server: &Server, was: Option<&Listing>, seen: &Listing) {
+fn show_tools(app: &Console, server: &Server, was: Option<&Listing>, seen: &Listing) {
     for offer in &seen.offers {
         match was.and_then(|was| was.offer(&offer.name)) {
             Some(known) if known.digest == offer.digest => {}
             Some(known) => show_change(app, known, offer),
             None => {
                 let spec = offer.spec(server.setting());
-                let line = app.text("mcp.added", &[("tool", &offer.name)]);
+                let line = app.text(text::mcp::added(&offer.name));
                 terminal::answer(&format!("{line}  {}", treatment(app, &spec)));
                 show_part("    ", &offer.description);
                 // A model reads the words about parameters in every prompt.
@@ -69,15 +69,15 @@ fn show_tools(app: &App, server: &Server, was: Option<&Listing>, seen: &Listing)
     }
     let gone = was.into_iter().flat_map(|was| &was.offers);
     for known in gone.filter(|known| seen.offer(&known.name).is_none()) {
-        terminal::answer(&app.text("mcp.removed", &[("tool", &known.name)]));
+        terminal::answer(&app.text(text::mcp::removed(&known.name)));
     }
     for out in &seen.left_out {
         terminal::answer(&out_words(app, out));
     }
 }
 
-fn show_change(app: &App, known: &Offer, now: &Offer) {
-    terminal::answer(&app.text("mcp.changed", &[("tool", &now.name)]));
+fn show_change(app: &Console, known: &Offer, now: &Offer) {
+    terminal::answer(&app.text(text::mcp::changed(&now.name)));
     let hints = |offer: &Offer| serde_json::to_string(&offer.hints).unwrap_or_default();
     let parts = [
         (known.description.clone(), now.description.clone()),
@@ -98,16 +98,16 @@ fn show_part(before: &str, text: &str) {
 }
 
 /// Asks, unless `--yes` has answered.
-async fn agree(app: &App, yes: bool, question: &str, server: &Server) -> Result<(), Failure> {
+async fn agree(app: &Console, yes: bool, question: Text, server: &Server) -> Result<(), Failure> {
     if yes {
         return Ok(());
     }
     if !app.interactive {
-        return Err(failure(app, Exit::NeedsPerson, "mcp.needs_yes", server));
+        return Err(failure(app, Exit::NeedsPerson, text::mcp::needs_yes, server));
     }
-    let question = app.text(question, &[("name", &server.setting().name)]);
+    let question = app.text(question);
     match terminal::ask(&question).await.is_some_and(|said| everloop_text::means_yes(&said)) {
         true => Ok(()),
-        false => Err(failure(app, Exit::NeedsPerson, "mcp.left", server)),
+        false => Err(failure(app, Exit::NeedsPerson, text::mcp::left, server)),
     }
 }

@@ -6,13 +6,16 @@
 //!
 //! The first way to call a tool that works is remembered.
 
-use crate::app::App;
-use crate::commands::run;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::learnt::Found;
 use crate::terminal;
-use crate::trouble::{Read, Trouble};
-use everloop_models::{CallWay, Delta, Known, Model, Request, WirePrompt};
+use crate::trouble::{self, Read};
+use everloop_app::frames;
+use everloop_app::learnt::Found;
+use everloop_app::trouble::ModelTrouble;
+use everloop_models::{CallWay, Known};
+use everloop_ports::{Delta, Model, Request, WirePrompt};
+use everloop_text::{self as text, Text};
 use everloop_types::{
     Message, ModelChoice, ModelError, ModelErrorKind, Reply, ToolChoice, ToolSpec,
 };
@@ -32,19 +35,23 @@ struct Finding {
     /// For scripts; never changes.
     name: &'static str,
     /// For people.
-    title: &'static str,
+    title: Text,
     /// Why not.
     fault: Option<String>,
     took_ms: u128,
 }
 
-pub(super) async fn test(app: &App, name: Option<String>, as_json: bool) -> Result<Exit, Failure> {
-    let wanted = name.unwrap_or_else(|| run::default_model(app));
-    let full = run::model(app, wanted)?;
+pub(super) async fn test(
+    app: &Console,
+    name: Option<String>,
+    as_json: bool,
+) -> Result<Exit, Failure> {
+    let wanted = name.unwrap_or_else(|| frames::default_model(app));
+    let full = app.checked(frames::model(app, wanted))?;
     let choice = ModelChoice { name: full.clone(), ..ModelChoice::default() };
-    let found = app.means(&app.settings).connected(&choice);
-    let (model, name) =
-        found.map_err(|error| app.failure(Exit::Configuration, "error.system", &error.detail))?;
+    let found = app.environment(&app.settings).connected(&choice);
+    let (model, name) = found
+        .map_err(|error| app.failure(Exit::Configuration, text::error::system(&error.detail)))?;
     let tester = Tester { app, model, name, refused: OnceLock::new() };
     let mut findings = tester.words().await;
     // Whoever does not take the key, or has no such model, says the same to every call.
@@ -58,13 +65,14 @@ pub(super) async fn test(app: &App, name: Option<String>, as_json: bool) -> Resu
         remember(app, &full, way);
     }
     let works = talks && way.is_some();
-    let trouble = tester.refused.get().map(|error| Trouble::of(app, &full, error));
+    let trouble = tester.refused.get().map(|error| ModelTrouble::of(app, &full, error));
     match as_json {
         true => {
             let mut value = as_value(&full, works, &findings);
             value["verdict"] = json!(verdict(&findings, way));
             value["tool_calls"] = json!(way.map(CallWay::as_str));
-            value["error"] = trouble.as_ref().map_or(Value::Null, |trouble| trouble.object(app));
+            value["error"] =
+                trouble.as_ref().map_or(Value::Null, |trouble| trouble::object(app, trouble));
             terminal::answer(&value.to_string());
         }
         false => {
@@ -77,8 +85,8 @@ pub(super) async fn test(app: &App, name: Option<String>, as_json: bool) -> Resu
     let Some(trouble) = trouble else {
         return Ok(if works { Exit::Done } else { Exit::Failed });
     };
-    terminal::complain(&trouble.words(app, Read::InShell));
-    Ok(if trouble.is_about_the_key() { Exit::Configuration } else { Exit::Failed })
+    terminal::complain(&trouble::words(app, &trouble, Read::InShell));
+    Ok(if trouble.error.is_about_the_key() { Exit::Configuration } else { Exit::Failed })
 }
 
 /// What it all comes to, in a word that programs read as well.
@@ -93,17 +101,22 @@ fn verdict(findings: &[Finding], way: Option<CallWay>) -> &'static str {
     }
 }
 
-fn print_verdict(app: &App, verdict: &str, way: Option<CallWay>) {
+fn print_verdict(app: &Console, verdict: &str, way: Option<CallWay>) {
     let marks = terminal::marks();
     let mark = if verdict == "works" { marks.done } else { marks.failed };
-    let args = [("mark", mark), ("way", way.map_or("", CallWay::as_str))];
-    terminal::answer(&app.text(&format!("models.verdict.{verdict}"), &args));
+    let way = way.map_or("", CallWay::as_str);
+    terminal::answer(&app.text(match verdict {
+        "works" => text::models::verdict::works(&mark, &way),
+        "partly" => text::models::verdict::partly(&mark, &way),
+        "no_calls" => text::models::verdict::no_calls(&mark),
+        _ => text::models::verdict::silent(&mark),
+    }));
 }
 
 /// Keeps the way that works for all runs to come.
-fn remember(app: &App, name: &str, way: CallWay) {
-    let host = app.means(&app.settings).host(name);
-    if crate::means::is_scripted(name) {
+fn remember(app: &Console, name: &str, way: CallWay) {
+    let host = app.environment(&app.settings).host(name);
+    if everloop_app::environment::is_scripted(name) {
         return;
     }
     let learnt = app.learnt();
@@ -113,7 +126,7 @@ fn remember(app: &App, name: &str, way: CallWay) {
 }
 
 struct Tester<'a> {
-    app: &'a App,
+    app: &'a Console,
     model: Arc<dyn Model>,
     name: String,
     /// An error that every further call would end in.
@@ -137,7 +150,7 @@ impl Tester<'_> {
         let took_ms = begun.elapsed().as_millis();
         let failed = reply.as_ref().err().map(|error| error.detail.clone());
         let missing = |is_there: bool| {
-            failed.clone().or_else(|| (!is_there).then(|| self.app.text("models.missing", &[])))
+            failed.clone().or_else(|| (!is_there).then(|| self.app.text(text::models::missing())))
         };
         let is_text = |reply: &Reply| !reply.text.trim().is_empty();
         let text = missing(reply.as_ref().is_ok_and(is_text));
@@ -145,9 +158,14 @@ impl Tester<'_> {
         let stream = missing(pieces > 1);
         let first_ms = first_ms.unwrap_or(took_ms);
         vec![
-            Finding { name: "text", title: "models.text", fault: text, took_ms },
-            Finding { name: "stream", title: "models.stream", fault: stream, took_ms: first_ms },
-            Finding { name: "usage", title: "models.usage", fault: usage, took_ms },
+            Finding { name: "text", title: text::models::text(), fault: text, took_ms },
+            Finding {
+                name: "stream",
+                title: text::models::stream(),
+                fault: stream,
+                took_ms: first_ms,
+            },
+            Finding { name: "usage", title: text::models::usage(), fault: usage, took_ms },
         ]
     }
 
@@ -155,10 +173,10 @@ impl Tester<'_> {
     async fn ways(&self, full: &str, findings: &mut Vec<Finding>) -> Option<CallWay> {
         let named = ToolChoice::Named(TOOL.to_owned());
         for (way, choice, name, title) in [
-            (CallWay::Native, &ToolChoice::Auto, "tool_call", "models.tool_call"),
-            (CallWay::Native, &named, "named_tool", "models.named_tool"),
-            (CallWay::Schema, &ToolChoice::Auto, "schema_call", "models.schema_call"),
-            (CallWay::Tagged, &ToolChoice::Auto, "tagged_call", "models.tagged_call"),
+            (CallWay::Native, &ToolChoice::Auto, "tool_call", text::models::tool_call()),
+            (CallWay::Native, &named, "named_tool", text::models::named_tool()),
+            (CallWay::Schema, &ToolChoice::Auto, "schema_call", text::models::schema_call()),
+            (CallWay::Tagged, &ToolChoice::Auto, "tagged_call", text::models::tagged_call()),
         ] {
             let works = |found: &[Finding], name: &str| {
                 found.iter().any(|finding| finding.name == name && finding.fault.is_none())
@@ -166,7 +184,7 @@ impl Tester<'_> {
             if way != CallWay::Native && works(findings, "tool_call") {
                 return Some(CallWay::Native);
             }
-            let finding = match self.app.means(&self.app.settings).connected_by(full, way) {
+            let finding = match self.app.environment(&self.app.settings).connected_by(full, way) {
                 Ok((model, _)) => {
                     let name_there = self.name.clone();
                     let refused = OnceLock::new();
@@ -185,7 +203,7 @@ impl Tester<'_> {
     }
 
     /// A call of the one tool on offer.
-    async fn call(&self, choice: ToolChoice, name: &'static str, title: &'static str) -> Finding {
+    async fn call(&self, choice: ToolChoice, name: &'static str, title: Text) -> Finding {
         let begun = Instant::now();
         let schema = json!({"type": "object", "required": ["text"],
             "properties": {"text": {"type": "string", "description": "What to note."}}});
@@ -203,9 +221,9 @@ impl Tester<'_> {
         }
         let fault = match reply {
             // One that was written as text is read in runs, and is no proof of the provider's way.
-            Ok(reply) if reply.salvaged => Some(self.app.text("models.written_call", &[])),
+            Ok(reply) if reply.salvaged => Some(self.app.text(text::models::written_call())),
             Ok(reply) if reply.calls.iter().any(|call| call.tool == TOOL) => None,
-            Ok(_) => Some(self.app.text("models.no_call", &[])),
+            Ok(_) => Some(self.app.text(text::models::no_call())),
             Err(error) => Some(error.detail),
         };
         Finding { name, title, fault, took_ms: begun.elapsed().as_millis() }
@@ -225,16 +243,16 @@ impl Tester<'_> {
             tools: tools.to_vec(),
             choice,
             output: None,
-            temperature_milli: self.app.settings.small("model.temperature"),
-            max_tokens: self.app.settings.small("model.max_tokens"),
+            temperature_milli: self.app.settings.model.temperature.count(),
+            max_tokens: self.app.settings.model.max_tokens,
         };
-        let limit_ms = self.app.settings.number("model.test_timeout");
+        let limit_ms = self.app.settings.model.test_timeout.ms();
         let asked = self.model.ask(request, on_delta);
         let reply = match timeout(Duration::from_millis(limit_ms), asked).await {
             Ok(reply) => reply,
             Err(_) => {
                 let seconds = (limit_ms / 1_000).to_string();
-                let words = self.app.text("models.too_slow", &[("seconds", &seconds)]);
+                let words = self.app.text(text::models::too_slow(&seconds));
                 Err(ModelError::new(ModelErrorKind::TimedOut, words))
             }
         };
@@ -256,16 +274,17 @@ fn as_value(model: &str, works: bool, findings: &[Finding]) -> Value {
     json!({"model": model, "ok": works, "checks": checks.collect::<Vec<_>>()})
 }
 
-fn print(app: &App, model: &str, findings: &[Finding]) {
+fn print(app: &Console, model: &str, findings: &[Finding]) {
     use unicode_width::UnicodeWidthStr;
     let marks = terminal::marks();
     terminal::answer(model);
-    let titles: Vec<String> = findings.iter().map(|finding| app.text(finding.title, &[])).collect();
+    let titles: Vec<String> =
+        findings.iter().map(|finding| finding.title.in_lang(app.lang)).collect();
     let widest = titles.iter().map(|title| title.width()).max().unwrap_or(0);
     for (finding, title) in findings.iter().zip(&titles) {
         let room = " ".repeat(widest - title.width());
         let seconds = format!("{:.1}", finding.took_ms as f64 / 1000.0);
-        let time = app.text("models.seconds", &[("seconds", &seconds)]);
+        let time = app.text(text::models::seconds(&seconds));
         let (mark, fault) = match &finding.fault {
             None => (marks.done, String::new()),
             Some(fault) => (marks.failed, format!("  {fault}")),

@@ -1,10 +1,11 @@
 //! How models call tools: shown, and forgotten.
 
-use crate::app::App;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::learnt::{Entry, Found};
 use crate::terminal;
+use everloop_app::learnt::{Entry, Found};
 use everloop_models::{CallWay, usual_way};
+use everloop_text as text;
 use serde_json::{Value, json};
 
 /// How a model calls tools, and how that is known.
@@ -21,11 +22,11 @@ enum Why {
 
 impl Way {
     /// How the model of that name calls tools.
-    pub(super) fn of(app: &App, name: &str) -> Self {
-        if let Some(way) = CallWay::parse(app.settings.text("model.tool_calls")) {
+    pub(super) fn of(app: &Console, name: &str) -> Self {
+        if let Some(way) = app.settings.model.tool_calls {
             return Self { way, why: Why::Set };
         }
-        let host = app.means(&app.settings).host(name);
+        let host = app.environment(&app.settings).host(name);
         let entry = app.learnt().of(name, &host);
         match entry.as_ref().and_then(|entry| entry.known.calls) {
             Some(way) => Self { way, why: entry.map_or(Why::Usual, Why::Found) },
@@ -47,27 +48,28 @@ impl Way {
     }
 
     /// The way and the reason, in words.
-    pub(super) fn words(&self, app: &App) -> String {
+    pub(super) fn words(&self, app: &Console) -> String {
         let why = match &self.why {
-            Why::Set => app.text("models.way_set", &[]),
+            Why::Set => app.text(text::models::way_set()),
             Why::Found(entry) => {
                 let key = match entry.found {
-                    Found::Tested => "models.way_tested",
-                    Found::Seen => "models.way_seen",
+                    Found::Tested => text::models::way_tested,
+                    Found::Seen => text::models::way_seen,
                 };
-                app.text(key, &[("date", &entry.on)])
+                app.text(key(&entry.on))
             }
-            Why::Usual => app.text("models.way_usual", &[]),
+            Why::Usual => app.text(text::models::way_usual()),
         };
-        app.text("models.way", &[("way", self.way.as_str()), ("why", &why)])
+        app.text(text::models::way(&self.way.as_str(), &why))
     }
 }
 
 /// Forgets what was found out about a model.
-pub(super) fn forget(app: &App, name: &str) -> Result<Exit, Failure> {
+pub(super) fn forget(app: &Console, name: &str) -> Result<Exit, Failure> {
     let forgotten = app.learnt().forget(name);
-    let forgotten = forgotten.map_err(|error| app.failure(Exit::Failed, "error.system", &error))?;
-    let key = if forgotten { "models.forgotten" } else { "models.not_known" };
-    terminal::answer(&app.text(key, &[("name", name)]));
+    let forgotten =
+        forgotten.map_err(|error| app.failure(Exit::Failed, text::error::system(&error)))?;
+    let key = if forgotten { text::models::forgotten } else { text::models::not_known };
+    terminal::answer(&app.text(key(&name)));
     Ok(if forgotten { Exit::Done } else { Exit::Failed })
 }

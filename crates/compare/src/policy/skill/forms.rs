@@ -18,7 +18,7 @@ impl Walk<'_> {
                 let got = match (got, or) {
                     (Got::Failed(_), Some(other)) => self.read(root, other),
                     (got @ (Got::Coming(_) | Got::Waits), Some(other)) => {
-                        self.hold(root, Touch::Reads(other.clone()));
+                        self.hold(root, Touch::EventReader(other.clone()));
                         got
                     }
                     (got, _) => got,

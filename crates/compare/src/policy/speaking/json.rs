@@ -2,59 +2,39 @@
 
 use super::{Far, Speaker};
 use crate::policy::shown::Place;
-use serde_json::{Value, json};
+use everloop_loops::replies::{
+    json_action, json_answer, json_item_done, json_plan, json_question, json_replan,
+};
+use everloop_types::Reply;
 
 impl Speaker<'_> {
-    pub(super) fn json_plan(&self) -> String {
+    pub(super) fn json_plan(&self) -> Reply {
         let plan: Vec<String> = self.items().iter().map(|item| self.item_text(item)).collect();
-        match plan.is_empty() {
-            true => json!({ "status": "done", "response": self.answer() }).to_string(),
-            false => json!({ "status": "planned", "plan": plan }).to_string(),
-        }
+        if plan.is_empty() { json_answer(&self.answer()) } else { json_plan(&plan) }
     }
 
     /// One action, or one question, or the end of the item.
-    pub(super) fn json_thought(&self, place: &Place) -> String {
+    pub(super) fn json_thought(&self, place: &Place) -> Reply {
         let item = self.scope(place);
         let outlook = self.together(item.clone());
         let step = self.item_text(&item);
-        let thought = match outlook.acts.first() {
+        match outlook.acts.first() {
             Some(act) if act.tool == "ask_user" => {
-                thought("ask_user", &step).with("question", act.args["question"].clone())
+                json_question(&step, act.args["question"].as_str().unwrap_or_default())
             }
-            Some(act) => thought("continue", &step)
-                .with("next_action", json!({ "tool": act.tool, "input": act.args })),
-            None => thought("done", &step).with("response", Value::from(self.came_of(&item))),
-        };
-        thought.0.to_string()
+            Some(act) => json_action(&step, act.tool, &act.args),
+            None => json_item_done(&step, &self.came_of(&item)),
+        }
     }
 
-    pub(super) fn json_replan(&self) -> String {
+    pub(super) fn json_replan(&self) -> Reply {
         let outlook = self.look(self.everything(), super::Manner::Together);
         let items = self.items();
         let open = items.iter().any(|item| outlook.far(item) == Far::Open);
         if !open {
-            return json!({ "status": "done", "response": self.answer() }).to_string();
+            return json_answer(&self.answer());
         }
-        let tasks = items.iter().map(|item| {
-            let completed = outlook.far(item) != Far::Open;
-            json!({ "task": self.item_text(item), "completed": completed })
-        });
-        let plan: Vec<Value> = tasks.collect();
-        json!({ "status": "replanned", "plan": plan }).to_string()
-    }
-}
-
-struct Thought(Value);
-
-/// A thought before it has what its status asks for.
-fn thought(status: &str, step: &str) -> Thought {
-    Thought(json!({ "status": status, "current_step": step }))
-}
-
-impl Thought {
-    fn with(mut self, field: &str, value: Value) -> Self {
-        self.0[field] = value;
-        self
+        let tasks = items.iter().map(|item| (self.item_text(item), outlook.far(item) != Far::Open));
+        json_replan(&tasks.collect::<Vec<_>>())
     }
 }

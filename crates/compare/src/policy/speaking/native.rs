@@ -3,8 +3,9 @@
 use super::{Far, Speaker, calling, plain, said};
 use crate::policy::shown::Place;
 use crate::policy::skill::Outlook;
+use everloop_loops::replies::{list_args, mark_args};
 use everloop_types::{Reply, TODO_WRITE};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 impl Speaker<'_> {
     /// The list before the work begins: every item pending.
@@ -12,10 +13,9 @@ impl Speaker<'_> {
         let items = self.items().into_iter().enumerate();
         let todos = items.map(|(place, item)| {
             let id = (place + 1).to_string();
-            json!({ "id": id, "content": self.item_text(&item), "status": "pending" })
+            (id, self.item_text(&item), "pending")
         });
-        let todos: Vec<Value> = todos.collect();
-        calling(vec![(TODO_WRITE, json!({ "todos": todos, "merge": false }))])
+        calling(vec![(TODO_WRITE, whole_list(&todos.collect::<Vec<_>>()))])
     }
 
     /// One item: its calls, then its mark where there is something to mark it with, else words.
@@ -28,8 +28,7 @@ impl Speaker<'_> {
         match &place.id {
             Some(id) if self.shown.has_tool(TODO_WRITE) => {
                 let status = state(outlook.far(&item));
-                let todos = json!([{ "id": id, "status": status }]);
-                calling(vec![(TODO_WRITE, json!({ "todos": todos, "merge": true }))])
+                calling(vec![(TODO_WRITE, mark_args(&[(id, status)]))])
             }
             _ => said(self.came_of(&item)),
         }
@@ -65,19 +64,24 @@ impl Speaker<'_> {
             let is_worth_it = calls >= from && !outlook.acts.is_empty();
             let all = items.iter().zip(&wanted).enumerate().map(|(place, (item, status))| {
                 let id = (place + 1).to_string();
-                json!({ "id": id, "content": self.item_text(item), "status": status })
+                (id, self.item_text(item), *status)
             });
-            let todos: Vec<Value> = all.collect();
-            return is_worth_it.then(|| json!({ "todos": todos, "merge": false }));
+            let all: Vec<(String, String, &str)> = all.collect();
+            return is_worth_it.then(|| whole_list(&all));
         }
         let changed = self.list.iter().zip(&wanted).filter(|(row, status)| row.state != **status);
         // Once begun, an item is not taken back while another sentence of it waits.
         let changed = changed
             .filter(|(row, status)| (row.state.as_str(), **status) != ("in_progress", "pending"));
-        let todos = changed.map(|(row, status)| json!({ "id": row.id, "status": status }));
-        let todos: Vec<Value> = todos.collect();
-        (!todos.is_empty()).then(|| json!({ "todos": todos, "merge": true }))
+        let marks: Vec<(&str, &str)> =
+            changed.map(|(row, status)| (row.id.as_str(), *status)).collect();
+        (!marks.is_empty()).then(|| mark_args(&marks))
     }
+}
+
+fn whole_list(items: &[(String, String, &str)]) -> Value {
+    let items = items.iter().map(|(id, text, status)| (id.as_str(), text.as_str(), *status));
+    list_args(&items.collect::<Vec<_>>())
 }
 
 fn state(far: Far) -> &'static str {

@@ -1,9 +1,8 @@
 //! Rounds: all steps that can be foreseen in one call, then a look at what they brought.
 
-use super::{Speaker, calling};
-use crate::policy::reading::PLAN_ROUND;
-use crate::policy::shown::THINK;
+use super::Speaker;
 use crate::policy::skill::{Manner, Status};
+use everloop_loops::replies::{round_plan, round_step, round_thought};
 use everloop_types::Reply;
 use serde_json::{Value, json};
 
@@ -13,23 +12,19 @@ impl Speaker<'_> {
         let mut steps: Vec<Value> = acts
             .iter()
             .take(steps_max)
-            .map(|act| match act.only_reads() {
-                true => json!({ "tool": act.tool, "arguments": act.args, "independent": true }),
-                false => json!({ "tool": act.tool, "arguments": act.args }),
-            })
+            .map(|act| round_step(act.tool, &act.args, act.only_reads()))
             .collect();
         if steps.is_empty() {
             // A round must have a step: one that changes nothing.
-            steps.push(json!({ "tool": "list_dir", "arguments": { "path": "." } }));
+            steps.push(round_step("list_dir", &json!({ "path": "." }), false));
         }
         let reasoning = format!("{} steps can be foreseen.", steps.len());
-        calling(vec![(PLAN_ROUND, json!({ "steps": steps, "reasoning": reasoning }))])
+        round_plan(&steps, &reasoning)
     }
 
     pub(super) fn think(&self) -> Reply {
         let outlook = self.look(self.everything(), Manner::InOrder);
         let over = outlook.tasks.iter().all(|task| task.status != Status::Open);
-        let args = json!({ "user_summary": self.answer(), "task_completed": over });
-        calling(vec![(THINK, args)])
+        round_thought(&self.answer(), over)
     }
 }

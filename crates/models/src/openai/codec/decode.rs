@@ -1,8 +1,8 @@
 //! What the chunks of chat completions mean.
 
 use super::event::{Event, Said, Tokens};
-use crate::Delta;
-use crate::wire::{CallPart, Draft, Reads, confessed};
+use crate::wire::{CallPart, Draft, EventReader, provider_error};
+use everloop_ports::Delta;
 use everloop_types::{ModelError, StopCause, Usage};
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 #[derive(Debug, Default)]
 pub(crate) struct Completions;
 
-impl Reads for Completions {
+impl EventReader for Completions {
     type Event<'a> = Event<'a>;
 
     fn take(
@@ -21,10 +21,10 @@ impl Reads for Completions {
         on_delta: &mut dyn FnMut(Delta<'_>),
     ) -> Result<(), ModelError> {
         if let Some(error) = event.error {
-            return Err(confessed(&error));
+            return Err(provider_error(&error));
         }
         if event.object.0 == "error" {
-            return Err(confessed(&serde_json::from_slice(data).unwrap_or(Value::Null)));
+            return Err(provider_error(&serde_json::from_slice(data).unwrap_or(Value::Null)));
         }
         if let Some(tokens) = event.usage {
             draft.use_up(usage(&tokens));

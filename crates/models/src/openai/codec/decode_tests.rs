@@ -1,8 +1,9 @@
 //! The faults that servers really produce, each as bytes.
 
 use super::Decoder;
-use everloop_types::ModelErrorKind as Kind;
-use everloop_types::{CallId, ModelError, Reply, StopCause, ToolCall, Usage};
+use everloop_types::{
+    CallId, ModelError, ModelErrorKind as Kind, Reply, StopCause, ToolCall, Usage,
+};
 
 const PARALLEL: &[u8] = include_bytes!("../../../testdata/parallel_calls.sse");
 const WHOLE: &[u8] = include_bytes!("../../../testdata/whole_reply.json");

@@ -5,8 +5,9 @@ mod event;
 mod render;
 
 use super::quirks::COMMON;
-use crate::{Ask, Delta, WirePrompt, wire};
+use crate::{Ask, wire};
 pub(crate) use decode::Completions;
+use everloop_ports::{Delta, WirePrompt};
 use everloop_types::{Message, ModelError, Reply};
 pub(crate) use render::render;
 

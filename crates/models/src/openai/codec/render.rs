@@ -5,7 +5,8 @@ use crate::openai::quirks::{Quirks, Sampling};
 use crate::provider::Schemas;
 use crate::schema::{flat, is_strict, lean};
 use crate::wire::{object_or_wrapped, push_json, push_temperature, push_text};
-use crate::{Ask, Extra, WirePrompt};
+use crate::{Ask, Extra};
+use everloop_ports::WirePrompt;
 use everloop_types::{Image, Message, OutputSchema, ToolCall, ToolChoice, schema_text};
 
 /// Brings `wire` up to date with `messages` and renders the whole body.

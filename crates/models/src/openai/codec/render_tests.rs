@@ -1,6 +1,7 @@
 use super::*;
+use crate::Ask;
 use crate::openai::quirks::{COMMON, OPENAI};
-use crate::{Ask, WirePrompt};
+use everloop_ports::WirePrompt;
 use everloop_types::{CallId, Image, Message, OutputSchema, ToolCall, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
 

@@ -1,0 +1,404 @@
+//! `/schedule`.
+
+use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
+use super::todo::{TEXT_CHARS_MAX, once, remind_words};
+use super::update::{self, Shift};
+use super::words::{Words, known, plain, quoted, unquoted};
+use super::{CommandError, exact};
+use crate::time::{
+    About, Every, Precision, Reading, Repeat, When, dates, lengths, optional, texts,
+};
+use everloop_text::{self as text, Text};
+use everloop_types::Lang;
+use jiff::civil::{Date, DateTime};
+use jiff::{Timestamp, Zoned};
+
+/// What is asked about the schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScheduleCommand {
+    /// A new entry.
+    Add(NewEntry),
+    /// What is near.
+    List,
+    /// One entry.
+    Get(i64),
+    /// A stretch of the calendar.
+    View(Stretch, Date),
+    /// Whatever is said changes; the rest stays.
+    Update(i64, NewEntry),
+    /// Whether it repeats.
+    Repeat(i64, Switch),
+    /// They are taken away.
+    Delete(Vec<i64>),
+}
+
+/// On or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Switch {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}
+
+/// A stretch of the calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stretch {
+    /// One day.
+    Day,
+    /// From Monday to Sunday.
+    Week,
+    /// A month.
+    Month,
+}
+
+impl Stretch {
+    /// Its name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+        }
+    }
+}
+
+/// What is said of an entry; what is not said is none.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NewEntry {
+    /// When it first takes place; a new entry has it.
+    pub start: Option<Start>,
+    /// What changes about its time, if not all of it is said.
+    pub shift: Option<Shift>,
+    /// What it is; a new entry has it.
+    pub title: Option<String>,
+    /// How long it takes.
+    pub minutes: Option<i64>,
+    /// When the person is reminded of the first one.
+    pub remind: Option<Remind>,
+    /// How it repeats, with the days of its start where none are said; none within for "no longer".
+    pub repeat: Option<Option<Every>>,
+    /// How often in all; none within for no end.
+    pub times: Option<Option<i64>>,
+    /// No reminder before this moment; none within for "from the first on".
+    pub remind_from: Option<Option<Timestamp>>,
+    /// What is done about reminders that were missed.
+    pub catch_up: Option<String>,
+    /// Whether it is saved beside others at the same time.
+    pub allow_conflict: bool,
+}
+
+/// When an entry first takes place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Start {
+    /// On the person's wall.
+    pub wall: DateTime,
+    /// That moment.
+    pub at: Timestamp,
+}
+
+impl Start {
+    fn of(when: &When, now: &Zoned) -> Option<Self> {
+        moment(when, now, DayMeans::Morning).map(|at| Self::at(at, now))
+    }
+
+    /// A moment. A wall time that a clock change leaves out is the time that the clocks then show.
+    pub(crate) fn at(at: Timestamp, now: &Zoned) -> Self {
+        Self { wall: at.to_zoned(now.time_zone().clone()).datetime(), at }
+    }
+
+    /// The first day at or after this one on which a repetition takes place.
+    fn fitting(self, every: &Every, now: &Zoned) -> Option<Self> {
+        let day = every.first_day(self.wall.date())?;
+        if day == self.wall.date() {
+            return Some(self);
+        }
+        let zoned = day.to_datetime(self.wall.time()).to_zoned(now.time_zone().clone()).ok()?;
+        Some(Self { wall: zoned.datetime(), at: zoned.timestamp() })
+    }
+}
+
+const ADD: fn() -> Text = text::usage::schedule::add;
+pub(super) const UPDATE: fn() -> Text = text::usage::schedule::update;
+const VIEW: fn() -> Text = text::usage::schedule::view;
+
+/// Minutes of the longest entry: four weeks.
+const MINUTES_MAX: i64 = 40_320;
+
+pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, CommandError> {
+    let part = words.next().unwrap_or_else(|| "list".to_owned());
+    match part.to_lowercase().as_str() {
+        "add" | "new" => new_entry(words, now).map(ScheduleCommand::Add),
+        "update" | "edit" => {
+            let id = super::todo::id(&mut words, UPDATE)?;
+            Ok(ScheduleCommand::Update(id, update::entry(words, now)?))
+        }
+        "list" | "ls" if words.is_empty() => Ok(ScheduleCommand::List),
+        "get" | "show" => {
+            super::todo::number(words, text::usage::schedule::get).map(ScheduleCommand::Get)
+        }
+        "delete" | "rm" | "del" | "remove" => {
+            super::todo::numbers(words, text::usage::schedule::delete).map(ScheduleCommand::Delete)
+        }
+        "repeat" => {
+            let usage = text::usage::schedule::repeat;
+            let id = super::todo::id(&mut words, usage)?;
+            let switch = match known(&words.rest()).as_str() {
+                "on" => Switch::On,
+                "off" => Switch::Off,
+                _ => return Err(CommandError::Usage(usage())),
+            };
+            Ok(ScheduleCommand::Repeat(id, switch))
+        }
+        "view" => view(words, now),
+        _ => Err(CommandError::Usage(text::usage::schedule())),
+    }
+}
+
+fn view(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, CommandError> {
+    let first = words.next().unwrap_or_default();
+    let stretch = match known(&first).as_str() {
+        "day" => Stretch::Day,
+        "week" => Stretch::Week,
+        "month" => Stretch::Month,
+        _ => {
+            let when = dates::parse(&format!("{first} {}", words.rest()), now);
+            let day =
+                when.filter(|when| when.repeat.is_none()).ok_or(CommandError::Usage(VIEW()))?;
+            return Ok(ScheduleCommand::View(Stretch::Day, day.at.date()));
+        }
+    };
+    let date = match words.rest() {
+        text if text.is_empty() => now.date(),
+        text => {
+            let text = plain(&text);
+            let month = format!("{text}-01").parse::<Date>().ok();
+            let month = month.filter(|_| stretch == Stretch::Month);
+            let said = || dates::parse(&text, now).map(|when| when.at.date());
+            month.or_else(said).ok_or(CommandError::NotADate(text.clone()))?
+        }
+    };
+    Ok(ScheduleCommand::View(stretch, date))
+}
+
+/// A new entry: its date and title, then its options.
+fn new_entry(mut words: Words, now: &Zoned) -> Result<NewEntry, CommandError> {
+    let text = words.written();
+    words.skip(words.until_option());
+    let mut entry = NewEntry::default();
+    let mut more = String::new();
+    options(&mut entry, &mut words, now, ADD, &mut more)?;
+    let text = format!("{text} {more}").trim().to_owned();
+    if text.is_empty() {
+        return Err(CommandError::Usage(ADD()));
+    }
+    let read = read(&text, now)?;
+    let Some(when) = read.when.clone() else {
+        return Err(CommandError::unclear(&text, text.clone()));
+    };
+    let asked = options::asked(&read.title);
+    let is_every_minutes = matches!(when.repeat, Some(Repeat::Minutes { .. }));
+    // What only reminds takes no time.
+    if asked.is_some() || is_every_minutes && when.minutes.is_none() {
+        entry.minutes = entry.minutes.or(Some(0));
+    }
+    let title = asked.unwrap_or_else(|| read.title.clone());
+    fill(&mut entry, &Reading { title, ..read }, &when, now)?;
+    check(entry)
+}
+
+/// A text with the date of an entry. After a whole date and time, the title is taken as it is.
+pub(super) fn read(text: &str, now: &Zoned) -> Result<Reading, CommandError> {
+    texts::read(text, now, About::Entry).map_err(|unclear| CommandError::unclear(text, unclear.0))
+}
+
+pub(super) fn fill(
+    entry: &mut NewEntry,
+    read: &Reading,
+    when: &When,
+    now: &Zoned,
+) -> Result<(), CommandError> {
+    let said = || read.phrase.trim().to_owned();
+    if when.is_deadline {
+        return Err(CommandError::Deadline(said()));
+    }
+    if when.precision != Precision::Minute {
+        return Err(CommandError::NoTime(said()));
+    }
+    let when = ahead_of_now(when.clone(), &read.phrase, now)?;
+    let mut start = Start::of(&when, now).ok_or_else(|| CommandError::NotADate(said()))?;
+    if entry.repeat.is_none() {
+        entry.repeat = when.repeat.clone().map(|repeat| Some(Every::from(repeat)));
+    }
+    if let Some(Some(every)) = &entry.repeat {
+        start = start.fitting(every, now).ok_or_else(|| CommandError::NotADate(said()))?;
+        entry.repeat = Some(Some(Every::from(every.repeat(start.wall.date()))));
+    }
+    entry.minutes = entry.minutes.or(when.minutes);
+    entry.times = entry.times.or(when.times.map(|times| Some(i64::from(times))));
+    entry.remind = entry.remind.or(read.ahead.map(Remind::Before));
+    let zoned = start.at.to_zoned(now.time_zone().clone());
+    options::not_after(entry.remind, Some(&zoned), now)?;
+    if let Some(remind) = entry.remind.filter(|remind| *remind != Remind::Never) {
+        entry.remind = remind.for_start(Some(&zoned)).map(Remind::At);
+    }
+    entry.start = Some(start);
+    entry.title = Some(unquoted(read.title.trim()).trim().to_owned());
+    Ok(())
+}
+
+fn check(entry: NewEntry) -> Result<NewEntry, CommandError> {
+    let title = entry.title.as_deref().unwrap_or_default();
+    super::todo::short(text::command::text_too_long, title, TEXT_CHARS_MAX)?;
+    if title.is_empty()
+        || (entry.repeat.as_ref().is_none_or(Option::is_none) && entry.times.is_some())
+        || (entry.remind_from.is_some() && entry.remind == Some(Remind::Never))
+    {
+        return Err(CommandError::Usage(ADD()));
+    }
+    Ok(entry)
+}
+
+pub(super) fn options(
+    entry: &mut NewEntry,
+    words: &mut Words,
+    now: &Zoned,
+    usage: fn() -> Text,
+    title: &mut String,
+) -> Result<(), CommandError> {
+    while !words.is_empty() {
+        let Some(option) = words.next_option() else {
+            words.next_into(title);
+            continue;
+        };
+        match option.as_str() {
+            "duration" => {
+                let minutes = length(words, "duration", 0, usage)?;
+                once(&mut entry.minutes, minutes, "duration", usage)?;
+            }
+            "interval" => {
+                let minutes = length(words, "interval", 1, usage)?;
+                let minutes = u32::try_from(minutes).unwrap_or(u32::MAX);
+                entry.repeat = Some(Some(Every::from(Repeat::every_minutes(minutes))));
+            }
+            "times" => entry.times = Some(times(words, usage)?),
+            "repeat" => {
+                entry.repeat =
+                    Some(options::value(words, usage, true, |text| repeat(text, usage))?);
+            }
+            "remind" => {
+                let remind = options::remind(words, now, usage, true)?;
+                once(&mut entry.remind, remind, "remind", usage)?;
+            }
+            "remind-start" => {
+                entry.remind_from = Some(options::value(words, usage, true, |text| {
+                    if options::is_none(text) {
+                        return Ok(None);
+                    }
+                    let when = options::date(text, now)?;
+                    Ok(moment(&when, now, DayMeans::Morning))
+                })?);
+            }
+            "allow-conflict" => entry.allow_conflict = true,
+            "catch-up" => {
+                let value = words.next().unwrap_or_default();
+                if !["once", "skip", "all"].contains(&value.as_str()) {
+                    return Err(CommandError::BadValue("catch-up", value, usage()));
+                }
+                entry.catch_up = Some(value);
+            }
+            _ => return Err(CommandError::NoSuchOption(option, usage())),
+        }
+    }
+    Ok(())
+}
+
+/// How often; none where a repetition is to end.
+fn repeat(text: &str, usage: fn() -> Text) -> Result<Option<Every>, CommandError> {
+    if options::is_none(text) {
+        return Ok(None);
+    }
+    let written = Repeat::parse_option(&plain(text)).map(Every::from);
+    let every = written.or_else(|| optional::read_every(text));
+    every.map(Some).ok_or_else(|| CommandError::BadValue("repeat", text.to_owned(), usage()))
+}
+
+/// The minutes of a length.
+fn length(
+    words: &mut Words,
+    name: &'static str,
+    least: i64,
+    usage: fn() -> Text,
+) -> Result<i64, CommandError> {
+    let most = if name == "duration" { MINUTES_MAX } else { i64::from(u32::MAX) };
+    options::value(words, usage, true, |text| {
+        let minutes = lengths::minutes(text).filter(|n| (least..=most).contains(n));
+        minutes.ok_or_else(|| CommandError::BadValue(name, text.to_owned(), usage()))
+    })
+}
+
+fn times(words: &mut Words, usage: fn() -> Text) -> Result<Option<i64>, CommandError> {
+    let value = words.next().unwrap_or_default();
+    match plain(&value).parse::<i64>() {
+        Ok(-1) => Ok(None),
+        Ok(count @ 2..=1_000_000) => Ok(Some(count)),
+        _ => Err(CommandError::BadValue("times", value, usage())),
+    }
+}
+
+pub(super) fn canonical(command: &ScheduleCommand, now: &Zoned, lang: Lang) -> String {
+    match command {
+        ScheduleCommand::Add(entry) => format!("/schedule add {}", said(entry, now, lang)),
+        ScheduleCommand::Update(id, entry) => {
+            format!("/schedule update {id} {}", said(entry, now, lang))
+        }
+        ScheduleCommand::List => "/schedule list".to_owned(),
+        ScheduleCommand::Get(id) => format!("/schedule get {id}"),
+        ScheduleCommand::Delete(ids) => {
+            format!("/schedule delete {}", super::todo::written_numbers(ids))
+        }
+        ScheduleCommand::View(stretch, date) => {
+            format!("/schedule view {} {date}", stretch.as_str())
+        }
+        ScheduleCommand::Repeat(id, switch) => {
+            let word = if *switch == Switch::On { "on" } else { "off" };
+            format!("/schedule repeat {id} {word}")
+        }
+    }
+}
+
+fn said(entry: &NewEntry, now: &Zoned, lang: Lang) -> String {
+    let title = entry.title.clone().unwrap_or_default();
+    let mut line = match entry.start {
+        Some(start) => {
+            let plain = format!("{} {title}", exact(start.at, now));
+            // A title that looks like a piece of a date must not become one when it is read again.
+            let is_plain = read(&plain, now).is_ok_and(|read| read.title == title);
+            let title = if is_plain { title } else { format!("\"{title}\"") };
+            format!("{} {title}", exact(start.at, now)).trim_end().to_owned()
+        }
+        None => {
+            [entry.shift.map(Shift::words).unwrap_or_default(), title].join(" ").trim().to_owned()
+        }
+    };
+    let mut option = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            let gap = if line.is_empty() { "" } else { " " };
+            line.push_str(&format!("{gap}--{name} {}", quoted(&value)));
+        }
+    };
+    let date = |at: Option<Timestamp>| at.map_or("none".to_owned(), |at| exact(at, now));
+    let first = entry.start.map(|start| start.wall.date());
+    option("duration", entry.minutes.map(|n| n.to_string()));
+    option("remind", entry.remind.map(|remind| remind_words(remind, now, lang)));
+    let rule = |every: &Option<Every>| every.as_ref().map(|every| every.to_option(first));
+    option("repeat", entry.repeat.as_ref().map(|every| rule(every).unwrap_or("none".to_owned())));
+    option("times", entry.times.map(|times| times.unwrap_or(-1).to_string()));
+    option("remind-start", entry.remind_from.map(date));
+    option("catch-up", entry.catch_up.clone());
+    if entry.allow_conflict {
+        line.push_str(" --allow-conflict");
+    }
+    line
+}

@@ -1,0 +1,405 @@
+//! `/todo` and `/view`.
+
+use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
+use super::update::{self, Shift};
+use super::words::{Words, known, plain, quoted, unquoted};
+use super::{CommandError, exact};
+use crate::kept::DEFAULT_TAG;
+use crate::time::{About, texts};
+use everloop_text::{self as text, Text, TextOf};
+use everloop_types::Lang;
+use jiff::{Timestamp, Zoned};
+
+/// What is asked about todos.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TodoCommand {
+    /// A new one.
+    Add(NewTodo),
+    /// Those of a view.
+    List(View, Filter),
+    /// One of them.
+    Get(i64),
+    /// Whatever is said changes; the rest stays.
+    Update(i64, NewTodo),
+    /// This is done to each of them.
+    Mark(Mark, Vec<i64>),
+    /// Those with a word in them.
+    Search(String, Filter),
+    /// Which views there are.
+    Views,
+}
+
+/// What can be done to several todos at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// They are done.
+    Done,
+    /// They are not done after all.
+    Reopen,
+    /// They are taken away.
+    Delete,
+}
+
+impl Mark {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Reopen => "reopen",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+/// Which todos are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Only those of this group.
+    pub tag: Option<String>,
+    /// Whether done ones are left out.
+    pub open_only: bool,
+}
+
+/// A way to look at todos.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum View {
+    /// All of them.
+    #[default]
+    All,
+    /// Due today.
+    Today,
+    /// Due, and not done.
+    Overdue,
+    /// Due after today.
+    Upcoming,
+    /// Neither due nor in a group.
+    Inbox,
+}
+
+impl View {
+    /// Every view.
+    pub const ALL: [Self; 5] = [Self::All, Self::Today, Self::Overdue, Self::Upcoming, Self::Inbox];
+
+    /// Its name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Today => "today",
+            Self::Overdue => "overdue",
+            Self::Upcoming => "upcoming",
+            Self::Inbox => "inbox",
+        }
+    }
+
+    fn parse(name: &str) -> Option<Self> {
+        let name = known(name);
+        Self::ALL.into_iter().find(|view| view.as_str() == name)
+    }
+}
+
+/// What is said of a todo; what is not said is none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NewTodo {
+    /// What is to be done; a new todo has it.
+    pub text: Option<String>,
+    /// Its group.
+    pub tag: Option<String>,
+    /// How urgent it is: 1 is the most urgent, 0 says nothing.
+    pub priority: Option<i64>,
+    /// When it must be done; none within for "no longer".
+    pub due: Option<Option<Timestamp>>,
+    /// What changes about the due time, if not all of it is said.
+    pub shift: Option<Shift>,
+    /// When the person is reminded.
+    pub remind: Option<Remind>,
+}
+
+/// Most characters of a text that a person keeps.
+pub(super) const TEXT_CHARS_MAX: usize = 2_000;
+
+/// Most characters of the name of a group.
+const TAG_CHARS_MAX: usize = 100;
+
+pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<TodoCommand, CommandError> {
+    let part = words.next().unwrap_or_else(|| "list".to_owned());
+    match part.to_lowercase().as_str() {
+        "add" | "new" => new_todo(words, now),
+        "list" | "ls" => list(words),
+        "get" | "show" => number(words, text::usage::todo::get).map(TodoCommand::Get),
+        "done" | "finish" | "complete" => mark(words, text::usage::todo::done, Mark::Done),
+        "reopen" | "undo" => mark(words, text::usage::todo::reopen, Mark::Reopen),
+        "delete" | "rm" | "del" | "remove" => mark(words, text::usage::todo::delete, Mark::Delete),
+        "update" | "edit" => {
+            let id = id(&mut words, UPDATE)?;
+            update::todo(words, now).map(|todo| TodoCommand::Update(id, todo))
+        }
+        "search" => {
+            let (text, filter, view) = filtered(words, text::usage::todo::search)?;
+            match (text.as_str(), view) {
+                ("", _) | (_, Some(_)) => Err(CommandError::Usage(text::usage::todo::search())),
+                _ => Ok(TodoCommand::Search(text, filter)),
+            }
+        }
+        _ => Err(CommandError::Usage(text::usage::todo())),
+    }
+}
+
+fn list(words: Words) -> Result<TodoCommand, CommandError> {
+    let (text, filter, view) = filtered(words, text::usage::todo::list)?;
+    match text.as_str() {
+        "" => Ok(TodoCommand::List(view.unwrap_or_default(), filter)),
+        _ => Err(CommandError::Usage(text::usage::todo::list())),
+    }
+}
+
+pub(super) fn parse_view(words: Words) -> Result<TodoCommand, CommandError> {
+    let (text, filter, view) = filtered(words, text::usage::view)?;
+    if view.is_some() {
+        return Err(CommandError::Usage(text::usage::view()));
+    }
+    match text.as_str() {
+        "list" => Ok(TodoCommand::Views),
+        name => View::parse(name)
+            .map(|view| TodoCommand::List(view, filter))
+            .ok_or(CommandError::Usage(text::usage::view())),
+    }
+}
+
+/// Plain words, and the options that choose todos.
+fn filtered(
+    mut words: Words,
+    usage: fn() -> Text,
+) -> Result<(String, Filter, Option<View>), CommandError> {
+    let (mut text, mut filter, mut view) = (Vec::new(), Filter::default(), None);
+    while !words.is_empty() {
+        match words.next_option().as_deref() {
+            Some("tag") => filter.tag = Some(words.next().ok_or(CommandError::Usage(usage()))?),
+            Some("open") => filter.open_only = true,
+            Some("view") => {
+                let name = words.next().unwrap_or_default();
+                view = Some(View::parse(&name).ok_or(CommandError::BadValue(
+                    "view",
+                    name,
+                    usage(),
+                ))?);
+            }
+            Some(other) => return Err(CommandError::NoSuchOption(other.to_owned(), usage())),
+            None => text.extend(words.next()),
+        }
+    }
+    Ok((text.join(" "), filter, view))
+}
+
+const ADD: fn() -> Text = text::usage::todo::add;
+pub(super) const UPDATE: fn() -> Text = text::usage::todo::update;
+
+/// What was said of a todo, before its text is looked into.
+pub(super) struct Said {
+    pub(super) todo: NewTodo,
+    pub(super) text: String,
+    /// Whether the text stands in quotes as it is.
+    pub(super) verbatim: bool,
+}
+
+pub(super) fn said_of_todo(
+    mut words: Words,
+    now: &Zoned,
+    usage: fn() -> Text,
+) -> Result<Said, CommandError> {
+    let (mut todo, mut text) = (NewTodo::default(), String::new());
+    while !words.is_empty() {
+        let has_text = !text.is_empty() || usage() == UPDATE();
+        match words.next_option().as_deref() {
+            Some("tag") => {
+                let tag = words.next().ok_or(CommandError::Usage(usage()))?;
+                let tag = if options::is_none(&tag) { DEFAULT_TAG.to_owned() } else { tag };
+                once(&mut todo.tag, tag, "tag", usage)?;
+            }
+            Some("priority") => {
+                let value = words.next().unwrap_or_default();
+                let number = options::priority(&value).ok_or(CommandError::BadValue(
+                    "priority",
+                    value,
+                    usage(),
+                ))?;
+                once(&mut todo.priority, number, "priority", usage)?;
+            }
+            Some("due") => {
+                let due = options::due(&mut words, now, usage, has_text)?;
+                let (due, shift) = due;
+                once(&mut todo.due, due, "due", usage)?;
+                todo.shift = shift.filter(|_| usage() == UPDATE());
+            }
+            Some("remind") => {
+                let remind = options::remind(&mut words, now, usage, has_text)?;
+                once(&mut todo.remind, remind, "remind", usage)?;
+            }
+            Some(other) => return Err(CommandError::NoSuchOption(other.to_owned(), usage())),
+            None => words.next_into(&mut text),
+        }
+    }
+    let verbatim = unquoted(&text).len() < text.len();
+    let text = unquoted(&text).trim().to_owned();
+    short(text::command::tag_too_long, todo.tag.as_deref().unwrap_or_default(), TAG_CHARS_MAX)?;
+    short(text::command::text_too_long, &text, TEXT_CHARS_MAX)?;
+    Ok(Said { todo, text, verbatim })
+}
+
+/// An option counts once.
+pub(super) fn once<T>(
+    slot: &mut Option<T>,
+    value: T,
+    name: &'static str,
+    usage: fn() -> Text,
+) -> Result<(), CommandError> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(CommandError::Twice(name, usage())),
+    }
+}
+
+fn new_todo(words: Words, now: &Zoned) -> Result<TodoCommand, CommandError> {
+    let Said { mut todo, mut text, verbatim } = said_of_todo(words, now, ADD)?;
+    if todo.due.is_none() && !verbatim {
+        let read = texts::read(&text, now, About::Todo);
+        let read = read.map_err(|unclear| CommandError::unclear(&text, unclear.0))?;
+        if let Some(when) = read.when {
+            if when.repeat.is_some() {
+                return Err(CommandError::TodosDoNotRepeat);
+            }
+            let when = ahead_of_now(when, &read.phrase, now)?;
+            todo.due = moment(&when, now, DayMeans::End).map(Some);
+            todo.remind = todo.remind.or(read.ahead.map(Remind::Before));
+            text = match options::asked(&read.title) {
+                Some(rest) => {
+                    todo.remind = todo.remind.or(options::asked_for(&when, now));
+                    rest
+                }
+                None => read.title,
+            };
+        } else if read.ahead.is_some() {
+            return Err(CommandError::ReminderNeedsDue);
+        }
+    }
+    if text.is_empty() {
+        return Err(CommandError::Usage(ADD()));
+    }
+    let due = todo.due.flatten();
+    if todo.remind.is_some_and(|remind| remind != Remind::Never) && due.is_none() {
+        return Err(CommandError::ReminderNeedsDue);
+    }
+    let zoned = due.map(|due| due.to_zoned(now.time_zone().clone()));
+    options::not_after(todo.remind, zoned.as_ref(), now)?;
+    Ok(TodoCommand::Add(NewTodo { text: Some(text), ..todo }))
+}
+
+fn mark(words: Words, usage: fn() -> Text, mark: Mark) -> Result<TodoCommand, CommandError> {
+    numbers(words, usage).map(|ids| TodoCommand::Mark(mark, ids))
+}
+
+/// One number or several, with spaces or commas between them.
+pub(super) fn numbers(mut words: Words, usage: fn() -> Text) -> Result<Vec<i64>, CommandError> {
+    let mut all = Vec::new();
+    while !words.is_empty() {
+        for part in words.next().unwrap_or_default().split([',', '，', '、']) {
+            all.push(number_of(part).ok_or(CommandError::Usage(usage()))?);
+        }
+    }
+    if all.is_empty() { Err(CommandError::Usage(usage())) } else { Ok(all) }
+}
+
+/// Numbers as a command has them.
+pub(super) fn written_numbers(ids: &[i64]) -> String {
+    ids.iter().map(i64::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// A text of at most so many characters.
+pub(super) fn short(too_long: TextOf, text: &str, most: usize) -> Result<(), CommandError> {
+    if text.chars().count() > most { Err(CommandError::TooLong(too_long(&most))) } else { Ok(()) }
+}
+
+/// The number of something, and nothing after it.
+pub(super) fn number(mut words: Words, usage: fn() -> Text) -> Result<i64, CommandError> {
+    let id = id(&mut words, usage)?;
+    if words.is_empty() { Ok(id) } else { Err(CommandError::Usage(usage())) }
+}
+
+/// The number of something.
+pub(super) fn id(words: &mut Words, usage: fn() -> Text) -> Result<i64, CommandError> {
+    number_of(&words.next().unwrap_or_default()).ok_or(CommandError::Usage(usage()))
+}
+
+fn number_of(word: &str) -> Option<i64> {
+    plain(word).trim_start_matches('#').parse().ok()
+}
+
+pub(super) fn canonical(command: &TodoCommand, now: &Zoned, lang: Lang) -> String {
+    match command {
+        TodoCommand::Add(todo) => {
+            // Words that look like a date must not become one when the line is read again.
+            let text = todo.text.as_deref().unwrap_or_default();
+            let read = texts::read(text, now, About::Todo);
+            let is_plain = read.is_ok_and(|read| read.when.is_none() && read.ahead.is_none());
+            let due = match todo.due {
+                Some(Some(due)) => Some(Some(due)),
+                _ if is_plain => None,
+                _ => Some(None),
+            };
+            format!("/todo add {}", said(todo, due, now, lang))
+        }
+        TodoCommand::Update(id, todo) => {
+            format!("/todo update {id} {}", said(todo, todo.due, now, lang))
+        }
+        TodoCommand::Get(id) => format!("/todo get {id}"),
+        TodoCommand::Mark(mark, ids) => {
+            format!("/todo {} {}", mark.as_str(), written_numbers(ids))
+        }
+        TodoCommand::List(view, filter) => {
+            format!("/view {}{}", view.as_str(), filter_options(filter))
+        }
+        TodoCommand::Search(word, filter) => {
+            format!("/todo search {word}{}", filter_options(filter))
+        }
+        TodoCommand::Views => "/view list".to_owned(),
+    }
+}
+
+fn filter_options(filter: &Filter) -> String {
+    let mut options = String::new();
+    if let Some(tag) = &filter.tag {
+        options.push_str(&format!(" --tag {}", quoted(tag)));
+    }
+    if filter.open_only {
+        options.push_str(" --open");
+    }
+    options
+}
+
+fn said(todo: &NewTodo, due: Option<Option<Timestamp>>, now: &Zoned, lang: Lang) -> String {
+    let part = todo.shift.filter(|shift| shift.is_part());
+    let amount = todo.shift.filter(|shift| !shift.is_part());
+    let text = todo.text.clone().or(amount.map(Shift::words));
+    let mut line = text.unwrap_or_default();
+    let mut option = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            let gap = if line.is_empty() { "" } else { " " };
+            line.push_str(&format!("{gap}--{name} {}", quoted(&value)));
+        }
+    };
+    option("tag", todo.tag.clone());
+    option("priority", todo.priority.map(|n| n.to_string()));
+    let due = due.filter(|_| part.is_none());
+    option("due", part.map(Shift::words));
+    option("due", due.map(|due| due.map_or("none".to_owned(), |at| exact(at, now))));
+    option("remind", todo.remind.map(|remind| remind_words(remind, now, lang)));
+    line
+}
+
+/// A reminder as its option has it.
+pub(super) fn remind_words(remind: Remind, now: &Zoned, lang: Lang) -> String {
+    match remind {
+        Remind::Never => "none".to_owned(),
+        Remind::At(at) => exact(at, now),
+        Remind::Before(ahead) => ahead.said(lang),
+    }
+}

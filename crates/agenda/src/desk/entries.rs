@@ -1,0 +1,372 @@
+//! What is done about entries of the schedule.
+
+use super::changes::is_past;
+use super::todos::in_order;
+use super::{
+    Agenda, Answer, Conflict, Did, EntryChange, EntryStart, Gone, Notice, Range, Refusal,
+    RemindWhen, Reply, uid,
+};
+use crate::commands::{ScheduleCommand, Stretch, Switch};
+use crate::kept::{self, conflicts, reminders};
+use everloop_store::{
+    Applied, FiringKind, Reminding, Repeating, ScheduleGuard, ScheduleRow, ScheduleText, Span,
+    StoreError, WriteKey,
+};
+use everloop_types::UtcMs;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{ToSpan, Zoned};
+
+/// Firings that are shown with their entry.
+const FIRINGS_SHOWN: usize = 5;
+
+/// How often an entry that must not overlap is tried again because others have written. Each time
+/// somebody else has got something done, so many at once get through one after the other.
+const WRITE_TRIES_MAX: usize = 100;
+
+impl Agenda {
+    pub(super) async fn schedule(
+        &self,
+        command: &ScheduleCommand,
+        now: &Zoned,
+        write: WriteKey<'_>,
+    ) -> Result<Answer, StoreError> {
+        Ok(match command {
+            ScheduleCommand::Add(new) => {
+                return self.add_entry(&EntryChange::of(new, now, None), write).await;
+            }
+            ScheduleCommand::Update(id, new) => {
+                let was =
+                    self.store.agenda().schedule(*id).await?.map(|entry| begins(&entry.said.span));
+                return self
+                    .update_entry(*id, &EntryChange::of(new, now, was.as_ref()), write)
+                    .await;
+            }
+            ScheduleCommand::Repeat(id, switch) => {
+                return self.switch_repeat(*id, *switch, write).await;
+            }
+            ScheduleCommand::Delete(ids) => return self.delete_entries(ids, write).await,
+            ScheduleCommand::Get(id) => return self.shown(*id, Did::Shown, Vec::new()).await,
+            ScheduleCommand::List => {
+                let at = now.timestamp().as_millisecond();
+                let from = kept::moment(at.saturating_sub(self.customs.list_back_ms));
+                let to = kept::moment(at.saturating_add(self.customs.list_ahead_ms));
+                let range = Range { from, to, calendar: None };
+                Ok(Reply::Entries(range, self.store.agenda().schedules().await?))
+            }
+            ScheduleCommand::View(stretch, date) => {
+                let range = stretch_around(*stretch, *date, now);
+                Ok(Reply::Entries(range, self.store.agenda().schedules().await?))
+            }
+        })
+    }
+
+    async fn shown(&self, id: i64, did: Did, notices: Vec<Notice>) -> Result<Answer, StoreError> {
+        let Some(entry) = self.store.agenda().schedule(id).await? else {
+            return Ok(Err(Refusal::NoSuchEntry(id)));
+        };
+        let firings =
+            self.store.agenda().firings_of(FiringKind::Schedule, id, FIRINGS_SHOWN).await?;
+        Ok(Ok(Reply::Entry(did, Box::new(entry), firings, notices)))
+    }
+
+    /// Deletes entries, all or none, and names them.
+    async fn delete_entries(&self, ids: &[i64], write: WriteKey<'_>) -> Result<Answer, StoreError> {
+        let (ids, mut gone) = (in_order(ids), Vec::new());
+        for &id in &ids {
+            let text = self.store.agenda().schedule(id).await?.map(|entry| entry.said.title);
+            gone.push(Gone { id, text });
+        }
+        let missing = gone.iter().find(|gone| gone.text.is_none()).or(gone.first());
+        let missing = missing.map_or(0, |gone| gone.id);
+        Ok(match self.store.agenda().delete_schedules(&ids, write).await? {
+            Applied::Now(_) | Applied::Already(_) => Ok(Reply::EntriesDeleted(gone)),
+            Applied::NotFound | Applied::Conflict => Err(Refusal::NoSuchEntry(missing)),
+        })
+    }
+
+    pub(super) async fn add_entry(
+        &self,
+        new: &EntryChange,
+        write: WriteKey<'_>,
+    ) -> Result<Answer, StoreError> {
+        let Some(mut entry) = self.new_entry(new, write) else { return Ok(Err(Refusal::NotHere)) };
+        if let Err(refusal) = update(0, &mut entry.said, new) {
+            return Ok(Err(refusal));
+        }
+        entry.remind_next = match new.remind {
+            // One that was asked for rings, at once if its moment has passed.
+            Some(_) => reminders::first_reminder(&entry, write.now),
+            None => {
+                reminders::coming_reminder(&entry, write.now.saturating_sub(reminders::IN_TIME_MS))
+            }
+        };
+        for _ in 0..WRITE_TRIES_MAX {
+            let guard = match self.free(&entry, new.allow_conflict, write).await? {
+                Ok(guard) => guard,
+                // Tried again after a crash, it would be in its own way.
+                Err(refusal) => return self.already_made(write, refusal).await,
+            };
+            match self.store.agenda().add_schedule(&entry, guard, write).await? {
+                Applied::Now(id) | Applied::Already(id) => {
+                    let notices = notices(&entry, new, write.now);
+                    return self.shown(id, Did::Added, notices).await;
+                }
+                Applied::Conflict => {}
+                Applied::NotFound => return Ok(Err(Refusal::NoSuchEntry(0))),
+            }
+        }
+        Ok(Err(Refusal::Contested))
+    }
+
+    /// An entry of which only the time is said, and how it reminds if nothing else is; none
+    /// without a time.
+    fn new_entry(&self, new: &EntryChange, write: WriteKey<'_>) -> Option<ScheduleRow> {
+        let span = span(new.start.as_ref()?, new.minutes.unwrap_or(self.customs.minutes));
+        let remind = self.default_reminder(&span, new, write.now).filter(|_| new.remind.is_none());
+        let said =
+            ScheduleText { title: String::new(), span, repeat: None, remind, catch_up: None };
+        Some(ScheduleRow {
+            id: 0,
+            uid: uid("schedule", write),
+            said,
+            remind_next: None,
+            created_at: write.now,
+            updated_at: write.now,
+            version: 1,
+        })
+    }
+
+    /// How an entry reminds if nothing is said. One that takes no time is a reminder, and rings at
+    /// its time whatever is set.
+    fn default_reminder(&self, span: &Span, new: &EntryChange, now: UtcMs) -> Option<Reminding> {
+        let lead_ms = match self.customs.default_reminder_ms {
+            _ if span.minutes == 0 => 0,
+            // What begins sooner than that is told when it begins.
+            Some(lead) if new.repeat.is_none() && span.starts_at.saturating_sub(lead) < now => 0,
+            Some(lead) => lead,
+            None => return None,
+        };
+        Some(Reminding { lead_ms, from: None })
+    }
+
+    async fn already_made(
+        &self,
+        write: WriteKey<'_>,
+        refusal: Refusal,
+    ) -> Result<Answer, StoreError> {
+        match self.store.agenda().write_done(write).await? {
+            Some(id) => self.shown(id, Did::Added, Vec::new()).await,
+            None => Ok(Err(refusal)),
+        }
+    }
+
+    pub(super) async fn update_entry(
+        &self,
+        id: i64,
+        change: &EntryChange,
+        write: WriteKey<'_>,
+    ) -> Result<Answer, StoreError> {
+        let changed = |said: &mut ScheduleText| update(id, said, change);
+        let answer = self.change_entry(id, write, change.allow_conflict, changed).await?;
+        Ok(answer.map(|reply| match reply {
+            Reply::Entry(did, entry, firings, _) => {
+                let notices = notices(&entry, change, write.now);
+                Reply::Entry(did, entry, firings, notices)
+            }
+            other => other,
+        }))
+    }
+
+    async fn switch_repeat(
+        &self,
+        id: i64,
+        switch: Switch,
+        write: WriteKey<'_>,
+    ) -> Result<Answer, StoreError> {
+        let turn = |said: &mut ScheduleText| {
+            let rule = said.repeat.as_mut().ok_or(Refusal::DoesNotRepeat(id))?;
+            rule.on = i64::from(switch == Switch::On);
+            Ok(())
+        };
+        self.change_entry(id, write, false, turn).await
+    }
+
+    /// Changes an entry as it is, or as it has become meanwhile.
+    async fn change_entry(
+        &self,
+        id: i64,
+        write: WriteKey<'_>,
+        allow_conflict: bool,
+        change: impl Fn(&mut ScheduleText) -> Result<(), Refusal>,
+    ) -> Result<Answer, StoreError> {
+        for _ in 0..WRITE_TRIES_MAX {
+            let Some(before) = self.store.agenda().schedule(id).await? else { break };
+            let mut entry = before.clone();
+            if let Err(refusal) = change(&mut entry.said) {
+                return Ok(Err(refusal));
+            }
+            let (was, is) = (&before.said, &entry.said);
+            // What has fired does not fire again because the title changed.
+            if (&was.span, &was.repeat, &was.remind) != (&is.span, &is.repeat, &is.remind) {
+                entry.remind_next = reminders::changed_reminder(&before, &entry, write.now);
+            }
+            let is_free = allow_conflict || !takes_more_time(was, is);
+            let guard = match self.free(&entry, is_free, write).await? {
+                Ok(guard) => guard,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            match self.store.agenda().change_schedule(&entry, guard, write).await? {
+                Applied::Now(id) | Applied::Already(id) => {
+                    return self.shown(id, Did::Changed, Vec::new()).await;
+                }
+                Applied::NotFound | Applied::Conflict => {}
+            }
+        }
+        let is_there = self.store.agenda().schedule(id).await?.is_some();
+        Ok(Err(if is_there { Refusal::Contested } else { Refusal::NoSuchEntry(id) }))
+    }
+
+    /// On what the entry may be written, if it is in nobody's way. The revision is read before the
+    /// entries: whatever is written after that is noticed when this one is.
+    async fn free(
+        &self,
+        entry: &ScheduleRow,
+        in_any_case: bool,
+        write: WriteKey<'_>,
+    ) -> Result<Result<ScheduleGuard, Refusal>, StoreError> {
+        if in_any_case || entry.said.span.minutes == 0 {
+            return Ok(Ok(ScheduleGuard::None));
+        }
+        if conflicts::overlaps_itself(entry) {
+            return Ok(Err(Refusal::OverlapsItself));
+        }
+        let revision = self.store.agenda().schedule_revision().await?;
+        let others = self.store.agenda().schedules().await?;
+        let found = conflicts::conflicts(entry, &others);
+        if found.is_empty() {
+            return Ok(Ok(ScheduleGuard::Revision(revision)));
+        }
+        let with = found.iter().map(|held| (held.entry.clone(), held.from)).collect();
+        let next_free = conflicts::next_free(entry, &others, kept::moment(write.now));
+        let minutes = entry.said.span.minutes;
+        Ok(Err(Refusal::Conflict(Conflict { with, minutes, next_free })))
+    }
+}
+
+/// When an entry begins, on the wall of its place.
+fn begins(span: &Span) -> Zoned {
+    let zone = TimeZone::get(&span.zone).unwrap_or(TimeZone::UTC);
+    kept::moment(span.starts_at).to_zoned(zone)
+}
+
+fn span(start: &EntryStart, minutes: i64) -> Span {
+    Span {
+        starts: kept::wall_text(start.wall),
+        zone: start.zone.clone(),
+        starts_at: start.at,
+        minutes,
+    }
+}
+
+/// Whether a change can put an entry into the way of others. One that was taken in beside others
+/// may keep its time, and fewer occurrences are in nobody's way.
+fn takes_more_time(was: &ScheduleText, is: &ScheduleText) -> bool {
+    let rests = is.repeat.as_ref().is_some_and(|rule| rule.on == 0);
+    was.span != is.span || (was.repeat != is.repeat && !rests)
+}
+
+/// What is named changes; the rest stays. A reminder keeps its distance to the start.
+fn update(id: i64, said: &mut ScheduleText, change: &EntryChange) -> Result<(), Refusal> {
+    if let Some(title) = &change.title {
+        said.title.clone_from(title);
+    }
+    if let Some(start) = &change.start {
+        if let Some(rule) = &mut said.repeat {
+            rule.rrule = moved_rule(&rule.rrule, &said.span.starts, start.wall);
+        }
+        said.span = span(start, said.span.minutes);
+    }
+    said.span.minutes = change.minutes.unwrap_or(said.span.minutes);
+    if let Some(repeat) = &change.repeat {
+        let times = said.repeat.as_ref().and_then(|rule| rule.times);
+        said.repeat =
+            repeat.as_ref().map(|repeat| Repeating { rrule: repeat.to_rrule(), times, on: 1 });
+    }
+    if let Some(times) = change.times {
+        said.repeat.as_mut().ok_or(Refusal::DoesNotRepeat(id))?.times = times;
+    }
+    update_reminder(id, said, change)?;
+    if let Some(catch_up) = &change.catch_up {
+        said.catch_up.clone_from(catch_up);
+    }
+    Ok(())
+}
+
+fn update_reminder(id: i64, said: &mut ScheduleText, change: &EntryChange) -> Result<(), Refusal> {
+    if let Some(remind) = change.remind {
+        let from = said.remind.as_ref().and_then(|before| before.from);
+        said.remind = remind.map(|remind| {
+            let lead_ms = match remind {
+                RemindWhen::At(at) => said.span.starts_at.saturating_sub(at),
+                RemindWhen::Before(lead_ms) => lead_ms,
+            };
+            Reminding { lead_ms, from }
+        });
+    } else if change.minutes == Some(0) && said.remind.is_none() {
+        // What takes no time is there to ring.
+        said.remind = Some(Reminding { lead_ms: 0, from: None });
+    }
+    if let Some(from) = change.remind_from {
+        said.remind.as_mut().ok_or(Refusal::DoesNotRemind(id))?.from = from;
+    }
+    Ok(())
+}
+
+/// The rule of an entry that is moved to another day. A rule that names only the entry's old day
+/// names the new one.
+fn moved_rule(rrule: &str, was: &str, is: DateTime) -> String {
+    const DAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
+    let Ok(was) = was.parse::<DateTime>() else { return rrule.to_owned() };
+    let weekday =
+        |day: DateTime| DAYS[usize::from(day.weekday().to_monday_zero_offset().unsigned_abs())];
+    let moved = |part: &str| match part.split_once('=') {
+        Some(("BYDAY", day)) if day == weekday(was) => format!("BYDAY={}", weekday(is)),
+        Some(("BYMONTHDAY", day)) if day == was.day().to_string() => {
+            format!("BYMONTHDAY={}", is.day())
+        }
+        _ => part.to_owned(),
+    };
+    rrule.split(';').map(moved).collect::<Vec<_>>().join(";")
+}
+
+/// What is past of what was said. A repetition is past only with its last occurrence.
+fn notices(entry: &ScheduleRow, change: &EntryChange, now: UtcMs) -> Vec<Notice> {
+    let earliest = kept::moment(now.saturating_sub(reminders::IN_TIME_MS));
+    let is_over = kept::series(entry).from(earliest).next().is_none();
+    let starts_at = entry.said.span.starts_at;
+    if is_over {
+        return change.start.iter().map(|_| Notice::StartPast(starts_at)).collect();
+    }
+    let repeats = entry.said.repeat.is_some();
+    let asked = change.remind.flatten().and(entry.said.remind.as_ref()).filter(|_| !repeats);
+    let rang = asked.map(|remind| starts_at.saturating_sub(remind.lead_ms));
+    rang.filter(|at| is_past(*at, now)).map(Notice::ReminderPast).into_iter().collect()
+}
+
+fn stretch_around(stretch: Stretch, date: Date, now: &Zoned) -> Range {
+    let (from, to) = match stretch {
+        Stretch::Day => (date, date.saturating_add(1.day())),
+        Stretch::Week => {
+            let monday = i64::from(date.weekday().to_monday_zero_offset());
+            let from = date.saturating_sub(monday.days());
+            (from, from.saturating_add(7.days()))
+        }
+        Stretch::Month => (date.first_of_month(), date.last_of_month().saturating_add(1.day())),
+    };
+    let midnight = |date: Date| {
+        let zoned = date.to_zoned(now.time_zone().clone());
+        zoned.map_or(now.timestamp(), |zoned| zoned.timestamp())
+    };
+    Range { from: midnight(from), to: midnight(to), calendar: Some((stretch, date)) }
+}

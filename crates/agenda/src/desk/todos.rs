@@ -1,0 +1,273 @@
+//! What is done about todos.
+
+use super::changes::is_past;
+use super::{
+    Agenda, Answer, Did, Gone, Notice, Refusal, RemindWhen, Reply, TRIES_MAX, TodoChange, TodoList,
+    uid,
+};
+use crate::commands::{Mark, TodoCommand, View};
+use crate::kept::{self, DEFAULT_TAG};
+use everloop_store::{Applied, StoreError, TodoRow, TodoText, WriteKey};
+use jiff::Zoned;
+
+impl Agenda {
+    pub(super) async fn todo(
+        &self,
+        command: &TodoCommand,
+        now: &Zoned,
+        write: WriteKey<'_>,
+    ) -> Result<Answer, StoreError> {
+        Ok(match command {
+            TodoCommand::Add(new) => {
+                return self.add_todo(&TodoChange::of(new, now, None), write).await;
+            }
+            TodoCommand::Update(id, new) => {
+                let todo = self.store.agenda().todo(*id).await?;
+                let due = todo.as_ref().and_then(|todo| todo.said.due_at);
+                let needs_due = new.shift.is_some() && new.due.is_none();
+                if todo.is_some() && due.is_none() && needs_due {
+                    return Ok(Err(Refusal::NotDue(*id)));
+                }
+                return self.update_todo(*id, &TodoChange::of(new, now, due), write).await;
+            }
+            TodoCommand::Mark(mark, ids) => return self.mark(*mark, ids, write).await,
+            TodoCommand::Get(id) => match self.store.agenda().todo(*id).await? {
+                Some(todo) => Ok(Reply::Todo(Did::Shown, todo, Vec::new())),
+                None => Err(Refusal::NoSuchTodo(*id)),
+            },
+            TodoCommand::List(view, filter) => {
+                let todos = kept::viewed(self.store.agenda().todos().await?, *view, filter, now);
+                let (view, filter) = (*view, filter.clone());
+                Ok(Reply::Todos(TodoList { view, word: None, filter, todos }))
+            }
+            TodoCommand::Search(word, filter) => {
+                let all = kept::viewed(self.store.agenda().todos().await?, View::All, filter, now);
+                let wanted = word.to_lowercase();
+                let todos = all.into_iter().filter(|todo| has_word(todo, &wanted)).collect();
+                let (word, filter) = (Some(word.clone()), filter.clone());
+                Ok(Reply::Todos(TodoList { view: View::All, word, filter, todos }))
+            }
+            TodoCommand::Views => Ok(Reply::Views),
+        })
+    }
+
+    async fn mark(
+        &self,
+        mark: Mark,
+        ids: &[i64],
+        write: WriteKey<'_>,
+    ) -> Result<Answer, StoreError> {
+        match mark {
+            Mark::Done => self.finish_todos(ids, write).await,
+            Mark::Reopen => self.reopen_todos(ids, write).await,
+            Mark::Delete => self.delete_todos(ids, write).await,
+        }
+    }
+
+    pub(super) async fn add_todo(
+        &self,
+        new: &TodoChange,
+        write: WriteKey<'_>,
+    ) -> Result<Answer, StoreError> {
+        let said = TodoText {
+            text: String::new(),
+            tag: DEFAULT_TAG.to_owned(),
+            priority: 0,
+            due_at: None,
+            remind_at: None,
+            remind_lead: None,
+        };
+        let mut row = TodoRow {
+            id: 0,
+            uid: uid("todo", write),
+            said,
+            remind_next: None,
+            done_at: None,
+            created_at: write.now,
+            updated_at: write.now,
+            version: 1,
+        };
+        if let Err(refusal) = update(&mut row, new, write.now) {
+            return Ok(Err(refusal));
+        }
+        // A reminder that was asked for rings, at once if its moment has passed.
+        row.remind_next = row.said.remind_at;
+        let (Applied::Now(id) | Applied::Already(id)) =
+            self.store.agenda().add_todo(&row, write).await?
+        else {
+            return Ok(Err(Refusal::NoSuchTodo(0)));
+        };
+        let row = self.store.agenda().todo(id).await?.unwrap_or(TodoRow { id, ..row });
+        let notices = notices(&row, new, write);
+        Ok(Ok(Reply::Todo(Did::Added, row, notices)))
+    }
+
+    pub(super) async fn update_todo(
+        &self,
+        id: i64,
+        change: &TodoChange,
+        write: WriteKey<'_>,
+    ) -> Result<Answer, StoreError> {
+        let was = self.store.agenda().todo(id).await?.and_then(|todo| todo.said.remind_at);
+        let changed = |todo: &mut TodoRow| update(todo, change, write.now).map(|()| Did::Changed);
+        Ok(self.change_todos(&[id], write, changed).await?.map(|all| match marked(all) {
+            Reply::Todo(did, todo, _) => {
+                let mut notices = notices(&todo, change, write);
+                let is_gone = change.remind.is_none() && todo.said.remind_at.is_none();
+                notices.extend(was.filter(|_| is_gone).map(Notice::ReminderGone));
+                Reply::Todo(did, todo, notices)
+            }
+            other => other,
+        }))
+    }
+
+    /// Changes todos as they are, or as they have become meanwhile: all of them, or none.
+    async fn change_todos(
+        &self,
+        ids: &[i64],
+        write: WriteKey<'_>,
+        change: impl Fn(&mut TodoRow) -> Result<Did, Refusal>,
+    ) -> Result<Result<Vec<(Did, TodoRow)>, Refusal>, StoreError> {
+        for _ in 0..TRIES_MAX {
+            let mut changed = Vec::new();
+            for id in ids {
+                let Some(mut todo) = self.store.agenda().todo(*id).await? else {
+                    return Ok(Err(Refusal::NoSuchTodo(*id)));
+                };
+                match change(&mut todo) {
+                    Ok(did) => changed.push((did, todo)),
+                    Err(refusal) => return Ok(Err(refusal)),
+                }
+            }
+            let rows: Vec<TodoRow> = changed.iter().map(|(_, todo)| todo.clone()).collect();
+            match self.store.agenda().change_todos(&rows, write).await? {
+                Applied::Now(_) | Applied::Already(_) => {
+                    for (_, todo) in &mut changed {
+                        if let Some(row) = self.store.agenda().todo(todo.id).await? {
+                            *todo = row;
+                        }
+                    }
+                    return Ok(Ok(changed));
+                }
+                Applied::NotFound | Applied::Conflict => {}
+            }
+        }
+        Ok(Err(Refusal::Contested))
+    }
+
+    /// Marks todos as done. One that was done before keeps its time, and that is told.
+    pub(super) async fn finish_todos(
+        &self,
+        ids: &[i64],
+        write: WriteKey<'_>,
+    ) -> Result<Answer, StoreError> {
+        let is_again =
+            write.key.is_some() && self.store.agenda().write_done(write).await?.is_some();
+        let finish = |todo: &mut TodoRow| {
+            todo.remind_next = None;
+            if todo.done_at.is_some() && !is_again {
+                return Ok(Did::WasFinished);
+            }
+            todo.done_at = todo.done_at.or(Some(write.now));
+            Ok(Did::Finished)
+        };
+        Ok(self.change_todos(&in_order(ids), write, finish).await?.map(marked))
+    }
+
+    /// Marks todos as not done after all.
+    pub(super) async fn reopen_todos(
+        &self,
+        ids: &[i64],
+        write: WriteKey<'_>,
+    ) -> Result<Answer, StoreError> {
+        let reopen = |todo: &mut TodoRow| {
+            todo.done_at = None;
+            todo.remind_next = todo.said.remind_at.filter(|remind| *remind > write.now);
+            Ok(Did::Reopened)
+        };
+        Ok(self.change_todos(&in_order(ids), write, reopen).await?.map(marked))
+    }
+
+    /// Deletes todos, all or none, and names them.
+    pub(super) async fn delete_todos(
+        &self,
+        ids: &[i64],
+        write: WriteKey<'_>,
+    ) -> Result<Answer, StoreError> {
+        let (ids, mut gone) = (in_order(ids), Vec::new());
+        for &id in &ids {
+            let text = self.store.agenda().todo(id).await?.map(|todo| todo.said.text);
+            gone.push(Gone { id, text });
+        }
+        let missing = gone.iter().find(|gone| gone.text.is_none()).or(gone.first());
+        let missing = missing.map_or(0, |gone| gone.id);
+        Ok(match self.store.agenda().delete_todos(&ids, write).await? {
+            Applied::Now(_) | Applied::Already(_) => Ok(Reply::TodosDeleted(gone)),
+            Applied::NotFound | Applied::Conflict => Err(Refusal::NoSuchTodo(missing)),
+        })
+    }
+}
+
+/// One todo by itself, several as a list.
+fn marked(mut all: Vec<(Did, TodoRow)>) -> Reply {
+    match all.pop() {
+        Some((did, todo)) if all.is_empty() => Reply::Todo(did, todo, Vec::new()),
+        Some(last) => {
+            all.push(last);
+            Reply::Marked(all)
+        }
+        None => Reply::Marked(all),
+    }
+}
+
+/// Each number once, in order, so that no two changes wait for each other.
+pub(super) fn in_order(ids: &[i64]) -> Vec<i64> {
+    let mut ids = ids.to_vec();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+/// What is named changes. A reminder that goes along with the due time follows it, and one that has
+/// fired does not fire again because something else changed.
+fn update(todo: &mut TodoRow, change: &TodoChange, now: i64) -> Result<(), Refusal> {
+    let said = &mut todo.said;
+    said.text = change.text.clone().unwrap_or_else(|| said.text.clone());
+    said.tag = change.tag.clone().unwrap_or_else(|| said.tag.clone());
+    said.priority = change.priority.unwrap_or(said.priority);
+    said.due_at = change.due.unwrap_or(said.due_at);
+    let was = said.remind_at;
+    match change.remind {
+        Some(Some(RemindWhen::At(at))) => (said.remind_at, said.remind_lead) = (Some(at), None),
+        Some(Some(RemindWhen::Before(lead))) => said.remind_lead = Some(lead),
+        Some(None) => (said.remind_at, said.remind_lead) = (None, None),
+        None if change.due == Some(None) => (said.remind_at, said.remind_lead) = (None, None),
+        None => {}
+    }
+    if let Some(lead) = said.remind_lead {
+        let due = said.due_at.ok_or(Refusal::ReminderNeedsDue)?;
+        said.remind_at = Some(due.saturating_sub(lead));
+    }
+    if said.remind_at.is_some() && said.due_at.is_none() {
+        return Err(Refusal::ReminderNeedsDue);
+    }
+    if said.remind_at != was {
+        // One that was moved into the past with its todo still rings before the todo is due.
+        let is_ahead = |at: &i64| {
+            *at >= now || said.remind_lead.is_some() && said.due_at.is_some_and(|due| due > now)
+        };
+        todo.remind_next = said.remind_at.filter(is_ahead).filter(|_| todo.done_at.is_none());
+    }
+    Ok(())
+}
+
+fn notices(todo: &TodoRow, change: &TodoChange, write: WriteKey<'_>) -> Vec<Notice> {
+    let past = |at: Option<i64>| at.filter(|at| is_past(*at, write.now));
+    let due = past(change.due.and(todo.said.due_at)).map(Notice::DuePast);
+    let remind = past(change.remind.and(todo.said.remind_at)).map(Notice::ReminderPast);
+    due.into_iter().chain(remind).collect()
+}
+
+fn has_word(todo: &TodoRow, wanted: &str) -> bool {
+    todo.said.text.to_lowercase().contains(wanted)
+}

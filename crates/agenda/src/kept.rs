@@ -1,0 +1,222 @@
+//! What people keep, and the rules about it.
+
+pub mod conflicts;
+pub mod reminders;
+pub mod simulate;
+
+use crate::commands::{Filter, View};
+use crate::time::{Repeat, Series};
+use everloop_store::{ScheduleRow, TodoRow};
+use everloop_types::UtcMs;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+
+/// The group of a todo that is in none.
+pub const DEFAULT_TAG: &str = "default";
+
+/// What a person can set about what they keep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgendaConfig {
+    /// How far back the list of the schedule begins.
+    pub list_back_ms: i64,
+    /// How far ahead it goes.
+    pub list_ahead_ms: i64,
+    /// How long an entry takes if nothing is said.
+    pub minutes: i64,
+    /// What is done about reminders that were missed.
+    pub catch_up: CatchUp,
+    /// Most reminders that are made up for at once.
+    pub catch_up_max: usize,
+    /// How long before its start an entry reminds if nothing is said; none for not at all.
+    pub default_reminder_ms: Option<i64>,
+}
+
+impl Default for AgendaConfig {
+    fn default() -> Self {
+        const DAY_MS: i64 = 86_400_000;
+        Self {
+            list_back_ms: 2 * DAY_MS,
+            list_ahead_ms: 31 * DAY_MS,
+            minutes: 60,
+            catch_up: CatchUp::Once,
+            catch_up_max: 10,
+            default_reminder_ms: Some(0),
+        }
+    }
+}
+
+/// What is done about reminders whose time passed while nobody was there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CatchUp {
+    /// The latest fires, late; the others are missed.
+    Once,
+    /// All of them are missed.
+    Skip,
+    /// All of them fire, late, up to a most.
+    All,
+}
+
+impl CatchUp {
+    /// The rule of that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "once" => Some(Self::Once),
+            "skip" => Some(Self::Skip),
+            "all" => Some(Self::All),
+            _ => None,
+        }
+    }
+}
+
+/// A moment of the database as a moment of the calendar.
+#[must_use]
+pub fn moment(at: UtcMs) -> Timestamp {
+    Timestamp::from_millisecond(at).unwrap_or(Timestamp::MAX)
+}
+
+/// The moments of an entry. A zone that nobody knows any more is taken for UTC.
+#[must_use]
+pub fn series(entry: &ScheduleRow) -> Series {
+    let span = &entry.said.span;
+    let zone = TimeZone::get(&span.zone).unwrap_or(TimeZone::UTC);
+    let first = || moment(span.starts_at).to_zoned(zone.clone()).datetime();
+    let start = span.starts.parse::<DateTime>().unwrap_or_else(|_| first());
+    let rule = entry.said.repeat.as_ref().filter(|rule| rule.on != 0);
+    let repeat = rule.and_then(|rule| Repeat::from_rrule(&rule.rrule));
+    let count = rule.and_then(|rule| rule.times).and_then(|times| u32::try_from(times).ok());
+    Series { start, zone, repeat, count }
+}
+
+/// A wall time as rows hold it: to the minute, or to the second if it has seconds.
+#[must_use]
+pub fn wall_text(wall: DateTime) -> String {
+    let form = if wall.second() == 0 { "%Y-%m-%dT%H:%M" } else { "%Y-%m-%dT%H:%M:%S" };
+    wall.strftime(form).to_string()
+}
+
+/// Whether an entry is a reminder: it takes no time, and it rings.
+#[must_use]
+pub fn is_reminder(entry: &ScheduleRow) -> bool {
+    entry.said.span.minutes == 0 && entry.said.remind.is_some()
+}
+
+/// One occurrence of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held<'a> {
+    /// The entry.
+    pub entry: &'a ScheduleRow,
+    /// When it begins.
+    pub from: Timestamp,
+    /// When it ends.
+    pub to: Timestamp,
+}
+
+impl Held<'_> {
+    /// Whether it touches the time from `from` on: it ends later, or takes no time and is then.
+    #[must_use]
+    pub fn reaches(&self, from: Timestamp) -> bool {
+        self.to > from || self.from >= from
+    }
+}
+
+/// Occurrences in order, the first ones, and how many came after them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listed<'a> {
+    /// The first ones.
+    pub held: Vec<Held<'a>>,
+    /// How many more there are.
+    pub left_out: usize,
+}
+
+/// Most occurrences that are listed: a month with one every minute.
+const HELD_MAX: usize = 50_000;
+
+impl<'a> Listed<'a> {
+    fn add(&mut self, held: Held<'a>) {
+        self.held.push(held);
+        if self.held.len() >= 2 * HELD_MAX {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        self.held.sort_by_key(|held| (held.from, held.entry.id));
+        self.left_out += self.held.len().saturating_sub(HELD_MAX);
+        self.held.truncate(HELD_MAX);
+    }
+}
+
+/// What of these entries touches the stretch from `from` to `to`, in order.
+#[must_use]
+pub fn held_between<'a>(
+    entries: impl IntoIterator<Item = &'a ScheduleRow>,
+    from: Timestamp,
+    to: Timestamp,
+) -> Listed<'a> {
+    let mut listed = Listed::default();
+    for entry in entries {
+        let course = Course::of(entry);
+        for held in course.reaching(from).take_while(|held| held.from < to) {
+            listed.add(held);
+        }
+    }
+    listed.cut();
+    listed
+}
+
+/// An entry and its moments.
+pub(crate) struct Course<'a> {
+    entry: &'a ScheduleRow,
+    series: Series,
+    lasts_ms: i64,
+}
+
+impl<'a> Course<'a> {
+    pub(crate) fn of(entry: &'a ScheduleRow) -> Self {
+        let lasts_ms = entry.said.span.minutes.saturating_mul(60_000);
+        Self { entry, series: series(entry), lasts_ms }
+    }
+
+    /// The occurrences that touch the time from `at` on, in order.
+    pub(crate) fn reaching(&self, at: Timestamp) -> impl Iterator<Item = Held<'a>> + use<'a> {
+        let (entry, lasts_ms) = (self.entry, self.lasts_ms);
+        let before = lasts_ms.saturating_sub(1).max(0);
+        let earliest = moment(at.as_millisecond().saturating_sub(before));
+        self.series.from(earliest).map(move |found| {
+            let to = moment(found.at.as_millisecond().saturating_add(lasts_ms));
+            Held { entry, from: found.at, to }
+        })
+    }
+}
+
+/// The todos of a view, the most pressing first: open before done, early before late, urgent
+/// before the rest.
+#[must_use]
+pub fn viewed(todos: Vec<TodoRow>, view: View, filter: &Filter, now: &Zoned) -> Vec<TodoRow> {
+    let mut todos: Vec<TodoRow> =
+        todos.into_iter().filter(|todo| is_in(todo, view, now) && fits(todo, filter)).collect();
+    todos.sort_by_key(|todo| {
+        let urgency = if todo.said.priority == 0 { i64::MAX } else { todo.said.priority };
+        (todo.done_at.is_some(), todo.said.due_at.unwrap_or(i64::MAX), urgency, todo.id)
+    });
+    todos
+}
+
+pub(crate) fn fits(todo: &TodoRow, filter: &Filter) -> bool {
+    let tag = filter.tag.as_ref().is_none_or(|tag| *tag == todo.said.tag);
+    tag && !(filter.open_only && todo.done_at.is_some())
+}
+
+fn is_in(todo: &TodoRow, view: View, now: &Zoned) -> bool {
+    let due = todo.said.due_at.map(moment);
+    let day = due.map(|due| due.to_zoned(now.time_zone().clone()).date());
+    match view {
+        View::All => true,
+        View::Today => day == Some(now.date()),
+        View::Overdue => todo.done_at.is_none() && due.is_some_and(|due| due < now.timestamp()),
+        View::Upcoming => day.is_some_and(|day| day > now.date()),
+        View::Inbox => due.is_none() && todo.said.tag == DEFAULT_TAG,
+    }
+}

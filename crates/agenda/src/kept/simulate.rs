@@ -1,0 +1,278 @@
+//! A rehearsal: the very code that fires, on a copy in memory, with time that jumps and a process
+//! that dies.
+//!
+//! What must come of it is counted from the calendar alone, so the code is not its own judge.
+
+use super::{AgendaConfig, reminders, series};
+use everloop_store::{
+    Db, DbError, DbFuture, Due, FiredAs, Firing, FiringKind, MemoryDb, ScheduleGuard, ScheduleRow,
+    SqlRow, Store, StoreError, TodoRow, Urgency, WriteKey, WriteResult,
+};
+use everloop_types::{SqlValue, UtcMs, Write};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What is rehearsed.
+#[derive(Debug, Clone)]
+pub struct Rehearsal {
+    /// Its first moment.
+    pub from: UtcMs,
+    /// Its end.
+    pub to: UtcMs,
+    /// Where the process dies.
+    pub crashes: Crashes,
+    /// When nobody is there, from and to.
+    pub down: Vec<(UtcMs, UtcMs)>,
+    /// Most steps.
+    pub steps_max: u64,
+}
+
+/// Where the process dies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Crashes {
+    /// Nowhere.
+    None,
+    /// At these firings, counted from 1: once before it is written and once after.
+    At(Vec<u64>),
+    /// At every firing.
+    Everywhere,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Default)]
+pub struct Rehearsed {
+    /// Every firing, in order.
+    pub firings: Vec<Firing>,
+    /// How often the process died.
+    pub crashes: u64,
+    /// Moments of the calendar that nothing became of.
+    pub lost: Vec<Due>,
+    /// Firings that the calendar knows nothing of, or that came twice.
+    pub wrong: Vec<Due>,
+    /// What was told as fired, by every life that lived to tell it.
+    pub told: Vec<Due>,
+    /// Moments of a downtime that are older than what a batch keeps.
+    pub left_out: usize,
+    /// Where it was broken off because there were too many steps.
+    pub cut_at: Option<UtcMs>,
+}
+
+impl Rehearsed {
+    /// Whether each moment fired or was missed exactly once.
+    #[must_use]
+    pub fn is_right(&self) -> bool {
+        self.lost.is_empty() && self.wrong.is_empty()
+    }
+}
+
+/// As many steps as nobody waits longer for.
+pub const STEPS_MAX: u64 = 100_000;
+
+/// Plays the reminders of a stretch of time.
+///
+/// # Errors
+/// If the copy in memory fails otherwise than it was told to.
+pub async fn rehearse(
+    entries: &[ScheduleRow],
+    todos: &[TodoRow],
+    customs: &AgendaConfig,
+    rehearsal: &Rehearsal,
+) -> Result<Rehearsed, StoreError> {
+    let db = Arc::new(Mortal { db: MemoryDb::new(), fuse: AtomicU64::new(0) });
+    let store = Store::with_db(db.clone());
+    copy(&store, entries, todos, rehearsal.from).await?;
+    let mut rehearsed = Rehearsed::default();
+    let mut step = 0;
+    while let Some(due) = store.agenda().next_reminder().await? {
+        let now = rehearsal.awake_at(due.max(rehearsal.from));
+        if now >= rehearsal.to {
+            break;
+        }
+        if step == rehearsal.steps_max {
+            rehearsed.cut_at = Some(now);
+            break;
+        }
+        step += 1;
+        for death in [Fuse::Before, Fuse::After] {
+            if rehearsal.crashes.is_at(step) {
+                db.fuse.store(death as u64, Ordering::Relaxed);
+                // The process dies within; what it knew is gone, and another one starts.
+                match reminders::fire_due(&store, customs, now).await {
+                    Ok(fired) => rehearsed.told.extend(fired.iter().map(|firing| firing.due)),
+                    Err(_) => rehearsed.crashes += 1,
+                }
+            }
+        }
+        db.fuse.store(0, Ordering::Relaxed);
+        let fired = reminders::fire_due(&store, customs, now).await?;
+        rehearsed.told.extend(fired.iter().map(|firing| firing.due));
+    }
+    rehearsed.firings = store.agenda().unread_firings(usize::MAX).await?;
+    rehearsed.rename(entries, todos);
+    rehearsed.judge(entries, todos, rehearsal);
+    Ok(rehearsed)
+}
+
+impl Rehearsal {
+    /// The first moment from `at` on at which somebody is there.
+    fn awake_at(&self, at: UtcMs) -> UtcMs {
+        let mut at = at;
+        for &(from, to) in &self.down {
+            if (from..to).contains(&at) {
+                at = to;
+            }
+        }
+        at
+    }
+}
+
+impl Crashes {
+    fn is_at(&self, firing: u64) -> bool {
+        match self {
+            Self::None => false,
+            Self::At(firings) => firings.contains(&firing),
+            Self::Everywhere => true,
+        }
+    }
+}
+
+/// The rows, with reminders as if they had just been set.
+async fn copy(
+    store: &Store,
+    entries: &[ScheduleRow],
+    todos: &[TodoRow],
+    from: UtcMs,
+) -> Result<(), StoreError> {
+    let write = WriteKey { key: None, now: from };
+    for entry in entries {
+        let remind_next = reminders::first_reminder(entry, from).filter(|due| *due >= from);
+        let entry = ScheduleRow { remind_next, ..entry.clone() };
+        store.agenda().add_schedule(&entry, ScheduleGuard::None, write).await?;
+    }
+    for todo in todos {
+        let remind_next = todo.said.remind_at.filter(|due| todo.done_at.is_none() && *due >= from);
+        store.agenda().add_todo(&TodoRow { remind_next, ..todo.clone() }, write).await?;
+    }
+    Ok(())
+}
+
+impl Rehearsed {
+    /// Gives everything the number that it has outside of the copy.
+    fn rename(&mut self, entries: &[ScheduleRow], todos: &[TodoRow]) {
+        let firings = self.firings.iter_mut().map(|firing| &mut firing.due);
+        for due in firings.chain(&mut self.told) {
+            let place = usize::try_from(due.subject - 1).unwrap_or(usize::MAX);
+            let real = match due.kind {
+                FiringKind::Schedule => entries.get(place).map(|entry| entry.id),
+                FiringKind::Todo => todos.get(place).map(|todo| todo.id),
+            };
+            due.subject = real.unwrap_or(due.subject);
+        }
+    }
+
+    /// Compares what fired with what the calendar has.
+    pub fn judge(&mut self, entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) {
+        let mut seen: BTreeMap<Key, u32> = BTreeMap::new();
+        let mut told = BTreeSet::new();
+        for firing in &self.firings {
+            *seen.entry(key(firing.due)).or_default() += 1;
+        }
+        let twice = self.told.iter().filter(|due| !told.insert(key(**due)));
+        self.wrong.extend(twice.copied());
+        let to = self.cut_at.unwrap_or(rehearsal.to);
+        let expected = expected(entries, todos, rehearsal).into_iter();
+        let expected = expected.filter(|due| rehearsal.awake_at(due.due_at) < to).collect();
+        for due in self.without_the_oldest(expected, rehearsal) {
+            match seen.remove(&key(due)) {
+                Some(1) => {}
+                Some(_) => self.wrong.push(due),
+                None => self.lost.push(due),
+            }
+        }
+        let rest = seen.into_keys().map(|(kind, subject, due_at)| Due { kind, subject, due_at });
+        self.wrong.extend(rest);
+        let present = |firing: &&Firing| rehearsal.awake_at(firing.due.due_at) == firing.due.due_at;
+        let in_time = self.firings.iter().filter(present);
+        let late = in_time.filter(|firing| firing.state != FiredAs::Fired).map(|f| f.due);
+        self.wrong.extend(late);
+    }
+
+    /// Of all that comes due in one downtime of one subject, only so much is kept.
+    fn without_the_oldest(&mut self, expected: Vec<Due>, rehearsal: &Rehearsal) -> Vec<Due> {
+        let mut batches: BTreeMap<Key, Vec<Due>> = BTreeMap::new();
+        for due in expected {
+            let dealt_with = Due { due_at: rehearsal.awake_at(due.due_at), ..due };
+            batches.entry(key(dealt_with)).or_default().push(due);
+        }
+        let mut kept = Vec::new();
+        for mut batch in batches.into_values() {
+            batch.sort_by_key(|due| due.due_at);
+            let oldest = batch.len().saturating_sub(reminders::BATCH_MAX);
+            self.left_out += oldest;
+            kept.extend(batch.drain(oldest..));
+        }
+        kept
+    }
+}
+
+type Key = (FiringKind, i64, UtcMs);
+
+fn key(due: Due) -> Key {
+    (due.kind, due.subject, due.due_at)
+}
+
+/// Every moment that the calendar has.
+fn expected(entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) -> Vec<Due> {
+    let within = |due: &Due| (rehearsal.from..rehearsal.to).contains(&due.due_at);
+    let schedule = entries.iter().flat_map(|entry| {
+        let (remind, subject) = (entry.said.remind.clone(), entry.id);
+        let all = series(entry).from(jiff::Timestamp::UNIX_EPOCH);
+        let (to, lead) = (rehearsal.to, remind.as_ref().map_or(0, |remind| remind.lead_ms));
+        let moments = all.map(move |found| found.at.as_millisecond() - lead);
+        let from = remind.as_ref().and_then(|remind| remind.from).unwrap_or(UtcMs::MIN);
+        let wanted = moments.take_while(move |due| *due < to).filter(move |due| *due >= from);
+        let wanted = wanted.filter(move |_| remind.is_some());
+        wanted.map(move |due_at| Due { kind: FiringKind::Schedule, subject, due_at })
+    });
+    let todos = todos.iter().filter(|todo| todo.done_at.is_none());
+    let todos = todos.filter_map(|todo| {
+        let due_at = todo.said.remind_at?;
+        Some(Due { kind: FiringKind::Todo, subject: todo.id, due_at })
+    });
+    schedule.chain(todos).filter(within).collect()
+}
+
+/// How the process dies at its next commit.
+#[derive(Clone, Copy)]
+enum Fuse {
+    Before = 1,
+    After = 2,
+}
+
+/// A database whose process dies at a commit, before it or after it.
+struct Mortal {
+    db: MemoryDb,
+    fuse: AtomicU64,
+}
+
+impl Db for Mortal {
+    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
+        Box::pin(async move {
+            let death = || Arc::new(std::io::Error::from(std::io::ErrorKind::Interrupted));
+            let fuse = self.fuse.swap(0, Ordering::Relaxed);
+            if fuse == Fuse::Before as u64 {
+                return Err(DbError::Unreachable { source: death() });
+            }
+            let done = self.db.commit(writes, urgency).await?;
+            if fuse == Fuse::After as u64 {
+                return Err(DbError::CommitUnknown { source: death() });
+            }
+            Ok(done)
+        })
+    }
+
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
+        self.db.query(sql, params)
+    }
+}

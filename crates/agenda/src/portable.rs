@@ -1,0 +1,314 @@
+//! What people keep, in files that other programs read and write: todos as todo.txt, the schedule
+//! as iCalendar.
+//!
+//! ```text
+//!   rows ──write──► text          text ──read──► Parsed ──Desk::import──► rows, Imported
+//! ```
+//!
+//! Names (`uid`) stay, so the same file taken in twice changes nothing. Of a calendar only what an
+//! entry can hold is kept: title, time, repetition, one reminder. Deliberately absent: files
+//! themselves (the surfaces').
+
+pub mod ics_read;
+pub mod ics_write;
+pub mod todo_txt;
+
+mod ics_lines;
+mod ics_rule;
+mod ics_zone;
+mod take;
+
+use crate::desk::Agenda;
+use crate::show::Reader;
+use everloop_store::{ScheduleText, Store, StoreError, TodoText};
+use everloop_text::{self as text, Text};
+use everloop_types::UtcMs;
+use jiff::Zoned;
+use jiff::civil::Date;
+use std::fmt::Display;
+
+/// What goes out or comes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// Todos: out as todo.txt, in as that or as a calendar.
+    Todos,
+    /// The schedule, as a calendar.
+    Schedule,
+    /// Both, as one calendar.
+    All,
+}
+
+impl What {
+    /// What is called by that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "todos" | "todo" => Some(Self::Todos),
+            "schedule" => Some(Self::Schedule),
+            "all" => Some(Self::All),
+            _ => None,
+        }
+    }
+
+    /// How the name of its file ends.
+    #[must_use]
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Todos => "txt",
+            Self::Schedule | Self::All => "ics",
+        }
+    }
+}
+
+/// A todo of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadTodo {
+    /// Where it begins in the file, from 1.
+    pub line: usize,
+    /// Its name; made of its text where the file gives none.
+    pub uid: String,
+    /// What the file says of it.
+    pub said: TodoText,
+    /// Whether it is done.
+    pub done: Option<Done>,
+    /// When it was made, if the file says so.
+    pub created_at: Option<UtcMs>,
+}
+
+/// How well a file knows when a todo was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Done {
+    /// To the second.
+    At(UtcMs),
+    /// On this day.
+    On(Date),
+    /// Not at all.
+    Sometime,
+}
+
+/// An entry of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadEntry {
+    /// Where it begins in the file, from 1.
+    pub line: usize,
+    /// Its name.
+    pub uid: String,
+    /// What the file says of it.
+    pub said: ScheduleText,
+    /// When it was made, if the file says so.
+    pub created_at: Option<UtcMs>,
+}
+
+/// What a file holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Parsed {
+    /// Its todos.
+    pub todos: Vec<ReadTodo>,
+    /// Its entries of the schedule.
+    pub entries: Vec<ReadEntry>,
+    /// What could not be taken as it stands.
+    pub problems: Vec<Problem>,
+}
+
+/// Something that could not be taken as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The line, from 1.
+    pub line: usize,
+    /// Of which kind.
+    pub trouble: Trouble,
+    /// What it is about, as the file has it.
+    pub detail: String,
+}
+
+/// Kinds of problems. The first ones cost the whole item, the others a part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trouble {
+    /// The file is no calendar.
+    NotACalendar,
+    /// A part of the calendar is not closed, or closed without having begun.
+    Unbalanced,
+    /// A line is none that a calendar has.
+    NotALine,
+    /// There is no text or title.
+    NoText,
+    /// The text is too long to be kept.
+    TooLong,
+    /// A date that is none, or no date where one is needed.
+    BadDate,
+    /// A priority that is none.
+    BadPriority,
+    /// A name that came before in the same file.
+    Twice,
+    /// An entry that was called off.
+    CalledOff,
+    /// A single occurrence that differs from its series.
+    Exception,
+    /// Days on which a repetition makes an exception.
+    ExceptDays,
+    /// A date that is none, and can be left out.
+    DateLeftOut,
+    /// A repetition that has no counterpart here.
+    Repetition,
+    /// A zone that nobody knows.
+    Zone,
+    /// A reminder that has no counterpart here.
+    Reminder,
+    /// Groups beyond the first.
+    Group,
+}
+
+impl Trouble {
+    /// What people are told of it.
+    fn text(self, detail: &dyn Display) -> Text {
+        use text::exchange::trouble;
+        match self {
+            Self::NotACalendar => trouble::not_a_calendar(),
+            Self::Unbalanced => trouble::unbalanced(detail),
+            Self::NotALine => trouble::not_a_line(detail),
+            Self::NoText => trouble::no_text(),
+            Self::TooLong => trouble::too_long(),
+            Self::BadDate => trouble::bad_date(detail),
+            Self::BadPriority => trouble::bad_priority(detail),
+            Self::Twice => trouble::twice(detail),
+            Self::CalledOff => trouble::called_off(detail),
+            Self::Exception => trouble::exception(detail),
+            Self::ExceptDays => trouble::except_days(detail),
+            Self::DateLeftOut => trouble::date_left_out(detail),
+            Self::Repetition => trouble::repetition(detail),
+            Self::Zone => trouble::zone(detail),
+            Self::Reminder => trouble::reminder(),
+            Self::Group => trouble::group(detail),
+        }
+    }
+}
+
+/// What came of taking a file in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// New ones.
+    pub added: usize,
+    /// Those that were here, and are otherwise now.
+    pub changed: usize,
+    /// Those that were here already.
+    pub same: usize,
+    /// New or changed entries that take place while others do.
+    pub conflicts: usize,
+    /// What could not be taken as it stands, by line.
+    pub problems: Vec<Problem>,
+}
+
+impl Imported {
+    fn and(mut self, other: Self) -> Self {
+        self.added += other.added;
+        self.changed += other.changed;
+        self.same += other.same;
+        self.conflicts += other.conflicts;
+        self.problems.extend(other.problems);
+        self
+    }
+}
+
+/// What people keep, as the text of a file.
+///
+/// # Errors
+/// If the store fails.
+pub async fn export(what: What, store: &Store, reader: &Reader) -> Result<String, StoreError> {
+    let now = &reader.now;
+    Ok(match what {
+        What::Todos => todo_txt::write(&store.agenda().todos().await?, now.time_zone()),
+        What::Schedule => ics_write::write(&store.agenda().schedules().await?, &[], now),
+        What::All => ics_write::write(
+            &store.agenda().schedules().await?,
+            &store.agenda().todos().await?,
+            now,
+        ),
+    })
+}
+
+/// Takes the text of a file in. A calendar is known by its first line; of one that holds more, only
+/// `what` is taken.
+///
+/// # Errors
+/// If the store fails. What was taken before stays, and the file may be taken in again.
+pub async fn import(
+    what: What,
+    text: &str,
+    desk: &Agenda,
+    reader: &Reader,
+) -> Result<Imported, StoreError> {
+    let now = &reader.now;
+    let parsed = match (ics_read::is_calendar(text), what) {
+        (true, _) | (false, What::Schedule) => ics_read::read(text, now),
+        (false, What::Todos | What::All) => todo_txt::read(text, now),
+    };
+    let mut done = Imported { problems: parsed.problems, ..Imported::default() };
+    if what != What::Schedule {
+        done = done.and(desk.import_todos(parsed.todos, now).await?);
+    }
+    if what != What::Todos {
+        done = done.and(desk.import_schedule(parsed.entries, now).await?);
+    }
+    done.problems.sort_by_key(|problem| problem.line);
+    Ok(done)
+}
+
+/// Problems that are told one by one.
+const PROBLEMS_TOLD: usize = 20;
+
+/// Characters of a problem's detail that are told.
+const DETAIL_CHARS: usize = 60;
+
+/// What came of taking a file in, in words.
+#[must_use]
+pub fn exchange_words(reader: &Reader, imported: &Imported) -> String {
+    let mut lines = vec![
+        reader.text(
+            text::exchange::Counts {
+                added: &imported.added,
+                changed: &imported.changed,
+                same: &imported.same,
+            }
+            .text(),
+        ),
+    ];
+    if imported.conflicts > 0 {
+        let count = imported.conflicts.to_string();
+        lines.push(reader.text(text::exchange::conflicts(&count)));
+    }
+    lines.extend(imported.problems.iter().take(PROBLEMS_TOLD).map(|problem| {
+        let detail: String = problem.detail.chars().take(DETAIL_CHARS).collect();
+        let what = reader.text(problem.trouble.text(&detail));
+        let line = problem.line.to_string();
+        reader.text(text::exchange::problem(&line, &what))
+    }));
+    if imported.problems.len() > PROBLEMS_TOLD {
+        let count = (imported.problems.len() - PROBLEMS_TOLD).to_string();
+        lines.push(reader.text(text::exchange::more_problems(&count)));
+    }
+    lines.join("\n")
+}
+
+/// A name for what comes without one: the same content gets the same name again.
+fn derived_uid(content: &str, origin: &str) -> String {
+    let hash = blake3::hash(content.as_bytes()).to_hex();
+    format!("{}@{origin}", &hash.as_str()[..24])
+}
+
+/// Most characters of a text that is taken in.
+const TEXT_CHARS_MAX: usize = 2_000;
+
+/// Whether a text can be kept, or why not.
+fn text_trouble(text: &str) -> Option<Trouble> {
+    if text.trim().is_empty() {
+        return Some(Trouble::NoText);
+    }
+    (text.chars().count() > TEXT_CHARS_MAX).then_some(Trouble::TooLong)
+}
+
+/// The last minute of a day in the person's zone: when something of that day is due.
+fn end_of_day(date: Date, now: &Zoned) -> Option<UtcMs> {
+    let wall = date.at(23, 59, 0, 0);
+    let at = now.time_zone().to_ambiguous_timestamp(wall).compatible().ok()?;
+    Some(at.as_millisecond())
+}

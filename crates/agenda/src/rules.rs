@@ -1,0 +1,390 @@
+//! Common todo and schedule sentences as the commands they mean, without a model.
+//!
+//! ```text
+//!   sentence ──► question? number? search? ──► command
+//!            └─► marker and date taken out ──► text ──► /todo add or /schedule add
+//! ```
+//!
+//! Dates in the command are absolute, so that a person sees what was understood before saying yes.
+//! A day without a time is due at 23:59 and reminds at 09:00, or at the next of a few usual hours
+//! if that is over. What to be reminded of repeats as a schedule entry that takes no time, because
+//! todos do not repeat. In doubt the answer is `None`: chat stays chat. A sentence that is clearly
+//! one of these and has a date that is not understood, or is over, is refused with the reason.
+
+mod questions;
+mod words;
+
+use jiff::civil::{DateTime, time};
+use jiff::{ToSpan, Zoned};
+
+use crate::commands::{self, CommandError};
+use crate::time::texts::{self, Unclear};
+use crate::time::{About, Precision, Reading, When, ahead, dates};
+
+const LONGEST_SENTENCE: usize = 400;
+
+/// The command line a sentence means, if the rules know it, or what is wrong with its date.
+#[must_use]
+pub fn understand(sentence: &str, now: &Zoned) -> Option<Result<String, CommandError>> {
+    let sentence = polished(sentence);
+    if sentence.is_empty() || sentence.len() > LONGEST_SENTENCE || cannot_be_text(sentence) {
+        return None;
+    }
+    if let Some(answer) = questions::answer(sentence, now) {
+        return Some(Ok(answer));
+    }
+    let line = addition(sentence, now)?;
+    let command = line.and_then(|line| commands::parse(&line, now));
+    Some(command.map(|command| commands::canonical(&command, now)))
+}
+
+/// Without politeness and closing marks. A question mark stays: only some rules take questions.
+fn polished(sentence: &str) -> &str {
+    let mut rest = sentence.trim();
+    loop {
+        let before = rest;
+        rest = rest.trim_matches(|c: char| c.is_whitespace() || "。.!！~～,，;；".contains(c));
+        rest = after_any(rest, words::POLITE).unwrap_or(rest);
+        rest = before_any(rest, words::POLITE_ENDS).unwrap_or(rest);
+        if rest == before {
+            return rest;
+        }
+    }
+}
+
+/// Commands have marks of their own, and these would be taken for them.
+fn cannot_be_text(sentence: &str) -> bool {
+    sentence.starts_with('/')
+        || sentence.contains(['\n', '"', '。', '\\'])
+        || sentence.split_whitespace().any(|word| word.starts_with("--"))
+}
+
+/// What follows the longest of these words at the start. Latin words end at a border.
+fn after_any<'a>(text: &'a str, list: &[&str]) -> Option<&'a str> {
+    let fits = |word: &&&str| {
+        let Some((head, tail)) = text.split_at_checked(word.len()) else { return false };
+        head.eq_ignore_ascii_case(word) && !(ends_latin(head) && starts_latin(tail))
+    };
+    let word = list.iter().filter(fits).max_by_key(|word| word.len())?;
+    Some(text[word.len()..].trim_start())
+}
+
+/// What comes before the longest of these words at the end.
+fn before_any<'a>(text: &'a str, list: &[&str]) -> Option<&'a str> {
+    let fits = |word: &&&str| {
+        let Some(at) = text.len().checked_sub(word.len()) else { return false };
+        let Some((head, tail)) = text.split_at_checked(at) else { return false };
+        tail.eq_ignore_ascii_case(word) && !(ends_latin(head) && starts_latin(tail))
+    };
+    let word = list.iter().filter(fits).max_by_key(|word| word.len())?;
+    Some(text[..text.len() - word.len()].trim_end())
+}
+
+fn ends_latin(text: &str) -> bool {
+    text.ends_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+fn starts_latin(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+/// What kind of entry a sentence asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Reminder,
+    Todo,
+    Schedule,
+    /// Nothing said so; the time has to.
+    Unsaid,
+}
+
+fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, CommandError>> {
+    if is_question(sentence) {
+        return None;
+    }
+    let sentence = before_any(sentence, words::CALENDAR_ENDS).unwrap_or(sentence);
+    let said_otherwise = otherwise(sentence);
+    let sentence = said_otherwise.as_deref().unwrap_or(sentence);
+    if let Some(line) = with_own_date(sentence, now) {
+        return Some(line);
+    }
+    // "remind me 10 minutes before my meeting": the words for asking belong to the clause.
+    let clause = ahead::taken(sentence).filter(|(_, rest)| dates::leading(rest, now).is_none());
+    let sentence = clause.as_ref().map_or(sentence, |(_, rest)| rest.as_str());
+    let (said, rest) = kind(sentence);
+    let about = if said == Kind::Todo { About::Todo } else { About::Entry };
+    let read = match texts::read(rest, now, about) {
+        Ok(read) => {
+            Reading { ahead: clause.as_ref().map(|(ahead, _)| *ahead).or(read.ahead), ..read }
+        }
+        Err(Unclear(piece)) => {
+            let is_meant = said != Kind::Unsaid || asks(rest) || is_event(rest);
+            let has_date = texts::read(rest, now, About::Todo) != Ok(whole(rest));
+            let is_asked = has_date || said == Kind::Reminder || asks(rest);
+            let is_ours = is_meant && is_asked && !changes(rest);
+            return is_ours.then(|| Err(CommandError::unclear(rest, piece)));
+        }
+    };
+    let Some(when) = &read.when else { return undated(sentence, said, &read) };
+    let (kind, text) = match said {
+        Kind::Unsaid => kind(told(&read.title)),
+        said => (said, read.title.as_str()),
+    };
+    // A todo has no length: its words stay.
+    let is_todo = matches!(kind, Kind::Reminder | Kind::Todo) && when.repeat.is_none();
+    let again =
+        texts::read(rest, now, About::Todo).ok().filter(|again| is_todo && again.when.is_some());
+    let text = match (&again, said) {
+        (Some(again), Kind::Unsaid) => self::kind(told(&again.title)).1,
+        (Some(again), _) => again.title.as_str(),
+        (None, _) => text,
+    };
+    let text = title(text)?;
+    let kind = match kind {
+        Kind::Unsaid if when.is_deadline => Kind::Todo,
+        Kind::Unsaid if read.ahead.is_some() && when.precision == Precision::Minute => {
+            Kind::Schedule
+        }
+        kind => kind,
+    };
+    let is_sure = matches!(kind, Kind::Reminder | Kind::Todo);
+    let is_entry = kind == Kind::Schedule || is_event(text) || read.is_exact;
+    if !is_sure && (!is_entry || is_doubtful(kind, text)) {
+        return None;
+    }
+    // A date with its year is kept as it is; nobody is reminded of what is over.
+    if when.is_past(now) && !(when.is_full && kind != Kind::Reminder) {
+        return Some(Err(CommandError::Past(read.phrase.clone())));
+    }
+    Some(command(kind, text, &read, when, now))
+}
+
+/// A reminder on one day of something on another: "remind me on Friday of the dentist on Monday".
+fn with_own_date(sentence: &str, now: &Zoned) -> Option<Result<String, CommandError>> {
+    let begins =
+        |text| dates::leading(text, now).map(|(when, end)| (when, text[end..].trim_start()));
+    let (when, rest) = match after_any(sentence, words::REMIND) {
+        Some(rest) => {
+            let (when, rest) = begins(rest)?;
+            (when, after_any(rest, words::ABOUT)?)
+        }
+        None => {
+            let (when, rest) = begins(sentence)?;
+            (when, after_any(rest, words::REMIND)?)
+        }
+    };
+    let read = behind(rest, reminder(&when, now), now)?;
+    let due = read.when.as_ref().filter(|due| **due != when)?;
+    // A time of day alone belongs to the other day.
+    let is_day = |when: &When| when.repeat.is_none() && when.clock.is_none();
+    let text = title(&read.title).filter(|_| is_day(&when) && is_day(due) && !when.is_deadline)?;
+    if when.is_past(now) || due.is_past(now) {
+        let over = if due.is_past(now) { read.phrase.clone() } else { sentence.to_owned() };
+        return Some(Err(CommandError::Past(over)));
+    }
+    let (due, remind) = (written(due, end_of(due)), written(&when, reminder(&when, now)));
+    Some(Ok(format!("/todo add {text} --due \"{due}\" --remind \"{remind}\"")))
+}
+
+/// What a text says. A weekday is the one behind the reminder, not one before it.
+fn behind(text: &str, remind: DateTime, now: &Zoned) -> Option<Reading> {
+    let read = texts::read(text, now, About::Todo).ok()?;
+    let due = end_of(read.when.as_ref()?);
+    if due >= remind {
+        return Some(read);
+    }
+    let then = remind.to_zoned(now.time_zone().clone()).ok()?;
+    let again = texts::read(text, &then, About::Todo).ok()?;
+    let is_same = |when: &When| {
+        let later = end_of(when);
+        later > due && (later.weekday(), later.time()) == (due.weekday(), due.time())
+    };
+    if again.when.as_ref().is_some_and(is_same) { Some(again) } else { Some(read) }
+}
+
+/// When something is due: at its time, or with the end of its day.
+fn end_of(when: &When) -> DateTime {
+    match when.precision {
+        Precision::Day => when.at.date().to_datetime(time(23, 59, 0, 0)),
+        Precision::Part | Precision::Minute => when.at,
+    }
+}
+
+/// A sentence without a date is a todo if it is clearly one.
+fn undated(sentence: &str, said: Kind, read: &Reading) -> Option<Result<String, CommandError>> {
+    let is_clear = said == Kind::Todo || after_any(sentence, words::CLEAR_REMIND).is_some();
+    if read.ahead.is_some() && is_clear {
+        return Some(Err(CommandError::ReminderNeedsDue));
+    }
+    let text = title(&read.title).filter(|_| is_clear)?;
+    Some(Ok(format!("/todo add {text} --due none")))
+}
+
+fn whole(text: &str) -> Reading {
+    Reading {
+        title: text.trim().to_owned(),
+        when: None,
+        phrase: String::new(),
+        ahead: None,
+        is_exact: false,
+    }
+}
+
+/// Whether a reminder is asked for somewhere in the sentence.
+fn asks(sentence: &str) -> bool {
+    words::CLEAR_REMIND.iter().any(|word| !word.is_ascii() && sentence.contains(word))
+}
+
+/// The same sentence by the words that the rules know.
+fn otherwise(sentence: &str) -> Option<String> {
+    if let Some(rest) = after_any(sentence, words::WAKE) {
+        return Some(format!("remind me to wake up {rest}"));
+    }
+    let alarm = words::ALARMS.iter().find_map(|(words, name)| {
+        Some(format!("remind me to {name} {}", after_any(sentence, &[words])?))
+    });
+    if alarm.is_some() {
+        return alarm;
+    }
+    let text = after_any(before_any(sentence, words::TODO_ENDS)?, words::PUTS)?;
+    Some(format!("add todo {text}"))
+}
+
+/// Whether a text speaks of something else: a change, a thought.
+fn is_doubtful(kind: Kind, text: &str) -> bool {
+    let starts_oddly = kind == Kind::Unsaid && after_any(text, words::ASKING_STARTS).is_some();
+    let is_told = kind == Kind::Unsaid && words::TOLD_OF.iter().any(|word| text.contains(word));
+    starts_oddly || is_told || changes(text)
+}
+
+fn changes(text: &str) -> bool {
+    after_any(text, words::CHANGES).is_some()
+        || words::CHANGES.iter().any(|word| !word.is_ascii() && text.contains(word))
+}
+
+fn kind(sentence: &str) -> (Kind, &str) {
+    let kinds = [
+        (words::REMIND, Kind::Reminder),
+        (words::TODO, Kind::Todo),
+        (words::SCHEDULE, Kind::Schedule),
+    ];
+    let found = kinds
+        .into_iter()
+        .filter_map(|(list, kind)| after_any(sentence, list).map(|rest| (kind, rest)));
+    // The marker that takes most is meant: a reminder word may begin with another one.
+    found.min_by_key(|(_, rest)| rest.len()).unwrap_or((Kind::Unsaid, told(sentence)))
+}
+
+/// Without the words that tell an entry as a fact.
+fn told(sentence: &str) -> &str {
+    after_any(sentence, words::TOLD).unwrap_or(sentence)
+}
+
+/// The text of an entry without what tied it to its date; nothing if nothing is left.
+fn title(text: &str) -> Option<&str> {
+    let mut rest = text;
+    loop {
+        let before = rest;
+        rest = rest.trim_matches(|c: char| c.is_whitespace() || ",，:：;；、".contains(c));
+        rest = after_any(rest, words::TITLE_STARTS).unwrap_or(rest);
+        rest = before_any(rest, words::TITLE_ENDS).unwrap_or(rest);
+        if rest == before {
+            return (!rest.is_empty()).then_some(rest);
+        }
+    }
+}
+
+fn is_question(sentence: &str) -> bool {
+    sentence.ends_with(['?', '？']) || words::ASKING.iter().any(|word| sentence.contains(word))
+}
+
+fn is_event(text: &str) -> bool {
+    after_any(text, words::EVENTS).is_some() || before_any(text, words::EVENTS).is_some()
+}
+
+fn command(
+    kind: Kind,
+    text: &str,
+    read: &Reading,
+    when: &When,
+    now: &Zoned,
+) -> Result<String, CommandError> {
+    let is_exact = when.precision == Precision::Minute;
+    let ahead = read.ahead.map(|ahead| format!(" --remind \"{}\"", ahead.to_option()));
+    let ahead = ahead.unwrap_or_default();
+    if let Some(repeat) = &when.repeat {
+        let nine = when.at.date().to_datetime(time(9, 0, 0, 0));
+        let first = if is_exact { written(when, when.at) } else { written(when, nine) };
+        let mut options = match kind {
+            Kind::Reminder if ahead.is_empty() => " --duration 0 --remind \"on time\"".to_owned(),
+            _ => ahead,
+        };
+        if let Some(minutes) = when.minutes.filter(|_| kind != Kind::Reminder) {
+            options.push_str(&format!(" --duration {minutes}"));
+        }
+        options.push_str(&format!(" --repeat {}", repeat.to_option()));
+        if let Some(times) = when.times {
+            options.push_str(&format!(" --times {times}"));
+        }
+        return Ok(format!("/schedule add {first} {}{options}", kept(text)));
+    }
+    let due = written(when, end_of(when));
+    Ok(match kind {
+        Kind::Reminder if !ahead.is_empty() => {
+            format!("/todo add {text} --due \"{due}\"{ahead}")
+        }
+        Kind::Reminder if is_exact => {
+            format!("/todo add {text} --due \"{due}\" --remind \"{due}\"")
+        }
+        Kind::Reminder => {
+            let remind = reminder(when, now);
+            format!("/todo add {text} --due \"{due}\" --remind \"{}\"", written(when, remind))
+        }
+        Kind::Schedule | Kind::Unsaid if is_exact => {
+            let minutes = when.minutes.map(|minutes| format!(" --duration {minutes}"));
+            let minutes = minutes.unwrap_or_default();
+            format!("/schedule add {due} {}{ahead}{minutes}", kept(text))
+        }
+        Kind::Schedule if read.is_exact => return Err(CommandError::NoTime(read.phrase.clone())),
+        _ => format!("/todo add {text} --due \"{due}\"{ahead}"),
+    })
+}
+
+/// To the second, where the moment is counted from now.
+fn written(when: &When, at: DateTime) -> String {
+    let form = match when.instant {
+        Some(_) if at.second() != 0 => "%Y-%m-%d %H:%M:%S",
+        _ => "%Y-%m-%d %H:%M",
+    };
+    at.strftime(form).to_string()
+}
+
+/// A title that looks like a date stays a title in quotes.
+fn kept(text: &str) -> String {
+    let looks_like = words::DATE_MARKS.iter().any(|mark| text.contains(mark));
+    if looks_like && !text.contains('"') { format!("\"{text}\"") } else { text.to_owned() }
+}
+
+/// When a person is reminded of something without a time: soon, if its part of the day has begun.
+pub(crate) fn reminder(when: &When, now: &Zoned) -> DateTime {
+    let soon = now.datetime().checked_add(30.minutes()).unwrap_or(when.at);
+    match when.precision {
+        Precision::Minute => when.at,
+        Precision::Part => soon.round(jiff::Unit::Minute).unwrap_or(soon).min(when.at),
+        Precision::Day => morning_or_later(when.at, now),
+    }
+}
+
+/// Nine in the morning of a day, or the next usual hour of today, or half an hour from now.
+fn morning_or_later(day: DateTime, now: &Zoned) -> DateTime {
+    let wall = now.datetime();
+    let hours = [9, 14, 18, 21].map(|hour| day.date().to_datetime(time(hour, 0, 0, 0)));
+    let next = hours.into_iter().find(|at| *at > wall);
+    let soon = wall.checked_add(30.minutes()).unwrap_or(wall);
+    let last = day.date().to_datetime(time(23, 59, 0, 0));
+    next.unwrap_or_else(|| soon.min(last).round(jiff::Unit::Minute).unwrap_or(last))
+}
+
+#[cfg(test)]
+#[path = "rules_tests.rs"]
+mod tests;

@@ -1,0 +1,363 @@
+//! Answers as people read them, and as programs do. Pure: from values to text.
+
+mod calendar;
+mod firings;
+mod json;
+mod none;
+mod refusals;
+mod repeats;
+mod table;
+
+pub use firings::{firing_line, firing_lines};
+pub use json::{as_json, firing as firing_json, wrong as wrong_json};
+pub(crate) use repeats::repeats;
+pub use table::{Table, clipped, padded};
+
+use crate::commands::{CommandError, View};
+use crate::desk::{Answer, Did, Gone, Notice, Reply, TodoList};
+use crate::kept::{self, moment};
+use everloop_store::{Firing, ScheduleRow, TodoRow};
+use everloop_text::{self as text, Text, TextOf};
+use everloop_types::{Lang, UtcMs, one_line};
+use jiff::Zoned;
+use std::fmt::Display;
+
+/// For whom and where something is shown.
+#[derive(Debug, Clone)]
+pub struct Reader {
+    /// Their language.
+    pub lang: Lang,
+    /// Their time, in their zone.
+    pub now: Zoned,
+    /// Columns of their screen, where there is one.
+    pub width: Option<usize>,
+}
+
+impl Reader {
+    pub(crate) fn text(&self, text: Text) -> String {
+        text.in_lang(self.lang)
+    }
+
+    /// A moment on the reader's wall.
+    #[must_use]
+    pub fn moment(&self, at: UtcMs) -> String {
+        crate::commands::written(moment(at), &self.now)
+    }
+
+    fn joined(&self, parts: &[String]) -> String {
+        parts.join(&self.text(text::show::comma()))
+    }
+}
+
+/// What a command came to, in words.
+#[must_use]
+pub fn answer(reader: &Reader, answer: &Answer) -> String {
+    match answer {
+        Ok(reply) => show_reply(reader, reply),
+        Err(refusal) => refusals::show(reader, refusal),
+    }
+}
+
+fn show_reply(reader: &Reader, reply: &Reply) -> String {
+    match reply {
+        Reply::Todo(Did::Shown, todo, _) => todo_card(reader, todo),
+        Reply::Todo(did, todo, notices) => {
+            let line =
+                with_details(reader, marked(reader, *did, todo), &todo_details(reader, todo));
+            with_notices(reader, line, notices)
+        }
+        Reply::Marked(all) => {
+            let lines = all.iter().map(|(did, todo)| marked(reader, *did, todo));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+        Reply::TodosDeleted(all) => {
+            gone(reader, all, text::todo::deleted, text::todo::deleted_before)
+        }
+        Reply::Todos(list) => show_todos(reader, list),
+        Reply::Views => views(reader),
+        Reply::Entry(Did::Shown, entry, firings, _) => entry_card(reader, entry, firings),
+        Reply::Entry(did, entry, _, notices) => {
+            let key = match (kept::is_reminder(entry), did) {
+                (true, Did::Added) => text::schedule::reminder_added,
+                (true, _) => text::schedule::reminder_changed,
+                (false, Did::Added) => text::schedule::added,
+                (false, _) => text::schedule::changed,
+            };
+            let id = entry.id.to_string();
+            let title = one_line(&entry.said.title);
+            let line = reader.text(key(&id, &title));
+            let line = with_details(reader, line, &entry_details(reader, entry));
+            with_notices(reader, line, notices)
+        }
+        Reply::EntriesDeleted(all) => {
+            gone(reader, all, text::schedule::deleted, text::schedule::deleted_before)
+        }
+        Reply::Entries(range, entries) => {
+            let listed = kept::held_between(entries, range.from, range.to);
+            calendar::show(reader, range, &listed)
+        }
+    }
+}
+
+/// What was done to a todo.
+fn marked(reader: &Reader, did: Did, todo: &TodoRow) -> String {
+    let id = &todo.id;
+    let text = &one_line(&todo.said.text);
+    reader.text(match did {
+        Did::Added => text::todo::added(id, text),
+        Did::Finished => text::todo::finished(id, text),
+        Did::WasFinished => {
+            let done = &todo.done_at.map(|at| reader.moment(at)).unwrap_or_default();
+            text::todo::WasFinished { id, done, text }.text()
+        }
+        Did::Reopened => text::todo::reopened(id, text),
+        Did::Changed | Did::Shown => text::todo::changed(id, text),
+    })
+}
+
+/// What was deleted, by its text, or by its number alone if the text is gone already.
+fn gone(
+    reader: &Reader,
+    all: &[Gone],
+    now: fn(&dyn Display, &dyn Display) -> Text,
+    before: TextOf,
+) -> String {
+    let line = |gone: &Gone| {
+        let id = gone.id.to_string();
+        match &gone.text {
+            Some(text) => reader.text(now(&id, &one_line(text))),
+            None => reader.text(before(&id)),
+        }
+    };
+    all.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn with_notices(reader: &Reader, line: String, notices: &[Notice]) -> String {
+    let lines = std::iter::once(line).chain(notices.iter().map(|it| notice(reader, *it)));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn notice(reader: &Reader, notice: Notice) -> String {
+    reader.text(match notice {
+        Notice::StartPast(at) => text::notice::start_past(&reader.moment(at)),
+        Notice::DuePast(at) => text::notice::due_past(&reader.moment(at)),
+        Notice::ReminderPast(at) => text::notice::reminder_past(&reader.moment(at)),
+        Notice::ReminderGone(at) => text::notice::reminder_gone(&reader.moment(at)),
+    })
+}
+
+/// What is wrong with a line that was meant as a command.
+#[must_use]
+pub fn wrong(reader: &Reader, wrong: &CommandError) -> String {
+    let usage = |how: &Text| {
+        let how = how.in_lang(reader.lang);
+        reader.text(text::command::usage(&how))
+    };
+    match wrong {
+        CommandError::NoSuchCommand(name, Some(nearest)) => {
+            reader.text(text::command::unknown_near(&name, &nearest))
+        }
+        CommandError::NoSuchCommand(name, None) => reader.text(text::command::unknown(&name)),
+        CommandError::Usage(key) => usage(key),
+        CommandError::NotADate(text) => reader.text(text::command::not_a_date(&text)),
+        CommandError::SeveralTimes(text) => reader.text(text::command::several_times(&text)),
+        CommandError::Past(text) => reader.text(text::command::past(&text)),
+        CommandError::Deadline(text) => reader.text(text::command::deadline(&text)),
+        CommandError::ReminderAfter(text) => reader.text(text::command::reminder_after(&text)),
+        CommandError::Twice(option, key) => {
+            let line = reader.text(text::command::twice(&option));
+            format!("{line}\n{}", usage(key))
+        }
+        CommandError::NoTime(text) => {
+            // An hour that is still ahead, whichever day was said.
+            let hour = format!("{:02}", (reader.now.hour() + 1).clamp(9, 23));
+            reader.text(text::command::no_time(&text, &hour))
+        }
+        CommandError::BadValue(option, text, key) => {
+            let line = reader.text(text::command::bad_value(&text, &option));
+            format!("{line}\n{}", usage(key))
+        }
+        CommandError::NoSuchOption(option, key) => {
+            let line = reader.text(text::command::no_such_option(&option));
+            format!("{line}\n{}", usage(key))
+        }
+        CommandError::OneDash(option) => reader.text(text::command::one_dash(&option)),
+        CommandError::TooLong(text) => text.in_lang(reader.lang),
+        CommandError::ReminderNeedsDue => reader.text(text::todo::reminder_needs_due()),
+        CommandError::TodosDoNotRepeat => reader.text(text::todo::does_not_repeat()),
+    }
+}
+
+fn with_details(reader: &Reader, line: String, details: &[String]) -> String {
+    if details.is_empty() {
+        return line;
+    }
+    reader.text(text::show::details(&line, &reader.joined(details)))
+}
+
+fn todo_details(reader: &Reader, todo: &TodoRow) -> Vec<String> {
+    let said = &todo.said;
+    let mut details = Vec::new();
+    let mut detail = |text: TextOf, value: Option<String>| {
+        details.extend(value.map(|value| reader.text(text(&value))));
+    };
+    detail(text::todo::detail::due, said.due_at.map(|at| reader.moment(at)));
+    detail(text::todo::detail::remind, said.remind_at.map(|at| reader.moment(at)));
+    detail(text::todo::detail::priority, (said.priority > 0).then(|| said.priority.to_string()));
+    let tag = Some(one_line(&said.tag)).filter(|tag| tag != kept::DEFAULT_TAG);
+    detail(text::todo::detail::tag, tag);
+    details
+}
+
+fn state(reader: &Reader, todo: &TodoRow) -> String {
+    let now = reader.now.timestamp().as_millisecond();
+    let key = match (todo.done_at, todo.said.due_at) {
+        (Some(_), _) => text::todo::state::done(),
+        (None, Some(due)) if due < now => text::todo::state::overdue(),
+        (None, _) => text::todo::state::open(),
+    };
+    reader.text(key)
+}
+
+fn show_todos(reader: &Reader, list: &TodoList) -> String {
+    let todos = &list.todos;
+    if todos.is_empty() {
+        return none::show(reader, list);
+    }
+    let heads = [
+        text::todo::head::id(),
+        text::todo::head::state(),
+        text::todo::head::priority(),
+        text::todo::head::due(),
+        text::todo::head::remind(),
+        text::todo::head::tag(),
+        text::todo::head::text(),
+    ];
+    let mut table = Table::new(heads.map(|head| reader.text(head)).to_vec());
+    for todo in todos {
+        let said = &todo.said;
+        let at = |at: Option<UtcMs>| at.map_or("-".to_owned(), |at| reader.moment(at));
+        table.row(vec![
+            todo.id.to_string(),
+            state(reader, todo),
+            if said.priority > 0 { said.priority.to_string() } else { "-".to_owned() },
+            at(said.due_at),
+            at(said.remind_at),
+            said.tag.clone(),
+            said.text.clone(),
+        ]);
+    }
+    let count = todos.len().to_string();
+    let open = todos.iter().filter(|todo| todo.done_at.is_none()).count().to_string();
+    let foot = reader.text(text::todo::count(&count, &open));
+    format!("{}\n{foot}", table.show(reader.width))
+}
+
+fn todo_card(reader: &Reader, todo: &TodoRow) -> String {
+    let said = &todo.said;
+    let at = |at: Option<UtcMs>| at.map_or("-".to_owned(), |at| reader.moment(at));
+    let rows = [
+        (text::todo::head::id(), todo.id.to_string()),
+        (text::todo::head::text(), said.text.clone()),
+        (text::todo::head::state(), state(reader, todo)),
+        (text::todo::head::tag(), said.tag.clone()),
+        (text::todo::head::priority(), said.priority.to_string()),
+        (text::todo::head::due(), at(said.due_at)),
+        (text::todo::head::remind(), at(said.remind_at)),
+        (text::todo::head::created(), reader.moment(todo.created_at)),
+        (text::todo::head::done(), at(todo.done_at)),
+    ];
+    card(reader, rows.into())
+}
+
+/// Names and values, one a line, the values under each other.
+fn card(reader: &Reader, rows: Vec<(Text, String)>) -> String {
+    let names: Vec<String> = rows.iter().map(|(head, _)| head.in_lang(reader.lang)).collect();
+    let widest = names.iter().map(|name| table::width(name)).max().unwrap_or(0);
+    let lines = names
+        .iter()
+        .zip(rows)
+        .map(|(name, (_, value))| format!("{}  {}", padded(name, widest), one_line(&value)));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn views(reader: &Reader) -> String {
+    let line = |view: View| {
+        let what = reader.text(match view {
+            View::All => text::view::all(),
+            View::Today => text::view::today(),
+            View::Overdue => text::view::overdue(),
+            View::Upcoming => text::view::upcoming(),
+            View::Inbox => text::view::inbox(),
+        });
+        format!("/view {}  {what}", padded(view.as_str(), 8))
+    };
+    View::ALL.map(line).join("\n")
+}
+
+fn entry_details(reader: &Reader, entry: &ScheduleRow) -> Vec<String> {
+    let span = &entry.said.span;
+    let mut details = vec![starts(reader, entry)];
+    if !kept::is_reminder(entry) {
+        let minutes = span.minutes.to_string();
+        details.push(reader.text(text::schedule::detail::minutes(&minutes)));
+    }
+    details.extend(repeats(reader, entry));
+    if let Some(next) = entry.remind_next {
+        let at = reader.moment(next);
+        details.push(reader.text(text::schedule::detail::remind(&at)));
+    }
+    details
+}
+
+/// When it is, on the entry's own wall where that is another one.
+fn starts(reader: &Reader, entry: &ScheduleRow) -> String {
+    let span = &entry.said.span;
+    let here = reader.moment(span.starts_at);
+    let zone = &span.zone;
+    if reader.now.time_zone().iana_name() == Some(zone.as_str()) {
+        return reader.text(text::schedule::detail::at(&here, &zone));
+    }
+    let there = span.starts.replace('T', " ");
+    reader.text(
+        text::schedule::detail::AtThere {
+            at: &here.as_str(),
+            there: &there.as_str(),
+            zone: &zone.as_str(),
+        }
+        .text(),
+    )
+}
+
+/// How many minutes it takes, or that it is a reminder.
+fn lasts(reader: &Reader, entry: &ScheduleRow) -> String {
+    match kept::is_reminder(entry) {
+        true => reader.text(text::schedule::is_reminder()),
+        false => entry.said.span.minutes.to_string(),
+    }
+}
+
+fn entry_card(reader: &Reader, entry: &ScheduleRow, firings: &[Firing]) -> String {
+    let said = &entry.said;
+    let none = || "-".to_owned();
+    let next = kept::series(entry).from(reader.now.timestamp()).next();
+    let next = next.map_or_else(none, |found| reader.moment(found.at.as_millisecond()));
+    let rows = [
+        (text::schedule::head::id(), entry.id.to_string()),
+        (text::schedule::head::title(), said.title.clone()),
+        (text::schedule::head::at(), starts(reader, entry)),
+        (text::schedule::head::minutes(), lasts(reader, entry)),
+        (text::schedule::head::repeat(), repeats(reader, entry).unwrap_or_else(none)),
+        (text::schedule::head::next(), next),
+        (
+            text::schedule::head::remind(),
+            entry.remind_next.map_or_else(none, |at| reader.moment(at)),
+        ),
+    ];
+    let mut text = card(reader, rows.into());
+    for firing in firings {
+        text.push('\n');
+        text.push_str(&firing_line(reader, firing));
+    }
+    text
+}

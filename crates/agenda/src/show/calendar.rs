@@ -1,0 +1,148 @@
+//! The schedule as a list, a day, a week, a month.
+
+use super::repeats::weekday;
+use super::{Reader, Table, lasts, repeats, table::padded};
+use crate::commands::Stretch;
+use crate::desk::Range;
+use crate::kept::{Held, Listed, is_reminder};
+use everloop_text as text;
+use everloop_types::one_line;
+use jiff::ToSpan;
+use jiff::civil::{Date, Weekday};
+
+/// Most lines of a list.
+const LINES_MAX: usize = 1_000;
+
+/// Most lines of one day.
+const DAY_LINES_MAX: usize = 200;
+
+pub(super) fn show(reader: &Reader, range: &Range, listed: &Listed<'_>) -> String {
+    let held = &listed.held;
+    let shown = match range.calendar {
+        None => return list(reader, listed),
+        Some((Stretch::Day, date)) => day(reader, date, held),
+        Some((Stretch::Week, date)) => week(reader, date, held),
+        Some((Stretch::Month, date)) => month(reader, date, held),
+    };
+    match left_out(reader, listed.left_out) {
+        Some(line) => format!("{shown}\n{line}"),
+        None => shown,
+    }
+}
+
+fn left_out(reader: &Reader, count: usize) -> Option<String> {
+    (count > 0).then(|| reader.text(text::calendar::left_out(&count)))
+}
+
+fn list(reader: &Reader, listed: &Listed<'_>) -> String {
+    let held = &listed.held;
+    if held.is_empty() {
+        return reader.text(text::schedule::none());
+    }
+    let heads = [
+        text::schedule::head::id(),
+        text::schedule::head::at(),
+        text::schedule::head::minutes(),
+        text::schedule::head::repeat(),
+        text::schedule::head::title(),
+    ];
+    let mut table = Table::new(heads.map(|head| reader.text(head)).to_vec());
+    for held in held.iter().take(LINES_MAX) {
+        table.row(vec![
+            held.entry.id.to_string(),
+            reader.moment(held.from.as_millisecond()),
+            lasts(reader, held.entry),
+            repeats(reader, held.entry).unwrap_or_else(|| "-".to_owned()),
+            held.entry.said.title.clone(),
+        ]);
+    }
+    let more = held.len().saturating_sub(LINES_MAX) + listed.left_out;
+    let lines = [Some(table.show(reader.width)), left_out(reader, more)];
+    lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+fn heading(reader: &Reader, date: Date) -> String {
+    let weekday = reader.text(weekday(date.weekday()));
+    let today = if date == reader.now.date() {
+        reader.text(text::calendar::today())
+    } else {
+        String::new()
+    };
+    format!("{date} {weekday}{today}")
+}
+
+fn line(reader: &Reader, held: &Held<'_>) -> String {
+    let zone = reader.now.time_zone();
+    let time = |at: jiff::Timestamp| at.to_zoned(zone.clone()).strftime("%H:%M").to_string();
+    let (from, to) = (time(held.from), time(held.to));
+    let span = match is_reminder(held.entry) {
+        true => format!("{from} {}", reader.text(text::schedule::is_reminder())),
+        false => format!("{from}-{to}"),
+    };
+    format!("  {span}  #{} {}", held.entry.id, one_line(&held.entry.said.title))
+}
+
+/// How much a day has, and its lines.
+fn day_lines(reader: &Reader, date: Date, held: &[Held<'_>]) -> (usize, Vec<String>) {
+    let zone = reader.now.time_zone();
+    let midnight = |date: Date| {
+        let zoned = date.to_zoned(zone.clone());
+        zoned.map_or(jiff::Timestamp::MAX, |zoned| zoned.timestamp())
+    };
+    let (from, to) = (midnight(date), midnight(date.saturating_add(1.day())));
+    // What ends at midnight does not touch the day that begins then.
+    let on = held.iter().take_while(|held| held.from < to).filter(|held| held.reaches(from));
+    let on: Vec<&Held<'_>> = on.collect();
+    let mut lines: Vec<String> =
+        on.iter().take(DAY_LINES_MAX).map(|held| line(reader, held)).collect();
+    let more = left_out(reader, on.len() - lines.len());
+    lines.extend(more.map(|more| format!("  {more}")));
+    (on.len(), lines)
+}
+
+fn day(reader: &Reader, date: Date, held: &[Held<'_>]) -> String {
+    let mut lines = vec![heading(reader, date)];
+    lines.extend(day_lines(reader, date, held).1);
+    if lines.len() == 1 {
+        lines.push(format!("  {}", reader.text(text::calendar::free())));
+    }
+    lines.join("\n")
+}
+
+fn week(reader: &Reader, date: Date, held: &[Held<'_>]) -> String {
+    let back = i64::from(date.weekday().to_monday_zero_offset());
+    let monday = date.saturating_sub(back.days());
+    let days = (0..7).map(|after: i64| day(reader, monday.saturating_add(after.days()), held));
+    days.collect::<Vec<_>>().join("\n")
+}
+
+/// A grid with the number of entries of each day, and below it the days that have some.
+fn month(reader: &Reader, date: Date, held: &[Held<'_>]) -> String {
+    const CELL: usize = 7;
+    let first = date.first_of_month();
+    let name = first.strftime("%Y-%m").to_string();
+    let days = Weekday::Monday.cycle_forward().take(7);
+    let heads = days.map(|day| padded(&reader.text(weekday(day)), CELL));
+    let mut lines = vec![name, heads.collect::<String>().trim_end().to_owned()];
+    let mut row =
+        " ".repeat(CELL * first.weekday().to_monday_zero_offset().unsigned_abs() as usize);
+    let mut below = Vec::new();
+    for number in 1..=first.days_in_month() {
+        let Ok(day_date) = Date::new(first.year(), first.month(), number) else { continue };
+        let (count, found) = day_lines(reader, day_date, held);
+        let count = if count == 0 { String::new() } else { format!("({count})") };
+        row.push_str(&padded(&format!("{number:>2}{count}"), CELL));
+        if !found.is_empty() {
+            below.push(heading(reader, day_date));
+            below.extend(found);
+        }
+        if day_date.weekday().to_monday_zero_offset() == 6 {
+            lines.push(std::mem::take(&mut row).trim_end().to_owned());
+        }
+    }
+    if !row.is_empty() {
+        lines.push(row.trim_end().to_owned());
+    }
+    lines.extend(below);
+    lines.join("\n")
+}

@@ -1,0 +1,75 @@
+//! Reminders, as lines in the terminal.
+
+use super::Reader;
+use everloop_store::{FiredAs, Firing, FiringKind};
+use everloop_text::{self as text, reminder};
+use everloop_types::one_line;
+
+/// Moments of one batch that are named.
+const NAMED_MAX: usize = 3;
+
+/// Reminders, one a line; of what was missed one line for each thing, however often.
+#[must_use]
+pub fn firing_lines(reader: &Reader, firings: &[Firing]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut rest = firings;
+    while let Some(first) = rest.first() {
+        let same = |firing: &&Firing| {
+            firing.state == FiredAs::Missed
+                && (firing.due.kind, firing.due.subject) == (first.due.kind, first.due.subject)
+        };
+        let missed = rest.iter().take_while(same).count();
+        lines.push(match missed {
+            0 | 1 => firing_line(reader, first),
+            count => missed_line(reader, &rest[..count]),
+        });
+        rest = &rest[missed.max(1)..];
+    }
+    lines
+}
+
+fn missed_line(reader: &Reader, missed: &[Firing]) -> String {
+    let last = missed.iter().rev().take(NAMED_MAX).rev();
+    let mut moments: Vec<String> = last.map(|firing| reader.moment(firing.due.due_at)).collect();
+    if missed.len() > NAMED_MAX {
+        moments.insert(0, "…".to_owned());
+    }
+    let (count, moments) = (missed.len().to_string(), reader.joined(&moments));
+    let (id, title) = (missed[0].due.subject.to_string(), one_line(&missed[0].title));
+    reader.text(
+        text::reminder::MissedBatch { count: &count, id: &id, title: &title, moments: &moments }
+            .text(),
+    )
+}
+
+/// A reminder, as its line in the terminal.
+#[must_use]
+pub fn firing_line(reader: &Reader, firing: &Firing) -> String {
+    // What rings at its own time begins now, or is a reminder and nothing else.
+    let at_its_time = firing.due.due_at == firing.occurs_at;
+    let id = &firing.due.subject;
+    let title = &one_line(&firing.title);
+    let due = &reader.moment(firing.due.due_at);
+    let at = &reader.moment(firing.occurs_at);
+    reader.text(match (firing.due.kind, firing.state) {
+        (FiringKind::Schedule, FiredAs::Fired) if at_its_time => {
+            reminder::Now { id, title, at }.text()
+        }
+        (FiringKind::Schedule, FiredAs::Late) if at_its_time => {
+            reminder::NowLate { id, title, due }.text()
+        }
+        (FiringKind::Schedule, FiredAs::Missed) if at_its_time => {
+            reminder::NowMissed { id, title, due }.text()
+        }
+        (FiringKind::Todo, FiredAs::Fired) => reminder::Todo { id, title, at }.text(),
+        (FiringKind::Todo, FiredAs::Late) => reminder::TodoLate { due, id, title, at }.text(),
+        (FiringKind::Todo, FiredAs::Missed) => reminder::TodoMissed { due, id, title, at }.text(),
+        (FiringKind::Schedule, FiredAs::Fired) => reminder::Schedule { id, title, at }.text(),
+        (FiringKind::Schedule, FiredAs::Late) => {
+            reminder::ScheduleLate { due, id, title, at }.text()
+        }
+        (FiringKind::Schedule, FiredAs::Missed) => {
+            reminder::ScheduleMissed { due, id, title, at }.text()
+        }
+    })
+}

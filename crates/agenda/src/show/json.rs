@@ -1,0 +1,205 @@
+//! Answers for programs. Field names are fixed; moments are RFC 3339 in the reader's zone.
+
+use super::Reader;
+use crate::commands::CommandError;
+use crate::desk::{Answer, Conflict, Did, Gone, Notice, Refusal, Reply};
+use crate::kept::{self, Held};
+use everloop_store::{Firing, ScheduleRow, TodoRow};
+use everloop_types::UtcMs;
+use serde_json::{Value, json};
+
+/// What a command came to, as JSON.
+#[must_use]
+pub fn as_json(reader: &Reader, answer: &Answer) -> Value {
+    match answer {
+        Ok(reply) => show_reply(reader, reply),
+        Err(refusal) => {
+            let mut whole = json!({"ok": false, "error": refusal_name(refusal),
+                "message": super::answer(reader, answer)});
+            if let Refusal::Conflict(found) = refusal {
+                whole["conflict"] = conflict(reader, found);
+            }
+            whole
+        }
+    }
+}
+
+fn conflict(reader: &Reader, conflict: &Conflict) -> Value {
+    let with = conflict.with.iter().map(|(entry, from)| {
+        let lasts = entry.said.span.minutes.saturating_mul(60_000);
+        let to = kept::moment(from.as_millisecond().saturating_add(lasts));
+        occurrence(reader, &Held { entry, from: *from, to })
+    });
+    let with: Vec<Value> = with.collect();
+    json!({"with": with, "minutes": conflict.minutes,
+        "next_free": conflict.next_free.map(|free| at(reader, free.as_millisecond()))})
+}
+
+/// What was deleted: one thing by itself, several as a list.
+fn deleted(all: &[Gone]) -> Value {
+    match all {
+        [one] => json!({"ok": true, "did": "deleted", "id": one.id, "text": one.text}),
+        all => {
+            let all: Vec<Value> =
+                all.iter().map(|gone| json!({"id": gone.id, "text": gone.text})).collect();
+            json!({"ok": true, "did": "deleted", "deleted": all})
+        }
+    }
+}
+
+fn notices(reader: &Reader, notices: &[Notice]) -> Vec<Value> {
+    let one = |notice: &Notice| {
+        let (kind, moment) = match *notice {
+            Notice::StartPast(at) => ("start_past", at),
+            Notice::DuePast(at) => ("due_past", at),
+            Notice::ReminderPast(at) => ("reminder_past", at),
+            Notice::ReminderGone(at) => ("reminder_gone", at),
+        };
+        json!({"kind": kind, "at": at(reader, moment), "message": super::notice(reader, *notice)})
+    };
+    notices.iter().map(one).collect()
+}
+
+fn show_reply(reader: &Reader, reply: &Reply) -> Value {
+    match reply {
+        Reply::Todo(did, row, said) => {
+            json!({"ok": true, "did": did_name(*did), "todo": todo(reader, row),
+                "notices": notices(reader, said)})
+        }
+        Reply::Marked(all) => {
+            let one = |(did, row): &(Did, TodoRow)| {
+                let row = todo(reader, row);
+                json!({"did": did_name(*did), "todo": row})
+            };
+            let all: Vec<Value> = all.iter().map(one).collect();
+            json!({"ok": true, "todos": all})
+        }
+        Reply::TodosDeleted(all) | Reply::EntriesDeleted(all) => deleted(all),
+        Reply::Todos(list) => {
+            let todos: Vec<Value> = list.todos.iter().map(|row| todo(reader, row)).collect();
+            json!({"ok": true, "view": list.view.as_str(), "search": list.word,
+                "tag": list.filter.tag, "todos": todos})
+        }
+        Reply::Views => {
+            let views = crate::commands::View::ALL.map(crate::commands::View::as_str);
+            json!({"ok": true, "views": views})
+        }
+        Reply::Entry(did, row, fired, said) => {
+            let fired: Vec<Value> = fired.iter().map(|row| firing(reader, row)).collect();
+            let entry = entry(reader, row);
+            json!({"ok": true, "did": did_name(*did), "entry": entry, "fired": fired,
+                "notices": notices(reader, said)})
+        }
+        Reply::Entries(range, rows) => {
+            let listed = kept::held_between(rows, range.from, range.to);
+            let held: Vec<Value> =
+                listed.held.iter().map(|held| occurrence(reader, held)).collect();
+            let (from, to) = (range.from.as_millisecond(), range.to.as_millisecond());
+            json!({"ok": true, "from": at(reader, from), "to": at(reader, to), "entries": held,
+                "left_out": listed.left_out})
+        }
+    }
+}
+
+fn did_name(did: Did) -> &'static str {
+    match did {
+        Did::Added => "added",
+        Did::Changed => "changed",
+        Did::Finished => "finished",
+        Did::WasFinished => "was_finished",
+        Did::Reopened => "reopened",
+        Did::Shown => "shown",
+    }
+}
+
+fn refusal_name(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::NoSuchTodo(_) => "no_such_todo",
+        Refusal::NoSuchEntry(_) => "no_such_entry",
+        Refusal::Conflict(_) => "conflict",
+        Refusal::OverlapsItself => "overlaps_itself",
+        Refusal::ReminderNeedsDue => "reminder_needs_due",
+        Refusal::NotDue(_) => "not_due",
+        Refusal::DoesNotRepeat(_) => "does_not_repeat",
+        Refusal::DoesNotRemind(_) => "does_not_remind",
+        Refusal::Contested => "contested",
+        Refusal::NotHere => "not_here",
+    }
+}
+
+/// What is wrong with a line that was meant as a command, as JSON.
+#[must_use]
+pub fn wrong(reader: &Reader, wrong: &CommandError) -> Value {
+    let (name, text) = match wrong {
+        CommandError::NoSuchCommand(name, _) => ("no_such_command", Some(name)),
+        CommandError::Usage(_) => ("usage", None),
+        CommandError::NotADate(text) => ("not_a_date", Some(text)),
+        CommandError::SeveralTimes(text) => ("several_times", Some(text)),
+        CommandError::Past(text) => ("past", Some(text)),
+        CommandError::Deadline(text) => ("deadline", Some(text)),
+        CommandError::ReminderAfter(text) => ("reminder_after", Some(text)),
+        CommandError::Twice(..) => ("option_twice", None),
+        CommandError::NoTime(text) => ("no_time", Some(text)),
+        CommandError::BadValue(_, text, _) => ("bad_value", Some(text)),
+        CommandError::NoSuchOption(name, _) => ("no_such_option", Some(name)),
+        CommandError::OneDash(name) => ("one_dash", Some(name)),
+        CommandError::TooLong(..) => ("too_long", None),
+        CommandError::ReminderNeedsDue => ("reminder_needs_due", None),
+        CommandError::TodosDoNotRepeat => ("todos_do_not_repeat", None),
+    };
+    json!({"ok": false, "error": name, "text": text, "message": super::wrong(reader, wrong)})
+}
+
+fn at(reader: &Reader, at: UtcMs) -> String {
+    let zoned = kept::moment(at).to_zoned(reader.now.time_zone().clone());
+    zoned.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+}
+
+fn todo(reader: &Reader, row: &TodoRow) -> Value {
+    let said = &row.said;
+    json!({
+        "id": row.id, "uid": row.uid, "text": said.text, "tag": said.tag,
+        "priority": said.priority,
+        "due": said.due_at.map(|ms| at(reader, ms)),
+        "remind": said.remind_at.map(|ms| at(reader, ms)),
+        "remind_before_ms": said.remind_lead,
+        "done": row.done_at.map(|ms| at(reader, ms)),
+        "created": at(reader, row.created_at),
+    })
+}
+
+fn entry(reader: &Reader, row: &ScheduleRow) -> Value {
+    let said = &row.said;
+    let repeat = said.repeat.as_ref();
+    json!({
+        "id": row.id, "uid": row.uid, "title": said.title,
+        "start": at(reader, said.span.starts_at), "wall": said.span.starts,
+        "zone": said.span.zone, "minutes": said.span.minutes,
+        "is_reminder": kept::is_reminder(row),
+        "remind_before_ms": said.remind.as_ref().map(|remind| remind.lead_ms),
+        "rrule": repeat.map(|rule| &rule.rrule), "times": repeat.and_then(|rule| rule.times),
+        "repeats": repeat.is_some_and(|rule| rule.on != 0),
+        "remind_next": row.remind_next.map(|ms| at(reader, ms)),
+        "catch_up": said.catch_up,
+    })
+}
+
+fn occurrence(reader: &Reader, held: &Held<'_>) -> Value {
+    json!({
+        "id": held.entry.id, "title": held.entry.said.title,
+        "is_reminder": kept::is_reminder(held.entry),
+        "start": at(reader, held.from.as_millisecond()),
+        "end": at(reader, held.to.as_millisecond()),
+        "repeats": held.entry.said.repeat.as_ref().is_some_and(|rule| rule.on != 0),
+    })
+}
+
+/// One firing.
+#[must_use]
+pub fn firing(reader: &Reader, row: &Firing) -> Value {
+    json!({
+        "kind": row.due.kind.as_str(), "id": row.due.subject, "title": row.title,
+        "due": at(reader, row.due.due_at), "at": at(reader, row.occurs_at),
+        "fired": at(reader, row.fired_at), "state": row.state.as_str(),
+    })
+}

@@ -1,0 +1,42 @@
+//! Why a command was not carried out, in words.
+
+use super::Reader;
+use crate::desk::{Conflict, Refusal};
+use everloop_text::{self as text, TextOf};
+
+pub(super) fn show(reader: &Reader, refusal: &Refusal) -> String {
+    let about = |text: TextOf, id: &i64| reader.text(text(id));
+    match refusal {
+        Refusal::NoSuchTodo(id) => about(text::todo::none_of_number, id),
+        Refusal::NoSuchEntry(id) => about(text::schedule::none_of_number, id),
+        Refusal::OverlapsItself => reader.text(text::schedule::overlaps_itself()),
+        Refusal::ReminderNeedsDue => reader.text(text::todo::reminder_needs_due()),
+        Refusal::NotDue(id) => about(text::todo::not_due, id),
+        Refusal::DoesNotRepeat(id) => about(text::schedule::does_not_repeat, id),
+        Refusal::DoesNotRemind(id) => about(text::schedule::does_not_remind, id),
+        Refusal::Contested => reader.text(text::command::contested()),
+        Refusal::NotHere => reader.text(text::command::not_here()),
+        Refusal::Conflict(conflict) => show_conflict(reader, conflict),
+    }
+}
+
+fn show_conflict(reader: &Reader, conflict: &Conflict) -> String {
+    let mut lines = vec![reader.text(text::schedule::conflict())];
+    lines.extend(conflict.with.iter().map(|(entry, at)| {
+        reader.text(
+            text::schedule::Conflicting {
+                id: &entry.id,
+                at: &reader.moment(at.as_millisecond()),
+                minutes: &entry.said.span.minutes,
+                title: &everloop_types::one_line(&entry.said.title),
+            }
+            .text(),
+        )
+    }));
+    if let Some(free) = conflict.next_free {
+        let (at, minutes) = (reader.moment(free.as_millisecond()), conflict.minutes.to_string());
+        lines.push(reader.text(text::schedule::next_free(&at, &minutes)));
+    }
+    lines.push(reader.text(text::schedule::allow_conflict()));
+    lines.join("\n")
+}

@@ -1,0 +1,393 @@
+//! The slash commands: the table of all, and what each does.
+//!
+//! A new one is a row in [`SLASH_COMMANDS`], a handler below, and its texts (`command.does.NAME`
+//! and `usage.NAME`). Completion, `/help`, the nearest name and the router read the table.
+
+use super::earlier::ANEW;
+use super::{Conversation, InboxChange, Reaction, Reply};
+use crate::briefing;
+use crate::context::images::IMAGES_MAX;
+use crate::error::{AppError, ChoiceError};
+use crate::exchange;
+use crate::forks;
+use crate::frames;
+use crate::runs::RunDetails;
+use crate::slash::{SlashCommand, SlashKind, SlashLine, SlashResult, find};
+use everloop_agenda::commands::AgendaVerb;
+use everloop_agenda::portable::What;
+use everloop_store::{ConversationMessage, RunFilter, RunRow};
+use everloop_text as text;
+use everloop_text::command::does;
+use everloop_text::usage::{self, schedule, todo};
+use everloop_types::{Lang, RunId, Status};
+use std::future::ready;
+use std::path::{Path, PathBuf};
+
+/// Characters that are enough to mean a run among words.
+const ID_CHARS_MIN: usize = 6;
+
+/// Runs, messages and reminders that are listed at once.
+const RUNS_LISTED: usize = 20;
+const SAID_LISTED: usize = 20;
+const UNREAD_LISTED: usize = 100;
+
+/// Messages that `/export chat` writes.
+const SAID_EXPORTED: usize = 1_000;
+
+/// Runs among which the one to go back to is looked for.
+const RESUMABLE: usize = 200;
+
+/// Every slash command, by how often people need it.
+pub static SLASH_COMMANDS: &[SlashCommand] = &[
+    SlashCommand::new("help", does::help, &[usage::help], |_, line| Box::pin(ready(help(line))))
+        .kind(SlashKind::Help),
+    SlashCommand::new(
+        AgendaVerb::Todo.name(),
+        does::todo,
+        &[
+            todo::add,
+            todo::list,
+            todo::done,
+            todo::get,
+            todo::update,
+            todo::delete,
+            todo::search,
+            todo::reopen,
+        ],
+        |chat, line| Box::pin(agenda(chat, line)),
+    )
+    .kind(SlashKind::Agenda)
+    .parts(&["add", "list", "done", "get", "update", "delete", "search", "reopen"])
+    .options(|part| match part {
+        "add" | "update" => &["--tag", "--priority", "--due", "--remind"],
+        "list" => &["--tag", "--view", "--open"],
+        "search" => &["--tag", "--open"],
+        _ => &[],
+    }),
+    SlashCommand::new(
+        AgendaVerb::Schedule.name(),
+        does::schedule,
+        &[
+            schedule::add,
+            schedule::list,
+            schedule::view,
+            schedule::get,
+            schedule::update,
+            schedule::repeat,
+            schedule::delete,
+        ],
+        |chat, line| Box::pin(agenda(chat, line)),
+    )
+    .kind(SlashKind::Agenda)
+    .parts(&["add", "list", "view", "get", "update", "repeat", "delete"])
+    .options(|part| match part {
+        "add" | "update" => &[
+            "--duration",
+            "--remind",
+            "--interval",
+            "--times",
+            "--remind-start",
+            "--repeat",
+            "--catch-up",
+        ],
+        _ => &[],
+    }),
+    SlashCommand::new(AgendaVerb::View.name(), does::view, &[usage::view], |chat, line| {
+        Box::pin(agenda(chat, line))
+    })
+    .kind(SlashKind::Agenda)
+    .parts(&["today", "overdue", "upcoming", "inbox", "all", "list"])
+    .options(|_| &["--tag", "--open"]),
+    SlashCommand::new("inbox", does::inbox, &[usage::inbox], |c, line| Box::pin(inbox(c, line)))
+        .parts(&["read"]),
+    SlashCommand::new("cancel", does::cancel, &[usage::cancel], |c, _| Box::pin(cancel(c)))
+        .kind(SlashKind::Cancel),
+    SlashCommand::new("plan", does::plan, &[usage::plan], |c, _| Box::pin(plan(c))),
+    SlashCommand::new("runs", does::runs, &[usage::runs], |c, _| Box::pin(runs(c))),
+    SlashCommand::new("resume", does::resume, &[usage::resume], |c, line| {
+        Box::pin(resume(c, line))
+    })
+    .kind(SlashKind::Follow),
+    SlashCommand::new("settle", does::settle, &[usage::settle], |c, line| {
+        Box::pin(c.settle(&line.rest))
+    })
+    .kind(SlashKind::Follow)
+    .parts(&["happened", "not", "probe"]),
+    SlashCommand::new("bg", does::bg, &[usage::bg], |c, line| Box::pin(background(c, line))),
+    SlashCommand::new("fork", does::fork, &[usage::fork], |c, line| Box::pin(fork(c, line)))
+        .kind(SlashKind::Follow),
+    SlashCommand::new("history", does::history, &[usage::history], |c, line| {
+        Box::pin(history(c, line))
+    }),
+    SlashCommand::new("loop", does::r#loop, &[usage::r#loop], |c, line| {
+        Box::pin(choose_loop(c, line))
+    })
+    .kind(SlashKind::Loop),
+    SlashCommand::new("model", does::model, &[usage::model], |c, line| {
+        Box::pin(ready(choose_model(c, line)))
+    }),
+    SlashCommand::new("persona", does::persona, &[usage::persona], |c, line| {
+        Box::pin(ready(choose_persona(c, line)))
+    }),
+    SlashCommand::new("image", does::image, &[usage::image], |c, line| {
+        Box::pin(ready(attach_image(c, line)))
+    }),
+    SlashCommand::new("new", does::new, &[usage::new], |c, _| Box::pin(begin_anew(c))),
+    SlashCommand::new("export", does::export, &[usage::export], |c, line| {
+        Box::pin(export(c, line))
+    })
+    .parts(&["chat", "todos", "schedule"]),
+    SlashCommand::new("import", does::import, &[usage::import], |c, line| {
+        Box::pin(import(c, line))
+    })
+    .parts(&["todos", "schedule"]),
+    SlashCommand::new("lang", does::lang, &[usage::lang], |c, line| {
+        Box::pin(ready(choose_language(c, line)))
+    })
+    .parts(&["zh-CN", "en"]),
+    SlashCommand::new("tour", does::tour, &[usage::tour], |_, _| {
+        Box::pin(ready(Ok(Reaction::Tour)))
+    })
+    .kind(SlashKind::Follow),
+    SlashCommand::new("clear", does::clear, &[usage::clear], |_, _| {
+        Box::pin(ready(Ok(Reaction::Clear)))
+    }),
+    SlashCommand::new("quit", does::quit, &[usage::quit], |_, _| {
+        Box::pin(ready(Ok(Reaction::Quit)))
+    })
+    .kind(SlashKind::Quit),
+];
+
+fn help(line: &SlashLine) -> SlashResult {
+    let name = line.rest.trim_start_matches('/');
+    Ok(Reply::Help(find(name)).into())
+}
+
+/// `/todo`, `/schedule` and `/view`: the agenda understands and performs them.
+async fn agenda(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
+    chat.perform_line(&line.line).await.map(Reaction::Reply)
+}
+
+async fn cancel(chat: &mut Conversation) -> SlashResult {
+    chat.cancel().await.map(Reaction::Reply)
+}
+
+async fn inbox(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
+    let unread = chat.store().agenda().unread_firings(UNREAD_LISTED).await?;
+    if line.rest != "read" || unread.is_empty() {
+        return Ok(Reply::Inbox(unread, InboxChange::Kept).into());
+    }
+    chat.store().agenda().read_firings(&unread, chat.engine.clock().now()).await?;
+    Ok(Reply::Inbox(unread, InboxChange::MarkedRead).into())
+}
+
+async fn plan(chat: &mut Conversation) -> SlashResult {
+    let Some(run) = named_run(chat, "").await? else { return Ok(Reply::NoRun.into()) };
+    let details = RunDetails::read(&chat.app, chat.store(), &run).await?;
+    if details.progress.items.is_empty() {
+        return Ok(Reply::NoPlan(run).into());
+    }
+    Ok(Reply::Plan(Box::new(details)).into())
+}
+
+async fn runs(chat: &mut Conversation) -> SlashResult {
+    let filter = RunFilter { statuses: Vec::new(), before: None, most: RUNS_LISTED };
+    let rows = chat.store().runs().list(&filter).await?;
+    Ok(if rows.is_empty() { Reply::NoRun.into() } else { Reply::Runs(rows).into() })
+}
+
+async fn resume(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
+    let found = if line.rest.is_empty() {
+        run_to_resume(chat).await?
+    } else {
+        named_run(chat, &line.rest).await?
+    };
+    let Some(run) = found else { return Ok(Reply::NoRun.into()) };
+    chat.wake(&run).await?;
+    Ok(Reaction::Follow(run, None))
+}
+
+/// The run to go back to: one that is under way and that no other terminal has, else the last.
+async fn run_to_resume(chat: &Conversation) -> Result<Option<RunId>, AppError> {
+    let filter = RunFilter { statuses: Vec::new(), before: None, most: RESUMABLE };
+    let rows = chat.store().runs().list(&filter).await?;
+    let others = chat.terminals.of_others();
+    let tops = || rows.iter().filter(|row| row.origin.parent.is_none());
+    let is_over = |row: &RunRow| row.status.is_final() || row.status == Status::Quarantined;
+    let is_open = |row: &&RunRow| !is_over(row) && !others.contains(&row.run);
+    Ok(tops().find(is_open).or_else(|| tops().next()).map(|row| row.run.clone()))
+}
+
+/// The run that an id means, or the newest of this conversation.
+async fn named_run(chat: &Conversation, id: &str) -> Result<Option<RunId>, AppError> {
+    if !id.is_empty() {
+        return chat.app.find_run(chat.store(), id).await.map(Some);
+    }
+    let open = chat.router.open_runs(chat.store()).await?;
+    let open = open.into_iter().map(|(run, _)| run).find(|run| chat.terminals.has(run));
+    if open.is_some() {
+        return Ok(open);
+    }
+    let newest = chat.store().conversations().runs_of(&chat.router.conversation, 1).await?;
+    Ok(newest.into_iter().next())
+}
+
+/// `/bg`: the run in front works on unwatched. `/bg GOAL`: a new one does.
+async fn background(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
+    if line.rest.is_empty() {
+        return Ok(Reaction::Background);
+    }
+    if chat.choice.model.is_empty() {
+        return Ok(Reply::NoModel.into());
+    }
+    Ok(Reply::InBackground(chat.begin(line.rest.clone(), None).await?).into())
+}
+
+/// `/fork [ID] [WORD]`: the first word is an id if a run has it.
+async fn fork(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
+    let (first, word) = first_word(&line.rest);
+    let (id, word) = match chat.app.find_run(chat.store(), first).await {
+        // A short word may be the end of some run's id by chance.
+        Ok(_) if first.chars().count() >= ID_CHARS_MIN => (first, word),
+        _ if first.starts_with("run_") => (first, word),
+        _ => ("", line.rest.as_str()),
+    };
+    let Some(run) = named_run(chat, id).await? else { return Ok(Reply::NoRun.into()) };
+    let forked = forks::continue_run(&chat.app, &chat.engine, &run, word, None).await?;
+    Ok(Reaction::Follow(forked, None))
+}
+
+async fn history(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
+    let most = line.rest.parse().unwrap_or(SAID_LISTED);
+    Ok(Reply::History(messages(chat, most).await?).into())
+}
+
+async fn messages(chat: &Conversation, most: usize) -> Result<Vec<ConversationMessage>, AppError> {
+    let most = most.clamp(1, SAID_EXPORTED);
+    let conversation = &chat.router.conversation;
+    let mut said = chat.store().conversations().messages(conversation, 2 * most).await?;
+    // The mark of a new beginning is not a message.
+    said.retain(|said| said.role != ANEW);
+    Ok(said.split_off(said.len().saturating_sub(most)))
+}
+
+/// `/loop [NAME]`: of the run whose question the person has before them, and of new goals.
+async fn choose_loop(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
+    if line.rest.is_empty() {
+        return Ok(Reply::Loops.into());
+    }
+    let Some(open) = chat.seen.clone() else {
+        chat.choice.loop_name = frames::loop_name(&line.rest)?;
+        return Ok(Reply::LoopChosen(chat.choice.loop_name.clone()).into());
+    };
+    let reply = chat.request_switch(&open.run, &line.rest).await;
+    if matches!(&reply, Reply::Switch { requested: Ok(_), .. }) {
+        chat.seen = None;
+        return Ok(Reaction::Follow(open.run, Some(reply)));
+    }
+    Ok(reply.into())
+}
+
+fn choose_model(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
+    if line.rest.is_empty() {
+        let name = chat.choice.model.clone();
+        return Ok(if name.is_empty() { Reply::NoModel } else { Reply::ModelIs(name) }.into());
+    }
+    let name = frames::model(&chat.app, line.rest.clone())?;
+    chat.use_model(name.clone());
+    Ok(Reply::ModelChosen(name).into())
+}
+
+fn choose_persona(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
+    if line.rest.is_empty() {
+        return Ok(Reply::Personas.into());
+    }
+    chat.choice.persona = briefing::persona(&chat.app, Some(&line.rest))?.name;
+    Ok(Reply::PersonaChosen(chat.choice.persona.clone()).into())
+}
+
+/// `/image FILE`: an image that goes with the next goal.
+fn attach_image(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
+    if line.rest.is_empty() {
+        return Ok(Reply::Usage(line.command).into());
+    }
+    if chat.choice.images.len() >= IMAGES_MAX {
+        return Err(ChoiceError::TooManyImages(IMAGES_MAX).into());
+    }
+    let file = PathBuf::from(&line.rest);
+    chat.choice.images.push(briefing::image(&chat.app, &file)?);
+    let files = [file.clone()];
+    let held = briefing::pictured(&chat.app, &chat.choice.workspace, &files);
+    chat.choice.policy.inherited.join(&held);
+    Ok(Reply::ImageAttached(file, chat.choice.images.len()).into())
+}
+
+fn choose_language(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
+    let Some(lang) = Lang::parse(&line.rest) else {
+        return Ok(Reply::Usage(line.command).into());
+    };
+    chat.app.lang = lang;
+    Ok(Reply::LanguageChosen.into())
+}
+
+async fn begin_anew(chat: &mut Conversation) -> SlashResult {
+    let now = chat.engine.clock().now();
+    let id = everloop_engine::fresh_id("message_", now);
+    chat.store().conversations().say(&chat.router.conversation, &id, ANEW, "-", now).await?;
+    Ok(Reply::BeganAnew.into())
+}
+
+/// `/export chat|todos|schedule [FILE]`.
+async fn export(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
+    let (name, file) = first_word(&line.rest);
+    let text = match (name, What::parse(name)) {
+        ("chat" | "", _) => {
+            let said = messages(chat, SAID_EXPORTED).await?;
+            if file.is_empty() {
+                return Ok(Reply::History(said).into());
+            }
+            history_text(&chat.app, &chat.reader(), &said)
+        }
+        (_, Some(what)) => exchange::export(&chat.reader(), chat.store(), what).await?,
+        _ => return Ok(Reply::Usage(line.command).into()),
+    };
+    if file.is_empty() {
+        return Ok(Reply::Exported(text).into());
+    }
+    exchange::write_new(Path::new(file), &text)?;
+    Ok(Reply::Written(PathBuf::from(file)).into())
+}
+
+/// `/import todos|schedule FILE`.
+async fn import(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
+    let (name, file) = first_word(&line.rest);
+    let Some(what) = What::parse(name).filter(|_| !file.is_empty()) else {
+        return Ok(Reply::Usage(line.command).into());
+    };
+    let reader = chat.reader();
+    let done = exchange::import(&chat.app, &reader, chat.store(), what, Path::new(file));
+    Ok(Reply::Imported(done.await?).into())
+}
+
+/// The first word of a text, and the rest of it.
+fn first_word(text: &str) -> (&str, &str) {
+    let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (first, rest.trim())
+}
+
+/// Messages, one a line, with when and who.
+#[must_use]
+pub fn history_text(
+    app: &crate::App,
+    reader: &everloop_agenda::show::Reader,
+    said: &[ConversationMessage],
+) -> String {
+    let line = |said: &ConversationMessage| {
+        let who = match said.role.as_str() {
+            "user" => text::chat::role::user().in_lang(app.lang),
+            _ => text::chat::role::assistant().in_lang(app.lang),
+        };
+        format!("[{}] {who}{}", reader.moment(said.created_at), said.body)
+    };
+    said.iter().map(line).collect::<Vec<_>>().join("\n")
+}

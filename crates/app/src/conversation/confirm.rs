@@ -1,0 +1,63 @@
+//! A sentence that rules made a command of: it waits for a yes, a no, or another wording.
+
+use super::{Conversation, Reply};
+use crate::error::AppError;
+use crate::slash;
+use everloop_agenda::{revise, rules};
+use everloop_text::Meaning;
+
+/// What a line means for a command that waits for a yes.
+pub enum Verdict {
+    /// It is over: what was done.
+    Over(Box<Result<Reply, AppError>>),
+    /// Nothing was done.
+    Dropped,
+    /// It is to be written anew, from this.
+    Edit,
+    /// The person meant this command instead; it waits for a yes now.
+    Instead(String),
+    /// The line is a command of its own; the question stays.
+    Another,
+    /// The line is neither. The question stays.
+    Unclear,
+}
+
+impl Conversation {
+    /// What a line means for a command that waits for a yes; a yes carries it out.
+    pub async fn verdict(&self, command: &str, line: &str) -> Verdict {
+        let line = line.trim();
+        if line.is_empty() {
+            return Verdict::Unclear;
+        }
+        if self.is_cancel(line) {
+            return Verdict::Dropped;
+        }
+        if slash::is_command(line) {
+            return Verdict::Another;
+        }
+        let instead = |said: &str| self.instead(command, said).map(Verdict::Instead);
+        match everloop_text::meaning(line) {
+            Meaning::Yes => Verdict::Over(Box::new(self.perform_line(command).await)),
+            Meaning::No { reason: Some(reason) } => instead(&reason).unwrap_or(Verdict::Dropped),
+            Meaning::No { reason: None } => Verdict::Dropped,
+            Meaning::Edit => Verdict::Edit,
+            Meaning::Always | Meaning::Unclear => match instead(line) {
+                Some(verdict) => verdict,
+                None if everloop_text::bare_word(line).is_some() => Verdict::Another,
+                None => Verdict::Unclear,
+            },
+        }
+    }
+
+    /// Whether a line cancels, by phrase or by command.
+    fn is_cancel(&self, line: &str) -> bool {
+        self.router.is_cancel(line) || slash::is_cancel(line)
+    }
+
+    /// The command that a person says instead: a whole sentence, or another time for this one.
+    fn instead(&self, command: &str, said: &str) -> Option<String> {
+        let now = self.reader().now;
+        // A correction must be a date as a whole, so no sentence is taken for one.
+        revise::revised(command, said, &now).or_else(|| rules::understand(said, &now)?.ok())
+    }
+}

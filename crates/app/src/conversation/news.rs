@@ -1,0 +1,57 @@
+//! What runs that nobody looks at have to say: those in the background, and those that another
+//! process drives.
+
+use super::{Conversation, RunStop};
+use everloop_engine::Update;
+use everloop_types::journal::Kind;
+use everloop_types::{RunId, Status};
+
+/// A run that nobody looked at has stopped.
+pub struct News {
+    /// The run.
+    pub run: RunId,
+    /// Why.
+    pub stop: RunStop,
+}
+
+impl Conversation {
+    /// What an update means for the person. Runs of other terminals speak there.
+    pub async fn news_in(&mut self, update: &Update) -> Option<News> {
+        let Update::Entry(run, entry) = update else { return None };
+        if !matches!(entry.kind, Kind::RunFinished(_) | Kind::Waiting(_)) {
+            return None;
+        }
+        if !self.is_ours(run).await {
+            return None;
+        }
+        self.news_of(run).await
+    }
+
+    /// The ends of this terminal's runs that the person was not told of: they came while another
+    /// run was looked at, or another process drove them.
+    pub async fn missed_news(&mut self) -> Vec<News> {
+        let mut news = Vec::new();
+        for run in self.terminals.own() {
+            // A store that fails for a moment is looked at again.
+            let at = self.store().runs().position(&run).await.ok().flatten();
+            if at.is_some_and(|at| at.status.is_final() || at.status == Status::Quarantined) {
+                news.extend(self.news_of(&run).await);
+            }
+        }
+        news
+    }
+
+    async fn news_of(&mut self, run: &RunId) -> Option<News> {
+        let stop = self.stop_of(run).await.ok()??;
+        match &stop {
+            RunStop::Ended(_) => self.terminals.forget(run),
+            RunStop::Continued { to, .. } => {
+                self.terminals.forget(run);
+                self.terminals.take(to);
+            }
+            RunStop::Asks(_) => {}
+            RunStop::ModelUnavailable(_) => return None,
+        }
+        Some(News { run: run.clone(), stop })
+    }
+}

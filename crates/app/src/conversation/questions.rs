@@ -1,0 +1,178 @@
+//! The question that the person has before them: which one it is, and what a line does to it.
+//!
+//! Only a question of this terminal's own is answered by a bare line: of a run that was begun here,
+//! that was taken up here (`/resume`), or that a terminal left which is gone. Questions that
+//! another terminal shows are announced, and need `/resume`.
+
+use super::{Conversation, Reaction, Reply};
+use crate::answers::{AnswerReading, read_answer};
+use crate::error::AppError;
+use crate::router::{OpenQuestion, question_of};
+use crate::runs;
+use everloop_engine::{Asked, Update};
+use everloop_store::{RunFilter, RunRow, Sent};
+use everloop_types::{QuestionKind, RunId, Status};
+use std::time::Duration;
+
+/// How long a canceled run may take to end before the person is answered.
+const CANCEL_WITHIN: Duration = Duration::from_secs(10);
+
+impl Conversation {
+    /// The question that the next plain line will answer, if it has not been shown yet.
+    pub async fn question_to_show(&mut self) -> Result<Option<OpenQuestion>, AppError> {
+        if self.seen.is_some() && self.is_still_asked().await? {
+            return Ok(None);
+        }
+        self.seen = None;
+        for run in self.waiting().await? {
+            if self.terminals.has(&run)
+                && let Some(open) = self.asks(&run).await?
+            {
+                self.seen = Some(open.clone());
+                return Ok(Some(open));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the question that the person has before them is still open.
+    pub async fn is_still_asked(&self) -> Result<bool, AppError> {
+        let Some(seen) = &self.seen else { return Ok(false) };
+        let still = self.asks(&seen.run).await?;
+        Ok(still.is_some_and(|still| still.question.id == seen.question.id))
+    }
+
+    /// The run whose question the person has before them, if it was answered elsewhere.
+    pub async fn take_gone_question(&mut self) -> Option<RunId> {
+        // A store that fails for a moment is looked at again.
+        if self.seen.is_none() || self.is_still_asked().await.unwrap_or(true) {
+            return None;
+        }
+        let seen = self.seen.take()?;
+        Some(runs::top(self.store(), &seen.run).await.unwrap_or(seen.run))
+    }
+
+    /// Whether something happened to the run whose question the person has before them.
+    pub fn asks_in(&self, update: &Update) -> bool {
+        let Update::Entry(run, _) = update else { return false };
+        self.seen.as_ref().is_some_and(|seen| seen.run == *run)
+    }
+
+    /// Questions that other terminals show, each once.
+    pub async fn questions_elsewhere(&mut self) -> Vec<OpenQuestion> {
+        let mut found = Vec::new();
+        for run in self.waiting().await.unwrap_or_default() {
+            if self.terminals.has(&run) {
+                continue;
+            }
+            let Ok(Some(open)) = self.asks(&run).await else { continue };
+            if self.terminals.announces(&run, &open.question.id) {
+                found.push(OpenQuestion { run, ..open });
+            }
+        }
+        found
+    }
+
+    /// How many runs outside of this conversation wait for an answer.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn count_waiting_elsewhere(&self) -> Result<usize, AppError> {
+        let filter = RunFilter { statuses: vec![Status::Waiting], before: None, most: 100 };
+        let rows = self.store().runs().list(&filter).await?;
+        let is_elsewhere = |row: &&RunRow| {
+            row.origin.parent.is_none() && row.conversation != self.router.conversation
+        };
+        let mut asking = 0;
+        for row in rows.iter().filter(is_elsewhere) {
+            asking += usize::from(self.asks(&row.run).await?.is_some());
+        }
+        Ok(asking)
+    }
+
+    /// Takes up the questions that no other terminal has before it.
+    pub(super) async fn take_up_questions(&mut self) -> Result<(), AppError> {
+        let others = self.terminals.of_others();
+        for run in self.waiting().await? {
+            if !others.contains(&run) {
+                self.terminals.take(&run);
+            }
+        }
+        Ok(())
+    }
+
+    /// A run that is over asks nothing any more, whoever answered it.
+    pub(super) fn forget_question_of(&mut self, over: &RunId) {
+        self.seen = self.seen.take().filter(|seen| seen.run != *over);
+    }
+
+    /// Cancels the run whose question is open, or the newest one of this terminal.
+    pub(super) async fn cancel(&mut self) -> Result<Reply, AppError> {
+        let Some(run) = self.current().await? else {
+            return Ok(Reply::NothingToCancel);
+        };
+        self.engine.cancel(&run, "user").await?;
+        // Whoever drives it ends it soon; if nobody does, its cancel waits in its inbox.
+        let _ = tokio::time::timeout(CANCEL_WITHIN, self.until_stopped(&run)).await;
+        self.seen = None;
+        self.terminals.forget(&run);
+        Ok(Reply::Canceled)
+    }
+
+    /// The run that a cancel is about.
+    async fn current(&self) -> Result<Option<RunId>, AppError> {
+        if let Some(seen) = &self.seen {
+            return runs::top(self.store(), &seen.run).await.map(Some);
+        }
+        let open = self.router.open_runs(self.store()).await?;
+        Ok(open.into_iter().map(|(run, _)| run).find(|run| self.terminals.has(run)))
+    }
+
+    pub(super) async fn answer(
+        &mut self,
+        open: OpenQuestion,
+        line: String,
+    ) -> Result<Reaction, AppError> {
+        if open.question.kind == QuestionKind::Settle {
+            return self.answer_settling(open, &line).await;
+        }
+        let AnswerReading::Send { text, meaning } = read_answer(&open.question, &line) else {
+            return Ok(Reaction::Reply(Reply::UnclearPermission(line)));
+        };
+        self.seen = None;
+        let answer = Asked { question: open.question.id, text, by: "user".to_owned() };
+        match self.engine.answer(&open.run, answer).await? {
+            Sent::Accepted => {
+                let top = runs::top(self.store(), &open.run).await?;
+                Ok(Reaction::Follow(top, Some(Reply::Answered(meaning))))
+            }
+            // It was meant as an answer, so it is not a goal, though nobody asks any more.
+            Sent::AlreadySent | Sent::Finished(_) | Sent::NoSuchRun => {
+                Ok(Reaction::Reply(Reply::AnsweredElsewhere(line)))
+            }
+        }
+    }
+
+    /// Whether news of a run are for this terminal: it has the run, or the run is of this
+    /// conversation and the terminal that had it is gone.
+    pub(super) async fn is_ours(&mut self, run: &RunId) -> bool {
+        let Ok(top) = runs::top(self.store(), run).await else { return false };
+        if self.terminals.has(&top) {
+            return true;
+        }
+        let row = self.store().runs().get(&top).await.ok().flatten();
+        let is_here = row.is_some_and(|row| row.conversation == self.router.conversation);
+        is_here && !self.terminals.of_others().contains(&top) && !self.terminals.is_told(&top)
+    }
+
+    /// The runs of the conversation that wait, the newest first.
+    async fn waiting(&self) -> Result<Vec<RunId>, AppError> {
+        let open = self.router.open_runs(self.store()).await?;
+        let waiting = open.into_iter().filter(|(_, status)| *status == Status::Waiting);
+        Ok(waiting.map(|(run, _)| run).collect())
+    }
+
+    async fn asks(&self, run: &RunId) -> Result<Option<OpenQuestion>, AppError> {
+        Ok(question_of(self.store(), run).await?)
+    }
+}

@@ -1,0 +1,222 @@
+//! Why the application could not do what it was asked to.
+
+use crate::context::images::ImageError;
+use crate::secrets::SecretError;
+use crate::settings::SettingError;
+use everloop_engine::ForkError;
+use everloop_store::{Settlement, StoreError};
+use everloop_types::{ModelError, RunId, Status};
+use std::error::Error;
+use std::io;
+use std::path::PathBuf;
+
+/// Every failure of the application. A surface makes sentences and exit codes of them.
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    /// There is no home directory.
+    #[error("no home directory: {0}")]
+    NoHome(String),
+    /// A file of the home failed.
+    #[error(transparent)]
+    Home(io::Error),
+    /// A setting cannot be used.
+    #[error("the setting {} cannot be used", .0.key)]
+    Setting(Box<SettingError>),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A run cannot do what was asked of it.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A model cannot be used.
+    #[error(transparent)]
+    Model(#[from] ModelChoiceError),
+    /// Something that was chosen for a run cannot be used.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    /// A file of the person cannot be used.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// A run cannot do what was asked of it.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// No run has this id.
+    #[error("no run {0}")]
+    NotFound(String),
+    /// Several runs have an id that ends like this.
+    #[error("{id} matches several runs")]
+    Ambiguous {
+        /// What was asked for.
+        id: String,
+        /// The runs that match.
+        all: Vec<RunId>,
+    },
+    /// The run has ended.
+    #[error("{run} has ended: {}", status.as_str())]
+    Finished {
+        /// The run.
+        run: RunId,
+        /// How it ended.
+        status: Status,
+    },
+    /// The run is under that loop already.
+    #[error("{run} runs under {loop_name} already")]
+    SameLoop {
+        /// The run.
+        run: RunId,
+        /// The loop.
+        loop_name: String,
+    },
+    /// A fork could not be made.
+    #[error("{parent} cannot be forked: {source}")]
+    Fork {
+        /// The run to be forked.
+        parent: RunId,
+        /// Why.
+        source: ForkError,
+    },
+    /// Nothing is left to settle in this run.
+    #[error("nothing to settle in {0}")]
+    NothingToSettle(RunId),
+    /// Somebody has settled the call before, otherwise.
+    #[error("{call} is settled already")]
+    AlreadySettled {
+        /// The call.
+        call: String,
+        /// What was said first, if it is known.
+        first: Option<Settlement>,
+    },
+}
+
+/// A model cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelChoiceError {
+    /// No model is configured.
+    #[error("no model is configured")]
+    NoModel,
+    /// The model's key could not be resolved.
+    #[error(transparent)]
+    Secret(#[from] SecretError),
+    /// The provider of a model is unknown and has no base URL; the model's name.
+    #[error("unknown provider in {0}")]
+    UnknownProvider(String),
+    /// The model cannot be connected to.
+    #[error("{name} cannot be used: {}", error.detail)]
+    Unusable {
+        /// Its name.
+        name: String,
+        /// Why.
+        error: ModelError,
+    },
+    /// A budget in money is set, and the model has no price.
+    #[error("{model} has no price in {}", file.display())]
+    NoPrice {
+        /// The model.
+        model: String,
+        /// The table of prices.
+        file: PathBuf,
+    },
+}
+
+/// Something that was chosen for a run cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ChoiceError {
+    /// There is no such loop.
+    #[error("no loop {0}")]
+    UnknownLoop(String),
+    /// The workspace cannot be used.
+    #[error("the workspace {} cannot be used", folder.display())]
+    Workspace {
+        /// The folder.
+        folder: PathBuf,
+        /// Why, unless it is not a folder.
+        source: Option<io::Error>,
+    },
+    /// There is no such persona.
+    #[error("no persona {name}")]
+    UnknownPersona {
+        /// What was asked for.
+        name: String,
+        /// Those that there are.
+        all: Vec<String>,
+    },
+    /// A persona names a tool that does not exist.
+    #[error("the persona {persona} names the unknown tool {tool}")]
+    PersonaTool {
+        /// The persona.
+        persona: String,
+        /// The tool.
+        tool: String,
+        /// The tool with the nearest name.
+        nearest: &'static str,
+    },
+    /// More images than a goal may have; how many it may have.
+    #[error("more than {0} images")]
+    TooManyImages(usize),
+    /// An image cannot be used.
+    #[error("{}: {source}", file.display())]
+    Image {
+        /// The file.
+        file: PathBuf,
+        /// The most bytes an image may have.
+        most: u64,
+        /// Why.
+        source: ImageError,
+    },
+}
+
+/// A file of the person cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The audit file cannot be opened.
+    #[error("{}: {source}", file.display())]
+    Audit {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file of the log cannot be opened.
+    #[error("{}: {source}", file.display())]
+    Log {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file could not be written.
+    #[error("{}: {source}", file.display())]
+    NotWritten {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file could not be read.
+    #[error("{}: {source}", file.display())]
+    NotRead {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file is longer than this many bytes.
+    #[error("longer than {0} bytes")]
+    TooLong(u64),
+}
+
+/// An error with all its causes, in their own words.
+pub fn chain(error: &dyn Error) -> String {
+    let mut words = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_words = cause.to_string();
+        if !words.contains(&cause_words) {
+            words = format!("{words}: {cause_words}");
+        }
+        source = cause.source();
+    }
+    words
+}

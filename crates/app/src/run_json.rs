@@ -1,0 +1,113 @@
+//! Runs as JSON objects with fixed fields, for scripts and the API.
+
+use crate::runs::RunDetails;
+use crate::show::timestamp;
+use everloop_engine::OpenUnknown;
+use everloop_store::{ForkOrigin, OutboxCount, Relative, RunRow};
+use everloop_types::{Status, Taint};
+use serde_json::{Value, json};
+
+pub(crate) fn result(details: &RunDetails) -> Value {
+    let usage = details.counts.usage;
+    let is_whole = details.history.is_whole();
+    let mut result = json!({
+        "status": details.row.status,
+        "run_id": details.row.run,
+        "loop": details.row.loop_name,
+        "text": details.text(),
+        "success": details.row.status == Status::Succeeded,
+        "message": details.text(),
+        "steps": is_whole.then_some(details.counts.steps),
+        "model_calls": details.counts.model_calls,
+        "tool_calls": details.counts.tool_calls,
+        "usage": {
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "cached_tokens": usage.cached_tokens,
+        },
+        "duration_ms": details.duration_ms(),
+        "needs_person": details.history.frame().tools_that_ask(),
+    });
+    if let Some(round) = details.progress.round.filter(|_| is_whole) {
+        result["rounds"] = json!(details.counts.steps);
+        result["steps"] = json!(round.steps_run);
+    }
+    if let Some(cost) = &details.cost {
+        result["cost"] = json!({"amount": cost.amount, "currency": cost.currency});
+    }
+    result
+}
+
+pub(crate) fn whole(details: &RunDetails) -> Value {
+    let mut whole = row(&details.row);
+    let result = result(details);
+    for key in ["text", "steps", "model_calls", "tool_calls", "usage", "cost", "duration_ms"] {
+        whole[key] = result[key].clone();
+    }
+    if let Some(rounds) = result.get("rounds") {
+        whole["rounds"] = rounds.clone();
+    }
+    whole["plan"] = json!(details.progress.items);
+    whole["reason"] = json!(details.reason());
+    whole["unknowns"] = details.unknowns.iter().map(unknown).collect();
+    whole["settled_since"] = json!(details.is_settled_since());
+    whole["waiting_for"] = json!(details.waiting_on);
+    whole["events"] = json!(details.row.lease.next_seq.saturating_sub(1));
+    let fork = |fork: &ForkOrigin| json!({"run_id": fork.run, "at": fork.at_seq});
+    let OutboxCount { sent, waiting } = details.messages;
+    whole["messages"] = json!({"sent": sent, "waiting": waiting});
+    whole["forks"] = details.forks.iter().map(fork).collect();
+    whole["labels"] = labels(&details.history.holding());
+    whole["needs_person"] = result["needs_person"].clone();
+    whole["workspace"] = json!(details.history.frame().workspace);
+    whole["model"] = json!(details.history.frame().model.name);
+    whole
+}
+
+/// The object of one run in a list.
+#[must_use]
+pub fn row(row: &RunRow) -> Value {
+    json!({
+        "run_id": row.run,
+        "status": row.status,
+        "loop": row.loop_name,
+        "goal": row.goal,
+        "created_at": timestamp(row.times.created_at),
+        "updated_at": timestamp(row.times.updated_at),
+        "note": row.note,
+        "forked_from": row.origin.forked.as_ref().map(|origin| &origin.run),
+        "parent": row.origin.parent,
+        "imported": row.origin.imported,
+        "forked_at": row.origin.forked.as_ref().map(|origin| origin.at_seq),
+    })
+}
+
+/// A child of a run.
+#[must_use]
+pub fn child(child: &Relative) -> Value {
+    json!({"run_id": child.run, "status": child.status, "goal": child.goal})
+}
+
+/// A call whose outcome the journal does not know.
+#[must_use]
+pub fn unknown(open: &OpenUnknown) -> Value {
+    let settled = open
+        .settled
+        .as_ref()
+        .map(|one| json!({"verdict": one.settled, "by": one.by, "at": timestamp(one.at)}));
+    json!({
+        "effect": open.effect.place(),
+        "tool": open.call.tool,
+        "arguments": open.call.args,
+        "resource": open.resource,
+        "at": timestamp(open.at),
+        "asked": open.question.is_some(),
+        "settled": settled,
+    })
+}
+
+fn labels(taint: &Taint) -> Value {
+    let [privacy, trust] = taint.labels().names();
+    json!({"privacy": privacy, "trust": trust, "private": taint.private,
+           "untrusted": taint.untrusted, "released": taint.released})
+}

@@ -1,0 +1,111 @@
+//! The layers as they were found, so that they can be read again after a change.
+
+use super::{
+    LoadedSettings, SettingError, SettingKey, SettingOrigin, SettingProblem, SettingValue,
+    Settings, keys,
+};
+use everloop_types::Lang;
+use std::path::PathBuf;
+
+/// The file, the environment and the flags of this process.
+#[derive(Debug, Clone)]
+pub struct SettingSources {
+    /// The settings file, whether it exists or not.
+    pub path: PathBuf,
+    /// Its text; `None` if it does not exist or cannot be read.
+    pub text: Option<String>,
+    /// Why a file that exists cannot be read.
+    pub trouble: Option<String>,
+    /// The variables of the process.
+    pub environment: Vec<(String, String)>,
+    /// What `--set` was given.
+    pub set: Vec<String>,
+    /// `--database`.
+    pub database: Option<String>,
+    /// `--lang`.
+    pub lang: Option<Lang>,
+}
+
+/// A setting as it takes effect.
+pub struct EffectiveSetting {
+    /// The setting.
+    pub key: SettingKey,
+    /// The value, without anything that could be a secret.
+    pub value: String,
+    /// The file, the variable or the flag that decided.
+    pub origin: String,
+    /// `default`, `file`, `environment` or `flag`.
+    pub layer: &'static str,
+}
+
+impl SettingSources {
+    /// Reads every layer; what cannot be used is left out and reported.
+    #[must_use]
+    pub fn read(&self) -> LoadedSettings {
+        let mut flags = self.set.clone();
+        flags
+            .extend(self.database.iter().map(|name| format!("{}={name}", keys::store::database())));
+        let file = self.text.as_deref().map(|text| (self.path.as_path(), text));
+        let mut loaded = Settings::read(file, &self.environment, &flags);
+        if let Some(detail) = &self.trouble {
+            let origin = SettingOrigin::File(self.path.display().to_string());
+            let problem = SettingProblem::UnreadableFile(detail.clone());
+            loaded.errors.insert(0, SettingError { key: String::new(), origin, problem });
+        }
+        loaded
+    }
+
+    /// The same layers with another file.
+    #[must_use]
+    pub fn with_text(&self, text: Option<String>) -> Self {
+        Self { text, trouble: None, ..self.clone() }
+    }
+
+    /// Every setting as it takes effect, without what could be a secret. The variables and flags
+    /// with names of their own count too.
+    #[must_use]
+    pub fn effective(&self, settings: &Settings) -> Vec<EffectiveSetting> {
+        let all = settings.all().map(|(key, value, origin)| {
+            let (origin, layer) = match origin {
+                SettingOrigin::Default => ("default".to_owned(), "default"),
+                SettingOrigin::File(path) => (path.clone(), "file"),
+                SettingOrigin::Environment(name) => (name.clone(), "environment"),
+                SettingOrigin::Flag
+                    if key == keys::store::database() && self.database.is_some() =>
+                {
+                    ("--database".to_owned(), "flag")
+                }
+                SettingOrigin::Flag | SettingOrigin::CommandLine => ("--set".to_owned(), "flag"),
+            };
+            self.own_name(key).unwrap_or(EffectiveSetting { key, value, origin, layer })
+        });
+        all.collect()
+    }
+
+    /// What `--lang`, `EVERLOOP_LANG`, `EVERLOOP_LOG` and `EVERLOOP_MODEL` decide.
+    fn own_name(&self, key: SettingKey) -> Option<EffectiveSetting> {
+        if key == keys::model::default() {
+            return self.own_variable(key, "EVERLOOP_MODEL");
+        }
+        if key == keys::log::level() {
+            return self.own_variable(key, crate::log::VARIABLE);
+        }
+        if key != keys::ui::language() {
+            return None;
+        }
+        if self.lang.is_some() {
+            let origin = "--lang".to_owned();
+            let value = self.lang.write();
+            return Some(EffectiveSetting { key, value, origin, layer: "flag" });
+        }
+        self.own_variable(key, "EVERLOOP_LANG")
+    }
+
+    /// What a variable with a name of its own decides.
+    fn own_variable(&self, key: SettingKey, name: &str) -> Option<EffectiveSetting> {
+        let (_, value) = self.environment.iter().find(|(known, _)| known == name)?;
+        let value = super::redact::shown(value);
+        let origin = name.to_owned();
+        (!value.is_empty()).then_some(EffectiveSetting { key, value, origin, layer: "environment" })
+    }
+}

@@ -1,0 +1,100 @@
+//! Calls whose outcome nobody knows: a person says what happened, or the tool looks.
+//!
+//! Deliberately absent: a change of a finished journal, and a second word on the same call.
+
+use crate::error::{AppError, RunError};
+use crate::show::call_args;
+use everloop_engine::{Engine, OpenUnknown, Settling};
+use everloop_ports::Probe;
+use everloop_text::Told;
+use everloop_types::{RunId, Settled};
+use std::sync::Arc;
+
+/// What a person says of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SettleWord {
+    /// It happened.
+    Happened,
+    /// It did not.
+    DidNot,
+    /// The tool is to look.
+    Probe,
+}
+
+impl SettleWord {
+    /// What a line means, if it means anything.
+    #[must_use]
+    pub fn read(line: &str) -> Option<Self> {
+        everloop_text::told(line).map(|told| match told {
+            Told::Happened => Self::Happened,
+            Told::DidNot => Self::DidNot,
+            Told::Look => Self::Probe,
+        })
+    }
+}
+
+/// What came of a word on a call.
+#[derive(Debug)]
+pub struct SettleReport {
+    /// The call.
+    pub open: OpenUnknown,
+    /// What a probe found, if one was made.
+    pub probe: Option<Probe>,
+    /// What was settled, and what became of that; none if the probe could not tell.
+    pub settling: Option<(Settled, Settling)>,
+}
+
+/// Says what happened, or looks first.
+///
+/// # Errors
+/// If the store fails, or somebody has said otherwise before.
+pub async fn settle(
+    engine: &Arc<Engine>,
+    open: &OpenUnknown,
+    word: SettleWord,
+) -> Result<SettleReport, AppError> {
+    let mut report = SettleReport { open: open.clone(), probe: None, settling: None };
+    let (settled, by) = match word {
+        SettleWord::Happened => (Settled::Happened, "user"),
+        SettleWord::DidNot => (Settled::Not, "user"),
+        SettleWord::Probe => {
+            let found = engine.probe_again(open).await?;
+            let settled = match &found {
+                Probe::Happened(_) => Some(Settled::Happened),
+                Probe::DidNot => Some(Settled::Not),
+                Probe::Unknown(_) => None,
+            };
+            report.probe = Some(found);
+            let Some(settled) = settled else { return Ok(report) };
+            (settled, "probe")
+        }
+    };
+    report.settling = Some((settled, engine.settle(&open.effect, settled, by).await?));
+    Ok(report)
+}
+
+impl SettleReport {
+    /// The call in one line.
+    #[must_use]
+    pub fn call(&self) -> String {
+        format!("{} {}", self.open.call.tool, call_args(&self.open.call.args))
+    }
+
+    /// What was settled, if it counts.
+    ///
+    /// # Errors
+    /// [`RunError::AlreadySettled`] or [`RunError::NothingToSettle`].
+    pub fn settled(&self, run: &RunId) -> Result<Option<(Settled, &Settling)>, AppError> {
+        let Some((settled, settling)) = &self.settling else { return Ok(None) };
+        match settling {
+            Settling::Written | Settling::Answered => Ok(Some((*settled, settling))),
+            Settling::Already(Some(first)) if first.settled == *settled => {
+                Ok(Some((*settled, settling)))
+            }
+            Settling::Already(first) => {
+                Err(RunError::AlreadySettled { call: self.call(), first: first.clone() }.into())
+            }
+            Settling::NotOpen => Err(RunError::NothingToSettle(run.clone()).into()),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! `AGENT_MODE` in the `.env` of a workspace, which counts only where the person trusts the folder:
+//! whoever wrote a repository must not choose how the person's models are driven.
+
+use crate::app::App;
+use crate::error::AppError;
+use crate::frames;
+use crate::notice::Notice;
+use crate::settings::keys;
+use std::path::{Path, PathBuf};
+
+/// The loop that the workspace names, if it may.
+pub fn of_workspace(app: &App, workspace: &Path) -> Result<Option<String>, AppError> {
+    let is_chosen = app.settings.origin(keys::loops::default()).is_of_this_process();
+    if is_chosen {
+        return Ok(None);
+    }
+    let Ok(text) = std::fs::read_to_string(workspace.join(".env")) else { return Ok(None) };
+    let Some(mode) = named(&text) else { return Ok(None) };
+    let mut trusted = app.settings.workspaces.trusted.iter();
+    let is_this = |folder: &PathBuf| folder.canonicalize().is_ok_and(|it| it == workspace);
+    if !trusted.any(is_this) {
+        let folder = workspace.to_owned();
+        app.notify(Notice::WorkspaceNotTrusted { mode: mode.to_owned(), folder });
+        return Ok(None);
+    }
+    frames::loop_name(&crate::settings::mode_name(mode)).map(Some)
+}
+
+/// The value of `AGENT_MODE` in the text of a `.env` file.
+fn named(text: &str) -> Option<&str> {
+    let value = text.lines().rev().find_map(|line| {
+        let line = line.trim();
+        let line = line.strip_prefix("export ").unwrap_or(line).trim_start();
+        let value = line.strip_prefix("AGENT_MODE")?.trim_start().strip_prefix('=')?.trim();
+        let value = value.split(" #").next().unwrap_or_default().trim();
+        Some(value.trim_matches(['"', '\'']))
+    });
+    value.filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn the_mode_is_found_as_env_files_write_it() {
+        for text in [
+            "AGENT_MODE=react",
+            "A=1\nexport AGENT_MODE = \"react\"\n",
+            "AGENT_MODE='react' # why",
+            "AGENT_MODE=staged\nAGENT_MODE=react",
+        ] {
+            assert_eq!(named(text), Some("react"), "{text}");
+        }
+        for text in ["", "AGENT_MODE=", "# AGENT_MODE=react", "MY_AGENT_MODE=react"] {
+            assert_eq!(named(text), None, "{text}");
+        }
+    }
+}

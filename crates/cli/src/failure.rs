@@ -1,0 +1,248 @@
+//! Errors and notices of the application as sentences and exit codes. The only place that makes
+//! them.
+
+use crate::console::Console;
+use crate::exit::{Exit, Failure};
+use crate::trouble::{self, Read};
+use everloop_app::context::images::ImageError;
+use everloop_app::error::chain;
+use everloop_app::frames::is_of_unknown_provider;
+use everloop_app::place::{self, Place};
+use everloop_app::settings::{SettingError, SettingOrigin};
+use everloop_app::show::{call_args, timestamp};
+use everloop_app::trouble::ModelTrouble;
+use everloop_app::{AppError, ChoiceError, FileError, ModelChoiceError, Notice, RunError};
+use everloop_engine::ForkError;
+use everloop_loops::{LOOPS, Unknown};
+use everloop_models::providers;
+use everloop_store::Settlement;
+use everloop_text::{self as text, Text};
+use everloop_types::{Lang, ModelErrorKind, RunId, Settled};
+use std::path::Path;
+
+/// A setting that cannot be used.
+pub(crate) fn of_setting(lang: Lang, fault: &SettingError) -> Failure {
+    let exit = match fault.origin {
+        SettingOrigin::Flag => Exit::Usage,
+        _ => Exit::Configuration,
+    };
+    Failure { exit, words: fault.words(lang) }
+}
+
+/// Any error of the application.
+pub(crate) fn of(app: &Console, error: AppError) -> Failure {
+    match error {
+        AppError::NoHome(detail) => Failure { exit: Exit::Configuration, words: detail },
+        AppError::Home(error) => app.failure(Exit::Data, text::error::system(&error)),
+        AppError::Setting(error) => of_setting(app.lang, &error),
+        AppError::Store(error) => app.store_failure(&error),
+        AppError::Run(error) => of_run(app, &error),
+        AppError::Model(error) => of_model(app, &error),
+        AppError::Choice(error) => of_choice(app, &error),
+        AppError::File(error) => of_file(app, &error),
+    }
+}
+
+fn of_run(app: &Console, error: &RunError) -> Failure {
+    let text = match error {
+        RunError::NotFound(id) => text::run::not_found(id),
+        RunError::Ambiguous { id, all } => {
+            let all: Vec<&str> = all.iter().map(RunId::as_str).collect();
+            text::run::ambiguous(id, &all.join(", "))
+        }
+        RunError::Finished { run, status } => text::run::already_finished(run, status),
+        RunError::SameLoop { run, loop_name } => text::switch::same(loop_name, run),
+        RunError::Fork { parent, source } => return fork(app, parent, source),
+        RunError::NothingToSettle(run) => text::settle::nothing_open(run),
+        RunError::AlreadySettled { call, first } => {
+            let said = first.as_ref().map_or_else(String::new, |first| settlement(app, first));
+            text::settle::already(call, &said)
+        }
+    };
+    app.failure(Exit::Usage, text)
+}
+
+fn of_model(app: &Console, error: &ModelChoiceError) -> Failure {
+    let words = match error {
+        ModelChoiceError::NoModel => trouble::no_model(app),
+        ModelChoiceError::Secret(error) => error.words(app.lang),
+        ModelChoiceError::UnknownProvider(name) => provider_hint(app, name),
+        ModelChoiceError::Unusable { name, error } if error.kind == ModelErrorKind::NoKey => {
+            trouble::words(app, &ModelTrouble::of(app, name, error), Read::InShell)
+        }
+        ModelChoiceError::Unusable { name, error } => {
+            app.text(text::model::unusable(name, &error.detail))
+        }
+        ModelChoiceError::NoPrice { model, file } => {
+            app.text(text::prices::missing(&file.display(), model))
+        }
+    };
+    Failure { exit: Exit::Configuration, words }
+}
+
+fn of_choice(app: &Console, error: &ChoiceError) -> Failure {
+    let exit = match error {
+        ChoiceError::PersonaTool { .. } => Exit::Configuration,
+        _ => Exit::Usage,
+    };
+    let words = match error {
+        ChoiceError::UnknownLoop(name) => {
+            let near = app.near(name, LOOPS);
+            let all = LOOPS.join(", ");
+            app.text(text::run::NoLoop { name, near: &near, all: &all }.text())
+        }
+        ChoiceError::Workspace { folder, source } => workspace(app, folder, source.as_ref()),
+        ChoiceError::UnknownPersona { name, all } => {
+            app.text(text::persona::unknown(name, &all.join(", ")))
+        }
+        ChoiceError::PersonaTool { persona, tool, nearest } => {
+            app.text(text::persona::NoTool { name: persona, tool, nearest }.text())
+        }
+        ChoiceError::TooManyImages(most) => app.text(text::image::too_many(most)),
+        ChoiceError::Image { file, most, source } => image(app, file, *most, source),
+    };
+    Failure { exit, words }
+}
+
+fn of_file(app: &Console, error: &FileError) -> Failure {
+    let (exit, text) = match error {
+        FileError::Audit { file, source } => {
+            (Exit::Configuration, text::audit::no_file(&file.display(), source))
+        }
+        FileError::Log { file, source } => {
+            (Exit::Configuration, text::log::no_file(&file.display(), source))
+        }
+        FileError::NotWritten { file, source } => {
+            (Exit::Usage, text::chat::not_written(&file.display(), source))
+        }
+        FileError::NotRead { file, source } => {
+            (Exit::Usage, text::exchange::not_read(&file.display(), source))
+        }
+        FileError::TooLong(most) => (Exit::Usage, text::exchange::too_long(&(most >> 20))),
+    };
+    app.failure(exit, text)
+}
+
+fn workspace(app: &Console, folder: &Path, error: Option<&std::io::Error>) -> String {
+    let detail = match error {
+        Some(error) => error.to_string(),
+        None => app.text(text::run::not_a_folder()),
+    };
+    let folder = folder.display().to_string();
+    app.text(text::run::no_workspace(&folder, &detail))
+}
+
+/// That nobody knows where the provider of a model is, if that is so.
+pub(crate) fn unknown_provider(app: &Console, name: &str) -> Option<String> {
+    is_of_unknown_provider(app, name).then(|| provider_hint(app, name))
+}
+
+/// That nobody knows where a provider is, and which names are like it.
+fn provider_hint(app: &Console, name: &str) -> String {
+    let provider = Place::of(&app.settings, name).provider.to_owned();
+    let names: Vec<&str> = providers().map(|known| known.name).collect();
+    let near = app.near(&provider, names.iter().copied());
+    let (all, variable) = (names.join(", "), place::address_variable(&provider));
+    app.text(
+        text::model::UnknownProvider {
+            provider: &provider,
+            near: &near,
+            all: &all,
+            variable: &variable,
+        }
+        .text(),
+    )
+}
+
+fn image(app: &Console, file: &Path, most: u64, error: &ImageError) -> String {
+    let file = file.display();
+    app.text(match error {
+        ImageError::Unreadable(_) => text::image::unreadable(&file, &chain(error)),
+        ImageError::NoFile => text::image::no_file(&file),
+        ImageError::TooLarge { .. } => text::image::too_large(&file, &most),
+        ImageError::WrongType => text::image::wrong_type(&file),
+    })
+}
+
+/// Why there is no fork.
+pub(crate) fn fork(app: &Console, parent: &RunId, error: &ForkError) -> Failure {
+    let id = parent.as_str();
+    let (exit, words) = match error {
+        ForkError::NoRun(_) => (Exit::Usage, app.text(text::run::not_found(&id))),
+        ForkError::NoEntry { at, last } => {
+            let (at, last) = (at.to_string(), last.to_string());
+            (Exit::Usage, app.text(text::replay::no_event(&at, &last)))
+        }
+        ForkError::NotWhole(_) => (Exit::Failed, app.text(text::fork::not_whole(&id))),
+        ForkError::ChildAtWork(child) => {
+            (Exit::Failed, app.text(text::fork::child_at_work(&id, &child)))
+        }
+        ForkError::Unsettled(open) => return unsettled(app, parent, open),
+        ForkError::Store(error) => return app.store_failure(error),
+    };
+    Failure { exit, words }
+}
+
+/// That calls are to be settled before a fork.
+pub(crate) fn unsettled(app: &Console, parent: &RunId, open: &[Unknown]) -> Failure {
+    let calls = open.iter().map(|unknown| {
+        let place = unknown.effect.place();
+        format!("  {place}  {} {}", unknown.call.tool, call_args(&unknown.call.args))
+    });
+    let calls = calls.collect::<Vec<_>>().join("\n");
+    Failure { exit: Exit::Unsettled, words: app.text(text::fork::unsettled(&parent, &calls)) }
+}
+
+/// What somebody said of a call, in words.
+pub(crate) fn settlement(app: &Console, settlement: &Settlement) -> String {
+    let verdict = verdict(app, settlement.settled);
+    let at = timestamp(settlement.at);
+    app.text(text::settle::Said { verdict: &verdict, by: &settlement.by, at: &at }.text())
+}
+
+/// Whether it happened, in words.
+pub(crate) fn verdict(app: &Console, settled: Settled) -> String {
+    let key = match settled {
+        Settled::Happened => text::settle::happened(),
+        Settled::Not => text::settle::not(),
+    };
+    app.text(key)
+}
+
+/// A notice in words, and whether it is left out where the person wants quiet.
+pub(crate) fn of_notice(lang: Lang, notice: &Notice) -> (String, bool) {
+    let text = |text: Text| text.in_lang(lang);
+    match notice {
+        Notice::Setting(fault) => (fault.words(lang), false),
+        Notice::Prices { file, detail } => (text(text::prices::bad(&file.display(), detail)), true),
+        Notice::ZoneWithoutName(zone) => (text(text::settings::zone_without_name(&zone)), true),
+        Notice::Persona { file, detail } => {
+            (text(text::persona::bad(&file.display(), detail)), true)
+        }
+        Notice::Guidance(detail) => (text(text::context::no_guidance(&detail)), true),
+        Notice::Memory(detail) => (text(text::context::no_memory(&detail)), true),
+        Notice::MemoryFull(most) => (text(text::memory::full(&most)), false),
+        Notice::MemoryNotWritten(detail) => (text(text::memory::not_written(&detail)), false),
+        Notice::Secret { key, error } => {
+            let detail = error.words(lang);
+            (text(text::secret::missing(&key, &detail)), false)
+        }
+        Notice::AuditNotWritten(file) => (text(text::audit::not_written(&file.display())), false),
+        Notice::AuditReplaced(file) => (text(text::audit::replaced(&file.display())), false),
+        Notice::AddressUnused { owner, provider, variable } => (
+            text(
+                text::model::AddressUnused {
+                    owner: &owner,
+                    provider: &provider,
+                    variable: &variable,
+                }
+                .text(),
+            ),
+            false,
+        ),
+        Notice::WorkspaceNotTrusted { mode, folder } => {
+            let folder = folder.display().to_string();
+            (text(text::workspace::not_trusted(&mode, &folder)), true)
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Following a run: its past from the journal, then what happens, without a gap or a repetition.
+//!
+//! ```text
+//!   journal ──entries──► Projector ──events──► whoever follows
+//!                            ▲
+//!   driver of this process ──┴── entries and deltas, as they come
+//! ```
+//!
+//! While this process drives the run, nothing is polled: each update wakes the follower, and so
+//! does the end of the drive. While nobody here drives it, the position of the run is read at
+//! intervals. An update that was missed is read from the journal; a lost delta is not, since the
+//! complete reply follows it.
+
+use crate::events::{EventKind, RunEnding, RunEvent};
+use crate::watch::{Watch, Watched};
+use crate::{Engine, Projector, RunView, Update};
+use everloop_store::{Store, StoreError};
+use everloop_types::journal::Entry;
+use everloop_types::{RunId, Status, UtcMs};
+use futures_util::Stream;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// How often the position of a run is read that this process does not drive.
+const LOOK_EVERY_MS: u64 = 100;
+
+/// Entries that are read at once.
+const ENTRIES_MAX: usize = 500;
+
+/// Whose events are delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of the run alone.
+    Run,
+    /// Those of the runs below it, too. Of a run that was there before, what happens from now on.
+    Tree,
+}
+
+/// Follows one run to its end.
+pub struct Follower {
+    engine: Arc<Engine>,
+    scope: Scope,
+    watch: Watch,
+    /// The run, and the runs below it that are followed.
+    tracks: Vec<Track>,
+    /// Runs below that have begun and are not followed yet.
+    begun: VecDeque<RunId>,
+    ready: VecDeque<RunEvent>,
+    /// The end of the run, which comes after all that is known of the runs below it.
+    last: Option<RunEvent>,
+    /// Whether the store may have something that was not delivered.
+    is_behind: bool,
+    /// The run as it was where following began.
+    past: RunView,
+}
+
+/// One run that is followed.
+struct Track {
+    projector: Projector,
+    /// Events up to this place are not delivered.
+    after: i64,
+    is_over: bool,
+}
+
+impl Engine {
+    /// Follows a run: first the events after entry `after`, then those to come.
+    ///
+    /// # Errors
+    /// If the store fails. A run that does not exist has no events.
+    pub async fn follow(
+        self: &Arc<Self>,
+        run: &RunId,
+        after: i64,
+        scope: Scope,
+    ) -> Result<Follower, StoreError> {
+        Follower::begin(self.clone(), run, after, scope).await
+    }
+}
+
+impl Follower {
+    async fn begin(
+        engine: Arc<Engine>,
+        run: &RunId,
+        after: i64,
+        scope: Scope,
+    ) -> Result<Self, StoreError> {
+        // Before anything is read: what comes in between is seen twice, and passed over.
+        let watch = engine.watch();
+        let mut follower = Self {
+            scope,
+            watch,
+            tracks: Vec::new(),
+            begun: VecDeque::new(),
+            ready: VecDeque::new(),
+            last: None,
+            is_behind: true,
+            past: RunView::new(run.clone()),
+            engine,
+        };
+        follower.track(run, after).await?;
+        if scope == Scope::Tree {
+            for child in follower.engine.store().runs().descendants(run).await? {
+                let at = follower.engine.store().runs().position(&child).await?;
+                let after = at.map_or(0, |at| at.next_seq - 1);
+                follower.track(&child, after).await?;
+            }
+        }
+        Ok(follower)
+    }
+
+    /// The run as it was at the entry after which its events are delivered.
+    #[must_use]
+    pub fn past(&self) -> &RunView {
+        &self.past
+    }
+
+    /// The next event; none after the last one.
+    ///
+    /// Dropping the future loses nothing. A store that fails for a moment is asked again.
+    ///
+    /// # Errors
+    /// If the store fails for good, or the journal cannot be read.
+    pub async fn next(&mut self) -> Result<Option<RunEvent>, StoreError> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Ok(Some(event));
+            }
+            if self.is_behind || !self.begun.is_empty() {
+                match self.catch_up().await {
+                    Err(error) if error.is_transient() => {
+                        self.engine.clock.pause(LOOK_EVERY_MS).await;
+                    }
+                    caught_up => caught_up?,
+                }
+                continue;
+            }
+            if self.is_over() {
+                return Ok(self.last.take());
+            }
+            let watched = if self.is_driven_here() {
+                self.watch.watched().await
+            } else {
+                let engine = self.engine.clone();
+                tokio::select! {
+                    biased;
+                    watched = self.watch.watched() => watched,
+                    () = engine.clock.pause(LOOK_EVERY_MS) => Watched::Missed,
+                }
+            };
+            self.take(watched);
+        }
+    }
+
+    /// The next event that has happened already; none if nothing has happened since.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn next_ready(&mut self) -> Result<Option<RunEvent>, StoreError> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Ok(Some(event));
+            }
+            if self.is_behind || !self.begun.is_empty() {
+                self.catch_up().await?;
+                continue;
+            }
+            if self.is_over() {
+                return Ok(self.last.take());
+            }
+            match self.watch.watched_now() {
+                Watched::Nothing => return Ok(None),
+                watched => self.take(watched),
+            }
+        }
+    }
+
+    /// The events as a stream, which ends with the run. An error is its last item.
+    pub fn into_stream(self) -> impl Stream<Item = Result<RunEvent, StoreError>> {
+        futures_util::stream::unfold(Some(self), |follower| async {
+            let mut follower = follower?;
+            match follower.next().await {
+                Ok(Some(event)) => Some((Ok(event), Some(follower))),
+                Ok(None) => None,
+                Err(error) => Some((Err(error), None)),
+            }
+        })
+    }
+
+    fn is_over(&self) -> bool {
+        self.tracks.first().is_none_or(|root| root.is_over)
+    }
+
+    fn is_driven_here(&self) -> bool {
+        let mut going = self.tracks.iter().filter(|track| !track.is_over);
+        going.any(|track| self.engine.watchers.drives(track.projector.run()))
+    }
+
+    /// Begins to follow a run: what it was before `after` is folded, and not delivered.
+    async fn track(&mut self, run: &RunId, after: i64) -> Result<(), StoreError> {
+        let store = self.engine.store();
+        let Some(frame) = store.journal().frame(run).await? else { return Ok(()) };
+        let projector = Projector::new(run.clone(), Arc::new(frame));
+        self.tracks.push(Track { projector, after, is_over: false });
+        self.is_behind = true;
+        let place = self.tracks.len() - 1;
+        // The past of the run is folded before anybody asks for it.
+        self.read_journal(place).await
+    }
+
+    /// Reads what the store has and was not delivered.
+    async fn catch_up(&mut self) -> Result<(), StoreError> {
+        while let Some(run) = self.begun.front().cloned() {
+            if self.tracks.iter().all(|track| *track.projector.run() != run) {
+                self.track(&run, 0).await?;
+            }
+            self.begun.pop_front();
+        }
+        for place in 0..self.tracks.len() {
+            if !self.tracks[place].is_over {
+                self.look_at(place).await?;
+            }
+        }
+        self.is_behind = !self.begun.is_empty();
+        Ok(())
+    }
+
+    async fn look_at(&mut self, place: usize) -> Result<(), StoreError> {
+        let run = self.tracks[place].projector.run().clone();
+        let at = self.engine.store().runs().position(&run).await?;
+        let Some(at) = at else {
+            // It was deleted.
+            self.tracks[place].is_over = true;
+            return Ok(());
+        };
+        if at.next_seq - 1 > self.tracks[place].projector.seq() {
+            self.read_journal(place).await?;
+        }
+        if at.status == Status::Quarantined {
+            let note = self.engine.store().runs().get(&run).await?.and_then(|row| row.note);
+            self.quarantined(place, note);
+        } else if at.status.is_final() {
+            self.tracks[place].is_over = true;
+        }
+        Ok(())
+    }
+
+    async fn read_journal(&mut self, place: usize) -> Result<(), StoreError> {
+        loop {
+            let projector = &self.tracks[place].projector;
+            let read = self.engine.store().journal().entries(
+                projector.run(),
+                projector.seq(),
+                ENTRIES_MAX,
+            );
+            let entries = read.await?;
+            let is_all = entries.len() < ENTRIES_MAX;
+            entries.iter().for_each(|entry| self.deliver(place, entry));
+            if is_all {
+                return Ok(());
+            }
+        }
+    }
+
+    /// It is not in the journal: nobody could write there.
+    fn quarantined(&mut self, place: usize, note: Option<String>) {
+        let track = &mut self.tracks[place];
+        if std::mem::replace(&mut track.is_over, true) {
+            return;
+        }
+        let ending = RunEnding { status: Status::Quarantined, reason: None, note };
+        let event = RunEvent {
+            kind: ending.into(),
+            run_id: track.projector.run().clone(),
+            seq: track.projector.seq(),
+            ts: Some(self.engine.clock.now()),
+        };
+        self.push(place, event);
+    }
+
+    /// The end of the run waits until the runs below it were looked at once more.
+    fn push(&mut self, place: usize, event: RunEvent) {
+        if place == 0 && event.is_terminal() {
+            self.is_behind |= self.tracks.iter().any(|track| !track.is_over);
+            self.last = Some(event);
+        } else {
+            self.ready.push_back(event);
+        }
+    }
+
+    fn take(&mut self, watched: Watched) {
+        let update = match watched {
+            Watched::Update(update) => update,
+            Watched::Missed | Watched::Nothing => {
+                self.is_behind = true;
+                return;
+            }
+        };
+        let is_about = |track: &Track| track.projector.run() == update.run();
+        let Some(place) = self.tracks.iter().position(is_about) else { return };
+        let seen = self.tracks[place].projector.seq();
+        match update.as_ref() {
+            Update::Entry(_, entry) if entry.seq <= seen => {}
+            Update::Entry(_, entry) if entry.seq == seen + 1 => self.deliver(place, entry),
+            // Something was missed, or the drive is over and may have ended without an entry.
+            Update::Entry(..) | Update::Released(_) => self.is_behind = true,
+            Update::Delta(effect, fragment) => {
+                let event = self.tracks[place].projector.take_delta(effect, fragment);
+                self.ready.extend(event);
+            }
+            Update::Taken(_) => {}
+        }
+    }
+
+    fn deliver(&mut self, place: usize, entry: &Entry) {
+        let track = &mut self.tracks[place];
+        let events = track.projector.take_entry(entry);
+        let is_past = entry.seq <= track.after;
+        track.is_over |= events.iter().any(RunEvent::is_terminal);
+        for event in events {
+            if is_past {
+                self.past.apply(&event);
+                continue;
+            }
+            if let EventKind::ChildStarted { child } = &event.kind
+                && self.scope == Scope::Tree
+            {
+                self.begun.push_back(child.clone());
+            }
+            self.push(place, event);
+        }
+    }
+}
+
+/// The entry after which a newcomer wants to see what happens: the last one, or none if the run was
+/// made at most `fresh_ms` ago and nobody took it up twice.
+///
+/// # Errors
+/// If the store fails.
+pub async fn place_to_follow_from(
+    store: &Store,
+    run: &RunId,
+    now: UtcMs,
+    fresh_ms: i64,
+) -> Result<i64, StoreError> {
+    let Some(row) = store.runs().get(run).await? else { return Ok(0) };
+    let is_fresh = now.saturating_sub(row.times.created_at) < fresh_ms;
+    Ok(if row.lease.epoch <= 1 && is_fresh { 0 } else { row.lease.next_seq - 1 })
+}

@@ -1,0 +1,286 @@
+//! A server of the settings: how it stands, and the one connection that all runs share.
+
+use super::approvals::{Approvals, Standing};
+use super::connection::{Called, ConnectError, Connection};
+use super::listing::{Listing, Offer};
+use super::setting::ServerSetting;
+use everloop_ports::{CallContext, Done};
+use everloop_types::{Ending, Observation};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+/// What a person has to know of a server whose tools have changed.
+const OTHER_TOOLS: &str = "offers other tools than were approved";
+
+/// A server of the settings.
+pub struct Server {
+    setting: ServerSetting,
+    approvals: Approvals,
+    /// Of the approvals and logs.
+    folder: PathBuf,
+    guard: Option<PathBuf>,
+    live: Mutex<Option<Live>>,
+}
+
+/// A connection whose tools were compared with what is approved.
+struct Live {
+    connection: Arc<Connection>,
+    /// Of the tools that it was compared with.
+    digest: String,
+}
+
+/// How one attempt at a call went.
+enum Attempt {
+    Done(Done),
+    /// Nothing was done: the server does not know the session any more.
+    SessionGone,
+}
+
+/// Why a call cannot be made. Nothing was called.
+enum NoWay {
+    /// Not now.
+    Unsent(String),
+    /// Not until a person approves.
+    Refused(String),
+}
+
+/// Why a call must end now.
+enum Stop {
+    Canceled,
+    TimedOut,
+}
+
+impl Server {
+    pub(super) fn new(setting: ServerSetting, folder: PathBuf, guard: Option<PathBuf>) -> Self {
+        let approvals = Approvals::new(folder.clone());
+        Self { setting, approvals, folder, guard, live: Mutex::default() }
+    }
+
+    /// What the person says about it.
+    #[must_use]
+    pub fn setting(&self) -> &ServerSetting {
+        &self.setting
+    }
+
+    /// Whether its tools may be offered. Runs nothing.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        self.approvals.standing(&self.setting)
+    }
+
+    /// Where a local server's complaints are.
+    #[must_use]
+    pub fn log(&self) -> PathBuf {
+        self.folder.join(format!("{}.log", self.setting.name))
+    }
+
+    /// Starts or calls the server and asks what it offers. Only for a person who has seen the
+    /// command and wants that.
+    ///
+    /// # Errors
+    /// If it cannot be reached.
+    pub async fn introduce(&self) -> Result<Listing, ConnectError> {
+        let connection = self.open().await?;
+        connection.list(&self.setting).await
+    }
+
+    /// Approves the command of the settings, and these tools.
+    ///
+    /// # Errors
+    /// If it cannot be written durably.
+    pub fn approve(&self, listing: Listing) -> std::io::Result<()> {
+        self.approvals.approve(&self.setting, listing)
+    }
+
+    /// Keeps or forgets that other tools were seen than are approved. Says whether they are the
+    /// same.
+    ///
+    /// # Errors
+    /// If it cannot be written durably.
+    pub fn compare(&self, seen: &Listing) -> std::io::Result<bool> {
+        let name = &self.setting.name;
+        let approved = match self.standing() {
+            Standing::Good(approved) | Standing::OtherTools(approved, _) => approved,
+            Standing::Off | Standing::New | Standing::OtherCommand(_) => return Ok(false),
+        };
+        let same = approved.listing.digest() == seen.digest();
+        match same {
+            true => self.approvals.forget_change(name)?,
+            false => self.approvals.note_change(name, seen)?,
+        }
+        Ok(same)
+    }
+
+    async fn open(&self) -> Result<Connection, ConnectError> {
+        std::fs::create_dir_all(&self.folder).map_err(ConnectError::Start)?;
+        Connection::open(&self.setting, &self.folder, self.guard.as_deref()).await
+    }
+
+    /// Why its tools may not be called, if they may not.
+    pub(super) fn refusal(&self) -> Option<String> {
+        let name = &self.setting.name;
+        let why = match self.standing() {
+            Standing::Good(_) => return None,
+            Standing::Off => return Some(format!("the MCP server {name} is turned off")),
+            Standing::New => "is not approved",
+            Standing::OtherCommand(_) => "has another command or address than was approved",
+            Standing::OtherTools(..) => OTHER_TOOLS,
+        };
+        Some(self.needs_person(why))
+    }
+
+    fn needs_person(&self, why: &str) -> String {
+        let name = &self.setting.name;
+        format!("the MCP server {name} {why}; a person must run: everloop mcp approve {name}")
+    }
+
+    /// Makes the connection that a call will need, so that little time passes between the intent
+    /// of the call and the call. What goes wrong is told by the call.
+    pub(super) async fn warm_up(&self) {
+        let _ = self.connection().await;
+    }
+
+    /// A connection to a server that offers what was approved.
+    async fn connection(&self) -> Result<Arc<Connection>, NoWay> {
+        let mut live = self.live.lock().await;
+        let Standing::Good(approved) = self.standing() else {
+            *live = None;
+            return Err(NoWay::Refused(self.refusal().unwrap_or_default()));
+        };
+        let digest = approved.listing.digest();
+        let usable = live.take().filter(|live| !live.connection.is_over());
+        let connection = match usable {
+            Some(known) if known.digest == digest && !known.connection.take_list_changed() => {
+                return Ok(Arc::clone(&live.insert(known).connection));
+            }
+            Some(known) => known.connection,
+            None => Arc::new(self.open().await.map_err(|error| self.unsent(&error))?),
+        };
+        let seen = connection.list(&self.setting).await.map_err(|error| self.unsent(&error))?;
+        if seen.digest() != digest {
+            // Even if this is not kept, the next connection is compared again.
+            let _ = self.compare(&seen);
+            return Err(NoWay::Refused(self.needs_person(OTHER_TOOLS)));
+        }
+        Ok(Arc::clone(&live.insert(Live { connection, digest }).connection))
+    }
+
+    fn unsent(&self, error: &ConnectError) -> NoWay {
+        let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+        let name = &self.setting.name;
+        NoWay::Unsent(format!("the MCP server {name}: {error}{}", cause.unwrap_or_default()))
+    }
+
+    /// Makes one call.
+    pub(super) async fn call(
+        &self,
+        offer: &Offer,
+        args: Map<String, Value>,
+        context: &CallContext,
+    ) -> Done {
+        match self.attempt(offer, args.clone(), context).await {
+            // The next connection is another session; its tools are compared first.
+            Attempt::SessionGone => match self.attempt(offer, args, context).await {
+                Attempt::Done(done) => done,
+                Attempt::SessionGone => {
+                    let name = &self.setting.name;
+                    Done::passing(format!("the MCP server {name} forgets its sessions at once"))
+                }
+            },
+            Attempt::Done(done) => done,
+        }
+    }
+
+    async fn attempt(
+        &self,
+        offer: &Offer,
+        args: Map<String, Value>,
+        context: &CallContext,
+    ) -> Attempt {
+        let connection = tokio::select! {
+            biased;
+            () = context.cancel.cancelled() => return Attempt::Done(canceled()),
+            connection = self.connection() => match connection {
+                Ok(connection) => connection,
+                Err(NoWay::Unsent(why)) => return Attempt::Done(Done::passing(why)),
+                Err(NoWay::Refused(why)) => {
+                    let refused = Observation::denied(format!("{why}; nothing was done"));
+                    return Attempt::Done(Done::Seen(refused));
+                }
+            }
+        };
+        let called = tokio::select! {
+            biased;
+            called = connection.call(&offer.name, args, context.observation_chars) => called,
+            stop = self.stop(context) => {
+                // A local server may still be at it, one elsewhere may have lost the session.
+                self.retire(&connection).await;
+                return Attempt::Done(self.stopped(offer, stop));
+            }
+        };
+        let name = &self.setting.name;
+        Attempt::Done(match called {
+            Called::Answered(seen) => Done::Seen(seen),
+            Called::SessionGone => {
+                self.retire(&connection).await;
+                return Attempt::SessionGone;
+            }
+            Called::Refused(seen) => {
+                if !connection.is_local() {
+                    self.retire(&connection).await;
+                }
+                Done::Seen(seen)
+            }
+            Called::Unsent(why) => {
+                self.retire(&connection).await;
+                Done::passing(format!("the MCP server {name}: {why}"))
+            }
+            Called::Lost(why) => {
+                self.retire(&connection).await;
+                Done::Lost(format!("the MCP server {name} brought no answer: {why}"))
+            }
+        })
+    }
+
+    /// The next call makes another connection. This one, and with it a local server, ends once the
+    /// last call at it is over.
+    async fn retire(&self, connection: &Arc<Connection>) {
+        let mut live = self.live.lock().await;
+        let is_it = live.as_ref().is_some_and(|live| Arc::ptr_eq(&live.connection, connection));
+        if is_it {
+            *live = None;
+        }
+    }
+
+    async fn stop(&self, context: &CallContext) -> Stop {
+        let own = Instant::now() + Duration::from_millis(self.setting.timeout_ms);
+        let until = context.deadline.map_or(own, |deadline| own.min(deadline.into()));
+        tokio::select! {
+            () = context.cancel.cancelled() => Stop::Canceled,
+            () = tokio::time::sleep_until(until) => Stop::TimedOut,
+        }
+    }
+
+    /// What is known of a call that was given up: of one that only looks, all that matters.
+    fn stopped(&self, offer: &Offer, stop: Stop) -> Done {
+        let name = &self.setting.name;
+        let (ending, why) = match stop {
+            Stop::Canceled => (Ending::Canceled, "canceled"),
+            Stop::TimedOut => (Ending::TimedOut, "out of time"),
+        };
+        let text = format!("the MCP server {name} did not answer: {why}");
+        match self.setting.trusted && offer.hints.read_only {
+            true => Done::Seen(Observation { ending, text }),
+            false => Done::Lost(text),
+        }
+    }
+}
+
+fn canceled() -> Done {
+    let text = "not sent: canceled".to_owned();
+    Done::Seen(Observation { ending: Ending::Canceled, text })
+}

@@ -1,0 +1,33 @@
+//! The contracts between the engine and the world: models, tools, channels and the clock.
+//!
+//! ```text
+//!   engine ──► Model, Tool, Deliver, Clock ◄── models, tools, mcp, agenda, tests
+//! ```
+//!
+//! The engine knows these traits and nothing of what implements them, so it compiles without HTTP,
+//! TLS or an HTML parser, and a test replaces any of them by ten lines.
+//!
+//! Deliberately absent: every implementation.
+
+mod access;
+mod clock;
+mod delegate;
+mod delivery;
+mod marks;
+mod model;
+mod prompt;
+mod registry;
+mod tool;
+
+pub use access::AccessRules;
+pub use clock::{Clock, Pause};
+pub use delegate::DelegateArgs;
+pub use delivery::{Deliver, Delivery};
+pub use marks::{BY_OTHERS, FROM_THE_WEB};
+pub use model::{Asking, Delta, Model, OnDelta, Request};
+pub use prompt::{Rendered, WirePrompt};
+pub use registry::Registry;
+pub use tool::{
+    AnyTool, Boxed, CallContext, CallPolicy, Done, Intent, OnOutput, Outgoing, Probe, Tool,
+    Transient, UnsandboxedReason, erase,
+};

@@ -1,0 +1,144 @@
+//! The built-in tools, in the order in which the model sees them.
+
+use crate::programs::{distrust, file_of};
+use crate::table::TOOLS;
+use crate::{
+    Channels, Git, Http, ListDir, ReadFile, SearchSetting, Shell, ShellSetting, WebSetting,
+    Workspace, WorkspaceError,
+};
+use everloop_ports::Registry;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What the built-in tools need to know.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// The folder that file tools and shell work in.
+    pub workspace: PathBuf,
+    /// The program that is run as `<guard> __guard -- …` around each shell command, so that no
+    /// process outlives us; without it only an orderly end stops them.
+    pub guard: Option<PathBuf>,
+    /// What bounds shell commands, and what stands around them.
+    pub shell: ShellSetting,
+    /// Files that no file tool may open, replace or make, by whatever name: those of the program
+    /// itself. The records and the files of channels are among them without being named.
+    pub protected: Vec<PathBuf>,
+    /// A private folder for records of what became of commands; see `Shell::records`.
+    pub records: Option<PathBuf>,
+    /// Requests; without a host there is no tool for them.
+    pub http: Http,
+    /// How long the hosts honour an idempotency key; 0 if they honour none.
+    pub http_key_lifetime_ms: u64,
+    /// Where messages may go; without a channel there is no tool for them.
+    pub channels: Channels,
+    /// Where to search; without it there is no tool for it.
+    pub search: Option<SearchSetting>,
+    /// Reading pages; without it there is no tool for it.
+    pub web: Option<WebSetting>,
+}
+
+impl Setting {
+    /// The defaults, for a workspace.
+    pub fn new(workspace: impl Into<PathBuf>) -> Self {
+        Self {
+            workspace: workspace.into(),
+            guard: None,
+            shell: ShellSetting::default(),
+            protected: Vec::new(),
+            records: None,
+            http: Http::default(),
+            http_key_lifetime_ms: 0,
+            channels: Channels::default(),
+            search: None,
+            web: None,
+        }
+    }
+}
+
+impl Setting {
+    /// Files of the program itself. A record decides what a probe believes; a channel's file is
+    /// what somebody was told.
+    fn own(&self) -> Vec<PathBuf> {
+        let own = self.protected.iter().chain(&self.records).cloned();
+        own.chain(self.channels.files()).collect()
+    }
+
+    fn open_workspace(&self, own: &[PathBuf]) -> Result<Workspace, WorkspaceError> {
+        // Whoever could change our own program would be run by us, outside the walls.
+        let image = self.guard.as_deref().and_then(file_of);
+        let shut: Vec<PathBuf> = own.iter().cloned().chain(image).collect();
+        Ok(Workspace::open(&self.workspace)?.protecting(&shut))
+    }
+}
+
+/// What the tools of one workspace are made of.
+pub(crate) struct Parts<'a> {
+    pub(crate) setting: &'a Setting,
+    workspace: Arc<Workspace>,
+    own: Vec<PathBuf>,
+    is_repository: bool,
+}
+
+impl Parts<'_> {
+    pub(crate) fn workspace(&self) -> Arc<Workspace> {
+        Arc::clone(&self.workspace)
+    }
+
+    pub(crate) fn records(&self) -> Option<PathBuf> {
+        self.setting.records.clone()
+    }
+
+    pub(crate) fn shell(&self) -> Shell {
+        Shell {
+            workspace: self.workspace(),
+            guard: self.setting.guard.clone(),
+            setting: self.setting.shell.clone(),
+            records: self.records(),
+            own: self.own.clone(),
+        }
+    }
+
+    /// None where the workspace is not a repository.
+    pub(crate) fn git(&self) -> Option<Git> {
+        let guard = self.setting.guard.clone();
+        let git = Git { workspace: self.workspace(), guard, records: self.records() };
+        self.is_repository.then_some(git)
+    }
+
+    /// None where no host may be called.
+    pub(crate) fn http(&self) -> Option<Http> {
+        let http = &self.setting.http;
+        (!http.hosts.is_empty()).then(|| http.clone())
+    }
+
+    /// None where no message may be sent.
+    pub(crate) fn channels(&self) -> Option<Channels> {
+        let channels = &self.setting.channels;
+        (!channels.is_empty()).then(|| channels.clone())
+    }
+}
+
+/// The tools that every run may have, as far as the settings say what they need.
+///
+/// # Errors
+/// [`WorkspaceError::Root`] if the workspace cannot be opened.
+pub fn builtin_tools(setting: &Setting) -> Result<Registry, WorkspaceError> {
+    let own = setting.own();
+    let workspace = setting.open_workspace(&own)?;
+    distrust(workspace.root());
+    let is_repository = crate::git_program::is_repository(workspace.root());
+    let parts = Parts { setting, workspace: Arc::new(workspace), own, is_repository };
+    let tools = TOOLS.iter().filter_map(|(_, make)| make(&parts));
+    Ok(tools.fold(Registry::default(), Registry::with_any))
+}
+
+/// The same tools, of which those that read files and folders may also read outside the
+/// workspace, each time after a question.
+///
+/// # Errors
+/// [`WorkspaceError::Root`] if the workspace cannot be opened.
+pub fn with_reads_outside(tools: Registry, setting: &Setting) -> Result<Registry, WorkspaceError> {
+    let workspace = setting.open_workspace(&setting.own())?.reading_outside();
+    let workspace = Arc::new(workspace);
+    Ok(tools.with(ReadFile { workspace: Arc::clone(&workspace) }).with(ListDir { workspace }))
+}
