@@ -1,7 +1,9 @@
 //! Why the application could not do what it was asked to.
 
+use crate::config::ConfigError;
 use crate::context::images::ImageError;
 use crate::secrets::SecretError;
+use crate::secrets::kept::KeptSecretError;
 use crate::settings::SettingError;
 use everloop_engine::ForkError;
 use everloop_store::{Settlement, StoreError};
@@ -80,6 +82,9 @@ pub enum AppError {
         /// Why.
         error: ModelError,
     },
+    /// The model cannot be connected to.
+    #[error("{}", .0.detail)]
+    NotConnected(ModelError),
     /// There is no such persona.
     #[error("no persona {name}")]
     UnknownPersona {
@@ -165,6 +170,12 @@ pub enum AppError {
     /// A file is longer than this many bytes.
     #[error("longer than {0} bytes")]
     FileTooLong(u64),
+    /// The settings were not changed.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A secret was not kept or removed.
+    #[error(transparent)]
+    KeptSecret(#[from] KeptSecretError),
     /// The run was ended or driven by somebody who failed.
     #[error("{0}")]
     Driver(String),

@@ -4,10 +4,12 @@
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::trouble::{self, Read};
+use everloop_app::config::ConfigError;
 use everloop_app::context::images::ImageError;
 use everloop_app::error::chain;
 use everloop_app::frames::is_of_unknown_provider;
 use everloop_app::place::{self, Place};
+use everloop_app::secrets::kept::KeptSecretError;
 use everloop_app::settings::{SettingError, SettingOrigin};
 use everloop_app::show::{call_args, timestamp};
 use everloop_app::trouble::ModelTrouble;
@@ -66,6 +68,9 @@ pub(crate) fn of(app: &Console, error: AppError) -> Failure {
         AppError::Model { name, error } => {
             configuration(app.text(text::model::unusable(&name, &error.detail.as_str())))
         }
+        AppError::NotConnected(error) => {
+            configuration(app.text(text::error::system(&error.detail)))
+        }
         AppError::UnknownPersona { name, all } => {
             usage(app.text(text::persona::unknown(&name, &all.join(", "))))
         }
@@ -95,7 +100,46 @@ pub(crate) fn of(app: &Console, error: AppError) -> Failure {
         AppError::NotRead { file, source } => {
             usage(of_file(app, text::exchange::not_read, &file, &source))
         }
+        AppError::Config(error) => of_config(app, &error),
+        AppError::KeptSecret(error) => of_secret(app, error),
         AppError::FileTooLong(most) => usage(app.text(text::exchange::too_long(&(most >> 20)))),
+    }
+}
+
+/// Why the settings were not changed.
+fn of_config(app: &Console, error: &ConfigError) -> Failure {
+    let path = app.sources.path.display();
+    let (exit, text) = match error {
+        ConfigError::Setting(fault) => {
+            return Failure { exit: Exit::Usage, words: fault.words(app.lang) };
+        }
+        ConfigError::ValueIsKey => (Exit::Usage, text::config::is_a_key()),
+        ConfigError::UnknownDatabase => (Exit::Usage, text::settings::no_such_database()),
+        ConfigError::NotEditable(error) => {
+            (Exit::Configuration, text::config::cannot_change(&path, error))
+        }
+        ConfigError::NotWritten(detail) => {
+            (Exit::Configuration, text::config::unwritable(&path, detail))
+        }
+        ConfigError::KeyNotKept { file, source } => {
+            (Exit::Configuration, text::setup::key_not_kept(&file.display(), source))
+        }
+    };
+    app.failure(exit, text)
+}
+
+/// Why a secret was not kept or removed.
+fn of_secret(app: &Console, error: KeptSecretError) -> Failure {
+    match error {
+        KeptSecretError::Keychain(error) => {
+            Failure { exit: Exit::Failed, words: error.words(app.lang) }
+        }
+        KeptSecretError::NotWritten { folder, source } => {
+            app.failure(Exit::Failed, text::secrets::unwritten(&folder.display(), &source))
+        }
+        KeptSecretError::NotThere(name) => {
+            app.failure(Exit::Usage, text::secrets::not_there(&name))
+        }
     }
 }
 
@@ -121,7 +165,7 @@ pub(crate) fn unknown_provider(app: &Console, name: &str) -> Option<String> {
 }
 
 /// That nobody knows where a provider is, and which names are like it.
-fn provider_hint(app: &Console, name: &str) -> String {
+pub(crate) fn provider_hint(app: &Console, name: &str) -> String {
     let provider = Place::of(&app.settings, name).provider.to_owned();
     let names: Vec<&str> = providers().map(|known| known.name).collect();
     let near = app.near(&provider, names.iter().copied());

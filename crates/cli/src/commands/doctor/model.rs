@@ -4,11 +4,12 @@ use super::{Check, Report, State};
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::failure;
-use crate::survey::{Surveyed, survey};
+use crate::survey::line;
 use crate::trouble::{self, Read};
 use everloop_app::environment::is_scripted;
 use everloop_app::frames::default_model;
 use everloop_app::key;
+use everloop_app::models::survey::{ProviderInUse, survey};
 use everloop_app::place::Place;
 use everloop_app::settings::redact;
 use everloop_app::trouble::ModelTrouble;
@@ -27,8 +28,8 @@ pub(super) async fn model(app: &Console, report: &mut Report) {
     let url = redact::shown(&place.base_url);
     let variables = key::variables(&app.settings, place.provider).join(", ");
     let all = survey(app);
-    report.note("providers", all.iter().map(Surveyed::object).collect::<Vec<_>>());
-    let lines: Vec<String> = all.iter().map(|provider| provider.line(app)).collect();
+    report.note("providers", all.iter().map(ProviderInUse::to_json).collect::<Vec<_>>());
+    let lines: Vec<String> = all.iter().map(|provider| line(app, provider)).collect();
     if !lines.is_empty() {
         let lines = lines.join("\n    ");
         report.checks.push(Check::good(app, "providers", text::doctor::providers(), lines));
