@@ -7,8 +7,8 @@ use crate::models::survey::{ProviderInUse, survey};
 use crate::place;
 use crate::settings::file::{self, EditError};
 use crate::settings::{
-    self, EffectiveSetting, SettingError, SettingOrigin, SettingProblem, SettingTarget, keys,
-    providers, redact,
+    self, EffectiveSetting, LoadedSettings, SettingError, SettingOrigin, SettingProblem,
+    SettingTarget, keys, providers, redact,
 };
 use std::fmt::Display;
 use std::io;
@@ -139,6 +139,18 @@ pub fn unset(app: &App, key: &str) -> Result<Option<SettingNow>, AppError> {
             Ok(None)
         }
     }
+}
+
+/// What is wrong with settings, with the lines of the file on which it stands.
+#[must_use]
+pub fn faults(loaded: &LoadedSettings, text: &str) -> Vec<(SettingError, Option<usize>)> {
+    let all = loaded.errors.iter().chain(&loaded.warnings);
+    let placed = all.map(|fault| {
+        let in_file = matches!(fault.origin, SettingOrigin::File(_)) && !fault.names_its_line();
+        let line = in_file.then(|| file::line_of(text, &fault.key)).flatten();
+        (fault.clone(), line)
+    });
+    placed.collect()
 }
 
 fn wrong_usage(error: SettingError) -> ConfigError {

@@ -2,6 +2,7 @@
 
 use crate::config::ConfigError;
 use crate::context::images::ImageError;
+use crate::copies::CopyError;
 use crate::secrets::SecretError;
 use crate::secrets::kept::KeptSecretError;
 use crate::settings::SettingError;
@@ -176,6 +177,9 @@ pub enum AppError {
     /// A secret was not kept or removed.
     #[error(transparent)]
     KeptSecret(#[from] KeptSecretError),
+    /// A copy was not made or not restored.
+    #[error(transparent)]
+    Copy(#[from] CopyError),
     /// The run was ended or driven by somebody who failed.
     #[error("{0}")]
     Driver(String),

@@ -1,13 +1,13 @@
 //! Errors and notices of the application as sentences and exit codes. The only place that makes
 //! them.
 
+use crate::commands::copies;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::trouble::{self, Read};
 use everloop_app::config::ConfigError;
 use everloop_app::context::images::ImageError;
 use everloop_app::error::chain;
-use everloop_app::frames::is_of_unknown_provider;
 use everloop_app::place::{self, Place};
 use everloop_app::secrets::kept::KeptSecretError;
 use everloop_app::settings::{SettingError, SettingOrigin};
@@ -101,6 +101,7 @@ pub(crate) fn of(app: &Console, error: AppError) -> Failure {
             usage(of_file(app, text::exchange::not_read, &file, &source))
         }
         AppError::Config(error) => of_config(app, &error),
+        AppError::Copy(error) => copies::failure(app, &error),
         AppError::KeptSecret(error) => of_secret(app, error),
         AppError::FileTooLong(most) => usage(app.text(text::exchange::too_long(&(most >> 20)))),
     }
@@ -157,11 +158,6 @@ fn workspace(app: &Console, folder: &Path, error: Option<&std::io::Error>) -> St
     };
     let folder = folder.display().to_string();
     app.text(text::run::no_workspace(&folder, &detail))
-}
-
-/// That nobody knows where the provider of a model is, if that is so.
-pub(crate) fn unknown_provider(app: &Console, name: &str) -> Option<String> {
-    is_of_unknown_provider(app, name).then(|| provider_hint(app, name))
 }
 
 /// That nobody knows where a provider is, and which names are like it.

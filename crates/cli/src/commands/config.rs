@@ -9,7 +9,7 @@ use crate::terminal;
 use everloop_app::config::{self, ConfigError, SettingNow};
 use everloop_app::models::survey::{ProviderInUse, survey};
 use everloop_app::settings::providers::{self, ProviderPart};
-use everloop_app::settings::{self, LoadedSettings, SettingOrigin, file, redact};
+use everloop_app::settings::{self, SettingError, SettingOrigin, file, redact};
 use everloop_text as text;
 use serde_json::json;
 use std::path::Path;
@@ -177,7 +177,7 @@ fn checked(app: &Console, text: Option<String>) -> Exit {
     let sources = app.sources.with_text(text.clone());
     let loaded = sources.read();
     let text = text.unwrap_or_default();
-    for words in fault_lines(app, &loaded, &text) {
+    for words in fault_words(app, &config::faults(&loaded, &text)) {
         terminal::complain(&words);
     }
     match loaded.errors.is_empty() {
@@ -190,16 +190,13 @@ fn checked(app: &Console, text: Option<String>) -> Exit {
 }
 
 /// What is wrong with the settings, with the lines on which it stands.
-pub(crate) fn fault_lines(app: &Console, loaded: &LoadedSettings, text: &str) -> Vec<String> {
-    let all = loaded.errors.iter().chain(&loaded.warnings);
-    let worded = all.map(|fault| {
+pub(crate) fn fault_words(app: &Console, faults: &[(SettingError, Option<usize>)]) -> Vec<String> {
+    let words = |(fault, line): &(SettingError, Option<usize>)| {
         let words = fault.words(app.lang);
-        let in_file = matches!(fault.origin, SettingOrigin::File(_)) && !fault.names_its_line();
-        let line = in_file.then(|| file::line_of(text, &fault.key));
-        match line.flatten() {
-            Some(line) => app.text(text::config::fault_at(&line, &words)),
+        match line {
+            Some(line) => app.text(text::config::fault_at(line, &words)),
             None => words,
         }
-    });
-    worded.collect()
+    };
+    faults.iter().map(words).collect()
 }
