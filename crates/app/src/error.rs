@@ -6,7 +6,7 @@ use crate::copies::CopyError;
 use crate::secrets::SecretError;
 use crate::secrets::kept::KeptSecretError;
 use crate::settings::SettingError;
-use everloop_engine::ForkError;
+use everloop_engine::{DriveError, ForkError};
 use everloop_store::{Settlement, StoreError};
 use everloop_types::{ModelError, RunId, Status};
 use std::error::Error;
@@ -180,6 +180,14 @@ pub enum AppError {
     /// A copy was not made or not restored.
     #[error(transparent)]
     Copy(#[from] CopyError),
+    /// A run could not be driven any further.
+    #[error("{run}: {source}")]
+    Drive {
+        /// The run.
+        run: RunId,
+        /// Why.
+        source: DriveError,
+    },
     /// The run was ended or driven by somebody who failed.
     #[error("{0}")]
     Driver(String),

@@ -14,7 +14,7 @@ use everloop_app::settings::{SettingError, SettingOrigin};
 use everloop_app::show::{call_args, timestamp};
 use everloop_app::trouble::ModelTrouble;
 use everloop_app::{AppError, Notice};
-use everloop_engine::ForkError;
+use everloop_engine::{DriveError, ForkError};
 use everloop_loops::{LOOPS, Unknown};
 use everloop_models::providers;
 use everloop_store::Settlement;
@@ -102,6 +102,7 @@ pub(crate) fn of(app: &Console, error: AppError) -> Failure {
         }
         AppError::Config(error) => of_config(app, &error),
         AppError::Copy(error) => copies::failure(app, &error),
+        AppError::Drive { run, source } => drive(app, &run, &source),
         AppError::KeptSecret(error) => of_secret(app, error),
         AppError::FileTooLong(most) => usage(app.text(text::exchange::too_long(&(most >> 20)))),
     }
@@ -185,6 +186,15 @@ fn image(app: &Console, file: &Path, most: u64, error: &ImageError) -> String {
         ImageError::TooLarge { .. } => text::image::too_large(&file, &most),
         ImageError::WrongType => text::image::wrong_type(&file),
     })
+}
+
+/// Why a run could not be driven any further.
+fn drive(app: &Console, run: &RunId, error: &DriveError) -> Failure {
+    let text = match error {
+        DriveError::Quarantined { .. } => text::run::put_aside,
+        _ => text::run::stopped,
+    };
+    app.failure(Exit::Data, text(run, &chain(error)))
 }
 
 /// Why there is no fork.
