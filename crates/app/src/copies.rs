@@ -64,9 +64,6 @@ pub enum CopyError {
         /// Why.
         cause: String,
     },
-    /// The work was broken off.
-    #[error(transparent)]
-    BrokenOff(#[from] tokio::task::JoinError),
 }
 
 /// A copy that was made.
@@ -239,8 +236,8 @@ fn lock(app: &App) -> Result<Membership, AppError> {
 /// Does what takes long and blocks beside the async work.
 async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, CopyError> {
-    Ok(tokio::task::spawn_blocking(work).await?)
+) -> Result<T, AppError> {
+    tokio::task::spawn_blocking(work).await.map_err(AppError::BrokenOff)
 }
 
 /// The local time, as file names have it.

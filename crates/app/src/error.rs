@@ -180,6 +180,9 @@ pub enum AppError {
     /// A copy was not made or not restored.
     #[error(transparent)]
     Copy(#[from] CopyError),
+    /// Work beside the runtime was broken off.
+    #[error(transparent)]
+    BrokenOff(tokio::task::JoinError),
     /// A run could not be driven any further.
     #[error("{run}: {source}")]
     Drive {

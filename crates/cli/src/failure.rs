@@ -79,20 +79,29 @@ pub(crate) fn of(app: &Console, error: AppError) -> Failure {
                 text::persona::NoTool { name: &persona, tool: &tool, nearest: &nearest }.text(),
             ))
         }
-        AppError::TooManyImages(most) => usage(app.text(text::image::too_many(&most))),
-        AppError::Image { file, most, source } => usage(image(app, &file, most, &source)),
         AppError::NoPrice { model, file } => {
             let file = file.display().to_string();
             configuration(app.text(text::prices::missing(&file, &model)))
-        }
-        AppError::AuditFile { file, source } => {
-            configuration(of_file(app, text::audit::no_file, &file, &source))
         }
         AppError::Fork { parent, source } => fork(app, &parent, &source),
         AppError::NothingToSettle(run) => usage(app.text(text::settle::nothing_open(&run))),
         AppError::AlreadySettled { call, first } => {
             let said = first.map_or_else(String::new, |first| settlement(app, &first));
             usage(app.text(text::settle::already(&call, &said)))
+        }
+        other => of_file_or_area(app, other),
+    }
+}
+
+/// The errors about files, and those of one area.
+fn of_file_or_area(app: &Console, error: AppError) -> Failure {
+    let usage = |words| Failure { exit: Exit::Usage, words };
+    let configuration = |words| Failure { exit: Exit::Configuration, words };
+    match error {
+        AppError::TooManyImages(most) => usage(app.text(text::image::too_many(&most))),
+        AppError::Image { file, most, source } => usage(image(app, &file, most, &source)),
+        AppError::AuditFile { file, source } => {
+            configuration(of_file(app, text::audit::no_file, &file, &source))
         }
         AppError::NotWritten { file, source } => {
             usage(of_file(app, text::chat::not_written, &file, &source))
@@ -105,6 +114,8 @@ pub(crate) fn of(app: &Console, error: AppError) -> Failure {
         AppError::Drive { run, source } => drive(app, &run, &source),
         AppError::KeptSecret(error) => of_secret(app, error),
         AppError::FileTooLong(most) => usage(app.text(text::exchange::too_long(&(most >> 20)))),
+        AppError::BrokenOff(error) => app.failure(Exit::Failed, text::error::system(&error)),
+        other => app.failure(Exit::Failed, text::error::system(&other)),
     }
 }
 

@@ -83,7 +83,6 @@ pub(crate) fn failure(app: &Console, error: &CopyError) -> Failure {
         CopyError::NotRestored { database, cause } => {
             (Exit::Data, text::restore::failed(&database.display(), cause))
         }
-        CopyError::BrokenOff(error) => (Exit::Failed, text::error::system(error)),
     };
     app.failure(exit, text)
 }

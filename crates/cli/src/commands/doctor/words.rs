@@ -11,6 +11,7 @@ use everloop_app::doctor::{
     TerminalFacts, WorkspaceFinding,
 };
 use everloop_app::secrets::SecretError;
+use everloop_app::settings::SettingError;
 use everloop_store::{Inspection, RunCheck};
 use everloop_text::{self as text, Text};
 use everloop_tools::{Level, Sandbox};
@@ -86,12 +87,7 @@ fn words(app: &Console, check: &DoctorCheck) -> (String, Option<String>) {
             data_folder(app, folder, *free, *problem)
         }
         DoctorFinding::ConfigFile { path, is_read, faults } => {
-            let words = fault_words(app, faults);
-            let detail = match (words.is_empty(), is_read) {
-                (true, true) => path.clone(),
-                (true, false) => app.text(text::doctor::no_config_file(path)),
-                (false, _) => format!("{path}: {}", words.join("; ")),
-            };
+            let detail = config_file(app, path, *is_read, faults);
             (detail, advised(text::doctor::repair_config()))
         }
         DoctorFinding::NoDatabase(shown) => (app.text(text::doctor::no_database(shown)), None),
@@ -143,6 +139,20 @@ fn words(app: &Console, check: &DoctorCheck) -> (String, Option<String>) {
 
 fn megabytes(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+fn config_file(
+    app: &Console,
+    path: &str,
+    is_read: bool,
+    faults: &[(SettingError, Option<usize>)],
+) -> String {
+    let words = fault_words(app, faults);
+    match (words.is_empty(), is_read) {
+        (true, true) => path.to_owned(),
+        (true, false) => app.text(text::doctor::no_config_file(&path)),
+        (false, _) => format!("{path}: {}", words.join("; ")),
+    }
 }
 
 fn data_folder(
