@@ -94,6 +94,14 @@ pub enum AppError {
         /// Those that there are.
         all: Vec<String>,
     },
+    /// There is no such built-in tool.
+    #[error("no tool {name}")]
+    UnknownTool {
+        /// What was asked for.
+        name: String,
+        /// The tool with the nearest name.
+        nearest: &'static str,
+    },
     /// A persona names a tool that does not exist.
     #[error("the persona {persona} names the unknown tool {tool}")]
     PersonaTool {

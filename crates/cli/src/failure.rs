@@ -114,6 +114,9 @@ fn of_file_or_area(app: &Console, error: AppError) -> Failure {
         AppError::Drive { run, source } => drive(app, &run, &source),
         AppError::KeptSecret(error) => of_secret(app, error),
         AppError::FileTooLong(most) => usage(app.text(text::exchange::too_long(&(most >> 20)))),
+        AppError::UnknownTool { name, nearest } => {
+            usage(app.text(text::tools::no_such(&name, &nearest)))
+        }
         AppError::BrokenOff(error) => app.failure(Exit::Failed, text::error::system(&error)),
         other => app.failure(Exit::Failed, text::error::system(&other)),
     }
