@@ -24,9 +24,14 @@ use everloop_types::{Lang, RunId, WorkerId};
 use jiff::tz::TimeZone;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// A shorter lease would run out between two heartbeats on a busy machine.
 const LEASE_MIN_MS: u64 = 600;
+
+/// How long a worker that begins waits for its server, and how often it looks.
+const SERVER_WAIT: Duration = Duration::from_secs(20);
+const SERVER_LOOK: Duration = Duration::from_millis(500);
 
 /// Everything that a surface shares with the engine. Cheap to clone.
 #[derive(Clone)]
@@ -141,6 +146,28 @@ impl App {
         let store = self.screened(self.database.open().await)?;
         self.marked(&store).await;
         Ok(store)
+    }
+
+    /// The same; a server that is just being started anew is waited for. `away` hears of it once.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub async fn open_store_patiently(
+        &self,
+        away: impl Fn(&StoreError),
+    ) -> Result<Store, AppError> {
+        let until = Instant::now() + SERVER_WAIT;
+        let mut told = false;
+        // A file is opened once: nobody starts it anew.
+        while self.database.is_shared() && Instant::now() < until {
+            let opened = self.database.open().await;
+            let Some(error) = opened.err().filter(StoreError::is_transient) else { break };
+            if !std::mem::replace(&mut told, true) {
+                away(&error);
+            }
+            tokio::time::sleep(SERVER_LOOK).await;
+        }
+        self.open_store().await
     }
 
     /// For commands that read, and for those that find out themselves that nothing can be written.

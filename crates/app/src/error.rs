@@ -1,9 +1,12 @@
 //! Why the application could not do what it was asked to.
 
+use crate::config::ConfigError;
 use crate::context::images::ImageError;
+use crate::copies::CopyError;
 use crate::secrets::SecretError;
+use crate::secrets::kept::KeptSecretError;
 use crate::settings::SettingError;
-use everloop_engine::ForkError;
+use everloop_engine::{DriveError, ForkError};
 use everloop_store::{Settlement, StoreError};
 use everloop_types::{ModelError, RunId, Status};
 use std::error::Error;
@@ -37,6 +40,12 @@ pub enum AppError {
     /// A file of the person cannot be used.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The settings were not changed.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A copy was not made or not restored.
+    #[error(transparent)]
+    Copy(#[from] CopyError),
 }
 
 /// A run cannot do what was asked of it.
@@ -77,6 +86,14 @@ pub enum RunError {
         /// Why.
         source: ForkError,
     },
+    /// A run could not be driven any further.
+    #[error("{run}: {source}")]
+    Drive {
+        /// The run.
+        run: RunId,
+        /// Why.
+        source: DriveError,
+    },
     /// Nothing is left to settle in this run.
     #[error("nothing to settle in {0}")]
     NothingToSettle(RunId),
@@ -110,6 +127,9 @@ pub enum ModelChoiceError {
         /// Why.
         error: ModelError,
     },
+    /// The model cannot be connected to.
+    #[error("{}", .0.detail)]
+    NotConnected(ModelError),
     /// A budget in money is set, and the model has no price.
     #[error("{model} has no price in {}", file.display())]
     NoPrice {
@@ -142,6 +162,14 @@ pub enum ChoiceError {
         /// Those that there are.
         all: Vec<String>,
     },
+    /// There is no such built-in tool.
+    #[error("no tool {name}")]
+    UnknownTool {
+        /// What was asked for.
+        name: String,
+        /// The tool with the nearest name.
+        nearest: &'static str,
+    },
     /// A persona names a tool that does not exist.
     #[error("the persona {persona} names the unknown tool {tool}")]
     PersonaTool {
@@ -149,6 +177,14 @@ pub enum ChoiceError {
         persona: String,
         /// The tool.
         tool: String,
+        /// The tool with the nearest name.
+        nearest: &'static str,
+    },
+    /// There is no such built-in tool.
+    #[error("no tool {name}")]
+    UnknownTool {
+        /// What was asked for.
+        name: String,
         /// The tool with the nearest name.
         nearest: &'static str,
     },
@@ -202,6 +238,12 @@ pub enum FileError {
         /// Why.
         source: io::Error,
     },
+    /// A secret was not kept or removed.
+    #[error(transparent)]
+    KeptSecret(#[from] KeptSecretError),
+    /// Work beside the runtime was broken off.
+    #[error(transparent)]
+    BrokenOff(tokio::task::JoinError),
     /// A file is longer than this many bytes.
     #[error("longer than {0} bytes")]
     TooLong(u64),

@@ -7,6 +7,7 @@
 //! A value is learnt by the redactor before anybody gets it. Settings hold references only: they
 //! are shown, copied and kept in repositories.
 
+pub mod kept;
 pub mod keychain;
 mod program;
 mod reference;

@@ -1,18 +1,20 @@
 //! Errors and notices of the application as sentences and exit codes. The only place that makes
 //! them.
 
+use crate::commands::copies;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::trouble::{self, Read};
+use everloop_app::config::ConfigError;
 use everloop_app::context::images::ImageError;
 use everloop_app::error::chain;
-use everloop_app::frames::is_of_unknown_provider;
 use everloop_app::place::{self, Place};
+use everloop_app::secrets::kept::KeptSecretError;
 use everloop_app::settings::{SettingError, SettingOrigin};
 use everloop_app::show::{call_args, timestamp};
 use everloop_app::trouble::ModelTrouble;
 use everloop_app::{AppError, ChoiceError, FileError, ModelChoiceError, Notice, RunError};
-use everloop_engine::ForkError;
+use everloop_engine::{DriveError, ForkError};
 use everloop_loops::{LOOPS, Unknown};
 use everloop_models::providers;
 use everloop_store::Settlement;
@@ -39,7 +41,46 @@ pub(crate) fn of(app: &Console, error: AppError) -> Failure {
         AppError::Run(error) => of_run(app, &error),
         AppError::Model(error) => of_model(app, &error),
         AppError::Choice(error) => of_choice(app, &error),
-        AppError::File(error) => of_file(app, &error),
+        AppError::File(error) => of_file(app, error),
+        AppError::Config(error) => of_config(app, &error),
+        AppError::Copy(error) => copies::failure(app, &error),
+    }
+}
+
+/// Why the settings were not changed.
+fn of_config(app: &Console, error: &ConfigError) -> Failure {
+    let path = app.sources.path.display();
+    let (exit, text) = match error {
+        ConfigError::Setting(fault) => {
+            return Failure { exit: Exit::Usage, words: fault.words(app.lang) };
+        }
+        ConfigError::ValueIsKey => (Exit::Usage, text::config::is_a_key()),
+        ConfigError::UnknownDatabase => (Exit::Usage, text::settings::no_such_database()),
+        ConfigError::NotEditable(error) => {
+            (Exit::Configuration, text::config::cannot_change(&path, error))
+        }
+        ConfigError::NotWritten(detail) => {
+            (Exit::Configuration, text::config::unwritable(&path, detail))
+        }
+        ConfigError::KeyNotKept { file, source } => {
+            (Exit::Configuration, text::setup::key_not_kept(&file.display(), source))
+        }
+    };
+    app.failure(exit, text)
+}
+
+/// Why a secret was not kept or removed.
+fn of_secret(app: &Console, error: KeptSecretError) -> Failure {
+    match error {
+        KeptSecretError::Keychain(error) => {
+            Failure { exit: Exit::Failed, words: error.words(app.lang) }
+        }
+        KeptSecretError::NotWritten { folder, source } => {
+            app.failure(Exit::Failed, text::secrets::unwritten(&folder.display(), &source))
+        }
+        KeptSecretError::NotThere(name) => {
+            app.failure(Exit::Usage, text::secrets::not_there(&name))
+        }
     }
 }
 
@@ -53,6 +94,7 @@ fn of_run(app: &Console, error: &RunError) -> Failure {
         RunError::Finished { run, status } => text::run::already_finished(run, status),
         RunError::SameLoop { run, loop_name } => text::switch::same(loop_name, run),
         RunError::Fork { parent, source } => return fork(app, parent, source),
+        RunError::Drive { run, source } => return drive(app, run, source),
         RunError::NothingToSettle(run) => text::settle::nothing_open(run),
         RunError::AlreadySettled { call, first } => {
             let said = first.as_ref().map_or_else(String::new, |first| settlement(app, first));
@@ -73,6 +115,7 @@ fn of_model(app: &Console, error: &ModelChoiceError) -> Failure {
         ModelChoiceError::Unusable { name, error } => {
             app.text(text::model::unusable(name, &error.detail))
         }
+        ModelChoiceError::NotConnected(error) => app.text(text::error::system(&error.detail)),
         ModelChoiceError::NoPrice { model, file } => {
             app.text(text::prices::missing(&file.display(), model))
         }
@@ -98,14 +141,15 @@ fn of_choice(app: &Console, error: &ChoiceError) -> Failure {
         ChoiceError::PersonaTool { persona, tool, nearest } => {
             app.text(text::persona::NoTool { name: persona, tool, nearest }.text())
         }
+        ChoiceError::UnknownTool { name, nearest } => app.text(text::tools::no_such(name, nearest)),
         ChoiceError::TooManyImages(most) => app.text(text::image::too_many(most)),
         ChoiceError::Image { file, most, source } => image(app, file, *most, source),
     };
     Failure { exit, words }
 }
 
-fn of_file(app: &Console, error: &FileError) -> Failure {
-    let (exit, text) = match error {
+fn of_file(app: &Console, error: FileError) -> Failure {
+    let (exit, text) = match &error {
         FileError::Audit { file, source } => {
             (Exit::Configuration, text::audit::no_file(&file.display(), source))
         }
@@ -117,6 +161,11 @@ fn of_file(app: &Console, error: &FileError) -> Failure {
         }
         FileError::NotRead { file, source } => {
             (Exit::Usage, text::exchange::not_read(&file.display(), source))
+        }
+        FileError::BrokenOff(error) => (Exit::Failed, text::error::system(error)),
+        FileError::KeptSecret(_) => {
+            let FileError::KeptSecret(error) = error else { unreachable!("it is one") };
+            return of_secret(app, error);
         }
         FileError::TooLong(most) => (Exit::Usage, text::exchange::too_long(&(most >> 20))),
     };
@@ -132,13 +181,8 @@ fn workspace(app: &Console, folder: &Path, error: Option<&std::io::Error>) -> St
     app.text(text::run::no_workspace(&folder, &detail))
 }
 
-/// That nobody knows where the provider of a model is, if that is so.
-pub(crate) fn unknown_provider(app: &Console, name: &str) -> Option<String> {
-    is_of_unknown_provider(app, name).then(|| provider_hint(app, name))
-}
-
 /// That nobody knows where a provider is, and which names are like it.
-fn provider_hint(app: &Console, name: &str) -> String {
+pub(crate) fn provider_hint(app: &Console, name: &str) -> String {
     let provider = Place::of(&app.settings, name).provider.to_owned();
     let names: Vec<&str> = providers().map(|known| known.name).collect();
     let near = app.near(&provider, names.iter().copied());
@@ -162,6 +206,15 @@ fn image(app: &Console, file: &Path, most: u64, error: &ImageError) -> String {
         ImageError::TooLarge { .. } => text::image::too_large(&file, &most),
         ImageError::WrongType => text::image::wrong_type(&file),
     })
+}
+
+/// Why a run could not be driven any further.
+fn drive(app: &Console, run: &RunId, error: &DriveError) -> Failure {
+    let text = match error {
+        DriveError::Quarantined { .. } => text::run::put_aside,
+        _ => text::run::stopped,
+    };
+    app.failure(Exit::Data, text(run, &chain(error)))
 }
 
 /// Why there is no fork.

@@ -7,6 +7,7 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
 use crate::terminal;
+use everloop_app::comparison;
 use everloop_app::environment::is_scripted;
 use everloop_app::error::chain;
 use everloop_app::frames;
@@ -247,13 +248,6 @@ impl Host for CliHost {
     }
 
     fn rules(&self) -> Rules {
-        let settings = &self.app.settings;
-        Rules {
-            model_attempts: settings.model.attempts,
-            patience_ms: settings.model.patience.ms(),
-            // The world of a task is made up: to wait for it shows nothing.
-            tool_retry_ms: 0,
-            ..Rules::default()
-        }
+        comparison::rules(&self.app)
     }
 }

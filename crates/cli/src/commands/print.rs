@@ -9,18 +9,14 @@ use crate::chat;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_app::router::question_of;
+use everloop_app::one_shot;
 use everloop_engine::{Clock, SystemClock, fresh_id};
-use everloop_store::RunFilter;
 use everloop_text as text;
 use everloop_types::{ConversationId, RunId};
 use std::io::{IsTerminal, Read};
 
 /// Bytes of the input that are read.
 const INPUT_BYTES_MAX: u64 = 400_000;
-
-/// Runs among which the newest is looked for.
-const NEWEST: usize = 200;
 
 pub(crate) async fn print(app: &Console, args: Print) -> Result<Exit, Failure> {
     let app = &app.clone().quietly().with_person(false);
@@ -78,11 +74,10 @@ fn own_prefix(app: &Console) -> Result<String, Failure> {
 async fn last_conversation(app: &Console) -> Result<ConversationId, Failure> {
     let prefix = own_prefix(app)?;
     let store = app.open_store().await?;
-    let filter = RunFilter { statuses: Vec::new(), before: None, most: NEWEST };
-    let rows = store.runs().list(&filter).await.map_err(|error| app.store_failure(&error))?;
-    let conversations = rows.into_iter().map(|row| row.conversation);
-    let last = { conversations }.find(|name| name.as_str().starts_with(&prefix));
-    last.map_or_else(|| Ok(chat::router(app, "")?.conversation), Ok)
+    match app.checked(one_shot::last_conversation(&store, &prefix).await)? {
+        Some(conversation) => Ok(conversation),
+        None => Ok(chat::router(app, "")?.conversation),
+    }
 }
 
 /// Cancels the newest run of the conversation that is under way or waits.
@@ -108,14 +103,8 @@ async fn asking(
     conversation: Option<&ConversationId>,
 ) -> Result<Option<RunId>, Failure> {
     let Some(conversation) = conversation else { return Ok(None) };
-    let fail = |error| app.store_failure(&error);
     let store = app.open_store().await?;
-    for (run, _) in store.conversations().open_runs_of(conversation).await.map_err(fail)? {
-        if question_of(&store, &run).await.map_err(fail)?.is_some() {
-            return Ok(Some(run));
-        }
-    }
-    Ok(None)
+    app.checked(one_shot::asking_run(&store, conversation).await)
 }
 
 /// The question of a run is answered, the newest that waits if none is named.
@@ -134,13 +123,8 @@ async fn answered(
 
 async fn newest(app: &Console) -> Result<RunId, Failure> {
     let store = app.open_store().await?;
-    let filter = RunFilter { statuses: Vec::new(), before: None, most: NEWEST };
-    let rows = store.runs().list(&filter).await.map_err(|error| app.store_failure(&error))?;
-    let open = rows.iter().find(|row| row.origin.parent.is_none() && !row.status.is_final());
-    let words = || app.text(text::chat::no_run());
-    open.or(rows.first())
-        .map(|row| row.run.clone())
-        .ok_or_else(|| Failure { exit: Exit::Usage, words: words() })
+    let newest = app.checked(one_shot::newest_run(&store).await)?;
+    newest.ok_or_else(|| app.failure(Exit::Usage, text::chat::no_run()))
 }
 
 /// What is piped in, as the model reads it beside a question.

@@ -8,9 +8,9 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use crate::trouble;
-use everloop_app::conversation::Earlier;
 use everloop_app::frames::{self, RunOptions};
-use everloop_engine::{Engine, Submission};
+use everloop_app::one_shot::submit;
+use everloop_engine::Submission;
 use everloop_text as text;
 use everloop_types::{ConversationId, Labels, Unattended};
 
@@ -53,7 +53,8 @@ pub(crate) async fn run_with(
     let asks = submission.frame.tools_that_ask().join(", ");
     let store = app.open_store().await?;
     let engine = app.engine(store).await?;
-    let run = submit(app, &engine, submission, conversation).await?;
+    let run = submit(app, &engine, submission, conversation).await;
+    let run = app.checked(run)?;
     app.note(text::run::begun(&run));
     app.warn_of_sandbox(&workspace);
     if !app.interactive && !asks.is_empty() {
@@ -65,23 +66,6 @@ pub(crate) async fn run_with(
     }
     let foreground = Foreground { app, engine, run, format: args.output_format };
     drive_here(foreground).await
-}
-
-async fn submit(
-    app: &Console,
-    engine: &Engine,
-    mut submission: Submission,
-    conversation: Option<&ConversationId>,
-) -> Result<everloop_types::RunId, Failure> {
-    let fail = |error| app.store_failure(&error);
-    let Some(conversation) = conversation else {
-        return engine.submit(submission).await.map_err(fail);
-    };
-    let earlier = Earlier::of(app, engine.store(), conversation).await;
-    let earlier = earlier.map_err(|error| app.fail(error))?;
-    submission.goal.context.push_str(&earlier.told());
-    submission.frame.policy.inherited.join(&earlier.held(engine.store()).await);
-    engine.submit_in(conversation.clone(), submission).await.map_err(fail)
 }
 
 /// Everything about the run that never changes, checked before anything is written. Programs are

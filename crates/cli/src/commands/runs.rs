@@ -11,23 +11,19 @@ use crate::terminal::{self, marks};
 use crate::trouble::{self, Read};
 use everloop_agenda::show::padded;
 use everloop_app::answers::{AnswerReading, read_answer};
+use everloop_app::canceling::{self, CancelOutcome};
 use everloop_app::run_json;
-use everloop_app::runs::{RunDetails, front, history, is_over, question_text};
+use everloop_app::runs::{RunDetails, front, history, question_text};
 use everloop_app::trouble::ModelTrouble;
-use everloop_engine::{Asked, Engine, Membership, Projector};
-use everloop_store::{ClaimLockError, OutboxCount, RunFilter, RunRow, Sent, Store};
+use everloop_engine::{Asked, Projector};
+use everloop_store::{OutboxCount, RunFilter, RunRow, Sent, Store};
 use everloop_text::{self as text, TextOf};
 use everloop_types::journal::WaitingOn;
 use everloop_types::{RunId, Status, one_line, spelled};
 use serde_json::{Value, json};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// Columns of the longest name of a loop, `plan-execute-think`.
 const LOOP_COLUMNS: usize = 18;
-
-/// How long `cancel` waits for the driver to end the run.
-const CANCEL_WAIT: Duration = Duration::from_secs(5);
 
 pub(crate) async fn runs(app: &Console, args: Runs) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
@@ -226,70 +222,15 @@ async fn events(app: &Console, store: &Store, id: &str, after: i64) -> Result<Ex
     Ok(Exit::Done)
 }
 
-/// The letter is durable at once; who drives the run ends it. If nobody does, we do.
 async fn cancel(app: &Console, store: Store, id: &str) -> Result<Exit, Failure> {
     let run = app.find_run(&store, id).await?;
     let engine = app.engine(store).await?;
-    let sent = engine.cancel(&run, "user").await.map_err(|error| app.store_failure(&error))?;
-    if let Sent::Finished(status) = sent {
-        app.note(text::run::already_finished(&run, &status));
-        return Ok(Exit::Done);
-    }
-    let fail = |error| app.store_failure(&error);
-    let policy = app.membership();
-    policy.register(&engine).await.map_err(fail)?;
-    if policy.owners_may_live() {
-        engine.reap().await.map_err(fail)?;
-    }
-    let over = end_within(app, &engine, &run, CANCEL_WAIT).await;
-    // If this fails the lease expires by itself.
-    let _ = policy.unregister(&engine).await;
-    let key = if over? { text::run::is_canceled } else { text::run::cancel_waits };
-    app.note(key(&run));
+    app.note(match app.checked(canceling::cancel(app, &engine, &run).await)? {
+        CancelOutcome::AlreadyOver(status) => text::run::already_finished(&run, &status),
+        CancelOutcome::Canceled => text::run::is_canceled(&run),
+        CancelOutcome::Waits => text::run::cancel_waits(&run),
+    });
     Ok(Exit::Done)
-}
-
-async fn end_within(
-    app: &Console,
-    engine: &Arc<Engine>,
-    run: &RunId,
-    wait: Duration,
-) -> Result<bool, Failure> {
-    let until = Instant::now() + wait;
-    while Instant::now() < until {
-        if end_if_unowned(app, engine, run).await? {
-            return Ok(true);
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    Ok(false)
-}
-
-/// Whether the run and all below it are over now.
-async fn end_if_unowned(app: &Console, engine: &Arc<Engine>, run: &RunId) -> Result<bool, Failure> {
-    let fail = |error| app.store_failure(&error);
-    if is_over(engine.store(), run).await.map_err(|error| app.fail(error))? {
-        return Ok(true);
-    }
-    let worker = &engine.identity().worker;
-    let membership = match app.membership().acquire(worker) {
-        Ok(membership) => membership,
-        Err(ClaimLockError::Held(_)) => return Ok(false),
-        Err(ClaimLockError::Store(error)) => return Err(fail(error)),
-    };
-    let now = engine.clock().now();
-    // On a shared database this was done once, before the wait.
-    if matches!(membership, Membership::Exclusive(_)) {
-        membership.recover_orphans(engine).await.map_err(fail)?;
-    }
-    let front = front(engine.store(), run).await.map_err(|error| app.fail(error))?;
-    if let Some(claim) =
-        engine.store().queue().claim_run(worker, &front, now).await.map_err(fail)?
-    {
-        let driven = engine.drive(claim).await;
-        driven.map_err(|error| app.failure(Exit::Data, text::error::store(&error)))?;
-    }
-    Ok(false)
 }
 
 async fn resume(

@@ -8,19 +8,15 @@ use everloop_agenda::kept::reminders;
 use everloop_app::error::chain;
 use everloop_app::{delivery, log, upkeep};
 use everloop_engine::{Driven, Engine, Membership, Report};
-use everloop_store::{ClaimLockError, Orphan, Store, StoreError};
+use everloop_store::{ClaimLockError, Orphan, StoreError};
 use everloop_text as text;
 use everloop_types::Status;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// How long a worker that begins waits for its server, and how often it looks.
-const SERVER_WAIT: Duration = Duration::from_secs(20);
-const SERVER_LOOK: Duration = Duration::from_millis(500);
 
 pub(crate) async fn worker(app: &Console, args: &args::Worker) -> Result<Exit, Failure> {
     let fail = |error| app.store_failure(&error);
-    let store = open_store(app).await?;
+    let away = |error: &StoreError| app.note(text::run::database_away(&chain(error)));
+    let store = app.checked(app.open_store_patiently(away).await)?;
     let engine = app.engine(store).await?;
     let name = engine.identity().worker.clone();
     let policy = app.membership();
@@ -53,23 +49,6 @@ pub(crate) async fn worker(app: &Console, args: &args::Worker) -> Result<Exit, F
     let _ = policy.unregister(&engine).await;
     drop(membership);
     worked
-}
-
-/// A server that is just being started anew is waited for.
-async fn open_store(app: &Console) -> Result<Store, Failure> {
-    let until = Instant::now() + SERVER_WAIT;
-    let mut told = false;
-    // A file is opened once: nobody starts it anew.
-    while app.database.is_shared() && Instant::now() < until {
-        let Some(error) = app.database.open().await.err().filter(StoreError::is_transient) else {
-            break;
-        };
-        if !std::mem::replace(&mut told, true) {
-            app.note(text::run::database_away(&chain(&error)));
-        }
-        tokio::time::sleep(SERVER_LOOK).await;
-    }
-    app.open_store().await
 }
 
 async fn work(

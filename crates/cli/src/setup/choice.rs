@@ -1,11 +1,12 @@
 //! Whose model: a numbered list, and the names that people have for providers.
 
-use super::{is_address, probe};
 use crate::console::Console;
 use crate::terminal;
 use everloop_app::frames::default_model;
+use everloop_app::models::lists::LocalModels;
 use everloop_app::secrets;
 use everloop_app::settings::redact;
+use everloop_app::setup::is_address;
 use everloop_models::providers;
 use everloop_text as text;
 use everloop_types::Lang;
@@ -87,7 +88,7 @@ fn half_width(c: char) -> char {
 }
 
 /// Asks whose model is to be used.
-pub(super) async fn provider(app: &Console, local: Option<&probe::Local>) -> Choice {
+pub(super) async fn provider(app: &Console, local: Option<&LocalModels>) -> Choice {
     show(app, local);
     let prompt = app.text(text::setup::prompt());
     loop {
@@ -125,14 +126,14 @@ fn is_key(app: &Console, key: &str) {
     terminal::complain(&app.text(text::setup::key_too_early()));
 }
 
-fn show(app: &Console, local: Option<&probe::Local>) {
+fn show(app: &Console, local: Option<&LocalModels>) {
     let name = default_model(app);
     let question = match name.is_empty() {
         true => app.text(text::setup::model()),
         false => app.text(text::setup::model_again(&name)),
     };
     let local = match local {
-        Some(local) => app.text(text::setup::local_found(&local.url, &local.model)),
+        Some(local) => app.text(text::setup::local_found(&local.url, &local.first())),
         None => app.text(text::setup::local_none()),
     };
     let last = match name.is_empty() {

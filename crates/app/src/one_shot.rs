@@ -1,0 +1,72 @@
+//! A question from a script: which conversation it goes on with, and which run it answers.
+
+use crate::app::App;
+use crate::conversation::Earlier;
+use crate::error::AppError;
+use crate::router::question_of;
+use everloop_engine::{Engine, Submission};
+use everloop_store::{RunFilter, Store};
+use everloop_types::{ConversationId, RunId};
+
+/// Runs among which the newest is looked for.
+const NEWEST: usize = 200;
+
+/// The newest conversation whose name begins so.
+///
+/// # Errors
+/// If the store fails.
+pub async fn last_conversation(
+    store: &Store,
+    prefix: &str,
+) -> Result<Option<ConversationId>, AppError> {
+    let rows = store.runs().list(&newest()).await?;
+    let mut conversations = rows.into_iter().map(|row| row.conversation);
+    Ok(conversations.find(|name| name.as_str().starts_with(prefix)))
+}
+
+/// The newest run of a conversation that asks something.
+///
+/// # Errors
+/// If the store fails.
+pub async fn asking_run(
+    store: &Store,
+    conversation: &ConversationId,
+) -> Result<Option<RunId>, AppError> {
+    for (run, _) in store.conversations().open_runs_of(conversation).await? {
+        if question_of(store, &run).await?.is_some() {
+            return Ok(Some(run));
+        }
+    }
+    Ok(None)
+}
+
+/// The newest run that is not over; the newest of all if there is none.
+///
+/// # Errors
+/// If the store fails.
+pub async fn newest_run(store: &Store) -> Result<Option<RunId>, AppError> {
+    let rows = store.runs().list(&newest()).await?;
+    let open = rows.iter().find(|row| row.origin.parent.is_none() && !row.status.is_final());
+    Ok(open.or(rows.first()).map(|row| row.run.clone()))
+}
+
+fn newest() -> RunFilter {
+    RunFilter { statuses: Vec::new(), before: None, most: NEWEST }
+}
+
+/// Submits a run, in a conversation of its own unless one is named.
+///
+/// # Errors
+/// If the store fails.
+pub async fn submit(
+    app: &App,
+    engine: &Engine,
+    mut submission: Submission,
+    conversation: Option<&ConversationId>,
+) -> Result<RunId, AppError> {
+    let Some(conversation) = conversation else { return Ok(engine.submit(submission).await?) };
+    let earlier = Earlier::of(app, engine.store(), conversation).await?;
+    submission.goal.context.push_str(&earlier.told());
+    submission.frame.policy.inherited.join(&earlier.held(engine.store()).await);
+    Ok(engine.submit_in(conversation.clone(), submission).await?)
+}
