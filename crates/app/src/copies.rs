@@ -1,7 +1,7 @@
 //! A checked copy of the data, and the way back.
 
 use crate::app::App;
-use crate::error::{AppError, chain};
+use crate::error::{AppError, FileError, chain};
 use crate::settings::file::make_folder;
 use everloop_engine::{Clock, Membership, SystemClock, fresh_id, set_unfinished_aside};
 use everloop_store::{

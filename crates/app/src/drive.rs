@@ -3,7 +3,7 @@
 
 use crate::app::App;
 use crate::delivery;
-use crate::error::{AppError, chain};
+use crate::error::{AppError, RunError, chain};
 use crate::following::{Followed, Following};
 use crate::runs::{self, RunDetails};
 use everloop_engine::{
