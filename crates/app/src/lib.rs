@@ -1,5 +1,14 @@
 //! Everything between a surface and the engine.
-#![allow(missing_docs, reason = "the move is under way")]
+//!
+//! ```text
+//!   App::open(OpenOptions) ──► settings, folders, database, notices
+//!        └─ Conversation::open ──► send(line) ──► Reaction      stop_of(run) ──► RunStop
+//!        └─ RunDetails::read, forks, settling, following::Following ──► RunEvent
+//! ```
+//!
+//! Failures are [`AppError`], what stops nothing is a [`Notice`]. Deliberately absent: sentences,
+//! exit codes and pages, which a surface makes of these types.
+#![expect(missing_docs, reason = "items become private when the rest of cli has moved here")]
 
 pub mod answers;
 pub mod app;

@@ -15,6 +15,9 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
+/// What the person's settings file says.
+const ASKED: &str = "[[approvals.rules]]\ntool = \"write_file\"\ndecision = \"ask\"\n";
+
 /// One person's folders, and the script that their model plays.
 struct Place {
     folder: TempDir,
@@ -47,7 +50,7 @@ impl Place {
         all.extend(set.iter().map(|one| (*one).to_owned()));
         let sources = SettingSources {
             path: home.config_file(),
-            text: None,
+            text: Some(ASKED.to_owned()),
             trouble: None,
             environment: Vec::new(),
             set: all,
@@ -145,14 +148,12 @@ async fn until_killed(place: &Place) -> RunId {
     assert_eq!((first, ended(&stop).text().as_deref()), (second, Some("Blue it is.")));
 
     let (_, stop) = follow(&mut conversation, "write").await;
-    if matches!(&stop, RunStop::Asks(_)) {
-        asked(&stop, QuestionKind::Approve);
-        assert!(!place.workspace().join("a.txt").exists(), "nothing happens before the yes");
-        let unclear = conversation.send("perhaps").await.unwrap();
-        assert!(matches!(unclear, Reaction::Reply(Reply::UnclearPermission(_))));
-        let (_, stop) = follow(&mut conversation, "y").await;
-        assert_eq!(ended(&stop).row.status, Status::Succeeded);
-    }
+    asked(&stop, QuestionKind::Approve);
+    assert!(!place.workspace().join("a.txt").exists(), "nothing happens before the yes");
+    let unclear = conversation.send("perhaps").await.unwrap();
+    assert!(matches!(unclear, Reaction::Reply(Reply::UnclearPermission(_))));
+    let (_, stop) = follow(&mut conversation, "y").await;
+    assert_eq!(ended(&stop).row.status, Status::Succeeded);
     assert_eq!(std::fs::read_to_string(place.workspace().join("a.txt")).unwrap(), "one");
 
     let Reaction::Follow(slow, _) = conversation.send("slow").await.unwrap() else {

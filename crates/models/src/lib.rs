@@ -4,7 +4,7 @@
 //!   Request ──WirePrompt──► body bytes ──HTTP──► stream bytes ──Decoder──► Delta, Delta, … Reply
 //! ```
 //!
-//! A model call either brings one whole [`Reply`] or a typed [`ModelError`]; a stream that breaks
+//! A model call either brings one whole `Reply` or a typed `ModelError`; a stream that breaks
 //! off is an error, never a short reply.
 //!
 //! Deliberately absent: retries, budgets and call ids (the engine's), the transcript (the loop's).

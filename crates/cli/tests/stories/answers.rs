@@ -100,7 +100,7 @@ fn a_line_typed_before_the_question_does_not_answer_it() {
     let mut run = home.on_terminal(RUN);
     run.until("started").keys("y\n");
     run.until("Allow shell to run?").until("was not taken as an answer");
-    run.until("[y] allow once").types("n").until("Denied; not run").until("I am done.");
+    run.until("[y] allow once").types("n").until("Denied; it was not run").until("I am done.");
     run.ended().ends_with(0);
     assert!(!home.work("made").exists());
 }

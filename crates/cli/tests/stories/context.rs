@@ -157,7 +157,7 @@ fn pictures_go_with_the_goal_and_other_files_are_refused() {
     let events = home.run(["runs", "events", &home.newest()]).ends_with(0);
     assert!(!events.stdout.contains("iVBOR"), "{}", events.stdout);
     let chat = home.chat(&["/image b.png", "/image a.png", "/loop react", "and now?"]).ends_with(0);
-    let said = ["b.png is no png", "Attached a.png", "A dot."];
+    let said = ["b.png is not a png", "Attached a.png", "A dot."];
     assert!(said.iter().all(|said| chat.stdout.contains(said)), "{}", chat.stdout);
     assert!(server.seen()[2].json()["messages"][1].to_string().contains("iVBORw0KGgp"));
 }

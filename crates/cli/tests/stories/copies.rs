@@ -196,7 +196,7 @@ fn what_another_home_allowed_for_good_is_not_allowed_here() {
     assert!(!home.work("PROOF").exists());
     assert_eq!(home.show(&run)["imported"], json!(true));
     home.rewrite(&[says("the parent's reply"), says("hi")]);
-    home.run(["fork", &run, "go on"]).ends_with(0).says(&["came in a file"]);
+    home.run(["fork", &run, "go on"]).ends_with(0).says(&["was imported from a file"]);
     let zh = home.run(restore(&copy, &["--yes", "--lang", "zh-CN"])).ends_with(0);
     zh.says(&["不是由这个数据目录写成的", "没有保留的长期批准：1"]);
 }

@@ -25,8 +25,8 @@ async fn row_09_an_owner_whose_run_was_taken_cannot_write() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn row_17_every_order_of_letter_and_parking_is_safe() {
-    holds("every_order_of_letter_and_parking_is_safe").await;
+async fn row_17_every_order_of_message_and_parking_is_safe() {
+    holds("every_order_of_message_and_parking_is_safe").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -49,7 +49,7 @@ async fn row_23_a_lease_is_measured_on_the_clock_of_the_database() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn row_24_what_a_newer_program_wrote_is_refused() {
     holds("a_newer_kind_is_refused").await;
-    holds("a_newer_letter_is_refused").await;
+    holds("a_newer_message_is_refused").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
