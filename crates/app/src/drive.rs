@@ -433,6 +433,6 @@ fn is_passing(error: &DriveError) -> bool {
 
 /// Whether the store failed, so that it is worth trying again.
 fn is_of_the_store(error: &AppError) -> bool {
-    use AppError::{Drive, Driver, Home, Store};
-    matches!(error, Store(_) | Drive { .. } | Driver(_) | Home(_))
+    use AppError::{Home, Run, Store};
+    matches!(error, Store(_) | Home(_) | Run(RunError::Drive { .. }))
 }

@@ -180,14 +180,6 @@ pub enum ChoiceError {
         /// The tool with the nearest name.
         nearest: &'static str,
     },
-    /// There is no such built-in tool.
-    #[error("no tool {name}")]
-    UnknownTool {
-        /// What was asked for.
-        name: String,
-        /// The tool with the nearest name.
-        nearest: &'static str,
-    },
     /// More images than a goal may have; how many it may have.
     #[error("more than {0} images")]
     TooManyImages(usize),
@@ -247,6 +239,12 @@ pub enum FileError {
     /// A file is longer than this many bytes.
     #[error("longer than {0} bytes")]
     TooLong(u64),
+}
+
+impl From<KeptSecretError> for AppError {
+    fn from(error: KeptSecretError) -> Self {
+        Self::File(FileError::KeptSecret(error))
+    }
 }
 
 /// An error with all its causes, in their own words.

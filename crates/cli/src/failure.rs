@@ -149,24 +149,21 @@ fn of_choice(app: &Console, error: &ChoiceError) -> Failure {
 }
 
 fn of_file(app: &Console, error: FileError) -> Failure {
-    let (exit, text) = match &error {
+    let (exit, text) = match error {
         FileError::Audit { file, source } => {
-            (Exit::Configuration, text::audit::no_file(&file.display(), source))
+            (Exit::Configuration, text::audit::no_file(&file.display(), &source))
         }
         FileError::Log { file, source } => {
-            (Exit::Configuration, text::log::no_file(&file.display(), source))
+            (Exit::Configuration, text::log::no_file(&file.display(), &source))
         }
         FileError::NotWritten { file, source } => {
-            (Exit::Usage, text::chat::not_written(&file.display(), source))
+            (Exit::Usage, text::chat::not_written(&file.display(), &source))
         }
         FileError::NotRead { file, source } => {
-            (Exit::Usage, text::exchange::not_read(&file.display(), source))
+            (Exit::Usage, text::exchange::not_read(&file.display(), &source))
         }
-        FileError::BrokenOff(error) => (Exit::Failed, text::error::system(error)),
-        FileError::KeptSecret(_) => {
-            let FileError::KeptSecret(error) = error else { unreachable!("it is one") };
-            return of_secret(app, error);
-        }
+        FileError::BrokenOff(error) => (Exit::Failed, text::error::system(&error)),
+        FileError::KeptSecret(error) => return of_secret(app, error),
         FileError::TooLong(most) => (Exit::Usage, text::exchange::too_long(&(most >> 20))),
     };
     app.failure(exit, text)
