@@ -4,7 +4,7 @@
 //! makes events of journal entries, [`Follower`](crate::Follower) delivers them, and
 //! [`RunView`](crate::RunView) folds them. `docs/events.md` describes each one.
 
-use everloop_types::journal::{Found, Outcome};
+use everloop_types::journal::{Outcome, ProbeFinding};
 use everloop_types::{
     Args, CallId, Ending, ModelErrorKind, Progress, Purpose, QuestionKind, Reason, RunId, Status,
     TextKey, Usage, UtcMs,
@@ -328,7 +328,7 @@ pub enum EventKind {
         /// The tool.
         tool: Option<String>,
         /// What was found.
-        found: Found,
+        found: ProbeFinding,
         /// What the probe saw.
         detail: String,
     },

@@ -12,7 +12,7 @@
 //! complete reply follows it.
 
 use crate::events::{EventKind, RunEnding, RunEvent};
-use crate::watch::{Watch, Watched};
+use crate::watch::{Watch, WatchPoll};
 use crate::{Engine, Projector, RunView, Update};
 use everloop_store::{Store, StoreError};
 use everloop_types::journal::Entry;
@@ -144,7 +144,7 @@ impl Follower {
                 tokio::select! {
                     biased;
                     watched = self.watch.watched() => watched,
-                    () = engine.clock.pause(LOOK_EVERY_MS) => Watched::Missed,
+                    () = engine.clock.pause(LOOK_EVERY_MS) => WatchPoll::Missed,
                 }
             };
             self.take(watched);
@@ -168,7 +168,7 @@ impl Follower {
                 return Ok(self.last.take());
             }
             match self.watch.watched_now() {
-                Watched::Nothing => return Ok(None),
+                WatchPoll::Nothing => return Ok(None),
                 watched => self.take(watched),
             }
         }
@@ -287,10 +287,10 @@ impl Follower {
         }
     }
 
-    fn take(&mut self, watched: Watched) {
+    fn take(&mut self, watched: WatchPoll) {
         let update = match watched {
-            Watched::Update(update) => update,
-            Watched::Missed | Watched::Nothing => {
+            WatchPoll::Update(update) => update,
+            WatchPoll::Missed | WatchPoll::Nothing => {
                 self.is_behind = true;
                 return;
             }

@@ -20,13 +20,15 @@ mod unsettled;
 use crate::drive::fold_from_start;
 use crate::submit::policy_hash;
 use crate::{Engine, History, fresh_id};
-use everloop_loops::{AnyRun, Unknown, carried};
-use everloop_store::{Created, ForkOrigin, NewFork, NewRun, StoreError};
-use everloop_types::journal::{Entry, Forked, InboxMessage, Kind, RunCreated, Switch};
-use everloop_types::{ConversationId, EffectId, Frame, Goal, RunId, Settled, UtcMs, digest_json};
+use everloop_loops::{AnyRun, UnknownEffect, carried};
+use everloop_store::{ForkOrigin, NewFork, NewRun, RunCreation, StoreError};
+use everloop_types::journal::{Entry, EntryKind, Forked, InboxMessage, RunCreated, Switch};
+use everloop_types::{
+    ConversationId, EffectId, Frame, Goal, RunId, SettledOutcome, UtcMs, digest_json,
+};
 pub(crate) use inherit::Provenance;
 use std::collections::BTreeMap;
-use unsettled::Known;
+use unsettled::UnsettledEffects;
 
 /// Tries at a store that fails for a moment.
 const FORK_TRIES_MAX: u32 = 3;
@@ -46,9 +48,9 @@ pub struct Fork {
     /// What the user adds, and what has changed since.
     pub word: Goal,
     /// What a person says about effects whose outcome nobody knows.
-    pub settled: BTreeMap<EffectId, Settled>,
-    /// What lies in its inbox before anybody can drive it.
-    pub letter: Option<InboxMessage>,
+    pub settled: BTreeMap<EffectId, SettledOutcome>,
+    /// A message that is in its inbox before it can be driven.
+    pub message: Option<InboxMessage>,
 }
 
 /// Why there is no fork. Nothing was written.
@@ -70,7 +72,7 @@ pub enum ForkError {
     NotWhole(RunId),
     /// Effects may have happened, and nobody knows.
     #[error("{} effects have an unknown outcome; settle them first", .0.len())]
-    Unsettled(Vec<Unknown>),
+    Unsettled(Vec<UnknownEffect>),
     /// A child of the run is at work, and reports to the run alone.
     #[error("the child {0} is still at work; wait for its end, or cancel it, or fork earlier")]
     ChildAtWork(RunId),
@@ -81,7 +83,7 @@ pub enum ForkError {
 
 /// What was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Forking {
+pub struct ForkResult {
     /// The new run.
     pub run: RunId,
     /// The last entry of the parent that counts; an ending never does.
@@ -89,7 +91,7 @@ pub struct Forking {
 }
 
 /// The past that a fork takes over.
-struct Past {
+struct ParentHistory {
     history: History,
     /// The first N entries, without an ending.
     entries: Vec<Entry>,
@@ -104,7 +106,7 @@ impl Engine {
     /// # Errors
     /// [`ForkError::Unsettled`] if an effect of the past may have happened: ask a person, and come
     /// back with what they say.
-    pub async fn fork(&self, fork: Fork) -> Result<Forking, ForkError> {
+    pub async fn fork(&self, fork: Fork) -> Result<ForkResult, ForkError> {
         let past = self.past(&fork).await?;
         let known = self.account_for(&fork, &past).await?;
         let now = self.clock.now().max(past.state.last_at());
@@ -117,9 +119,9 @@ impl Engine {
         let mut tries = 0;
         loop {
             match self.store.queue().create_fork(&new).await {
-                Ok(Created::New | Created::Existing(_)) => {
+                Ok(RunCreation::New | RunCreation::Existing(_)) => {
                     self.mail.call_workers();
-                    return Ok(Forking { run, at });
+                    return Ok(ForkResult { run, at });
                 }
                 Err(error) if tries >= FORK_TRIES_MAX || !error.is_transient() => {
                     return Err(error.into());
@@ -130,7 +132,7 @@ impl Engine {
         }
     }
 
-    async fn past(&self, fork: &Fork) -> Result<Past, ForkError> {
+    async fn past(&self, fork: &Fork) -> Result<ParentHistory, ForkError> {
         let parent = &fork.parent;
         let history = History::read(&self.store, parent).await?;
         let history = history.ok_or_else(|| ForkError::NoRun(parent.clone()))?;
@@ -149,9 +151,9 @@ impl Engine {
         }
         let state = fold_from_start(parent, &entries, history.frame().clone())?.run;
         match entries.first().map(|entry| entry.kind.clone()) {
-            Some(Kind::RunCreated(created)) => {
+            Some(EntryKind::RunCreated(created)) => {
                 let provenance = self.provenance(parent).await?;
-                Ok(Past { history, entries, state, created, provenance })
+                Ok(ParentHistory { history, entries, state, created, provenance })
             }
             _ => Err(ForkError::NotWhole(parent.clone())),
         }
@@ -169,8 +171,8 @@ impl Engine {
         &self,
         fork: Fork,
         conversation: ConversationId,
-        past: &Past,
-        known: &Known,
+        past: &ParentHistory,
+        known: &UnsettledEffects,
         now: UtcMs,
     ) -> NewFork {
         let at_seq = past.entries.last().map_or(0, |entry| entry.seq);
@@ -181,19 +183,19 @@ impl Engine {
             && version == Some(past.created.loop_ver)
             && past.provenance == Provenance::Here;
         let said = Some(fork.word.text.clone()).filter(|text| !text.is_empty());
-        let letter = fork.letter.clone();
+        let inbox_message = fork.message.clone();
         let made = match same_loop {
             true => past.go_on(&run, fork, known, now),
             false => past.begin_again(fork, known, now),
         };
         let (new, entries) = self.as_new(run, conversation, made, now);
-        NewFork { new, origin, entries, word: said, inbox_message: letter }
+        NewFork { new, origin, entries, word: said, inbox_message }
     }
 
     /// The run that goes on in place of another, which ends in the same transaction.
     pub(crate) fn succession(
         &self,
-        from: Ended<'_>,
+        from: ForkSource<'_>,
         conversation: ConversationId,
         switch: Switch,
         now: UtcMs,
@@ -231,7 +233,7 @@ impl Engine {
 }
 
 /// A run that others go on from: its last state, in which nothing is outstanding.
-pub(crate) struct Ended<'a> {
+pub(crate) struct ForkSource<'a> {
     pub(crate) origin: ForkOrigin,
     pub(crate) created: &'a RunCreated,
     pub(crate) state: &'a AnyRun,
@@ -246,9 +248,9 @@ struct ForkedRun {
     entries: Vec<Entry>,
 }
 
-impl Past {
+impl ParentHistory {
     /// The same loop: the same entries at the same places, then a clean cut.
-    fn go_on(&self, run: &RunId, fork: Fork, known: &Known, now: UtcMs) -> ForkedRun {
+    fn go_on(&self, run: &RunId, fork: Fork, known: &UnsettledEffects, now: UtcMs) -> ForkedRun {
         let old = self.history.frame();
         let limits = fork.frame.limits;
         let frame = Frame {
@@ -282,7 +284,7 @@ impl Past {
         let mut entries: Vec<Entry> =
             self.entries[1..].iter().map(|entry| taken_over(run, entry)).collect();
         let cut = closing.into_iter().map(|(effect, kind)| (Some(effect), kind));
-        for (effect, kind) in cut.chain([(None, Kind::Forked(forked))]) {
+        for (effect, kind) in cut.chain([(None, EntryKind::Forked(forked))]) {
             let seq = i64::try_from(entries.len()).unwrap_or(i64::MAX) + 2;
             let effect = effect.map(|effect| EffectId { run: run.clone(), ..effect });
             entries.push(Entry { seq, epoch: 0, at: now, effect, kind });
@@ -291,7 +293,7 @@ impl Past {
     }
 
     /// Another loop: a run of its own that begins with what this one knew.
-    fn begin_again(&self, fork: Fork, known: &Known, now: UtcMs) -> ForkedRun {
+    fn begin_again(&self, fork: Fork, known: &UnsettledEffects, now: UtcMs) -> ForkedRun {
         let mut state = self.state.clone();
         for (effect, kind) in self.closing(known) {
             let seq = state.last_seq() + 1;
@@ -301,14 +303,14 @@ impl Past {
         known.tell(&mut goal);
         let origin = ForkOrigin { run: fork.parent, at_seq: self.state.last_seq() };
         let provenance = self.provenance;
-        let ended = Ended { origin, created: &self.created, state: &state, provenance };
+        let ended = ForkSource { origin, created: &self.created, state: &state, provenance };
         begin_again(&ended, fork.loop_name, fork.frame, goal, now)
     }
 }
 
 /// A run of its own that begins with what another one knew.
 fn begin_again(
-    from: &Ended<'_>,
+    from: &ForkSource<'_>,
     loop_name: String,
     frame: Frame,
     mut goal: Goal,
@@ -331,7 +333,7 @@ fn begin_again(
         settled: Vec::new(),
         word: Goal::default(),
     };
-    let kind = Kind::Forked(forked);
+    let kind = EntryKind::Forked(forked);
     let entries = vec![Entry { seq: 2, epoch: 0, at: now, effect: None, kind }];
     ForkedRun { created, frame, entries }
 }
@@ -345,8 +347,8 @@ fn taken_over(run: &RunId, entry: &Entry) -> Entry {
 /// Nothing may follow an ending, so a fork never has that of its parent.
 fn is_ending(entry: &Entry) -> bool {
     match &entry.kind {
-        Kind::RunFinished(_) => true,
-        Kind::MessageEmitted(message) => message.slot == "final",
+        EntryKind::RunFinished(_) => true,
+        EntryKind::MessageEmitted(message) => message.slot == "final",
         _ => false,
     }
 }

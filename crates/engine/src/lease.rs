@@ -14,7 +14,7 @@ use crate::presence;
 use crate::worker::log_orphan;
 use crate::{Engine, Signal};
 use everloop_store::{Heartbeat, Orphan, StoreError};
-use everloop_types::journal::Kind;
+use everloop_types::journal::EntryKind;
 use everloop_types::{EffectId, WorkerId};
 use std::sync::Arc;
 
@@ -51,24 +51,24 @@ impl LeaseTimes {
 
 /// Whether this process may drive. Without a cluster it always may.
 #[derive(Debug)]
-pub(crate) struct Standing {
-    state: Signal<State>,
+pub(crate) struct LeaseState {
+    state: Signal<LeaseFlags>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct State {
+struct LeaseFlags {
     /// Raised by every fence: what began before it must end.
     fences: u64,
     may_claim: bool,
 }
 
-impl Default for Standing {
+impl Default for LeaseState {
     fn default() -> Self {
-        Self { state: Signal::new(State { fences: 0, may_claim: true }) }
+        Self { state: Signal::new(LeaseFlags { fences: 0, may_claim: true }) }
     }
 }
 
-impl Standing {
+impl LeaseState {
     pub(crate) fn may_claim(&self) -> bool {
         self.state.get().may_claim
     }
@@ -202,10 +202,11 @@ impl Engine {
     async fn who_began(&self, effect: &EffectId) -> Option<WorkerId> {
         let entries = self.store.journal().entries(&effect.run, 0, usize::MAX).await.ok()?;
         let begun = entries.iter().rev().find(|entry| {
-            matches!(entry.kind, Kind::EffectStarted(_)) && entry.effect.as_ref() == Some(effect)
+            matches!(entry.kind, EntryKind::EffectStarted(_))
+                && entry.effect.as_ref() == Some(effect)
         })?;
         entries.iter().rev().find_map(|entry| match &entry.kind {
-            Kind::EpochStarted(started) if entry.epoch == begun.epoch => {
+            EntryKind::EpochStarted(started) if entry.epoch == begun.epoch => {
                 Some(started.worker.clone())
             }
             _ => None,
@@ -226,7 +227,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_fence_that_was_missed_still_counts() {
-        let standing = Standing::default();
+        let standing = LeaseState::default();
         let begun = standing.fences();
         standing.fence();
         standing.fence();

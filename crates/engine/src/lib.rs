@@ -39,35 +39,35 @@ mod worker;
 
 pub use audit::{AuditCall, Auditor};
 pub use clock::{SharedClock, SystemClock};
-pub use diff::{Differs, Divergence, Place, first_divergence, tools_after};
-pub use drive::{DriveError, Driven};
+pub use diff::{DiffPosition, DifferenceKind, Divergence, first_divergence, tools_after};
+pub use drive::{DriveEnd, DriveError};
 pub use events::{EventKind, EventNote, RunEnding, RunEvent, TokenCounts, ToolOutcome, WaitingFor};
 pub use follow::{Follower, Scope, place_to_follow_from};
-pub use fork::{Fork, ForkError, Forking};
+pub use fork::{Fork, ForkError, ForkResult};
 pub use ids::fresh_id;
 pub use lease::LeaseTimes;
 pub use membership::{Membership, MembershipPolicy};
 pub use portable::{
-    ExportError, ImportError, Parcel, export_footer, export_header, export_lines, read_export,
+    ExportError, ExportedRun, ImportError, export_footer, export_header, export_lines, read_export,
     set_unfinished_aside,
 };
 pub use project::Projector;
-pub use replay::{History, Verdict};
-pub use rules::Rules;
-pub use settle::{OpenUnknown, Settling};
+pub use replay::{History, ReplayVerdict};
+pub use rules::EngineRules;
+pub use settle::{OpenUnknown, SettleResult};
 pub use signal::Signal;
-pub use submit::{Asked, Submission};
+pub use submit::{QuestionAnswer, Submission};
 pub use view::{CallView, ChildView, MessageView, QuestionView, ReplyView, RunView};
 pub use watch::{Fragment, Update, Watch};
-pub use worker::{Report, Worker};
+pub use worker::{Worker, WorkerReport};
 
 pub use everloop_ports::{Clock, Pause};
 use everloop_ports::{Model, Registry};
 use everloop_store::{RunRow, Store};
 use everloop_types::{Frame, ModelChoice, ModelError, RunId, UtcMs, WorkerId};
 use hurry::GraceSkips;
-use lease::Standing;
-use mail::Mail;
+use lease::LeaseState;
+use mail::InboxSignals;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use watch::Watchers;
@@ -120,7 +120,7 @@ pub struct Summary<'a> {
 
 /// Who drives: a name that is new at every process start, and the build.
 #[derive(Debug, Clone)]
-pub struct Identity {
+pub struct WorkerIdentity {
     /// Never reused.
     pub worker: WorkerId,
     /// For the journal.
@@ -132,12 +132,12 @@ pub struct Engine {
     pub(crate) store: Store,
     pub(crate) environment: Arc<dyn Environment>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) identity: Identity,
-    pub(crate) rules: Rules,
+    pub(crate) identity: WorkerIdentity,
+    pub(crate) rules: EngineRules,
     pub(crate) watchers: Watchers,
-    pub(crate) mail: Mail,
+    pub(crate) mail: InboxSignals,
     pub(crate) stopping: CancellationToken,
-    pub(crate) standing: Standing,
+    pub(crate) standing: LeaseState,
     pub(crate) hurries: GraceSkips,
 }
 
@@ -147,11 +147,12 @@ impl Engine {
         store: Store,
         environment: Arc<dyn Environment>,
         clock: Arc<dyn Clock>,
-        identity: Identity,
-        rules: Rules,
+        identity: WorkerIdentity,
+        rules: EngineRules,
     ) -> Arc<Self> {
-        let (watchers, mail) = (Watchers::behind(store.redactor().clone()), Mail::default());
-        let (stopping, standing) = (CancellationToken::new(), Standing::default());
+        let (watchers, mail) =
+            (Watchers::behind(store.redactor().clone()), InboxSignals::default());
+        let (stopping, standing) = (CancellationToken::new(), LeaseState::default());
         let hurries = GraceSkips::default();
         Arc::new(Self {
             store,
@@ -181,7 +182,7 @@ impl Engine {
 
     /// Who drives here.
     #[must_use]
-    pub fn identity(&self) -> &Identity {
+    pub fn identity(&self) -> &WorkerIdentity {
         &self.identity
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The bells of the runs that are driven here, and the one of those who look for runs.
 #[derive(Debug, Default)]
-pub(crate) struct Mail {
+pub(crate) struct InboxSignals {
     bells: Mutex<BTreeMap<RunId, Arc<InboxSignal>>>,
     /// Counts how often this process has made a run ready.
     pub(crate) ready: Signal<u64>,
@@ -51,7 +51,7 @@ impl InboxSignal {
     }
 }
 
-impl Mail {
+impl InboxSignals {
     /// A new driver has a new bell: an old one may have rung for somebody who is gone.
     pub(crate) fn ear(&self, run: &RunId) -> InboxCursor {
         let bell = Arc::new(InboxSignal::default());

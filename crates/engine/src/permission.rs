@@ -29,7 +29,7 @@ pub(crate) struct PermissionFacts {
     /// What happens to calls that labels block.
     pub(crate) label_guard: Option<LabelGuard>,
     /// What a person allowed for good.
-    pub(crate) standing: StandingApproval,
+    pub(crate) standing: StandingMatch,
     /// `--yes`.
     pub(crate) approve_all: bool,
     /// What happens where a person would have to be asked.
@@ -38,7 +38,7 @@ pub(crate) struct PermissionFacts {
 
 /// What a person allowed for good. It costs a query, so it is read only where it decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum StandingApproval {
+pub(crate) enum StandingMatch {
     /// Nobody has looked.
     Unread,
     /// Nothing covers the call.
@@ -99,12 +99,12 @@ pub(crate) fn decide_permission(facts: &PermissionFacts) -> Permission {
     }
     match (granted_by, &facts.standing) {
         (Some(rule), _) => Permission::Granted(format!("rule: {rule}")),
-        (None, StandingApproval::Unread) => Permission::ReadStanding,
-        (None, StandingApproval::Found(id)) => Permission::Granted(format!("always: {id}")),
-        (None, StandingApproval::Missing) if facts.approve_all => {
+        (None, StandingMatch::Unread) => Permission::ReadStanding,
+        (None, StandingMatch::Found(id)) => Permission::Granted(format!("always: {id}")),
+        (None, StandingMatch::Missing) if facts.approve_all => {
             Permission::Granted("--yes".to_owned())
         }
-        (None, StandingApproval::Missing) => ask(facts, Concern::Call),
+        (None, StandingMatch::Missing) => ask(facts, Concern::Call),
     }
 }
 

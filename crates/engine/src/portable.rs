@@ -16,10 +16,10 @@
 mod read;
 mod sane;
 
-pub use read::{ImportError, Parcel, read_export};
+pub use read::{ExportedRun, ImportError, read_export};
 
 use crate::drive::fold_from_start;
-use everloop_store::portable::{self, PutAside, RunImport, TableRow, columns};
+use everloop_store::portable::{self, ImportQuarantine, RunImport, TableRow, columns};
 use everloop_store::{RunFilter, Store, StoreError};
 use everloop_text as text;
 use everloop_types::journal::Entry;
@@ -65,7 +65,7 @@ pub async fn export_lines(store: &Store, run: &RunId) -> Result<Vec<String>, Exp
     let rows = store.maintenance().export_run(run).await?;
     let rows = rows.ok_or_else(|| ExportError::UnderWay(run.clone()))?;
     store.maintenance().check_run(run).await?;
-    let parcel = Parcel::unchecked(run.clone(), rows);
+    let parcel = ExportedRun::unchecked(run.clone(), rows);
     let state_hash = parcel.state_hash()?;
     let mut lines: Vec<String> = parcel.rows.iter().map(line).collect();
     let digest = digest_of(&lines);
@@ -113,7 +113,7 @@ fn as_json(cell: &SqlValue) -> Value {
     }
 }
 
-impl Parcel {
+impl ExportedRun {
     /// The digest of the state that the journal folds to; `None` if it was shortened.
     fn state_hash(&self) -> Result<Option<String>, StoreError> {
         let entries = self.entries().map_err(|(_, error)| error)?;
@@ -166,7 +166,7 @@ impl Parcel {
     pub async fn import(&self, store: &Store, now: UtcMs) -> Result<RunImport, StoreError> {
         let language = self.frame()?.language;
         let message = text::run::quarantined(&HISTORY).in_lang(language);
-        let aside = PutAside { note: HISTORY.to_owned(), message, now };
+        let aside = ImportQuarantine { note: HISTORY.to_owned(), message, now };
         let aside = Some(&aside).filter(|_| !self.is_over());
         store.maintenance().import_run(&self.run, &self.rows, aside, now).await
     }

@@ -5,7 +5,7 @@ use crate::events::{EventKind, EventNote, RunEnding, RunEvent, ToolOutcome, Wait
 use crate::{Fragment, History};
 use everloop_loops::{AnyRun, spoken};
 use everloop_types::journal::{
-    EffectAttemptFailed, EffectFinished, EffectPlanned, Entry, InboxMessage, Kind, Outcome,
+    EffectAttemptFailed, EffectFinished, EffectPlanned, Entry, EntryKind, InboxMessage, Outcome,
     PlannedModelCall, PlannedToolCall, RunFinished, WaitingOn,
 };
 use everloop_types::{
@@ -82,7 +82,7 @@ impl Projector {
         let purpose = self.fold(entry);
         match &entry.kind {
             // The ending is the last event of a run.
-            Kind::RunFinished(finished) => {
+            EntryKind::RunFinished(finished) => {
                 kinds.extend(self.changes(purpose));
                 kinds.extend(self.ended(finished));
             }
@@ -119,7 +119,7 @@ impl Projector {
 
     /// A run that was not waiting and has another driver was left by the one before.
     fn recovered(&self, entry: &Entry) -> Vec<EventKind> {
-        let (Kind::EpochStarted(_), Some(state)) = (&entry.kind, &self.state) else {
+        let (EntryKind::EpochStarted(_), Some(state)) = (&entry.kind, &self.state) else {
             return Vec::new();
         };
         if entry.epoch <= 1 || state.waiting_on().is_some() {
@@ -130,7 +130,7 @@ impl Projector {
 
     /// Folds the entry; the purpose of the model call that it ends, if it ends one.
     fn fold(&mut self, entry: &Entry) -> Option<Purpose> {
-        if let Kind::RunCreated(created) = &entry.kind {
+        if let EntryKind::RunCreated(created) = &entry.kind {
             self.loop_name.clone_from(&created.loop_name);
             self.state = AnyRun::new(created, self.frame.clone()).ok();
         }
@@ -143,9 +143,10 @@ impl Projector {
             state.apply(entry);
         }
         match (&entry.kind, self.open.get(entry.effect.as_ref()?)?) {
-            (Kind::EffectFinished(_), OpenEffect { call: OpenCall::Model { purpose, .. }, .. }) => {
-                Some(*purpose)
-            }
+            (
+                EntryKind::EffectFinished(_),
+                OpenEffect { call: OpenCall::Model { purpose, .. }, .. },
+            ) => Some(*purpose),
             _ => None,
         }
     }
@@ -156,41 +157,43 @@ impl Projector {
         let call = known.and_then(OpenEffect::tool);
         let (call_id, tool) = (call.map(|call| call.id.clone()), call.map(|c| c.tool.clone()));
         let kind = match &entry.kind {
-            Kind::RunCreated(created) => EventKind::RunStarted {
+            EntryKind::RunCreated(created) => EventKind::RunStarted {
                 goal: created.goal.text.clone(),
                 loop_name: created.loop_name.clone(),
             },
-            Kind::EpochStarted(_) if entry.epoch > 1 => EventKind::RunResumed {},
-            Kind::EffectPlanned(planned) => self.planned(entry, planned),
-            Kind::EffectAttemptFailed(failed) => {
+            EntryKind::EpochStarted(_) if entry.epoch > 1 => EventKind::RunResumed {},
+            EntryKind::EffectPlanned(planned) => self.planned(entry, planned),
+            EntryKind::EffectAttemptFailed(failed) => {
                 return self.attempt_failed(entry, failed).into_iter().collect();
             }
-            Kind::EffectProbed(probed) => EventKind::ToolProbed {
+            EntryKind::EffectProbed(probed) => EventKind::ToolProbed {
                 call_id,
                 tool,
                 found: probed.found,
                 detail: probed.detail.clone(),
             },
-            Kind::EffectFinished(finished) => return self.finished(effect, finished),
-            Kind::ApprovalGiven(given) => EventKind::ToolApproved {
+            EntryKind::EffectFinished(finished) => return self.finished(effect, finished),
+            EntryKind::ApprovalGiven(given) => EventKind::ToolApproved {
                 call_id,
                 tool,
                 by: given.by.clone(),
                 releases: given.releases.clone(),
             },
-            Kind::Input(input) => received(&input.letter),
-            Kind::Waiting(waiting) => return waits(&waiting.on),
-            Kind::Forked(forked) => {
+            EntryKind::Input(input) => received(&input.message),
+            EntryKind::Waiting(waiting) => return waits(&waiting.on),
+            EntryKind::Forked(forked) => {
                 EventKind::RunForked { from: forked.from.clone(), at: forked.at_seq }
             }
-            Kind::Spawned(spawned) => EventKind::RunSpawned { parent: spawned.by.run.clone() },
-            Kind::Delegated(delegated) => EventKind::ChildStarted { child: delegated.to.clone() },
-            Kind::EpochStarted(_)
-            | Kind::ApprovalAsked(_)
-            | Kind::EffectStarted(_)
-            | Kind::MessageEmitted(_)
-            | Kind::SnapshotTaken(_)
-            | Kind::RunFinished(_) => return Vec::new(),
+            EntryKind::Spawned(spawned) => EventKind::RunSpawned { parent: spawned.by.run.clone() },
+            EntryKind::Delegated(delegated) => {
+                EventKind::ChildStarted { child: delegated.to.clone() }
+            }
+            EntryKind::EpochStarted(_)
+            | EntryKind::ApprovalAsked(_)
+            | EntryKind::EffectStarted(_)
+            | EntryKind::MessageEmitted(_)
+            | EntryKind::SnapshotTaken(_)
+            | EntryKind::RunFinished(_) => return Vec::new(),
         };
         vec![kind]
     }

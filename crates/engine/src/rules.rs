@@ -5,7 +5,7 @@ pub(crate) const ASKED_MS_MAX: u64 = 86_400_000;
 
 /// Numbers that bound the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rules {
+pub struct EngineRules {
     /// Attempts at one model call before the run is told that the model failed.
     pub model_attempts: u32,
     /// First back-off; it doubles up to `backoff_max_ms`.
@@ -27,7 +27,7 @@ pub struct Rules {
     pub owners_may_live: bool,
 }
 
-impl Default for Rules {
+impl Default for EngineRules {
     fn default() -> Self {
         Self {
             model_attempts: 12,
@@ -43,7 +43,7 @@ impl Default for Rules {
     }
 }
 
-impl Rules {
+impl EngineRules {
     /// The wait before the attempt after `failed`, at least as long as the provider asked for, and
     /// never longer than a day.
     #[must_use]
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn no_provider_makes_a_run_wait_for_longer_than_a_day() {
-        let rules = Rules::default();
+        let rules = EngineRules::default();
         for asked in [ASKED_MS_MAX + 1, 31_536_000_000, u64::MAX - 1, u64::MAX] {
             assert_eq!(rules.backoff(1, Some(asked)), ASKED_MS_MAX);
         }

@@ -12,12 +12,12 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Default)]
 pub(crate) struct Screen {
     redactor: Redactor,
-    held: Mutex<BTreeMap<EffectId, Held>>,
+    held: Mutex<BTreeMap<EffectId, HeldStreams>>,
 }
 
 /// The ends of a call's streams that were not shown yet.
 #[derive(Debug, Default)]
-struct Held {
+struct HeldStreams {
     text: String,
     reasoning: String,
     output: String,
@@ -54,7 +54,7 @@ impl Screen {
     }
 
     /// What can be shown of a stream now.
-    fn piece(&self, held: &mut Held, fragment: Fragment) -> Option<Fragment> {
+    fn piece(&self, held: &mut HeldStreams, fragment: Fragment) -> Option<Fragment> {
         let show = |end: &mut String, piece: &str| {
             end.push_str(piece);
             let mut whole = self.clean(end);
@@ -76,14 +76,16 @@ impl Screen {
 }
 
 /// Something else happened to the run: what was held back was no secret.
-fn let_all_go(all: &mut BTreeMap<EffectId, Held>, run: &RunId) -> Vec<Update> {
+fn let_all_go(all: &mut BTreeMap<EffectId, HeldStreams>, run: &RunId) -> Vec<Update> {
     let of_run: Vec<EffectId> = all.keys().filter(|effect| effect.run == *run).cloned().collect();
     of_run.iter().flat_map(|effect| let_go(all, effect)).collect()
 }
 
 /// The stream has gone on to something else: what was held back was no secret.
-fn let_go(all: &mut BTreeMap<EffectId, Held>, effect: &EffectId) -> Vec<Update> {
-    let Some(Held { text, reasoning, output }) = all.remove(effect) else { return Vec::new() };
+fn let_go(all: &mut BTreeMap<EffectId, HeldStreams>, effect: &EffectId) -> Vec<Update> {
+    let Some(HeldStreams { text, reasoning, output }) = all.remove(effect) else {
+        return Vec::new();
+    };
     let ends = [Fragment::Reasoning(reasoning), Fragment::Text(text), Fragment::Output(output)];
     let ends = ends.into_iter().filter(|end| !is_empty(end));
     ends.map(|end| Update::Delta(effect.clone(), end)).collect()

@@ -8,12 +8,14 @@
 //! Deliberately absent: a change of the run's status. It ended `unsettled`, whatever is known now.
 
 use crate::fork::Provenance;
-use crate::{Asked, Engine, History};
-use everloop_loops::{CallStage, OpenToolCall, Unknown};
+use crate::{Engine, History, QuestionAnswer};
+use everloop_loops::{CallStage, OpenToolCall, UnknownEffect};
 use everloop_ports::Probe;
-use everloop_store::{Sent, Settlement, StoreError};
-use everloop_types::journal::{EffectStarted, Entry, Kind, Outcome, Waiting, WaitingOn};
-use everloop_types::{EffectId, Ending, Question, QuestionKind, RunId, Settled, ToolCall, UtcMs};
+use everloop_store::{InboxSendResult, Settlement, StoreError};
+use everloop_types::journal::{EffectStarted, Entry, EntryKind, Outcome, Waiting, WaitingOn};
+use everloop_types::{
+    EffectId, Ending, Question, QuestionKind, RunId, SettledOutcome, ToolCall, UtcMs,
+};
 
 /// An effect whose outcome is unknown in the journal, and what is known of it since.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +36,7 @@ pub struct OpenUnknown {
 
 /// What became of a settlement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Settling {
+pub enum SettleResult {
     /// It is written down.
     Written,
     /// It is in the run's inbox, as the answer to its question; the run goes on with it.
@@ -58,11 +60,12 @@ impl History {
         let asked = state.open_tool_calls().iter().filter_map(asked_to_settle);
         let unaccounted = state.unaccounted();
         let asked: Vec<Question> = asked.cloned().collect();
-        let question = |unknown: &Unknown| {
+        let question = |unknown: &UnknownEffect| {
             asked.iter().find(|question| question.call == unknown.call.id).cloned()
         };
-        let in_ledger =
-            |unknown: &Unknown| state.unknowns().iter().any(|known| known.effect == unknown.effect);
+        let in_ledger = |unknown: &UnknownEffect| {
+            state.unknowns().iter().any(|known| known.effect == unknown.effect)
+        };
         let settled = |effect: &EffectId| settlements.iter().find(|one| one.effect == *effect);
         Ok(unaccounted
             .into_iter()
@@ -79,7 +82,7 @@ impl History {
             .collect())
     }
 
-    fn unknown_since(&self, unknown: &Unknown) -> UtcMs {
+    fn unknown_since(&self, unknown: &UnknownEffect) -> UtcMs {
         let found = self.entries.iter().rev().find(|entry| says_unknown(entry, unknown));
         found.map_or(0, |entry| entry.at)
     }
@@ -87,7 +90,9 @@ impl History {
     /// The last intent of an effect.
     fn intent(&self, effect: &EffectId) -> Option<&EffectStarted> {
         self.entries.iter().rev().find_map(|entry| match &entry.kind {
-            Kind::EffectStarted(started) if entry.effect.as_ref() == Some(effect) => Some(started),
+            EntryKind::EffectStarted(started) if entry.effect.as_ref() == Some(effect) => {
+                Some(started)
+            }
             _ => None,
         })
     }
@@ -101,14 +106,14 @@ fn asked_to_settle(open: &OpenToolCall) -> Option<&Question> {
     }
 }
 
-fn says_unknown(entry: &Entry, unknown: &Unknown) -> bool {
+fn says_unknown(entry: &Entry, unknown: &UnknownEffect) -> bool {
     match &entry.kind {
-        Kind::EffectFinished(finished) => {
+        EntryKind::EffectFinished(finished) => {
             entry.effect.as_ref() == Some(&unknown.effect)
                 && matches!(&finished.outcome, Outcome::Observed(seen)
                     if seen.ending == Ending::Unknown)
         }
-        Kind::Waiting(Waiting { on: WaitingOn::Person { question }, .. }) => {
+        EntryKind::Waiting(Waiting { on: WaitingOn::Person { question }, .. }) => {
             question.kind == QuestionKind::Settle && question.call == unknown.call.id
         }
         _ => false,
@@ -132,28 +137,32 @@ impl Engine {
     pub async fn settle(
         &self,
         effect: &EffectId,
-        settled: Settled,
+        settled: SettledOutcome,
         by: &str,
-    ) -> Result<Settling, StoreError> {
+    ) -> Result<SettleResult, StoreError> {
         let open = self.open_unknowns(&effect.run).await?;
         let Some(open) = open.into_iter().find(|open| open.effect == *effect) else {
-            return Ok(Settling::NotOpen);
+            return Ok(SettleResult::NotOpen);
         };
         let by = by.to_owned();
         if let Some(question) = open.question {
             let text = settled.as_str().to_owned();
-            let sent = self.answer(&effect.run, Asked { question: question.id, text, by }).await?;
+            let sent = self
+                .answer(&effect.run, QuestionAnswer { question: question.id, text, by })
+                .await?;
             return Ok(match sent {
-                Sent::Accepted => Settling::Answered,
-                Sent::AlreadySent | Sent::Finished(_) | Sent::NoSuchRun => Settling::Already(None),
+                InboxSendResult::Accepted => SettleResult::Answered,
+                InboxSendResult::AlreadySent
+                | InboxSendResult::Finished(_)
+                | InboxSendResult::NoSuchRun => SettleResult::Already(None),
             });
         }
         let settlement = Settlement { effect: effect.clone(), settled, by, at: self.clock.now() };
         match self.store.journal().settle(&settlement).await? {
-            true => Ok(Settling::Written),
+            true => Ok(SettleResult::Written),
             false => {
                 let all = self.store.journal().settlements(&effect.run).await?;
-                Ok(Settling::Already(all.into_iter().find(|one| one.effect == *effect)))
+                Ok(SettleResult::Already(all.into_iter().find(|one| one.effect == *effect)))
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::drive::log::log_store_retry;
 use crate::{Engine, fresh_id};
 use everloop_loops::AnyRun;
-use everloop_store::{Created, NewRun, Sent, StoreError};
+use everloop_store::{InboxSendResult, NewRun, RunCreation, StoreError};
 use everloop_types::journal::{InboxMessage, RunCreated, Switch};
 use everloop_types::{ConversationId, Frame, Goal, RunId, digest_json};
 use tracing::info;
@@ -26,7 +26,7 @@ pub struct Submission {
 
 /// The answer to an open question.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct QuestionAnswer {
     /// The question's id.
     pub question: String,
     /// The answer.
@@ -79,13 +79,13 @@ impl Engine {
         let mut tries = 0;
         loop {
             match self.store.queue().create_run(&new).await {
-                Ok(Created::New) => {
+                Ok(RunCreation::New) => {
                     let RunCreated { goal, loop_name, .. } = &new.created;
                     info!(run = %run, "loop" = loop_name, content.goal = ?goal, "run created");
                     self.mail.call_workers();
                     return Ok(run);
                 }
-                Ok(Created::Existing(earlier)) => return Ok(earlier),
+                Ok(RunCreation::Existing(earlier)) => return Ok(earlier),
                 Err(error) if tries >= SUBMIT_TRIES_MAX || !error.is_transient() => {
                     return Err(error);
                 }
@@ -102,9 +102,13 @@ impl Engine {
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn answer(&self, run: &RunId, answer: Asked) -> Result<Sent, StoreError> {
+    pub async fn answer(
+        &self,
+        run: &RunId,
+        answer: QuestionAnswer,
+    ) -> Result<InboxSendResult, StoreError> {
         let dedupe = answer.question.clone();
-        let Asked { question, text, by } = answer;
+        let QuestionAnswer { question, text, by } = answer;
         self.send(run, &dedupe, &InboxMessage::Answer { question, text, by }).await
     }
 
@@ -112,7 +116,7 @@ impl Engine {
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn cancel(&self, run: &RunId, by: &str) -> Result<Sent, StoreError> {
+    pub async fn cancel(&self, run: &RunId, by: &str) -> Result<InboxSendResult, StoreError> {
         self.send(run, "cancel", &InboxMessage::Cancel { by: by.to_owned() }).await
     }
 
@@ -127,7 +131,7 @@ impl Engine {
         loop_name: &str,
         frame: &Frame,
         context: String,
-    ) -> Result<(RunId, Sent), StoreError> {
+    ) -> Result<(RunId, InboxSendResult), StoreError> {
         let to = RunId::new(fresh_id("run_", self.clock.now()));
         let frame = serde_json::to_value(frame).unwrap_or_default();
         let loop_name = loop_name.to_owned();
@@ -155,7 +159,7 @@ impl Engine {
         run: &RunId,
         dedupe: &str,
         letter: &InboxMessage,
-    ) -> Result<Sent, StoreError> {
+    ) -> Result<InboxSendResult, StoreError> {
         let sent = self.store.inbox().send(run, dedupe, letter, self.clock.now()).await?;
         self.mail.ring(run);
         self.mail.call_workers();

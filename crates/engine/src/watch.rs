@@ -56,7 +56,7 @@ pub struct Watch(Receiver<Arc<Update>>);
 
 /// What a watcher finds when it looks.
 #[derive(Debug)]
-pub(crate) enum Watched {
+pub(crate) enum WatchPoll {
     Update(Arc<Update>),
     /// Some updates were dropped because this watcher was too slow.
     Missed,
@@ -90,20 +90,20 @@ impl Watch {
     }
 
     /// The next update, or that some are missing. Dropping the future loses nothing.
-    pub(crate) async fn watched(&mut self) -> Watched {
+    pub(crate) async fn watched(&mut self) -> WatchPoll {
         match self.0.recv().await {
-            Ok(update) => Watched::Update(update),
-            Err(RecvError::Lagged(_)) => Watched::Missed,
-            Err(RecvError::Closed) => Watched::Nothing,
+            Ok(update) => WatchPoll::Update(update),
+            Err(RecvError::Lagged(_)) => WatchPoll::Missed,
+            Err(RecvError::Closed) => WatchPoll::Nothing,
         }
     }
 
     /// What is there now.
-    pub(crate) fn watched_now(&mut self) -> Watched {
+    pub(crate) fn watched_now(&mut self) -> WatchPoll {
         match self.0.try_recv() {
-            Ok(update) => Watched::Update(update),
-            Err(TryRecvError::Lagged(_)) => Watched::Missed,
-            Err(TryRecvError::Empty | TryRecvError::Closed) => Watched::Nothing,
+            Ok(update) => WatchPoll::Update(update),
+            Err(TryRecvError::Lagged(_)) => WatchPoll::Missed,
+            Err(TryRecvError::Empty | TryRecvError::Closed) => WatchPoll::Nothing,
         }
     }
 }

@@ -1,10 +1,10 @@
 //! A worker: claims what is ready, drives it, many runs at once.
 
 use crate::drive::log::log_store_retry;
-use crate::{DriveError, Driven, Engine, LeaseTimes};
-use everloop_store::{ChildReport, Claim, LastWord, Orphan, StoreError};
+use crate::{DriveEnd, DriveError, Engine, LeaseTimes};
+use everloop_store::{ChildReport, Claim, FinalMessage, Orphan, StoreError};
 use everloop_text as text;
-use everloop_types::journal::{ChildEnded, Used};
+use everloop_types::journal::{BudgetUse, ChildEnded};
 use everloop_types::{Labels, RunId, Status, Usage, UtcMs};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,27 +19,27 @@ const NEWER_PAUSE_MS: u64 = 60_000;
 pub struct Worker {
     engine: Arc<Engine>,
     most: usize,
-    driving: JoinSet<Result<Driven, DriveError>>,
+    driving: JoinSet<Result<DriveEnd, DriveError>>,
     claims: BTreeMap<Id, Claim>,
     /// Claims that nobody drives any more and that could not be given back yet.
-    loose: Vec<(Claim, Blame)>,
+    loose: Vec<(Claim, FailureCause)>,
     /// When the last run that was given back is ready again.
     ready_at: UtcMs,
     /// Whether runs may have been claimed without our hearing of it.
     unsure: bool,
-    reaping: Option<Reaping>,
+    reaping: Option<ReapSchedule>,
 }
 
 /// When a worker looks for the dead. On a database that is its own it need not.
 #[derive(Debug, Clone, Copy)]
-struct Reaping {
+struct ReapSchedule {
     every_ms: u64,
     due_at: u64,
 }
 
 /// Whose fault it is that a run was not driven further.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Blame {
+enum FailureCause {
     /// The run's own: after five times in a row it is put aside.
     Run,
     /// The store's: the run waits a moment.
@@ -50,11 +50,11 @@ enum Blame {
 
 /// What a worker has to say.
 #[derive(Debug)]
-pub enum Report {
+pub enum WorkerReport {
     /// A run was taken up.
     Claimed(RunId),
     /// A run ended or waits.
-    Driven(RunId, Driven),
+    Driven(RunId, DriveEnd),
     /// A run could not be driven now.
     Failed(RunId, DriveError),
     /// A run took its driver down with it, and was put back.
@@ -77,7 +77,7 @@ impl Worker {
     /// A worker among others: it puts back the runs of those who died.
     #[must_use]
     pub fn reaping(mut self, times: LeaseTimes) -> Self {
-        self.reaping = Some(Reaping { every_ms: times.beat_ms(), due_at: 0 });
+        self.reaping = Some(ReapSchedule { every_ms: times.beat_ms(), due_at: 0 });
         self
     }
 
@@ -87,7 +87,7 @@ impl Worker {
     ///
     /// # Errors
     /// If the store cannot be used any more.
-    pub async fn work(&mut self, mut report: impl FnMut(Report)) -> Result<(), StoreError> {
+    pub async fn work(&mut self, mut report: impl FnMut(WorkerReport)) -> Result<(), StoreError> {
         let stopping = self.engine.stopping.clone();
         while !stopping.is_cancelled() {
             let called = self.engine.mail.ready.get();
@@ -109,12 +109,12 @@ impl Worker {
     ///
     /// # Errors
     /// If the store cannot be used any more.
-    pub async fn drain(&mut self, mut report: impl FnMut(Report)) -> Result<(), StoreError> {
+    pub async fn drain(&mut self, mut report: impl FnMut(WorkerReport)) -> Result<(), StoreError> {
         loop {
             let claimed = self.look(&mut report).await?;
             match self.driving.join_next_with_id().await {
                 Some(ended) => self.ended(ended, &mut report),
-                None if claimed == Claimed::Nothing && !self.expects_more() => return Ok(()),
+                None if claimed == ClaimResult::Nothing && !self.expects_more() => return Ok(()),
                 None => idle(&self.engine).await,
             }
         }
@@ -125,12 +125,15 @@ impl Worker {
     }
 
     /// Gives back what is loose and claims what is ready; waits a moment if the store fails.
-    async fn look(&mut self, report: &mut impl FnMut(Report)) -> Result<Claimed, StoreError> {
+    async fn look(
+        &mut self,
+        report: &mut impl FnMut(WorkerReport),
+    ) -> Result<ClaimResult, StoreError> {
         match self.reconcile_then_claim(report).await {
             Err(error) if error.is_transient() => {
                 log_store_retry(&error);
                 self.engine.clock.pause(STORE_PAUSE_MS).await;
-                Ok(Claimed::Unknown)
+                Ok(ClaimResult::Unknown)
             }
             looked => looked,
         }
@@ -138,14 +141,14 @@ impl Worker {
 
     async fn reconcile_then_claim(
         &mut self,
-        report: &mut impl FnMut(Report),
-    ) -> Result<Claimed, StoreError> {
+        report: &mut impl FnMut(WorkerReport),
+    ) -> Result<ClaimResult, StoreError> {
         self.settle_loose(report).await?;
         self.reap(report).await?;
         self.claim(report).await
     }
 
-    async fn reap(&mut self, report: &mut impl FnMut(Report)) -> Result<(), StoreError> {
+    async fn reap(&mut self, report: &mut impl FnMut(WorkerReport)) -> Result<(), StoreError> {
         let now = self.engine.clock.since_boot_ms();
         let Some(reaping) = self.reaping.as_mut().filter(|reaping| reaping.due_at <= now) else {
             return Ok(());
@@ -154,17 +157,20 @@ impl Worker {
         // A claim may also come true after the look that followed its error.
         self.unsure = true;
         for orphan in self.engine.reap().await? {
-            report(Report::TookUp(orphan));
+            report(WorkerReport::TookUp(orphan));
         }
         Ok(())
     }
 
-    async fn claim(&mut self, report: &mut impl FnMut(Report)) -> Result<Claimed, StoreError> {
+    async fn claim(
+        &mut self,
+        report: &mut impl FnMut(WorkerReport),
+    ) -> Result<ClaimResult, StoreError> {
         let free = self.most.saturating_sub(self.driving.len());
         if free == 0 || !self.engine.standing.may_claim() {
-            return Ok(Claimed::Nothing);
+            return Ok(ClaimResult::Nothing);
         }
-        let mut claimed = Claimed::Nothing;
+        let mut claimed = ClaimResult::Nothing;
         if self.unsure {
             let claims = self.orphaned_claims().await?;
             claimed = self.take_on(claims, report).or(claimed);
@@ -177,10 +183,14 @@ impl Worker {
         Ok(self.take_on(claims, report).or(claimed))
     }
 
-    fn take_on(&mut self, claims: Vec<Claim>, report: &mut impl FnMut(Report)) -> Claimed {
-        let claimed = if claims.is_empty() { Claimed::Nothing } else { Claimed::Something };
+    fn take_on(
+        &mut self,
+        claims: Vec<Claim>,
+        report: &mut impl FnMut(WorkerReport),
+    ) -> ClaimResult {
+        let claimed = if claims.is_empty() { ClaimResult::Nothing } else { ClaimResult::Something };
         for claim in claims {
-            report(Report::Claimed(claim.run.clone()));
+            report(WorkerReport::Claimed(claim.run.clone()));
             let (engine, held) = (self.engine.clone(), claim.clone());
             let task = self.driving.spawn(async move { engine.drive(claim).await });
             self.claims.insert(task.id(), held);
@@ -205,8 +215,8 @@ impl Worker {
     /// A driver that panicked must not take the worker along, nor be tried for ever.
     fn ended(
         &mut self,
-        ended: Result<(Id, Result<Driven, DriveError>), JoinError>,
-        report: &mut impl FnMut(Report),
+        ended: Result<(Id, Result<DriveEnd, DriveError>), JoinError>,
+        report: &mut impl FnMut(WorkerReport),
     ) {
         let id = match &ended {
             Ok((id, _)) => *id,
@@ -215,49 +225,52 @@ impl Worker {
         let Some(claim) = self.claims.remove(&id) else { return };
         let run = claim.run.clone();
         match ended {
-            Ok((_, Ok(driven))) => report(Report::Driven(run, driven)),
+            Ok((_, Ok(driven))) => report(WorkerReport::Driven(run, driven)),
             Ok((_, Err(error))) => {
                 match &error {
                     DriveError::Store { source, .. } if !source.is_transient() => {
-                        self.loose.push((claim, Blame::Run));
+                        self.loose.push((claim, FailureCause::Run));
                     }
                     // Giving back does nothing where the lease is really lost.
                     DriveError::Store { .. } | DriveError::LeaseLost(_) => {
-                        self.loose.push((claim, Blame::Store));
+                        self.loose.push((claim, FailureCause::Store));
                     }
                     // Among others there may be a newer program; alone there is nobody else.
                     DriveError::Newer { .. } if self.reaping.is_some() => {
-                        self.loose.push((claim, Blame::Program));
+                        self.loose.push((claim, FailureCause::Program));
                     }
                     DriveError::Quarantined { .. } | DriveError::Newer { .. } => {}
                 }
-                report(Report::Failed(run, error));
+                report(WorkerReport::Failed(run, error));
             }
             Err(_) => {
                 tracing::error!(run = %run, "driver panicked");
-                self.loose.push((claim, Blame::Run));
-                report(Report::Stalled(run));
+                self.loose.push((claim, FailureCause::Run));
+                report(WorkerReport::Stalled(run));
             }
         }
     }
 
-    async fn settle_loose(&mut self, report: &mut impl FnMut(Report)) -> Result<(), StoreError> {
+    async fn settle_loose(
+        &mut self,
+        report: &mut impl FnMut(WorkerReport),
+    ) -> Result<(), StoreError> {
         while let Some((claim, blame)) = self.loose.first().cloned() {
             let (engine, now) = (&self.engine, self.engine.clock.now());
             match blame {
-                Blame::Store => {
+                FailureCause::Store => {
                     let wake_at = now.saturating_add_unsigned(STORE_PAUSE_MS);
                     engine.store.queue().release(&claim, wake_at).await?;
                     self.ready_at = self.ready_at.max(wake_at);
                 }
-                Blame::Program => {
+                FailureCause::Program => {
                     let wake_at = now.saturating_add_unsigned(NEWER_PAUSE_MS);
                     engine.store.queue().release(&claim, wake_at).await?;
                 }
-                Blame::Run => {
+                FailureCause::Run => {
                     engine.store.queue().stalled(&claim, now).await?;
                     if engine.speak_for_quarantined(&claim.run).await? {
-                        report(Report::PutAside(claim.run.clone()));
+                        report(WorkerReport::PutAside(claim.run.clone()));
                     }
                 }
             }
@@ -293,14 +306,14 @@ async fn idle_until_called(engine: &Engine, called: u64) {
 
 /// Whether anything was claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Claimed {
+enum ClaimResult {
     Something,
     Nothing,
     /// The store failed.
     Unknown,
 }
 
-impl Claimed {
+impl ClaimResult {
     fn or(self, other: Self) -> Self {
         if self == Self::Something { self } else { other }
     }
@@ -326,11 +339,11 @@ impl Engine {
         &self,
         run: &RunId,
         message: String,
-    ) -> Result<LastWord, StoreError> {
+    ) -> Result<FinalMessage, StoreError> {
         let Some(to) = self.store.runs().parent(run).await? else { return Ok(message.into()) };
         let frame = self.store.journal().frame(run).await.ok().flatten();
         let had = frame.map(|frame| frame.limits.budget);
-        let used = had.map_or_else(Used::default, |had| Used {
+        let used = had.map_or_else(BudgetUse::default, |had| BudgetUse {
             model_calls: had.model_calls,
             tool_calls: had.tool_calls,
             usage: Usage { input_tokens: had.tokens, ..Usage::default() },
@@ -339,7 +352,7 @@ impl Engine {
         let (child, text) = (run.clone(), message.clone());
         let (status, labels) = (Status::Quarantined, Labels::ALL);
         let ended = ChildEnded { child, status, text, used, labels };
-        Ok(LastWord { message, report: Some(ChildReport { to, ended }) })
+        Ok(FinalMessage { message, report: Some(ChildReport { to, ended }) })
     }
 
     /// A run that was put aside ends in words like any other. Tells whether it was put aside.

@@ -4,7 +4,7 @@ use everloop_types::{OutputSchema, ToolChoice, ToolSpec};
 
 /// All of a request but its messages.
 #[derive(Clone, Copy)]
-pub struct Ask<'a> {
+pub struct RequestParts<'a> {
     /// The model's name.
     pub model: &'a str,
     /// The tools on offer.
@@ -20,4 +20,4 @@ pub struct Ask<'a> {
 }
 
 /// A last user message that is sent but belongs to no transcript.
-pub type Extra<'a> = Option<&'a str>;
+pub type ExtraMessage<'a> = Option<&'a str>;

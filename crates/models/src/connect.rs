@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// Why a name does not lead to a model.
 #[derive(Debug, thiserror::Error)]
-pub enum ConnectError {
+pub enum ModelConnectError {
     /// There is no slash in the name, or nothing on one side of it.
     #[error("model name `{name}` has no provider: write provider/model, such as openai/gpt-4o")]
     NoProvider {
@@ -69,17 +69,20 @@ pub enum ConnectError {
 ///
 /// # Errors
 /// When the name, the address or the script cannot be used. Nothing is sent yet.
-pub fn connect(name: &str, endpoint: Endpoint) -> Result<(Arc<dyn Model>, String), ConnectError> {
+pub fn connect(
+    name: &str,
+    endpoint: Endpoint,
+) -> Result<(Arc<dyn Model>, String), ModelConnectError> {
     let (provider, model) = match name.split_once('/') {
         Some((provider, model)) if !provider.is_empty() && !model.is_empty() => (provider, model),
-        _ => return Err(ConnectError::NoProvider { name: name.to_owned() }),
+        _ => return Err(ModelConnectError::NoProvider { name: name.to_owned() }),
     };
     let answerer: Arc<dyn Model> = if provider == "scripted" {
         Arc::new(ScriptedModel::from_file(model)?)
     } else if let Some(format) = format_of(provider) {
         (format.connect)(endpoint)?
     } else if endpoint.base_url.is_empty() && quirks::of(provider).is_none() {
-        return Err(ConnectError::NoBaseUrl { provider: provider.to_owned() });
+        return Err(ModelConnectError::NoBaseUrl { provider: provider.to_owned() });
     } else {
         Arc::new(OpenAi::of(provider, endpoint)?)
     };

@@ -1,6 +1,6 @@
 //! Where a provider is, and how long we wait for it.
 
-use crate::{Knowledge, Secret};
+use crate::{ModelKnowledge, Secret};
 
 /// Where a provider is, and how long we wait for it.
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub struct Endpoint {
     /// Most bytes of text, reasoning and calls in one reply.
     pub reply_bytes_max: usize,
     /// What is known about the model there, and what was set for it.
-    pub knowledge: Knowledge,
+    pub knowledge: ModelKnowledge,
 }
 
 impl Default for Endpoint {
@@ -24,7 +24,7 @@ impl Default for Endpoint {
             api_key: None,
             timeouts: Timeouts::default(),
             reply_bytes_max: 8 << 20,
-            knowledge: Knowledge::default(),
+            knowledge: ModelKnowledge::default(),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! what was wrong and asks again; that next request goes the other way.
 
 use crate::told;
-use crate::wire::Fault;
+use crate::wire::WireFault;
 use everloop_types::{
     CallId, ModelError, ModelErrorKind, OutputSchema, Reply, StopCause, ToolCall, ToolChoice,
     ToolSpec, schema_text,
@@ -65,7 +65,7 @@ pub(crate) fn reply_text(mut reply: Reply, tool: &ToolSpec) -> Reply {
 
 /// Whether the endpoint did not do as it was told. An empty reply is how llama.cpp ignores a forced
 /// call.
-pub(crate) fn ignored(reply: &Result<Reply, Fault>, wanted: &[&ToolSpec]) -> bool {
+pub(crate) fn ignored(reply: &Result<Reply, WireFault>, wanted: &[&ToolSpec]) -> bool {
     match reply {
         Ok(reply) => !reply.calls.iter().any(|call| wanted.iter().any(|t| t.name == call.tool)),
         Err(fault) => fault.error.kind == ModelErrorKind::Empty,

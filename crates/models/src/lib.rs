@@ -35,13 +35,13 @@ mod way;
 mod wire;
 mod written;
 
-pub use ask::{Ask, Extra};
-pub use connect::{ConnectError, KnownProvider, connect, key_variables, providers, usual_url};
-pub use counted::{Counted, count_tokens};
+pub use ask::{ExtraMessage, RequestParts};
+pub use connect::{KnownProvider, ModelConnectError, connect, key_variables, providers, usual_url};
+pub use counted::{CountingModel, count_tokens};
 pub use endpoint::{Endpoint, Timeouts};
 pub use list::{list_models, list_models_of};
 pub use openai::codec;
 pub use openai::{OPENAI_URL, OpenAi, usual_way};
-pub use scripted::{Scripted, ScriptedModel, SeenRequest};
+pub use scripted::{ScriptedModel, ScriptedReply, SeenRequest};
 pub use secret::Secret;
-pub use way::{CallWay, Knowledge, Known, Notes};
+pub use way::{CallWay, ModelKnowledge, ModelTraits, TraitStore};

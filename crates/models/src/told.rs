@@ -15,7 +15,7 @@ mod stream;
 mod transcript;
 
 pub(crate) use read::read;
-pub(crate) use stream::Stream;
+pub(crate) use stream::EmulatedStream;
 pub(crate) use transcript::spoken;
 
 use crate::CallWay;

@@ -4,7 +4,7 @@
 //!   set by the user ──► found out (tested, or seen in a reply) ──► the provider's usual way
 //! ```
 //!
-//! Deliberately absent: where it is kept. The program that connects a model brings [`Notes`].
+//! Deliberately absent: where it is kept. The program that connects a model brings [`TraitStore`].
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -43,7 +43,7 @@ impl CallWay {
 /// What was found out about a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Known {
+pub struct ModelTraits {
     /// How it calls tools, if that is not the usual way of its provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<CallWay>,
@@ -57,24 +57,24 @@ pub struct Known {
 
 /// Where that is kept between processes. Called seldom: when a model is connected, and when
 /// something new was found out.
-pub trait Notes: Send + Sync {
+pub trait TraitStore: Send + Sync {
     /// What is known.
-    fn read(&self) -> Known;
+    fn read(&self) -> ModelTraits;
 
     /// Keeps what a reply has shown.
-    fn write(&self, known: Known);
+    fn write(&self, known: ModelTraits);
 }
 
 /// What is known about the model behind an endpoint, and what the user has set.
 #[derive(Clone, Default)]
-pub struct Knowledge {
+pub struct ModelKnowledge {
     /// The way that the user has chosen.
     pub set: Option<CallWay>,
     /// Where the rest is kept; without it, this process finds it out for itself.
-    pub notes: Option<Arc<dyn Notes>>,
+    pub notes: Option<Arc<dyn TraitStore>>,
 }
 
-impl fmt::Debug for Knowledge {
+impl fmt::Debug for ModelKnowledge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Knowledge").field("set", &self.set).finish_non_exhaustive()
     }
@@ -82,18 +82,18 @@ impl fmt::Debug for Knowledge {
 
 /// The same, as it is used while the model is connected.
 #[derive(Debug)]
-pub(crate) struct Learning {
-    from: Knowledge,
-    known: Mutex<Known>,
+pub(crate) struct TraitCache {
+    from: ModelKnowledge,
+    known: Mutex<ModelTraits>,
 }
 
-impl Learning {
-    pub(crate) fn new(from: Knowledge) -> Self {
+impl TraitCache {
+    pub(crate) fn new(from: ModelKnowledge) -> Self {
         let known = from.notes.as_ref().map(|notes| notes.read()).unwrap_or_default();
         Self { from, known: Mutex::new(known) }
     }
 
-    pub(crate) fn known(&self) -> Known {
+    pub(crate) fn known(&self) -> ModelTraits {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -103,7 +103,7 @@ impl Learning {
     }
 
     /// Takes in something new, and keeps it.
-    pub(crate) fn learn(&self, change: impl FnOnce(&mut Known)) {
+    pub(crate) fn learn(&self, change: impl FnOnce(&mut ModelTraits)) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let before = *known;
         change(&mut known);

@@ -24,10 +24,10 @@ pub use clock::{Clock, Pause};
 pub use delegate::DelegateArgs;
 pub use delivery::{Deliver, Delivery};
 pub use marks::{BY_OTHERS, FROM_THE_WEB};
-pub use model::{Asking, Delta, Model, OnDelta, Request};
-pub use prompt::{Rendered, WirePrompt};
+pub use model::{Delta, Model, ModelFuture, OnDelta, Request};
+pub use prompt::{RenderedMessages, WirePrompt};
 pub use registry::Registry;
 pub use tool::{
-    AnyTool, Boxed, CallContext, CallPolicy, Done, Intent, OnOutput, Outgoing, Probe, Tool,
-    Transient, UnsandboxedReason, erase,
+    AnyTool, BoxFuture, CallContext, CallPolicy, Intent, OnOutput, Outgoing, Probe, Tool,
+    ToolReturn, TransientToolError, UnsandboxedReason, erase,
 };

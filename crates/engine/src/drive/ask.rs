@@ -1,16 +1,16 @@
 //! People: their letters, what they are asked, their answers. Their permission is in `permit`.
 
-use super::{DriveError, Driven, Driver, Flow};
+use super::{DriveEnd, DriveError, Driver, LoopFlow};
 use everloop_loops::{CallStage, OpenToolCall};
 use everloop_store::{NewMessage, NextStatus, TakenMessage};
 use everloop_text as text;
 use everloop_text::Told;
-use everloop_types::journal::{InboxMessage, Input, Kind, Waiting, WaitingOn};
+use everloop_types::journal::{EntryKind, InboxMessage, Input, Waiting, WaitingOn};
 use everloop_types::{Ending, Lang, Observation, Question, QuestionKind, ToolCall, Words};
 
 /// What the inbox held.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Mail {
+pub(super) enum InboxNews {
     Nothing,
     Cancel,
 }
@@ -18,36 +18,36 @@ pub(super) enum Mail {
 impl Driver<'_> {
     /// Notes every letter that has come, and what it settles. Marked as taken in the same
     /// transaction.
-    pub(super) async fn take_mail(&mut self) -> Result<Mail, DriveError> {
+    pub(super) async fn take_mail(&mut self) -> Result<InboxNews, DriveError> {
         match self.ear.news() {
             Some(rings) => self.read_mail(rings).await,
-            None => Ok(Mail::Nothing),
+            None => Ok(InboxNews::Nothing),
         }
     }
 
     /// Takes what lies in the inbox, though the bell may not have rung for it here.
-    pub(super) async fn read_mail(&mut self, rings: u64) -> Result<Mail, DriveError> {
+    pub(super) async fn read_mail(&mut self, rings: u64) -> Result<InboxNews, DriveError> {
         let unread = self.engine.store.inbox().unread(&self.claim.run).await;
         let unread = unread.map_err(|source| self.failed(source))?;
         self.claim.inbox_ctr = unread.inbox_ctr;
         self.ear.heard = rings;
         let already: Vec<String> = self.pending.taken.iter().map(|t| t.dedupe.clone()).collect();
-        let mut mail = Mail::Nothing;
-        for (dedupe, letter) in unread.messages {
+        let mut mail = InboxNews::Nothing;
+        for (dedupe, message) in unread.messages {
             if already.contains(&dedupe) {
                 continue;
             }
-            if matches!(letter, InboxMessage::Cancel { .. }) && !self.plant_deafness() {
-                mail = Mail::Cancel;
+            if matches!(message, InboxMessage::Cancel { .. }) && !self.plant_deafness() {
+                mail = InboxNews::Cancel;
             }
             // Nobody goes on in place of a run that was canceled first.
-            if matches!(letter, InboxMessage::Switch(_)) && mail == Mail::Cancel {
+            if matches!(message, InboxMessage::Switch(_)) && mail == InboxNews::Cancel {
                 continue;
             }
             let draft = self.pending.drafts.len();
             self.pending.taken.push(TakenMessage { dedupe: dedupe.clone(), draft });
-            self.note(None, Kind::Input(Input { dedupe, letter: letter.clone() }));
-            match letter {
+            self.note(None, EntryKind::Input(Input { dedupe, message: message.clone() }));
+            match message {
                 InboxMessage::Answer { question, text, by } => {
                     self.take_answer(&question, &text, by)
                 }
@@ -90,7 +90,7 @@ impl Driver<'_> {
         open: &OpenToolCall,
         call: &ToolCall,
         text: String,
-    ) -> Result<Flow, DriveError> {
+    ) -> Result<LoopFlow, DriveError> {
         let asked = match without_prefix(&text) {
             "" => text::confirm::missing().words(),
             said => Words::Said(said.to_owned()),
@@ -106,7 +106,7 @@ impl Driver<'_> {
         &mut self,
         open: &OpenToolCall,
         call: &ToolCall,
-    ) -> Result<Flow, DriveError> {
+    ) -> Result<LoopFlow, DriveError> {
         let words =
             text::settle::question(&call.tool, &everloop_types::visible_call(&call.args)).words();
         self.question(open, QuestionKind::Settle, call, call.args.clone(), &words).await
@@ -119,7 +119,7 @@ impl Driver<'_> {
         call: &ToolCall,
         text: String,
         words: &Words,
-    ) -> Result<Flow, DriveError> {
+    ) -> Result<LoopFlow, DriveError> {
         let word = match kind {
             QuestionKind::Ask => "ask",
             QuestionKind::Approve => "approve",
@@ -135,7 +135,7 @@ impl Driver<'_> {
         call: &ToolCall,
         text: String,
         words: &Words,
-    ) -> Result<Flow, DriveError> {
+    ) -> Result<LoopFlow, DriveError> {
         let question = Question { id: id.clone(), kind, call: call.id.clone(), text };
         self.emit(format!("ask:{id}"), words);
         self.await_answer(question).await
@@ -143,11 +143,14 @@ impl Driver<'_> {
 
     /// Parks without a worker until the answer comes. A letter that came meanwhile keeps the run
     /// awake.
-    pub(super) async fn await_answer(&mut self, question: Question) -> Result<Flow, DriveError> {
+    pub(super) async fn await_answer(
+        &mut self,
+        question: Question,
+    ) -> Result<LoopFlow, DriveError> {
         let on = WaitingOn::Person { question };
-        self.note(None, Kind::Waiting(Waiting { on: on.clone(), until: None }));
+        self.note(None, EntryKind::Waiting(Waiting { on: on.clone(), until: None }));
         self.commit(NextStatus::Park { wake_at: None, note: "person".to_owned() }).await?;
-        Ok(Flow::Over(Driven::Parked(on)))
+        Ok(LoopFlow::Over(DriveEnd::Parked(on)))
     }
 }
 

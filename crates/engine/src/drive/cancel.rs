@@ -1,6 +1,6 @@
 //! The end that the user asks for, and calls that are no longer wanted.
 
-use super::{DriveError, Driven, Driver};
+use super::{DriveEnd, DriveError, Driver};
 use everloop_loops::{CallStage, Decision};
 use everloop_store::StoreError;
 use everloop_types::journal::Outcome;
@@ -8,13 +8,13 @@ use everloop_types::{Ending, Observation};
 
 impl Driver<'_> {
     /// Every outstanding effect gets its outcome, then the run ends. Nothing runs any more here.
-    pub(super) async fn end_canceled(&mut self) -> Result<Driven, DriveError> {
+    pub(super) async fn end_canceled(&mut self) -> Result<DriveEnd, DriveError> {
         self.settle_outstanding("the run was canceled");
         self.end(self.run.canceled()).await
     }
 
     /// The journal has no room for more: the run ends with an account of what it holds.
-    pub(super) async fn end_full(mut self) -> Result<Driven, DriveError> {
+    pub(super) async fn end_full(mut self) -> Result<DriveEnd, DriveError> {
         self.settle_outstanding("the journal is full");
         self.end(self.run.journal_full()).await
     }
@@ -34,7 +34,7 @@ impl Driver<'_> {
         }
     }
 
-    pub(super) async fn end(&mut self, decision: Decision) -> Result<Driven, DriveError> {
+    pub(super) async fn end(&mut self, decision: Decision) -> Result<DriveEnd, DriveError> {
         match decision {
             Decision::Finish { status, reason, words } => self.finish(status, reason, &words).await,
             Decision::Do(_) => unreachable!("an ending asks for nothing more"),

@@ -3,7 +3,7 @@
 use super::{DriveError, Driver};
 use crate::{Auditor, Summary, Update};
 use everloop_store::{Commit, NextStatus, Position, StoreError};
-use everloop_types::journal::{Entry, Kind, SnapshotTaken};
+use everloop_types::journal::{Entry, EntryKind, SnapshotTaken};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{RunId, Status, digest_bytes};
 
@@ -142,7 +142,7 @@ impl Driver<'_> {
         }
         let state_hash = digest_bytes(self.run.state().as_bytes());
         self.pending.drafts = std::mem::take(&mut commit.drafts);
-        self.note(None, Kind::SnapshotTaken(SnapshotTaken { state_hash }));
+        self.note(None, EntryKind::SnapshotTaken(SnapshotTaken { state_hash }));
         commit.drafts = std::mem::take(&mut self.pending.drafts);
         let state = self.run.state();
         commit.snapshot = Some((digest_bytes(state.as_bytes()), state));

@@ -9,13 +9,15 @@
 //! A child is named by the effect that it is for. Whoever repeats the call after a kill makes the
 //! same child, so there is never a second one.
 
-use super::{DriveError, Driven, Driver, Flow};
+use super::{DriveEnd, DriveError, Driver, LoopFlow};
 use crate::ids::derived_id;
 use crate::submit::policy_hash;
 use everloop_loops::{LOOPS, LoopSpec, OpenToolCall};
 use everloop_ports::DelegateArgs;
 use everloop_store::{ChildReport, NewChild, NewRun, NextStatus};
-use everloop_types::journal::{ChildEnded, Delegated, Kind, RunCreated, Used, Waiting, WaitingOn};
+use everloop_types::journal::{
+    BudgetUse, ChildEnded, Delegated, EntryKind, RunCreated, Waiting, WaitingOn,
+};
 use everloop_types::{
     Budget, ConversationId, Ending, Frame, Goal, Labels, Limits, Observation, Policy, RunId,
     Status, TODO_WRITE, Taint, ToolSpec, UtcMs, Words, digest_json,
@@ -33,7 +35,7 @@ impl Driver<'_> {
         &mut self,
         open: &OpenToolCall,
         wanted: &DelegateArgs,
-    ) -> Result<Flow, DriveError> {
+    ) -> Result<LoopFlow, DriveError> {
         // Time and place stand in the first line; the rest is the talk, which is not passed on.
         let context = self.created().await?.goal.context;
         let context = context.lines().next().unwrap_or_default().to_owned();
@@ -41,12 +43,12 @@ impl Driver<'_> {
             Ok(child) => child,
             Err(refused) => {
                 self.note_seen(open, refused, 0);
-                return Ok(Flow::GoOn);
+                return Ok(LoopFlow::GoOn);
             }
         };
         let to = child.new.run.clone();
         self.pending.relations.child = Some(Box::new(child));
-        let delegated = Kind::Delegated(Delegated { to: to.clone() });
+        let delegated = EntryKind::Delegated(Delegated { to: to.clone() });
         self.note(Some(open.effect.clone()), delegated);
         self.await_child(open, to).await
     }
@@ -57,15 +59,15 @@ impl Driver<'_> {
         &mut self,
         open: &OpenToolCall,
         child: RunId,
-    ) -> Result<Flow, DriveError> {
+    ) -> Result<LoopFlow, DriveError> {
         let deadline = open.planned.deadline;
         let late = deadline.is_some_and(|at| at <= self.engine.clock.now());
         self.pending.relations.stops_children |= late;
         let until = deadline.filter(|_| !late);
         let on = WaitingOn::Child { run: child };
-        self.note(None, Kind::Waiting(Waiting { on: on.clone(), until }));
+        self.note(None, EntryKind::Waiting(Waiting { on: on.clone(), until }));
         self.commit(NextStatus::Park { wake_at: until, note: "child".to_owned() }).await?;
-        Ok(Flow::Over(Driven::Parked(on)))
+        Ok(LoopFlow::Over(DriveEnd::Parked(on)))
     }
 
     /// A child has ended: its words are the call's outcome.
@@ -81,7 +83,7 @@ impl Driver<'_> {
         let frame = self.run.frame();
         let text = everloop_text::render(words, frame.language);
         let text = super::tool::bounded(Observation::ok(text), frame).text;
-        let used = Used::from(self.run.counts());
+        let used = BudgetUse::from(self.run.counts());
         let labels = match frame.policy.label_guard {
             Some(_) => self.run.holding().labels(),
             None => Labels::default(),

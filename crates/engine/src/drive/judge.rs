@@ -7,7 +7,7 @@ use super::{DriveError, Driver};
 use crate::permission::{Sandboxing, decide_sandboxing};
 use everloop_loops::OpenToolCall;
 use everloop_ports::CallPolicy;
-use everloop_types::journal::{InboxMessage, Input, Kind};
+use everloop_types::journal::{EntryKind, InboxMessage, Input};
 use everloop_types::{Observation, ToolCall};
 
 /// The last word of the id of a question about a call without walls.
@@ -43,8 +43,8 @@ impl Driver<'_> {
     /// the call, so the answer was a yes.
     async fn approved_unsandboxed(&self, open: &OpenToolCall) -> Result<bool, DriveError> {
         let id = super::ask::question_id(open, BARE);
-        let answers = |kind: &Kind| {
-            matches!(kind, Kind::Input(Input { letter: InboxMessage::Answer { question, .. }, .. })
+        let answers = |kind: &EntryKind| {
+            matches!(kind, EntryKind::Input(Input { message: InboxMessage::Answer { question, .. }, .. })
                 if super::permit::is_about(question, &id))
         };
         if self.pending.drafts.iter().any(|draft| answers(&draft.kind)) {

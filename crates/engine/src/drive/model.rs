@@ -1,22 +1,22 @@
 //! One model call: attempts, back-off, patience.
 
 use super::log;
-use super::tagged::Tagged;
-use super::{DriveError, Driven, Driver, Flow};
+use super::tagged::TaggedStream;
+use super::{DriveEnd, DriveError, Driver, LoopFlow};
 use crate::clock::measured;
 use crate::{Fragment, Update};
 use everloop_loops::{OpenModelCall, ReplyForm, output_schema, own_tools};
 use everloop_ports::{Delta, Request};
 use everloop_store::NextStatus;
-use everloop_types::journal::{EffectAttemptFailed, Kind, Outcome, Waiting, WaitingOn};
+use everloop_types::journal::{EffectAttemptFailed, EntryKind, Outcome, Waiting, WaitingOn};
 use everloop_types::{
-    Fallback, Frame, ModelCall, ModelError, Offer, Reply, TagFilter, ToolSpec, Unmarked, Untagged,
-    UtcMs,
+    Fallback, Frame, MarkFilter, ModelCall, ModelError, Reply, ReplyPiece, TagFilter, ToolOffer,
+    ToolSpec, UtcMs,
 };
 use tracing::{Instrument, info};
 
 /// How an attempt ended.
-enum Attempt {
+enum ModelAttempt {
     Over(Result<Reply, ModelError>),
     /// This process cannot reach the model at all; another one may.
     Unavailable(ModelError),
@@ -25,12 +25,12 @@ enum Attempt {
 }
 
 impl Driver<'_> {
-    pub(super) async fn ask_model(&mut self, open: OpenModelCall) -> Result<Flow, DriveError> {
+    pub(super) async fn ask_model(&mut self, open: OpenModelCall) -> Result<LoopFlow, DriveError> {
         let call = &open.planned.call;
         if self.run.prompt_digest() != open.planned.prompt {
             // This program renders another prompt than the one that planned the call.
             self.note_outcome(open.effect.clone(), Outcome::Superseded, 0);
-            return Ok(Flow::GoOn);
+            return Ok(LoopFlow::GoOn);
         }
         self.commit(NextStatus::GoOn).await?;
         let engine = self.engine;
@@ -38,26 +38,26 @@ impl Driver<'_> {
         let (attempt, took_ms) = measured(engine.clock(), attempt).await;
         match attempt {
             // The main loop finds out why, and ends the run or gives it back.
-            Attempt::Interrupted => {}
-            Attempt::Unavailable(error) => {
+            ModelAttempt::Interrupted => {}
+            ModelAttempt::Unavailable(error) => {
                 let again_ms = self.engine.rules.backoff_max_ms;
                 let until = self.engine.clock.now().saturating_add_unsigned(again_ms);
                 return self.park_for_model(error, until).await;
             }
-            Attempt::Over(Ok(reply)) => {
+            ModelAttempt::Over(Ok(reply)) => {
                 self.note_outcome(open.effect, Outcome::Replied(reply), took_ms);
             }
-            Attempt::Over(Err(error)) => return self.model_failed(open, error, took_ms).await,
+            ModelAttempt::Over(Err(error)) => return self.model_failed(open, error, took_ms).await,
         }
-        Ok(Flow::GoOn)
+        Ok(LoopFlow::GoOn)
     }
 
-    async fn attempt(&mut self, call: &ModelCall, open: &OpenModelCall) -> Attempt {
+    async fn attempt(&mut self, call: &ModelCall, open: &OpenModelCall) -> ModelAttempt {
         let frame = self.run.frame().clone();
         let choice = frame.model.after(open.failed_attempts);
         let (model, name) = match self.engine.environment.model(&choice) {
             Ok(found) => found,
-            Err(error) => return Attempt::Unavailable(error),
+            Err(error) => return ModelAttempt::Unavailable(error),
         };
         let span = log::model_span(&open.effect, &name, open.failed_attempts + 1);
         let mut wire = std::mem::take(&mut self.wire);
@@ -65,7 +65,8 @@ impl Driver<'_> {
         let own = own_tools(&call.offer, &frame);
         let output = call.output.map(|contract| output_schema(contract, &frame));
         let tell = |fragment| watchers.tell(|| Update::Delta(open.effect.clone(), fragment));
-        let mut stream = Stream::new(frame.mark(), self.run.spec().reply_form == ReplyForm::Tags);
+        let mut stream =
+            ReplyStream::new(frame.mark(), self.run.spec().reply_form == ReplyForm::Tags);
         let mut on_delta = |delta: Delta<'_>| {
             // What a loop's own tool is told is the loop's; it shows what is for people (PET-6).
             if !own.is_empty() && matches!(delta, Delta::Text(_) | Delta::CallArgs { .. }) {
@@ -85,10 +86,10 @@ impl Driver<'_> {
         };
         let attempt = tokio::select! {
             biased;
-            () = self.engine.interrupted(&self.claim.run, self.ear.heard) => Attempt::Interrupted,
-            replied = model.ask(request, &mut on_delta).instrument(span) => Attempt::Over(replied),
+            () = self.engine.interrupted(&self.claim.run, self.ear.heard) => ModelAttempt::Interrupted,
+            replied = model.ask(request, &mut on_delta).instrument(span) => ModelAttempt::Over(replied),
         };
-        if let Attempt::Over(Ok(_)) = attempt {
+        if let ModelAttempt::Over(Ok(_)) = attempt {
             stream.rest().into_iter().for_each(tell);
         }
         self.wire = wire;
@@ -102,7 +103,7 @@ impl Driver<'_> {
         open: OpenModelCall,
         error: ModelError,
         took_ms: u64,
-    ) -> Result<Flow, DriveError> {
+    ) -> Result<LoopFlow, DriveError> {
         let attempt = open.failed_attempts + 1;
         let rules = self.engine.rules;
         let choice = &self.run.frame().model;
@@ -123,7 +124,7 @@ impl Driver<'_> {
         }
         if !error.is_transient() || own_attempt >= rules.model_attempts {
             self.note_outcome(open.effect, Outcome::ModelFailed(error), took_ms);
-            return Ok(Flow::GoOn);
+            return Ok(LoopFlow::GoOn);
         }
         let retry_at = self.engine.clock.now().saturating_add_unsigned(wait_ms);
         let failed = EffectAttemptFailed {
@@ -132,7 +133,7 @@ impl Driver<'_> {
             retry_at,
             may_have_acted: false,
         };
-        self.note(Some(open.effect), Kind::EffectAttemptFailed(failed));
+        self.note(Some(open.effect), EntryKind::EffectAttemptFailed(failed));
         self.waited_ms = waited_ms;
         if self.waited_ms > rules.patience_ms {
             return self.park_for_model(error, retry_at).await;
@@ -143,7 +144,7 @@ impl Driver<'_> {
             () = self.engine.clock.pause(wait_ms) => {}
             () = self.engine.interrupted_in_a_pause(&self.claim.run, self.ear.heard) => {}
         }
-        Ok(Flow::GoOn)
+        Ok(LoopFlow::GoOn)
     }
 }
 
@@ -155,7 +156,7 @@ impl Driver<'_> {
         open: OpenModelCall,
         error: ModelError,
         fallback: Fallback,
-    ) -> Result<Flow, DriveError> {
+    ) -> Result<LoopFlow, DriveError> {
         info!(effect = %open.effect, model = fallback.name, "fallback model takes over");
         let failed = EffectAttemptFailed {
             attempt: fallback.after_attempts,
@@ -163,9 +164,9 @@ impl Driver<'_> {
             retry_at: self.engine.clock.now(),
             may_have_acted: false,
         };
-        self.note(Some(open.effect), Kind::EffectAttemptFailed(failed));
+        self.note(Some(open.effect), EntryKind::EffectAttemptFailed(failed));
         self.commit(NextStatus::GoOn).await?;
-        Ok(Flow::GoOn)
+        Ok(LoopFlow::GoOn)
     }
 
     /// Waits for the model without a worker; no attempt is counted for it.
@@ -173,21 +174,21 @@ impl Driver<'_> {
         &mut self,
         error: ModelError,
         until: UtcMs,
-    ) -> Result<Flow, DriveError> {
+    ) -> Result<LoopFlow, DriveError> {
         let on = WaitingOn::Model { error };
-        self.note(None, Kind::Waiting(Waiting { on: on.clone(), until: Some(until) }));
+        self.note(None, EntryKind::Waiting(Waiting { on: on.clone(), until: Some(until) }));
         let note = "model".to_owned();
         self.commit(NextStatus::Park { wake_at: Some(until), note }).await?;
-        Ok(Flow::Over(Driven::Parked(on)))
+        Ok(LoopFlow::Over(DriveEnd::Parked(on)))
     }
 }
 
 /// The tools that a call offers, in the frame's order. A loop's own tool hides one of the frame.
-fn offered<'f>(frame: &'f Frame, own: &'f [ToolSpec], offer: &Offer) -> Vec<&'f ToolSpec> {
+fn offered<'f>(frame: &'f Frame, own: &'f [ToolSpec], offer: &ToolOffer) -> Vec<&'f ToolSpec> {
     let wanted = |tool: &&ToolSpec| match offer {
-        Offer::None => false,
-        Offer::All => true,
-        Offer::Only(names) => {
+        ToolOffer::None => false,
+        ToolOffer::All => true,
+        ToolOffer::Only(names) => {
             names.contains(&tool.name) && own.iter().all(|own| own.name != tool.name)
         }
     };
@@ -195,21 +196,21 @@ fn offered<'f>(frame: &'f Frame, own: &'f [ToolSpec], offer: &Offer) -> Vec<&'f 
 }
 
 /// A reply on its way to watchers, without the mark that ends an answer and without tags.
-struct Stream {
-    text: Unmarked,
-    reasoning: Unmarked,
-    tags: Tags,
+struct ReplyStream {
+    text: MarkFilter,
+    reasoning: MarkFilter,
+    tags: TagParser,
 }
 
 /// How tags in a text are read.
-enum Tags {
+enum TagParser {
     /// The loop answers in tags: nothing else is an answer.
-    Strict(Tagged),
+    Strict(TaggedStream),
     /// Some models write them all the same.
     Lenient(TagFilter),
 }
 
-impl Tags {
+impl TagParser {
     fn push(&mut self, piece: &str) -> Vec<Fragment> {
         match self {
             Self::Strict(tagged) => tagged.push(piece),
@@ -225,20 +226,20 @@ impl Tags {
     }
 }
 
-fn untagged(piece: Untagged) -> Fragment {
+fn untagged(piece: ReplyPiece) -> Fragment {
     match piece {
-        Untagged::Text(text) => Fragment::Text(text),
-        Untagged::Reasoning(text) => Fragment::Reasoning(text),
+        ReplyPiece::Text(text) => Fragment::Text(text),
+        ReplyPiece::Reasoning(text) => Fragment::Reasoning(text),
     }
 }
 
-impl Stream {
+impl ReplyStream {
     fn new(mark: &str, is_tagged: bool) -> Self {
         let tags = match is_tagged {
-            true => Tags::Strict(Tagged::default()),
-            false => Tags::Lenient(TagFilter::default()),
+            true => TagParser::Strict(TaggedStream::default()),
+            false => TagParser::Lenient(TagFilter::default()),
         };
-        Self { text: Unmarked::new(mark), reasoning: Unmarked::new(mark), tags }
+        Self { text: MarkFilter::new(mark), reasoning: MarkFilter::new(mark), tags }
     }
 
     /// What can be shown of this piece, and of what was held back before it.

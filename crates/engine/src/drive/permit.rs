@@ -8,9 +8,9 @@
 
 use super::ask::question_id;
 use super::judge::{BARE, denied};
-use super::{DriveError, Driver, Flow};
+use super::{DriveError, Driver, LoopFlow};
 use crate::permission::{
-    self, Concern, FreedomFacts, GrantFacts, Permission, PermissionFacts, StandingApproval,
+    self, Concern, FreedomFacts, GrantFacts, Permission, PermissionFacts, StandingMatch,
     decide_permission,
 };
 use everloop_loops::{CallStage, OpenToolCall};
@@ -18,11 +18,12 @@ use everloop_ports::{CallPolicy, UnsandboxedReason};
 use everloop_store::allow_for_good;
 use everloop_text as text;
 use everloop_text::Meaning;
-use everloop_types::journal::{ApprovalAsked, ApprovalGiven, Kind};
+use everloop_types::journal::{ApprovalAsked, ApprovalGiven, EntryKind};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
-    Approval, Egress, LabelGuard, Observation, QuestionKind, Sends, Standing, ToolCall, Walls,
-    Words, canonical, digest_json, one_line, stricter, visible, visible_call,
+    Approval, CallSandbox, Egress, LabelGuard, Observation, QuestionKind, SendTarget,
+    StandingApproval, ToolCall, Words, canonical, digest_json, one_line, stricter, visible,
+    visible_call,
 };
 use serde_json::Value;
 
@@ -75,10 +76,10 @@ impl Driver<'_> {
 
     /// The way out that the run's labels close.
     fn held_by_labels(&self, call: &ToolCall) -> Option<Egress> {
-        self.closed_way(call, Walls::Standing)
+        self.closed_way(call, CallSandbox::Standing)
     }
 
-    fn closed_way(&self, call: &ToolCall, walls: Walls) -> Option<Egress> {
+    fn closed_way(&self, call: &ToolCall, walls: CallSandbox) -> Option<Egress> {
         let (frame, holding) = (self.run.frame(), self.run.holding());
         if holding.untrusted.is_empty() {
             return None;
@@ -86,8 +87,8 @@ impl Driver<'_> {
         let guarded = !matches!(frame.policy.label_guard, None | Some(LabelGuard::Off));
         // A tool may reach further today than when the run was created.
         let today = self.tools.get(&call.tool).and_then(|tool| tool.spec().handling.flow.clone());
-        let reaches = today.is_some_and(|flow| flow.sends == Sends::Anywhere);
-        let walls = if reaches { Walls::None } else { walls };
+        let reaches = today.is_some_and(|flow| flow.sends == SendTarget::Anywhere);
+        let walls = if reaches { CallSandbox::None } else { walls };
         if !guarded {
             return None;
         }
@@ -123,7 +124,7 @@ impl Driver<'_> {
     }
 
     /// Permission by the run's policy, or a refusal, or a question to a person.
-    pub(super) async fn permit(&mut self, open: OpenToolCall) -> Result<Flow, DriveError> {
+    pub(super) async fn permit(&mut self, open: OpenToolCall) -> Result<LoopFlow, DriveError> {
         let call = open.planned.call.clone();
         let mut facts = self.permission_facts(&call).await;
         let mut permission = decide_permission(&facts);
@@ -144,15 +145,15 @@ impl Driver<'_> {
             // It was read above.
             Permission::ReadStanding => {}
         }
-        Ok(Flow::GoOn)
+        Ok(LoopFlow::GoOn)
     }
 
     /// All that permission for a call depends on, but for what a person allowed for good.
     async fn permission_facts(&self, call: &ToolCall) -> PermissionFacts {
         let policy = self.judge(call).await;
         let walls = match policy {
-            CallPolicy::Unsandboxed(_) => Walls::None,
-            _ => Walls::Standing,
+            CallPolicy::Unsandboxed(_) => CallSandbox::None,
+            _ => CallSandbox::Standing,
         };
         let of_run = &self.run.frame().policy;
         PermissionFacts {
@@ -161,7 +162,7 @@ impl Driver<'_> {
             blocked: self.closed_way(call, walls),
             policy,
             label_guard: of_run.label_guard,
-            standing: StandingApproval::Unread,
+            standing: StandingMatch::Unread,
             approve_all: of_run.approve_all,
             unattended: of_run.unattended,
         }
@@ -170,7 +171,8 @@ impl Driver<'_> {
     /// What "always" would cover, where that is more than this very call.
     fn scope_of_always(&self, call: &ToolCall) -> Option<Words> {
         let real = self.with_resolved_path(call);
-        let wide = Standing::for_call(self.run.frame(), real.as_ref().unwrap_or(call), "", 0);
+        let wide =
+            StandingApproval::for_call(self.run.frame(), real.as_ref().unwrap_or(call), "", 0);
         let (kind, what) = wide.resource.split_once(':')?;
         let key = match kind {
             "path" => text::approve::always_path,
@@ -181,12 +183,13 @@ impl Driver<'_> {
     }
 
     /// What a person has allowed before, for good.
-    async fn standing_approval(&self, call: &ToolCall) -> Result<StandingApproval, DriveError> {
+    async fn standing_approval(&self, call: &ToolCall) -> Result<StandingMatch, DriveError> {
         let real = self.with_resolved_path(call);
-        let wanted = Standing::for_call(self.run.frame(), real.as_ref().unwrap_or(call), "", 0);
+        let wanted =
+            StandingApproval::for_call(self.run.frame(), real.as_ref().unwrap_or(call), "", 0);
         let standing = self.engine.store.approvals().find(&wanted).await;
         let standing = standing.map_err(|source| self.failed(source))?;
-        Ok(standing.map_or(StandingApproval::Missing, |found| StandingApproval::Found(found.id)))
+        Ok(standing.map_or(StandingMatch::Missing, |found| StandingMatch::Found(found.id)))
     }
 
     /// What a person is asked, and the last word of the question's id.
@@ -233,7 +236,7 @@ impl Driver<'_> {
         open: OpenToolCall,
         call: &ToolCall,
         concern: Concern,
-    ) -> Result<Flow, DriveError> {
+    ) -> Result<LoopFlow, DriveError> {
         let (word, words) = self.permission_question(call, concern);
         // One that lapsed had an id already.
         let id = match open.stage {
@@ -242,7 +245,7 @@ impl Driver<'_> {
         };
         let policy_hash = self.policy_hash(call);
         let asked = ApprovalAsked { args_hash: digest_json(call), policy_hash };
-        self.note(Some(open.effect.clone()), Kind::ApprovalAsked(asked));
+        self.note(Some(open.effect.clone()), EntryKind::ApprovalAsked(asked));
         let words = with_last_line(call, &words);
         self.put(id, QuestionKind::Approve, call, canonical(&call.args), &words).await
     }
@@ -277,7 +280,8 @@ impl Driver<'_> {
             Meaning::Always => {
                 let (frame, now) = (self.run.frame(), self.engine.clock.now());
                 let real = self.with_resolved_path(call);
-                let standing = Standing::for_call(frame, real.as_ref().unwrap_or(call), &by, now);
+                let standing =
+                    StandingApproval::for_call(frame, real.as_ref().unwrap_or(call), &by, now);
                 self.note_approval(open, format!("{by}, always: {}", standing.id), None);
                 self.pending.writes.push(allow_for_good(&standing));
             }
@@ -292,7 +296,7 @@ impl Driver<'_> {
             _ => self.policy_hash(call),
         };
         let given = ApprovalGiven { args_hash: digest_json(call), by, policy_hash, releases };
-        self.note(Some(open.effect.clone()), Kind::ApprovalGiven(given));
+        self.note(Some(open.effect.clone()), EntryKind::ApprovalGiven(given));
     }
 }
 

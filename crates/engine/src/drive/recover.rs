@@ -4,34 +4,37 @@
 //! a
 //! time-out that the tool did not answer go through the same function, [`Driver::without_outcome`].
 
-use super::ask::Mail;
+use super::ask::InboxNews;
 use super::cancel::interrupted;
 use super::planted::planted_class;
-use super::{DriveError, Driver, Flow};
+use super::{DriveError, Driver, LoopFlow};
 use crate::Engine;
 use everloop_loops::{AnyRun, CallStage, OpenToolCall};
 use everloop_store::{Claim, StoreError};
 use everloop_text as text;
-use everloop_types::journal::{EffectAttemptFailed, Entry, Kind, PlannedToolCall};
+use everloop_types::journal::{EffectAttemptFailed, Entry, EntryKind, PlannedToolCall};
 use everloop_types::{EffectClass, Frame, OnUnknown, RunId, ToolCall};
 use std::sync::Arc;
 
 /// A run as its journal has it.
-pub(crate) struct Folded {
+pub(crate) struct FoldedRun {
     pub(crate) run: AnyRun,
     pub(crate) snapshot_seq: i64,
 }
 
 impl Driver<'_> {
     /// Takes up an effect that somebody else had begun.
-    pub(super) async fn recover(&mut self, open: OpenToolCall) -> Result<Flow, DriveError> {
+    pub(super) async fn recover(&mut self, open: OpenToolCall) -> Result<LoopFlow, DriveError> {
         let tool = super::log::plain_name(&open.planned.call.tool);
         tracing::info!(effect = %open.effect, tool, "effect of a dead process is recovered");
         self.without_outcome(open).await
     }
 
     /// An effect was begun and nobody wrote down how it ended.
-    pub(super) async fn without_outcome(&mut self, open: OpenToolCall) -> Result<Flow, DriveError> {
+    pub(super) async fn without_outcome(
+        &mut self,
+        open: OpenToolCall,
+    ) -> Result<LoopFlow, DriveError> {
         let PlannedToolCall { call, class, key_until, on_unknown, .. } = &open.planned;
         let now = self.engine.clock.now();
         match planted_class(*class) {
@@ -44,7 +47,7 @@ impl Driver<'_> {
                 return self.unknown(&open, call, *on_unknown, "").await;
             }
         }
-        Ok(Flow::GoOn)
+        Ok(LoopFlow::GoOn)
     }
 
     /// It is known not to have acted, or acting twice is harmless: the next attempt may begin.
@@ -57,7 +60,7 @@ impl Driver<'_> {
         let may_have_acted = open.planned.class == EffectClass::Keyed;
         let error = why.to_owned();
         let failed = EffectAttemptFailed { attempt, error, retry_at, may_have_acted };
-        self.note(Some(open.effect.clone()), Kind::EffectAttemptFailed(failed));
+        self.note(Some(open.effect.clone()), EntryKind::EffectAttemptFailed(failed));
     }
 
     /// `why` is what a probe saw, where one looked.
@@ -67,17 +70,17 @@ impl Driver<'_> {
         call: &ToolCall,
         on_unknown: OnUnknown,
         why: &str,
-    ) -> Result<Flow, DriveError> {
+    ) -> Result<LoopFlow, DriveError> {
         match on_unknown {
             // Whoever has canceled the run waits for its end, not for a question.
             OnUnknown::AskUser => match self.read_mail(self.ear.heard).await? {
-                Mail::Cancel => Ok(Flow::Over(self.end_canceled().await?)),
-                Mail::Nothing => self.ask_to_settle(open, call).await,
+                InboxNews::Cancel => Ok(LoopFlow::Over(self.end_canceled().await?)),
+                InboxNews::Nothing => self.ask_to_settle(open, call).await,
             },
             OnUnknown::TellModel => {
                 self.note_seen(open, interrupted(why), 0);
                 self.plant_second_outcome(&open.effect, why);
-                Ok(Flow::GoOn)
+                Ok(LoopFlow::GoOn)
             }
         }
     }
@@ -85,7 +88,7 @@ impl Driver<'_> {
 
 impl Engine {
     /// The run as its journal has it: the newest snapshot that can be read, and what came after.
-    pub(crate) async fn fold(&self, run: &RunId) -> Result<Folded, StoreError> {
+    pub(crate) async fn fold(&self, run: &RunId) -> Result<FoldedRun, StoreError> {
         let loaded = self.store.journal().load(run).await?;
         let frame = self.store.journal().frame(run).await?.ok_or_else(|| no_frame(run))?;
         let frame = Arc::new(frame);
@@ -144,20 +147,20 @@ fn restore(
     snapshot: &everloop_store::SnapshotRow,
     tail: &[Entry],
     frame: &Arc<Frame>,
-) -> Option<Folded> {
+) -> Option<FoldedRun> {
     let (version, state) = (snapshot.loop_ver, &snapshot.state);
     let mut run = AnyRun::restore(loop_name, version, state, frame.clone()).ok()?;
     tail.iter().for_each(|entry| run.apply(entry));
-    Some(Folded { run, snapshot_seq: snapshot.seq })
+    Some(FoldedRun { run, snapshot_seq: snapshot.seq })
 }
 
 pub(crate) fn fold_from_start(
     run: &RunId,
     entries: &[Entry],
     frame: Arc<Frame>,
-) -> Result<Folded, StoreError> {
+) -> Result<FoldedRun, StoreError> {
     let damaged = || StoreError::Damaged { run: run.clone(), seq: 1 };
-    let Some(Entry { kind: Kind::RunCreated(created), .. }) = entries.first() else {
+    let Some(Entry { kind: EntryKind::RunCreated(created), .. }) = entries.first() else {
         return Err(damaged());
     };
     // The version in the first entry governs: no other one folds this journal.
@@ -168,7 +171,7 @@ pub(crate) fn fold_from_start(
         fmt: entries[0].kind.fmt(),
     })?;
     entries.iter().for_each(|entry| folded.apply(entry));
-    Ok(Folded { run: folded, snapshot_seq: 0 })
+    Ok(FoldedRun { run: folded, snapshot_seq: 0 })
 }
 
 fn no_frame(run: &RunId) -> StoreError {

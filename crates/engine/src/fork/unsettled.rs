@@ -6,26 +6,28 @@
 //!
 //! Never a plain repetition: an effect that may have landed is not offered again.
 
-use super::{Fork, ForkError, Past, Provenance};
+use super::{Fork, ForkError, ParentHistory, Provenance};
 use crate::Engine;
-use everloop_loops::Unknown;
+use everloop_loops::UnknownEffect;
 use everloop_ports::Probe;
 use everloop_types::journal::{
-    EffectPlanned, EffectStarted, InboxMessage, Input, Kind, Outcome, PlannedToolCall,
+    EffectPlanned, EffectStarted, EntryKind, InboxMessage, Input, Outcome, PlannedToolCall,
 };
-use everloop_types::{EffectClass, EffectId, Ending, Goal, Observation, Settled, Status, ToolCall};
+use everloop_types::{
+    EffectClass, EffectId, Ending, Goal, Observation, SettledOutcome, Status, ToolCall,
+};
 use std::collections::BTreeMap;
 
 /// What is known by now of effects that had no outcome, or an unknown one, at the cut.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct UnsettledEffects {
     /// They had begun and had no outcome yet.
     begun: BTreeMap<EffectId, Observation>,
     /// Their outcome was recorded as unknown.
     unknown: BTreeMap<EffectId, (ToolCall, Observation)>,
 }
 
-impl Known {
+impl UnsettledEffects {
     pub(super) fn of(&self, effect: &EffectId) -> Option<Observation> {
         self.begun.get(effect).cloned()
     }
@@ -48,9 +50,13 @@ impl Known {
 
 impl Engine {
     /// Finds out what became of every effect that may have happened.
-    pub(super) async fn account_for(&self, fork: &Fork, past: &Past) -> Result<Known, ForkError> {
+    pub(super) async fn account_for(
+        &self,
+        fork: &Fork,
+        past: &ParentHistory,
+    ) -> Result<UnsettledEffects, ForkError> {
         self.no_child_at_work(past).await?;
-        let mut known = Known::default();
+        let mut known = UnsettledEffects::default();
         let mut open = Vec::new();
         let written = past.state.unknowns();
         for unknown in past.state.unaccounted() {
@@ -67,10 +73,12 @@ impl Engine {
     }
 
     /// A child has one parent: nobody else can hear how it ends.
-    async fn no_child_at_work(&self, past: &Past) -> Result<(), ForkError> {
+    async fn no_child_at_work(&self, past: &ParentHistory) -> Result<(), ForkError> {
         let Some(child) = past.state.living_child() else { return Ok(()) };
         let heard = past.history.entries.iter().any(|entry| match &entry.kind {
-            Kind::Input(Input { letter: InboxMessage::Child(ended), .. }) => ended.child == *child,
+            EntryKind::Input(Input { message: InboxMessage::Child(ended), .. }) => {
+                ended.child == *child
+            }
             _ => false,
         });
         let at = self.store.runs().position(child).await?;
@@ -83,8 +91,8 @@ impl Engine {
     async fn find_out(
         &self,
         fork: &Fork,
-        past: &Past,
-        unknown: &Unknown,
+        past: &ParentHistory,
+        unknown: &UnknownEffect,
     ) -> Result<Option<Observation>, ForkError> {
         if let Some(seen) = past.learned(&unknown.effect) {
             return Ok(Some(seen));
@@ -116,7 +124,7 @@ impl Engine {
     /// While somebody may be at work on the parent, what has not happened may happen yet.
     async fn stands_still(
         &self,
-        past: &Past,
+        past: &ParentHistory,
         started: Option<&EffectStarted>,
     ) -> Result<bool, ForkError> {
         let at = self.store.runs().position(&past.history.run).await?;
@@ -127,23 +135,25 @@ impl Engine {
     }
 }
 
-fn as_said(settled: Settled) -> Observation {
+fn as_said(settled: SettledOutcome) -> Observation {
     match settled {
-        Settled::Happened => Observation::ok("it happened, as the user says"),
-        Settled::Not => {
+        SettledOutcome::Happened => Observation::ok("it happened, as the user says"),
+        SettledOutcome::Not => {
             Observation::error("it did not happen, as the user says; it may be done again")
         }
     }
 }
 
-impl Past {
+impl ParentHistory {
     /// What the parent wrote down after the cut: the act is the same, so is its outcome.
     fn learned(&self, effect: &EffectId) -> Option<Observation> {
         self.history.entries.iter().find_map(|entry| match (&entry.kind, &entry.effect) {
-            (Kind::EffectFinished(finished), Some(of)) if of == effect => match &finished.outcome {
-                Outcome::Observed(seen) if seen.ending != Ending::Unknown => Some(seen.clone()),
-                _ => None,
-            },
+            (EntryKind::EffectFinished(finished), Some(of)) if of == effect => {
+                match &finished.outcome {
+                    Outcome::Observed(seen) if seen.ending != Ending::Unknown => Some(seen.clone()),
+                    _ => None,
+                }
+            }
             _ => None,
         })
     }
@@ -151,7 +161,9 @@ impl Past {
     fn class(&self, effect: &EffectId) -> Option<EffectClass> {
         self.entries.iter().find_map(|entry| match (&entry.kind, &entry.effect) {
             (
-                Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { class, .. })),
+                EntryKind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall {
+                    class, ..
+                })),
                 Some(of),
             ) if of == effect => Some(*class),
             _ => None,
@@ -161,7 +173,9 @@ impl Past {
     /// The last intent of an effect.
     fn started(&self, effect: &EffectId) -> Option<&EffectStarted> {
         self.entries.iter().rev().find_map(|entry| match &entry.kind {
-            Kind::EffectStarted(started) if entry.effect.as_ref() == Some(effect) => Some(started),
+            EntryKind::EffectStarted(started) if entry.effect.as_ref() == Some(effect) => {
+                Some(started)
+            }
             _ => None,
         })
     }

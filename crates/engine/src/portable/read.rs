@@ -5,14 +5,14 @@ use super::{EXPORT_FORMAT, digest_of};
 use everloop_loops::AnyRun;
 use everloop_store::StoreError;
 use everloop_store::portable::{TableRow, blob, columns};
-use everloop_types::journal::{Entry, Kind};
+use everloop_types::journal::{Entry, EntryKind};
 use everloop_types::{RunId, SqlValue};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// One run of an export.
 #[derive(Debug, Clone)]
-pub struct Parcel {
+pub struct ExportedRun {
     /// The run.
     pub run: RunId,
     pub(super) rows: Vec<TableRow>,
@@ -52,7 +52,7 @@ pub enum ImportError {
     },
 }
 
-impl Parcel {
+impl ExportedRun {
     pub(super) fn unchecked(run: RunId, rows: Vec<TableRow>) -> Self {
         let blobs = rows.iter().filter_map(blob).collect();
         Self { run, rows, blobs }
@@ -63,7 +63,7 @@ impl Parcel {
 ///
 /// # Errors
 /// The first thing that is wrong with it, by its line.
-pub fn read_export(text: &str) -> Result<Vec<Parcel>, ImportError> {
+pub fn read_export(text: &str) -> Result<Vec<ExportedRun>, ImportError> {
     let mut lines = text.lines().zip(1..);
     let first = lines.next().map(|(first, _)| first).unwrap_or_default();
     let header: Value = serde_json::from_str(first).map_err(|_| ImportError::NotAnExport)?;
@@ -91,14 +91,14 @@ pub fn read_export(text: &str) -> Result<Vec<Parcel>, ImportError> {
 }
 
 /// One run: its lines, then what the last of them says about all.
-fn close(lines: &[(&str, usize)], end: &Value, number: usize) -> Result<Parcel, ImportError> {
+fn close(lines: &[(&str, usize)], end: &Value, number: usize) -> Result<ExportedRun, ImportError> {
     let mut rows = Vec::with_capacity(lines.len());
     for (line, number) in lines {
         rows.push(row(line, *number)?);
     }
     let name = end["run_id"].as_str().filter(|name| is_run_id(name));
     let name = name.ok_or(ImportError::Damaged(number))?;
-    let parcel = Parcel::unchecked(RunId::new(name), rows);
+    let parcel = ExportedRun::unchecked(RunId::new(name), rows);
     let line_of = |place: usize| lines.get(place).map_or(number, |(_, number)| *number);
     for (place, row) in parcel.rows.iter().enumerate() {
         if !is_sane(row, &parcel.run) {
@@ -125,7 +125,7 @@ fn close(lines: &[(&str, usize)], end: &Value, number: usize) -> Result<Parcel, 
 
 /// There is one row of the run, and it says of the loop and of the journal what the journal says.
 fn agrees_with_journal(
-    parcel: &Parcel,
+    parcel: &ExportedRun,
     entries: &[Entry],
     line_of: &impl Fn(usize) -> usize,
 ) -> Result<(), ImportError> {
@@ -139,7 +139,7 @@ fn agrees_with_journal(
         return Err(ImportError::NewerLine { line: line_of(place), what: name.clone() });
     }
     let begun = entries.iter().find_map(|entry| match &entry.kind {
-        Kind::RunCreated(created) => Some(created),
+        EntryKind::RunCreated(created) => Some(created),
         _ => None,
     });
     let same = begun.is_none_or(|begun| {

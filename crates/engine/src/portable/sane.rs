@@ -6,7 +6,7 @@
 
 use super::read::is_run_id;
 use everloop_store::portable::{TableRow, blob};
-use everloop_types::{EffectId, RunId, Settled, SqlValue, Status};
+use everloop_types::{EffectId, RunId, SettledOutcome, SqlValue, Status};
 use std::ops::RangeInclusive;
 
 /// 1970 to 9999.
@@ -25,7 +25,7 @@ const NAME_CHARS_MAX: usize = 200;
 /// Whether a row is one that this program could have written for this run.
 pub(super) fn is_sane(row: &TableRow, run: &RunId) -> bool {
     let own = row.get("run_id") == Some(&SqlValue::from(run.as_str()));
-    let cells = Cells { row, run };
+    let cells = RowCells { row, run };
     match row.table {
         "blobs" => blob(row).is_some(),
         "runs" => own && is_run(&cells),
@@ -45,7 +45,7 @@ pub(super) fn is_sane(row: &TableRow, run: &RunId) -> bool {
         }
         "settlements" => {
             own && cells.place("effect_id")
-                && cells.text("verdict").is_some_and(|word| Settled::parse(word).is_some())
+                && cells.text("verdict").is_some_and(|word| SettledOutcome::parse(word).is_some())
                 && cells.all_text(&["by_whom"])
                 && cells.all(&["at"], &MOMENTS)
         }
@@ -59,7 +59,7 @@ pub(super) fn is_sane(row: &TableRow, run: &RunId) -> bool {
     }
 }
 
-fn is_run(cells: &Cells<'_>) -> bool {
+fn is_run(cells: &RowCells<'_>) -> bool {
     let forked = match (cells.text("forked_from"), cells.is_null("forked_from")) {
         (Some(from), _) => is_run_id(from) && cells.all(&["forked_at_seq"], &COUNTS),
         (None, is_null) => is_null && cells.is_null("forked_at_seq"),
@@ -77,14 +77,14 @@ fn is_run(cells: &Cells<'_>) -> bool {
 }
 
 /// The rest of an entry is checked where it is read.
-fn is_entry(cells: &Cells<'_>) -> bool {
+fn is_entry(cells: &RowCells<'_>) -> bool {
     cells.all(&["seq", "epoch", "fmt", "crc"], &COUNTS)
         && cells.all(&["ts"], &MOMENTS)
         && cells.all_text(&["kind", "body"])
         && (cells.is_null("effect_id") || cells.place("effect_id"))
 }
 
-fn is_message(cells: &Cells<'_>) -> bool {
+fn is_message(cells: &RowCells<'_>) -> bool {
     let slot = cells.text("slot").unwrap_or_default();
     let known = match slot.split_once(':') {
         None => matches!(slot, "goal" | "word" | "final"),
@@ -107,12 +107,12 @@ fn is_name(text: &str) -> bool {
 }
 
 /// The cells of one row.
-struct Cells<'r> {
+struct RowCells<'r> {
     row: &'r TableRow,
     run: &'r RunId,
 }
 
-impl<'r> Cells<'r> {
+impl<'r> RowCells<'r> {
     fn text(&self, column: &str) -> Option<&'r str> {
         match self.row.get(column) {
             Some(SqlValue::Text(text)) => Some(text),

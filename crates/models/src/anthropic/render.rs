@@ -10,8 +10,10 @@
 //! ```
 
 use crate::schema::lean;
-use crate::wire::{List, object_or_wrapped, plain_name, push_json, push_temperature, push_text};
-use crate::{Ask, Extra};
+use crate::wire::{
+    JsonList, object_or_wrapped, plain_name, push_json, push_temperature, push_text,
+};
+use crate::{ExtraMessage, RequestParts};
 use everloop_ports::WirePrompt;
 use everloop_types::{CallId, Image, Message, ToolCall, ToolChoice};
 
@@ -27,10 +29,10 @@ const CACHE: &[u8] = b",\"cache_control\":{\"type\":\"ephemeral\"}";
 
 /// Brings `wire` up to date with `messages` and renders the whole body.
 pub(super) fn render(
-    ask: Ask<'_>,
+    ask: RequestParts<'_>,
     wire: &mut WirePrompt,
     messages: &[Message],
-    extra: Extra<'_>,
+    extra: ExtraMessage<'_>,
 ) -> Vec<u8> {
     let known = wire.extend("anthropic", messages, |out, before, message| match message {
         Message::System { text } => push_system(&mut out.head, text),
@@ -64,8 +66,8 @@ pub(super) fn render(
 fn push_messages(
     out: &mut Vec<u8>,
     (known, new): (&[u8], &[u8]),
-    last: Option<Role>,
-    extra: Extra<'_>,
+    last: Option<AnthropicRole>,
+    extra: ExtraMessage<'_>,
 ) {
     for part in [known, new] {
         if let Some(open) = part.strip_suffix(b"}") {
@@ -84,26 +86,28 @@ fn push_messages(
 
 /// Who says something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum AnthropicRole {
     User,
     Assistant,
 }
 
 /// Who says this; nobody if there is nothing in it, as the API refuses blocks without text.
-fn role(message: &Message) -> Option<Role> {
+fn role(message: &Message) -> Option<AnthropicRole> {
     let blank = message.text().trim().is_empty();
     match message {
         Message::System { .. } => None,
-        Message::User { images, .. } => (!blank || !images.is_empty()).then_some(Role::User),
-        Message::Assistant { calls, .. } => {
-            (!blank || !calls.is_empty()).then_some(Role::Assistant)
+        Message::User { images, .. } => {
+            (!blank || !images.is_empty()).then_some(AnthropicRole::User)
         }
-        Message::Tool { .. } => Some(Role::User),
+        Message::Assistant { calls, .. } => {
+            (!blank || !calls.is_empty()).then_some(AnthropicRole::Assistant)
+        }
+        Message::Tool { .. } => Some(AnthropicRole::User),
     }
 }
 
 /// Whose message is still open.
-fn role_before(messages: &[Message]) -> Option<Role> {
+fn role_before(messages: &[Message]) -> Option<AnthropicRole> {
     messages.iter().rev().find_map(role)
 }
 
@@ -118,7 +122,7 @@ fn push_system(head: &mut Vec<u8>, text: &str) {
 }
 
 /// The blocks of a message, in the open message of its role or in a new one.
-fn push_message(out: &mut Vec<u8>, open: Option<Role>, message: &Message) {
+fn push_message(out: &mut Vec<u8>, open: Option<AnthropicRole>, message: &Message) {
     let Some(role) = role(message) else { return };
     match (open, role) {
         (Some(open), role) if open == role => out.push(b','),
@@ -126,11 +130,11 @@ fn push_message(out: &mut Vec<u8>, open: Option<Role>, message: &Message) {
             if open.is_some() {
                 out.extend_from_slice(b"]},");
             }
-            let name = if role == Role::User { "user" } else { "assistant" };
+            let name = if role == AnthropicRole::User { "user" } else { "assistant" };
             push_text(out, format_args!("{{\"role\":\"{name}\",\"content\":["));
         }
     }
-    let mut blocks = List::new(out);
+    let mut blocks = JsonList::new(out);
     let text = message.text();
     // Models see a picture better before what is asked about it.
     if let Message::User { images, .. } = message {
@@ -185,7 +189,7 @@ fn push_result(out: &mut Vec<u8>, call: &CallId, text: &str) {
 
 /// Tools come before all else in what the provider keeps, so their end is marked by the system
 /// text's mark, which follows them there.
-fn push_tools(out: &mut Vec<u8>, ask: Ask<'_>) {
+fn push_tools(out: &mut Vec<u8>, ask: RequestParts<'_>) {
     if ask.tools.is_empty() {
         return;
     }

@@ -3,8 +3,10 @@
 //! what is kept, and only the body closes it.
 
 use super::schema::accepted;
-use crate::wire::{List, object_or_wrapped, plain_name, push_json, push_temperature, push_text};
-use crate::{Ask, Extra};
+use crate::wire::{
+    JsonList, object_or_wrapped, plain_name, push_json, push_temperature, push_text,
+};
+use crate::{ExtraMessage, RequestParts};
 use everloop_ports::WirePrompt;
 use everloop_types::{CallId, Image, Message, ToolCall, ToolChoice};
 use serde_json::Value;
@@ -14,10 +16,10 @@ const STAND_IN: &str = "skip_thought_signature_validator";
 
 /// Brings `wire` up to date with `messages` and renders the whole body.
 pub(super) fn render(
-    ask: Ask<'_>,
+    ask: RequestParts<'_>,
     wire: &mut WirePrompt,
     messages: &[Message],
-    extra: Extra<'_>,
+    extra: ExtraMessage<'_>,
 ) -> Vec<u8> {
     let signing = Signing::of(ask.model);
     wire.extend(signing.form(), messages, |out, before, message| match message {
@@ -79,20 +81,22 @@ impl Signing {
 /// Whose content something is in. Results have one of their own: the API counts them against the
 /// calls before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum GeminiRole {
     User,
     Model,
     Results,
 }
 
 /// Who says this; nobody if there is nothing in it.
-fn role(message: &Message) -> Option<Role> {
+fn role(message: &Message) -> Option<GeminiRole> {
     let blank = message.text().is_empty();
     match message {
         Message::System { .. } => None,
-        Message::User { images, .. } => (!blank || !images.is_empty()).then_some(Role::User),
-        Message::Assistant { calls, .. } => (!blank || !calls.is_empty()).then_some(Role::Model),
-        Message::Tool { .. } => Some(Role::Results),
+        Message::User { images, .. } => (!blank || !images.is_empty()).then_some(GeminiRole::User),
+        Message::Assistant { calls, .. } => {
+            (!blank || !calls.is_empty()).then_some(GeminiRole::Model)
+        }
+        Message::Tool { .. } => Some(GeminiRole::Results),
     }
 }
 
@@ -113,10 +117,10 @@ fn push_message(out: &mut Vec<u8>, before: &[Message], message: &Message, signin
         if open.is_some() {
             out.extend_from_slice(b"]},");
         }
-        let name = if role == Role::Model { "model" } else { "user" };
+        let name = if role == GeminiRole::Model { "model" } else { "user" };
         push_text(out, format_args!("{{\"role\":\"{name}\",\"parts\":["));
     }
-    let mut parts = List::new(out);
+    let mut parts = JsonList::new(out);
     let text = message.text();
     // Models see a picture better before what is asked about it.
     if let Message::User { images, .. } = message {
@@ -182,12 +186,12 @@ fn push_result(out: &mut Vec<u8>, before: &[Message], id: &CallId, text: &str) {
     out.extend_from_slice(b"}}}");
 }
 
-fn push_tools(out: &mut Vec<u8>, ask: Ask<'_>) {
+fn push_tools(out: &mut Vec<u8>, ask: RequestParts<'_>) {
     if ask.tools.is_empty() {
         return;
     }
     out.extend_from_slice(b",\"tools\":[{\"functionDeclarations\":[");
-    let mut list = List::new(out);
+    let mut list = JsonList::new(out);
     for tool in ask.tools {
         list.push(|out| {
             out.extend_from_slice(b"{\"name\":");
@@ -223,7 +227,7 @@ fn push_tools(out: &mut Vec<u8>, ask: Ask<'_>) {
     out.extend_from_slice(b"}}");
 }
 
-fn push_config(out: &mut Vec<u8>, ask: Ask<'_>) {
+fn push_config(out: &mut Vec<u8>, ask: RequestParts<'_>) {
     out.extend_from_slice(b",\"generationConfig\":{\"candidateCount\":1");
     if let Some(milli) = ask.temperature_milli {
         push_temperature(out, milli);

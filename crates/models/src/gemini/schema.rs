@@ -25,14 +25,14 @@ const DEPTH_MAX: usize = 12;
 
 /// The schema with only what Gemini accepts.
 pub(super) fn accepted(schema: &Value) -> Value {
-    Narrowing { root: schema }.narrow(schema, 0)
+    SchemaNarrower { root: schema }.narrow(schema, 0)
 }
 
-struct Narrowing<'a> {
+struct SchemaNarrower<'a> {
     root: &'a Value,
 }
 
-impl Narrowing<'_> {
+impl SchemaNarrower<'_> {
     fn narrow(&self, schema: &Value, depth: usize) -> Value {
         if depth > DEPTH_MAX {
             return json!({"type": "object"});

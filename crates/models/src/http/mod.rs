@@ -6,8 +6,8 @@ mod retry_after;
 mod tls;
 
 use crate::request_log;
-use crate::wire::{Decoder, EventReader, Fault, refusal, within};
-use crate::{ConnectError, Endpoint, Secret, Timeouts};
+use crate::wire::{EventReader, StreamDecoder, WireFault, refusal, within};
+use crate::{Endpoint, ModelConnectError, Secret, Timeouts};
 use everloop_ports::Delta;
 use everloop_types::{ModelError, ModelErrorKind, Reply};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -44,7 +44,7 @@ pub(crate) struct EndpointSpec {
 }
 
 /// An endpoint and its connections.
-pub(crate) struct Client {
+pub(crate) struct ProviderClient {
     http: reqwest::Client,
     base: Url,
     api_key: Option<Secret>,
@@ -55,14 +55,14 @@ pub(crate) struct Client {
 }
 
 /// Only where it goes: an address may hold a key in its query.
-impl fmt::Debug for Client {
+impl fmt::Debug for ProviderClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Client").field(&self.base.host_str()).field(&self.base.port()).finish()
     }
 }
 
-impl Client {
-    pub(crate) fn new(spec: EndpointSpec, endpoint: Endpoint) -> Result<Self, ConnectError> {
+impl ProviderClient {
+    pub(crate) fn new(spec: EndpointSpec, endpoint: Endpoint) -> Result<Self, ModelConnectError> {
         let Endpoint { base_url, api_key, timeouts, reply_bytes_max, .. } = endpoint;
         let given = match base_url.as_str() {
             "" => spec.usual_url,
@@ -79,7 +79,7 @@ impl Client {
         if address::is_loopback(&base) {
             builder = builder.no_proxy();
         }
-        let http = builder.build().map_err(ConnectError::Client)?;
+        let http = builder.build().map_err(ModelConnectError::Client)?;
         let has_answered = AtomicBool::new(false);
         Ok(Self { http, base, api_key, timeouts, reply_bytes_max, has_answered })
     }
@@ -96,7 +96,7 @@ impl Client {
         let asked = self.http.get(url).timeout(patience).send().await;
         let mut response = asked.map_err(|error| self.unsent(error))?;
         if !response.status().is_success() {
-            let mut error = read_refusal(response, &Clock::start(self.timeouts)).await;
+            let mut error = read_refusal(response, &CallDeadlines::start(self.timeouts)).await;
             self.scrub(&mut error);
             return Err(error);
         }
@@ -123,10 +123,10 @@ impl Client {
         call: &str,
         body: Vec<u8>,
         on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
-    ) -> Result<Reply, Fault> {
+    ) -> Result<Reply, WireFault> {
         self.exchange::<R>(call, body, on_delta).await.map_err(|mut error| {
             self.scrub(&mut error);
-            Fault::from(error)
+            WireFault::from(error)
         })
     }
 
@@ -143,7 +143,7 @@ impl Client {
         body: Vec<u8>,
         on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
     ) -> Result<Reply, ModelError> {
-        let clock = Clock::start(self.timeouts);
+        let clock = CallDeadlines::start(self.timeouts);
         let request = self.http.post(address::below(&self.base, call)).body(body).build();
         let request = request.map_err(|error| self.unsent(error))?;
         let again = request.try_clone().filter(|_| self.has_answered.load(Ordering::Relaxed));
@@ -163,7 +163,7 @@ impl Client {
         }
     }
 
-    async fn send(&self, request: Request, clock: &Clock) -> Result<Response, ModelError> {
+    async fn send(&self, request: Request, clock: &CallDeadlines) -> Result<Response, ModelError> {
         match timeout_at(clock.first_byte, self.http.execute(request)).await {
             Ok(sent) => sent.map_err(|error| self.unsent(error)),
             Err(_) => Err(clock.late("no reply began")),
@@ -173,10 +173,10 @@ impl Client {
     async fn read<R: EventReader>(
         &self,
         mut response: Response,
-        clock: &Clock,
+        clock: &CallDeadlines,
         on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
     ) -> Result<Reply, ModelError> {
-        let mut decoder = Decoder::<R>::new(self.reply_bytes_max);
+        let mut decoder = StreamDecoder::<R>::new(self.reply_bytes_max);
         let mut deadline = clock.first_byte;
         let mut bytes = 0;
         let (mut events, mut said) = (decoder.events(), Instant::now());
@@ -223,7 +223,7 @@ impl Client {
 }
 
 /// When each part of a call has to be over.
-struct Clock {
+struct CallDeadlines {
     first_byte: Instant,
     total: Instant,
     idle: Duration,
@@ -231,7 +231,7 @@ struct Clock {
     alive: Duration,
 }
 
-impl Clock {
+impl CallDeadlines {
     fn start(timeouts: Timeouts) -> Self {
         let now = Instant::now();
         let total = now + Duration::from_millis(timeouts.total_ms);
@@ -260,7 +260,7 @@ impl Clock {
     }
 }
 
-async fn read_refusal(mut response: Response, clock: &Clock) -> ModelError {
+async fn read_refusal(mut response: Response, clock: &CallDeadlines) -> ModelError {
     let status = response.status().as_u16();
     let wait = retry_after_ms(response.headers());
     let mut body = Vec::new();
@@ -291,7 +291,7 @@ fn words(error: reqwest::Error) -> String {
     words
 }
 
-fn headers(spec: EndpointSpec, api_key: Option<&Secret>) -> Result<HeaderMap, ConnectError> {
+fn headers(spec: EndpointSpec, api_key: Option<&Secret>) -> Result<HeaderMap, ModelConnectError> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
@@ -303,7 +303,7 @@ fn headers(spec: EndpointSpec, api_key: Option<&Secret>) -> Result<HeaderMap, Co
             "" => (AUTHORIZATION, format!("Bearer {}", key.expose())),
             name => (HeaderName::from_static(name), key.expose().to_owned()),
         };
-        let mut value = HeaderValue::from_str(&words).map_err(|_| ConnectError::BadKey)?;
+        let mut value = HeaderValue::from_str(&words).map_err(|_| ModelConnectError::BadKey)?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }

@@ -22,21 +22,21 @@ pub(crate) struct CallPart<'a> {
 
 /// The calls of a reply that is coming in.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
-    made: Vec<Making>,
+pub(super) struct CallAssembler {
+    made: Vec<PartialCall>,
     by_index: HashMap<u64, usize>,
     by_id: HashMap<String, usize>,
 }
 
 #[derive(Debug)]
-struct Making {
+struct PartialCall {
     index: Option<u64>,
     id: String,
     tool: String,
     args: String,
 }
 
-impl Calls {
+impl CallAssembler {
     /// Takes in one piece and says by how many bytes the reply grew.
     pub(super) fn take(
         &mut self,
@@ -100,7 +100,7 @@ impl Calls {
             self.by_index.insert(index, place);
         }
         let (id, tool, args) = (String::new(), String::new(), String::new());
-        self.made.push(Making { index, id, tool, args });
+        self.made.push(PartialCall { index, id, tool, args });
         place
     }
 

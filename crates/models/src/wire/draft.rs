@@ -1,22 +1,22 @@
 //! A reply that is coming in.
 
-use super::calls::{CallPart, Calls};
+use super::calls::{CallAssembler, CallPart};
 use super::mend::without_nul;
 use everloop_ports::Delta;
 use everloop_types::{ModelError, ModelErrorKind, Reply, StopCause, Usage};
 
 /// What was understood of a reply so far.
 #[derive(Debug, Default)]
-pub(crate) struct Draft {
+pub(crate) struct ReplyDraft {
     reply: Reply,
     reply_bytes: usize,
-    calls: Calls,
+    calls: CallAssembler,
     stop: Option<StopCause>,
     done: bool,
     events: usize,
 }
 
-impl Draft {
+impl ReplyDraft {
     /// Notes that an event said something, be it nothing new.
     pub(crate) fn note_event(&mut self) {
         self.events += 1;

@@ -14,7 +14,7 @@ const ALL_SCHEMAS: [&str; 4] =
 
 /// A failed call, and what of the request was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct WireFault {
     pub(crate) error: ModelError,
     pub(crate) refused: RefusedParts,
 }
@@ -39,7 +39,7 @@ pub(crate) enum RefusedSchema {
     All,
 }
 
-impl From<ModelError> for Fault {
+impl From<ModelError> for WireFault {
     fn from(error: ModelError) -> Self {
         let refused = match error.kind {
             ModelErrorKind::Refused => RefusedParts::named_in(&error.detail),
@@ -49,8 +49,8 @@ impl From<ModelError> for Fault {
     }
 }
 
-impl From<Fault> for ModelError {
-    fn from(fault: Fault) -> Self {
+impl From<WireFault> for ModelError {
+    fn from(fault: WireFault) -> Self {
         fault.error
     }
 }
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn what_a_provider_refused_is_a_kind_and_not_a_matter_of_words() {
-        let refused = |kind, detail: &str| Fault::from(ModelError::new(kind, detail)).refused;
+        let refused = |kind, detail: &str| WireFault::from(ModelError::new(kind, detail)).refused;
         let none = RefusedParts::default();
         for (detail, expected) in [
             ("unsupported value: temperature", RefusedParts { temperature: true, ..none }),

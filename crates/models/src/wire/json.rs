@@ -51,12 +51,12 @@ pub(crate) fn plain_name(name: &str) -> String {
 }
 
 /// Things with commas between them.
-pub(crate) struct List<'a> {
+pub(crate) struct JsonList<'a> {
     out: &'a mut Vec<u8>,
     count: usize,
 }
 
-impl<'a> List<'a> {
+impl<'a> JsonList<'a> {
     pub(crate) fn new(out: &'a mut Vec<u8>) -> Self {
         Self { out, count: 0 }
     }

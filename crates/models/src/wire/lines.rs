@@ -5,11 +5,11 @@ use memchr::memchr;
 /// Cuts a stream into lines. A line that lies whole within a chunk is borrowed from it; only one
 /// that spans chunks is copied.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct LineBuffer {
     open: Vec<u8>,
 }
 
-impl Lines {
+impl LineBuffer {
     /// Gives each finished line, without its line end, to `each` until that fails.
     pub(super) fn feed<E>(
         &mut self,
@@ -52,7 +52,7 @@ fn trim_cr(line: &[u8]) -> &[u8] {
 
 /// What a line of the stream means.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line<'a> {
+pub(super) enum SseLine<'a> {
     /// The end of an event.
     Blank,
     /// A piece of an event's data.
@@ -69,7 +69,7 @@ const SILENT: [&[u8]; 4] = [b":", b"event:", b"id:", b"retry:"];
 /// `error:` is what older llama.cpp servers write in place of `data:`.
 const SPEAKING: [&[u8]; 2] = [b"data:", b"error:"];
 
-impl<'a> Line<'a> {
+impl<'a> SseLine<'a> {
     /// Whether a stream that ends in this line, which lacks its end, broke off inside of the name
     /// of a field.
     pub(super) fn is_torn(last: &[u8]) -> bool {
