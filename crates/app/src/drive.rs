@@ -88,7 +88,7 @@ impl DriveServices {
     /// # Errors
     /// If the store fails.
     pub async fn start(app: &App, engine: &Arc<Engine>) -> Result<Self, AppError> {
-        tokio::spawn(engine.clone().deliver_mail());
+        tokio::spawn(engine.clone().poll_inboxes());
         delivery::deliver(app, engine);
         let policy = app.membership();
         policy.register(engine).await?;

@@ -31,7 +31,7 @@ pub struct AuditCall {
     pub args: String,
     /// Who gave permission, where it was needed.
     pub approved_by: Option<String>,
-    /// What the person had said.
+    /// The user message that the call belongs to.
     pub user_message: String,
     /// How it ended.
     pub end: AuditEnd,
@@ -46,7 +46,7 @@ pub struct AuditEnd {
     pub ending: &'static str,
     /// What came back.
     pub result: String,
-    /// How long it took; `None` where nobody measured it.
+    /// How long it took; `None` where it was not measured.
     pub duration_ms: Option<u64>,
 }
 
@@ -77,7 +77,7 @@ impl AuditCall {
     }
 }
 
-/// Follows the journal of one run and tells its tool calls.
+/// Follows the journal of one run and reports its tool calls.
 #[derive(Debug)]
 pub struct Auditor {
     open: BTreeMap<EffectId, UnfinishedCall>,
@@ -109,7 +109,7 @@ impl Auditor {
 
     /// The attempts that end with this entry, in the order of the journal.
     pub fn entry(&mut self, entry: &Entry) -> Vec<AuditCall> {
-        let told = self.told(entry);
+        let call = self.ended_call(entry);
         match (&mut self.waiting, &entry.kind) {
             (Some(waiting), EntryKind::Forked(_)) => {
                 let mut copied = std::mem::take(waiting);
@@ -118,10 +118,10 @@ impl Auditor {
                 copied
             }
             (Some(waiting), _) => {
-                waiting.extend(told);
+                waiting.extend(call);
                 Vec::new()
             }
-            (None, _) => told.into_iter().collect(),
+            (None, _) => call.into_iter().collect(),
         }
     }
 
@@ -136,7 +136,7 @@ impl Auditor {
         calls
     }
 
-    fn told(&mut self, entry: &Entry) -> Option<AuditCall> {
+    fn ended_call(&mut self, entry: &Entry) -> Option<AuditCall> {
         match (&entry.kind, &entry.effect) {
             (EntryKind::RunCreated(created), _) => self.user_message.clone_from(&created.goal.text),
             (EntryKind::Forked(forked), _) if !forked.word.text.is_empty() => {

@@ -1,8 +1,8 @@
-//! Where two runs part: the first thing that one did, heard or saw and the other did not.
+//! Where two runs diverge: the first decision, input or outcome that differs.
 //!
-//! Compared is what happened, not how it was kept: ids, times, prompts' digests, claims, snapshots,
+//! The comparison covers what happened, not how it is stored: ids, times, prompts' digests, claims, snapshots,
 //! attempts and the order in which a batch's outcomes came back are left out. A model call that was
-//! superseded never was.
+//! superseded is ignored.
 
 use crate::History;
 use everloop_types::journal::{
@@ -16,21 +16,21 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What two runs differ in first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DifferenceKind {
-    /// They want something else.
+    /// Their goals.
     Goal,
-    /// Another loop decides.
+    /// Their loops.
     Loop,
-    /// The loop decided something else.
+    /// A decision of the loop.
     Decision,
-    /// The model said something else.
+    /// A reply of the model.
     Reply,
-    /// A tool came back with something else.
+    /// The result of a tool.
     Outcome,
-    /// A person said something else.
+    /// A message from a person.
     Input,
-    /// They ended in another way, or in other words.
+    /// How they ended, or the last message.
     Ending,
-    /// One stands where the other goes on.
+    /// One has no more entries, the other goes on.
     OnlyOne,
 }
 
@@ -56,20 +56,20 @@ impl DifferenceKind {
 pub struct Divergence {
     /// What differs.
     pub differs: DifferenceKind,
-    /// What the one has there.
+    /// The entry of the first run.
     pub one: Option<DiffPosition>,
-    /// What the other has there.
+    /// The entry of the second run.
     pub other: Option<DiffPosition>,
 }
 
 /// An entry that is compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiffPosition {
-    /// Its place in its journal.
+    /// Its position in the journal.
     pub seq: i64,
     /// Its kind.
     pub kind: &'static str,
-    /// What it says, without ids and times.
+    /// Its content, without ids and times.
     pub says: String,
 }
 
@@ -78,7 +78,7 @@ struct DiffStep {
     place: DiffPosition,
 }
 
-/// Where two runs part; `None` if they did, heard and saw the same.
+/// Where two runs diverge; `None` if they are the same.
 #[must_use]
 pub fn first_divergence(one: &History, other: &History) -> Option<Divergence> {
     let (left, right) = (steps(one), steps(other));
@@ -101,7 +101,7 @@ pub fn first_divergence(one: &History, other: &History) -> Option<Divergence> {
     Some(Divergence { differs: DifferenceKind::OnlyOne, one: None, other: Some(twin.place) })
 }
 
-/// Two things of different kinds in the same place: the loop went another way.
+/// Two entries of different kinds at the same position: the loop decided differently.
 fn which(one: &DiffStep, other: &DiffStep) -> DifferenceKind {
     if one.differs == other.differs { one.differs } else { DifferenceKind::Decision }
 }
@@ -157,7 +157,7 @@ impl DiffReader {
                 self.add(DifferenceKind::Goal, entry, created.goal.text.clone());
             }
             (EntryKind::Input(input), _) => {
-                self.add(DifferenceKind::Input, entry, said(&input.message));
+                self.add(DifferenceKind::Input, entry, message_text(&input.message));
             }
             (EntryKind::EffectPlanned(planned), _) => {
                 let says = self.plan(planned);
@@ -183,7 +183,7 @@ impl DiffReader {
         self.steps.push(DiffStep { differs, place: place(entry, says) });
     }
 
-    /// In plan order, whatever order they came in.
+    /// In the order of the plan, not of arrival.
     fn close_batch(&mut self) {
         let mut batch = std::mem::take(&mut self.batch);
         batch.sort_by(|a, b| a.0.cmp(&b.0));
@@ -233,12 +233,12 @@ fn spoken(reply: &Reply) -> String {
     parts.collect::<Vec<_>>().join("\n")
 }
 
-fn said(letter: &InboxMessage) -> String {
-    match letter {
+fn message_text(message: &InboxMessage) -> String {
+    match message {
         InboxMessage::Answer { text, .. } | InboxMessage::Steer { text } => text.clone(),
         InboxMessage::Switch(switch) => format!("switch to {}", switch.loop_name),
         InboxMessage::Child(ended) => format!("child {}: {}", ended.status, ended.text),
-        InboxMessage::Cancel { .. } | InboxMessage::AnswerNow => letter.kind().to_owned(),
+        InboxMessage::Cancel { .. } | InboxMessage::AnswerNow => message.kind().to_owned(),
     }
 }
 

@@ -1,13 +1,12 @@
 //! Driving one run: from its claim to its end, its next question, or the loss of its lease.
 //!
 //! ```text
-//!   take mail ──► decide ──► commit ──► perform ──► note the outcome ──► take mail …
+//!   read inbox ──► decide ──► commit ──► perform ──► note the outcome ──► read inbox …
 //! ```
 //!
-//! Entries are folded as they are noted and committed before anything outside may use them: one
-//! commit
-//! carries an outcome, the decision it led to and the intents that follow, so an exchange costs
-//! two.
+//! Entries are folded when they are noted, and committed before anything outside may use them. One
+//! commit carries an outcome, the decision that it led to and the intents that follow, so one
+//! exchange with the model or a tool costs two commits.
 
 mod ask;
 mod cancel;
@@ -27,7 +26,7 @@ mod tool;
 
 pub(crate) use recover::fold_from_start;
 
-use crate::mail::InboxCursor;
+use crate::inbox_signal::InboxCursor;
 use crate::{Auditor, Engine};
 use everloop_loops::{AnyRun, CallStage, Decision, OpenModelCall, OpenToolCall};
 use everloop_ports::{Registry, WirePrompt};
@@ -54,14 +53,14 @@ pub enum DriveEnd {
     Released,
 }
 
-/// Why a drive could not go on. The run itself is never lost by it.
+/// Why a drive could not go on. The run itself is never lost.
 #[derive(Debug, thiserror::Error)]
 pub enum DriveError {
     /// Another worker has the run.
     #[error("lost the lease on {0}: another worker drives it now")]
     LeaseLost(RunId),
-    /// The run cannot be read, and was put aside.
-    #[error("{run} cannot be driven and was put aside: {note}")]
+    /// The run cannot be read and was quarantined.
+    #[error("{run} cannot be driven and was quarantined: {note}")]
     Quarantined {
         /// The run.
         run: RunId,
@@ -81,7 +80,7 @@ pub enum DriveError {
     Store {
         /// The run.
         run: RunId,
-        /// What it said.
+        /// The error of the store.
         #[source]
         source: StoreError,
     },
@@ -103,11 +102,11 @@ enum DriveWork {
     Alone(OpenToolCall),
     /// Get permission first.
     Permit(OpenToolCall),
-    /// Somebody who is gone had begun it.
+    /// A process that is gone had begun it.
     Recover(OpenToolCall),
     /// A person still has to answer.
     AwaitAnswer(everloop_types::Question),
-    /// A child is at it.
+    /// A child run works on it.
     AwaitChild(OpenToolCall, RunId),
 }
 
@@ -120,22 +119,23 @@ pub(crate) struct Driver<'e> {
     wire: WirePrompt,
     /// Noted and folded, not yet durable.
     pending: Commit,
-    /// Effects that this very driver has begun: what else is begun, a dead one began.
+    /// Effects that this driver began. Any other effect that has begun belongs to an earlier
+    /// process.
     begun_here: BTreeSet<EffectId>,
     /// Milliseconds this drive has waited for a model.
     waited_ms: u64,
     kept: SideRecords,
-    ear: InboxCursor,
+    inbox: InboxCursor,
 }
 
-/// How far what is kept beside the journal has come.
+/// How far the records beside the journal have come.
 #[derive(Default)]
 struct SideRecords {
-    /// Place of the newest snapshot.
+    /// Position of the newest snapshot.
     snapshot_at: i64,
-    /// Number of the newest summary that was handed on.
+    /// Number of the newest summary that was passed on.
     summary: u32,
-    /// Tells the calls, where somebody wants to hear of them at once.
+    /// Writes the audit log, if there is one.
     audit: Option<Box<(Auditor, RunRow)>>,
 }
 
@@ -156,22 +156,22 @@ impl Engine {
     async fn drive_unless_fenced(&self, claim: Claim) -> Result<DriveEnd, DriveError> {
         let run = claim.run.clone();
         let _driving = self.watchers.driving(&run);
-        let fences = self.standing.fences();
-        // A fence drops the driver where it stands, and with it every call that it makes.
+        let fences = self.lease.fences();
+        // A fence drops the driver at once, with every call that it makes.
         let driven = tokio::select! {
             biased;
-            () = self.standing.fenced_after(fences) => Err(DriveError::LeaseLost(run.clone())),
+            () = self.lease.fenced_after(fences) => Err(DriveError::LeaseLost(run.clone())),
             driven = self.drive_again(claim) => driven,
         };
-        self.mail.forget(&run);
-        self.hurries.forget(&run);
+        self.inbox_signals.forget(&run);
+        self.grace_skips.forget(&run);
         driven
     }
 
-    /// What a refused commit had folded is thrown away and folded again from the journal.
+    /// After a refused commit the state is discarded and folded again from the journal.
     async fn drive_again(&self, claim: Claim) -> Result<DriveEnd, DriveError> {
         let mut driver = Driver::load(self, claim).await?;
-        match driver.go().await {
+        match driver.run_turns().await {
             Err(DriveError::Store { source: StoreError::OverLimit { .. }, .. }) => {
                 Driver::load(self, driver.claim).await?.end_full().await
             }
@@ -198,19 +198,19 @@ impl<'e> Driver<'e> {
             begun_here: BTreeSet::new(),
             waited_ms: 0,
             kept: SideRecords { snapshot_at: folded.snapshot_seq, ..SideRecords::default() },
-            ear: engine.mail.ear(&claim.run),
+            inbox: engine.inbox_signals.open_cursor(&claim.run),
             claim,
         };
         Span::current().record("loop", driver.run.spec().name);
         driver.open_audit().await?;
-        // Whoever drove the run before may have died between the journal and the memory.
+        // An earlier driver may have died after the commit and before it saved the summary.
         driver.remember();
         let (worker, build) = (engine.identity.worker.clone(), engine.identity.build.clone());
         driver.note(None, EntryKind::EpochStarted(EpochStarted { worker, build }));
         Ok(driver)
     }
 
-    async fn go(&mut self) -> Result<DriveEnd, DriveError> {
+    async fn run_turns(&mut self) -> Result<DriveEnd, DriveError> {
         let mut number = 0;
         loop {
             number += 1;
@@ -223,7 +223,7 @@ impl<'e> Driver<'e> {
 
     /// One decision and the work that it leads to.
     async fn turn(&mut self) -> Result<LoopFlow, DriveError> {
-        if self.take_mail().await? == ask::InboxNews::Cancel {
+        if self.take_messages().await? == ask::InboxNews::Cancel {
             return self.end_canceled().await.map(LoopFlow::Over);
         }
         if self.engine.stopping.is_cancelled() {
@@ -282,7 +282,7 @@ impl<'e> Driver<'e> {
         open.planned.class == EffectClass::Pure && self.is_free(open)
     }
 
-    /// Notes what was decided; calls that cannot be performed get their outcome at once.
+    /// Notes a decision. Calls that cannot be performed get their outcome at once.
     fn plan(&mut self, effects: Vec<everloop_loops::PlannedEffect>) {
         let cause = self.run.last_seq();
         let mut refused = Vec::new();
@@ -318,7 +318,7 @@ impl<'e> Driver<'e> {
         self.note(Some(effect), EntryKind::EffectFinished(finished));
     }
 
-    /// What a tool came back with, and the labels of that; a refusal brings nothing.
+    /// Notes the result of a tool, with its labels. A refusal has none.
     fn note_seen(&mut self, open: &OpenToolCall, seen: Observation, took_ms: u64) {
         let call = &open.planned.call;
         let labels = if self.brought_nothing(call, &seen) {
@@ -332,8 +332,8 @@ impl<'e> Driver<'e> {
         self.note_labeled(open, seen, took_ms, labels);
     }
 
-    /// A refusal brings nothing, nor does the failure of a tool that only reads files: what it says
-    /// then are its own words.
+    /// A refusal brings no data into the run, nor does the failure of a tool that only reads files:
+    /// the text is then the tool's own.
     fn brought_nothing(&self, call: &ToolCall, seen: &Observation) -> bool {
         let reads_files = || {
             let handling = self.run.frame().tool(&call.tool).map(|tool| &tool.handling);
@@ -360,7 +360,7 @@ impl<'e> Driver<'e> {
         self.note(Some(open.effect.clone()), EntryKind::EffectFinished(finished));
     }
 
-    /// The ending, its reason and its words in one transaction.
+    /// Writes the ending, its reason and its message in one transaction.
     async fn finish(
         &mut self,
         status: Status,

@@ -1,17 +1,17 @@
-//! Forks: a new run from what another one had lived through up to one entry.
+//! Forks: a new run that starts from another one's journal up to one entry.
 //!
 //! ```text
 //!   parent   1 2 3 … N N+1 …           untouched
-//!   fork     1 2 3 … N │ what was under way is closed │ Forked │ its own life
-//!            1 (carries the transcript) │ Forked │ its own life        under another loop
+//!   fork     1 2 3 … N │ what was under way is closed │ Forked │ its own entries
+//!            1 (carries the transcript) │ Forked │ its own entries     under another loop
 //! ```
 //!
 //! The entries are copied, so a fork is folded from its own rows alone, at the same places; its
 //! effects have ids of their own because an effect is named by its run. Files are not rolled back.
-//! A run that came in a file is never taken over so: its fork begins with its words alone, in a
-//! frame of this machine.
+//! An imported run is never copied like this: its fork begins with its messages alone, in a frame of
+//! this machine.
 //!
-//! Deliberately absent: driving (a fork is a queued run like any other), words for people.
+//! Deliberately absent: driving (a fork is a queued run like any other), texts for people.
 
 mod close;
 mod inherit;
@@ -43,11 +43,11 @@ pub struct Fork {
     /// The loop that decides from there on.
     pub loop_name: String,
     /// What a new run would have. Under the same loop the fork keeps the parent's system text and
-    /// tools, because its past was told in them.
+    /// tools, because its transcript refers to them.
     pub frame: Frame,
     /// What the user adds, and what has changed since.
     pub word: Goal,
-    /// What a person says about effects whose outcome nobody knows.
+    /// What a person says about effects with an unknown outcome.
     pub settled: BTreeMap<EffectId, SettledOutcome>,
     /// A message that is in its inbox before it can be driven.
     pub message: Option<InboxMessage>,
@@ -70,10 +70,10 @@ pub enum ForkError {
     /// The journal was shortened after its time.
     #[error("the journal of {0} was shortened and cannot be forked")]
     NotWhole(RunId),
-    /// Effects may have happened, and nobody knows.
+    /// Effects with an unknown outcome may have happened.
     #[error("{} effects have an unknown outcome; settle them first", .0.len())]
     Unsettled(Vec<UnknownEffect>),
-    /// A child of the run is at work, and reports to the run alone.
+    /// A child of the run is working, and reports to that run alone.
     #[error("the child {0} is still at work; wait for its end, or cancel it, or fork earlier")]
     ChildAtWork(RunId),
     /// The store failed.
@@ -81,7 +81,7 @@ pub enum ForkError {
     Store(#[from] StoreError),
 }
 
-/// What was made.
+/// The fork that was created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForkResult {
     /// The new run.
@@ -115,12 +115,12 @@ impl Engine {
         let conversation = conversation.ok_or_else(|| ForkError::NoRun(fork.parent.clone()))?;
         let new = self.new_fork(fork, conversation, &past, &known, now);
         let (run, at) = (new.new.run.clone(), new.origin.at_seq);
-        // A reply that was lost is no reason for a second fork: the same id is written again.
+        // A lost reply must not lead to a second fork: the same id is written again.
         let mut tries = 0;
         loop {
             match self.store.queue().create_fork(&new).await {
                 Ok(RunCreation::New | RunCreation::Existing(_)) => {
-                    self.mail.call_workers();
+                    self.inbox_signals.wake_workers();
                     return Ok(ForkResult { run, at });
                 }
                 Err(error) if tries >= FORK_TRIES_MAX || !error.is_transient() => {
@@ -200,7 +200,7 @@ impl Engine {
         switch: Switch,
         now: UtcMs,
     ) -> NewFork {
-        // A switch whose frame cannot be read is never wanted.
+        // A switch always has a readable frame.
         let frame = serde_json::from_value(switch.frame).unwrap_or_default();
         let goal = Goal { context: switch.context, ..Goal::default() };
         let made = begin_again(&from, switch.loop_name, frame, goal, now);
@@ -232,7 +232,7 @@ impl Engine {
     }
 }
 
-/// A run that others go on from: its last state, in which nothing is outstanding.
+/// A run that is continued by another: its last state, in which nothing is outstanding.
 pub(crate) struct ForkSource<'a> {
     pub(crate) origin: ForkOrigin,
     pub(crate) created: &'a RunCreated,
@@ -272,7 +272,7 @@ impl ParentHistory {
         if word.text.is_empty() && !moved {
             word.context.clear();
         }
-        known.tell(&mut word);
+        known.describe_in(&mut word);
         let forked = Forked {
             from: fork.parent,
             at_seq: self.state.last_seq(),
@@ -300,7 +300,7 @@ impl ParentHistory {
             state.apply(&Entry { seq, epoch: 0, at: now, effect: Some(effect), kind });
         }
         let mut goal = fork.word;
-        known.tell(&mut goal);
+        known.describe_in(&mut goal);
         let origin = ForkOrigin { run: fork.parent, at_seq: self.state.last_seq() };
         let provenance = self.provenance;
         let ended = ForkSource { origin, created: &self.created, state: &state, provenance };

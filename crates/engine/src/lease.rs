@@ -1,14 +1,14 @@
-//! A place among many workers: a lease on the database's clock, kept by heartbeats.
+//! Membership of a worker on a shared database: a lease on its clock, renewed by heartbeats.
 //!
 //! ```text
 //!   join ──► beat every 5 s ──► leave
 //!              ├─ no answer for 20 s ──► fence: every driver is dropped, nothing is claimed
-//!              └─ the lease ran out  ──► fence, then join anew
+//!              └─ the lease ran out  ──► fence, then join again
 //! ```
 //!
-//! The fence comes before the lease runs out, so that others who then take over find nobody at
-//! work. It rests on a clock that counts sleep: a process that was paused for longer than its
-//! lease finds itself fenced. Deliberately absent: safety. That is the epoch's, in the store.
+//! The fence comes before the lease runs out, so that this process has stopped when others take
+//! over. It uses a clock that counts sleep: a process that was paused for longer than its lease is
+//! fenced when it resumes. Deliberately absent: safety, which the epoch in the store provides.
 
 use crate::presence;
 use crate::worker::log_orphan;
@@ -38,7 +38,7 @@ impl LeaseTimes {
         self.lease_ms / 6
     }
 
-    /// Silence after which a worker gives itself up.
+    /// Silence after which a worker fences itself.
     #[must_use]
     pub fn fence_ms(self) -> u64 {
         self.lease_ms / 3 * 2
@@ -77,7 +77,7 @@ impl LeaseState {
         self.state.get().fences
     }
 
-    /// Comes back once there was a fence after `fences`.
+    /// Returns once there was a fence after `fences`.
     pub(crate) async fn fenced_after(&self, fences: u64) {
         self.state.wait_for(|state| state.fences > fences).await;
     }
@@ -95,7 +95,7 @@ impl LeaseState {
 }
 
 impl Engine {
-    /// Takes a place among the workers of a shared database.
+    /// Registers among the workers of a shared database.
     ///
     /// # Errors
     /// If it could not be written.
@@ -104,16 +104,16 @@ impl Engine {
         let place = presence::here();
         let shown = self.store.workers().register(worker, build, &place, times.length()).await?;
         self.clock.agree(shown);
-        self.standing.open();
+        self.lease.open();
         Ok(())
     }
 
-    /// Gives the place back, so that nobody waits for us.
+    /// Unregisters, so that no other worker waits for this lease.
     ///
     /// # Errors
     /// If it could not be written; the lease then runs out by itself.
     pub async fn leave(&self) -> Result<(), StoreError> {
-        self.standing.fence();
+        self.lease.fence();
         self.store.workers().leave(&self.identity.worker).await
     }
 
@@ -122,27 +122,27 @@ impl Engine {
     /// A beat that fails is tried again soon; a silence that lasts too long fences this process
     /// until the database can be reached again.
     pub async fn keep_lease(self: Arc<Self>, times: LeaseTimes) {
-        let mut heard_at = self.clock.since_boot_ms();
+        let mut answered_at = self.clock.since_boot_ms();
         let mut pause_ms = times.beat_ms();
         loop {
             self.clock.pause(pause_ms).await;
             let sent_at = self.clock.since_boot_ms();
-            if sent_at.saturating_sub(heard_at) >= times.fence_ms() {
-                self.standing.fence();
+            if sent_at.saturating_sub(answered_at) >= times.fence_ms() {
+                self.lease.fence();
             }
-            pause_ms = match self.beat(times, heard_at).await {
+            pause_ms = match self.beat(times, answered_at).await {
                 Some(Heartbeat::Kept(shown)) => {
-                    heard_at = sent_at;
+                    answered_at = sent_at;
                     self.clock.agree(shown);
-                    self.standing.open();
+                    self.lease.open();
                     times.beat_ms()
                 }
                 Some(Heartbeat::Lost) => {
                     tracing::warn!(worker = %self.identity.worker, "lease of this worker lost");
-                    self.standing.fence();
-                    // If this fails, the next beat finds no lease either, and it is tried again.
+                    self.lease.fence();
+                    // If this fails, the next beat finds no lease either and tries again.
                     if self.join(times).await.is_ok() {
-                        heard_at = sent_at;
+                        answered_at = sent_at;
                     }
                     times.beat_ms() / 5
                 }
@@ -154,9 +154,9 @@ impl Engine {
         }
     }
 
-    /// One beat, given up when the fence is due: a database may also answer nothing at all.
-    async fn beat(&self, times: LeaseTimes, heard_at: u64) -> Option<Heartbeat> {
-        let silent_ms = self.clock.since_boot_ms().saturating_sub(heard_at);
+    /// One heartbeat, abandoned when the fence is due: a database may also never answer.
+    async fn beat(&self, times: LeaseTimes, answered_at: u64) -> Option<Heartbeat> {
+        let silent_ms = self.clock.since_boot_ms().saturating_sub(answered_at);
         let left_ms = times.fence_ms().saturating_sub(silent_ms).max(times.beat_ms());
         let workers = self.store.workers();
         let heartbeat = workers.heartbeat(&self.identity.worker, times.length());
@@ -168,38 +168,38 @@ impl Engine {
     }
 
     /// Puts back the runs of workers that are proved dead or whose lease has run out, and gives
-    /// those that are put aside their last words.
+    /// those that are quarantined their last message.
     ///
     /// # Errors
     /// If it could not be written.
     pub async fn reap(&self) -> Result<Vec<Orphan>, StoreError> {
         let mut orphans = Vec::new();
-        for neighbour in self.store.workers().all().await? {
+        for row in self.store.workers().all().await? {
             let now = self.clock.now();
-            if neighbour.expires_at > now && presence::is_proved_dead(&neighbour.place) {
-                orphans.extend(self.store.workers().bury(&neighbour.worker, now).await?);
+            if row.expires_at > now && presence::is_proved_dead(&row.place) {
+                orphans.extend(self.store.workers().bury(&row.worker, now).await?);
             }
         }
         orphans.extend(self.store.workers().reap(self.clock.now()).await?);
         for orphan in &orphans {
             log_orphan(orphan);
-            self.speak_for_quarantined(&orphan.run).await?;
+            self.write_last_message(&orphan.run).await?;
         }
         Ok(orphans)
     }
 }
 
 impl Engine {
-    /// Whether whoever began an effect is proved dead: a process of this machine that is gone.
-    pub(crate) async fn was_begun_by_the_dead(&self, effect: &EffectId) -> bool {
-        let Some(worker) = self.who_began(effect).await else { return false };
+    /// Whether the process that began an effect is proved dead: one of this machine that is gone.
+    pub(crate) async fn began_in_dead_process(&self, effect: &EffectId) -> bool {
+        let Some(worker) = self.worker_that_began(effect).await else { return false };
         let workers = self.store.workers().all().await.unwrap_or_default();
         let place = workers.iter().find(|row| row.worker == worker).map(|row| &row.place);
         place.is_some_and(|place| presence::is_proved_dead(place))
     }
 
     /// The worker in whose epoch an effect was begun last.
-    async fn who_began(&self, effect: &EffectId) -> Option<WorkerId> {
+    async fn worker_that_began(&self, effect: &EffectId) -> Option<WorkerId> {
         let entries = self.store.journal().entries(&effect.run, 0, usize::MAX).await.ok()?;
         let begun = entries.iter().rev().find(|entry| {
             matches!(entry.kind, EntryKind::EffectStarted(_))

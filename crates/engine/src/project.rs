@@ -1,5 +1,5 @@
-//! Journal entries as events. The same entries give the same events, live or years later: whoever
-//! follows a run and whoever reads its past go through this one function.
+//! Journal entries as events. The same entries give the same events, live or years later: followers
+//! and readers of the past use this one function.
 
 use crate::events::{EventKind, EventNote, RunEnding, RunEvent, ToolOutcome, WaitingFor};
 use crate::{Fragment, History};
@@ -21,7 +21,7 @@ pub struct Projector {
     frame: Arc<Frame>,
     /// The folded run, for its plan and its notes; none if the journal cannot be folded.
     state: Option<AnyRun>,
-    /// The last entry that was taken in.
+    /// The last entry that was applied.
     seq: i64,
     loop_name: String,
     open: BTreeMap<EffectId, OpenEffect>,
@@ -59,7 +59,7 @@ impl Projector {
         }
     }
 
-    /// All events of a past. One that cannot be folded tells of neither plan nor notes.
+    /// All events of a past. If it cannot be folded, the events of plan and notes are missing.
     #[must_use]
     pub fn past(history: &History) -> Vec<RunEvent> {
         let mut projector = Self::new(history.run.clone(), history.frame().clone());
@@ -71,7 +71,7 @@ impl Projector {
         &self.run
     }
 
-    /// The last entry that was taken in.
+    /// The last entry that was applied.
     pub(crate) fn seq(&self) -> i64 {
         self.seq
     }
@@ -117,7 +117,7 @@ impl Projector {
         Some(RunEvent { kind, run_id: self.run.clone(), seq: open.seq, ts: None })
     }
 
-    /// A run that was not waiting and has another driver was left by the one before.
+    /// A run that was not waiting and has a new driver was left by the earlier one.
     fn recovered(&self, entry: &Entry) -> Vec<EventKind> {
         let (EntryKind::EpochStarted(_), Some(state)) = (&entry.kind, &self.state) else {
             return Vec::new();
@@ -278,7 +278,7 @@ impl Projector {
         }
     }
 
-    /// The reasoning and the words of a reply, without what is written for the program.
+    /// The reasoning and the text of a reply, without what is written for the program.
     fn replied(&self, reply: &Reply, duration_ms: u64) -> Vec<EventKind> {
         let shown = |text: &str| without_mark(text, self.frame.mark());
         let reasoning = shown(&reply.reasoning);
@@ -339,7 +339,7 @@ impl Projector {
         }
     }
 
-    /// The end closes the plan or list, as an act of its own (TD-3).
+    /// The end closes the plan or list, as an event of its own (TD-3).
     fn ended(&self, finished: &RunFinished) -> Vec<EventKind> {
         let items = self.plan.as_ref().map(|plan| plan.items.as_slice()).unwrap_or_default();
         let count = |state| items.iter().filter(|item| item.state == state).count();

@@ -1,4 +1,4 @@
-//! Looking back: a run's state at any entry, and whether its journal says what the loop would say.
+//! Replay: a run's state at any entry, and whether the loop still decides what its journal has.
 
 use crate::drive::fold_from_start;
 use everloop_loops::{AnyRun, Decision};
@@ -26,7 +26,7 @@ pub enum ReplayVerdict {
         /// How many decisions were recomputed.
         decisions: usize,
     },
-    /// The loop decides something else at this entry.
+    /// The loop decides differently at this entry.
     Diverged {
         /// The entry.
         at: i64,
@@ -35,11 +35,11 @@ pub enum ReplayVerdict {
         /// What the journal has.
         found: String,
     },
-    /// Every decision agrees, but the last words are others.
+    /// Every decision agrees, but the last message differs.
     OutcomeDiffers {
-        /// What would be said today.
+        /// The message of today.
         expected: String,
-        /// What was said.
+        /// The message in the store.
         found: String,
     },
     /// It cannot be checked.
@@ -69,7 +69,7 @@ impl History {
         &self.frame
     }
 
-    /// The last words, once the run has ended.
+    /// The last message, once the run has ended.
     #[must_use]
     pub fn final_text(&self) -> Option<&str> {
         self.final_text.as_deref()
@@ -78,15 +78,15 @@ impl History {
     /// The state after entry `seq`; the last state for anything beyond the end.
     ///
     /// # Errors
-    /// If the journal does not begin at its beginning, or names an unknown loop.
+    /// If the beginning of the journal is missing, or it names an unknown loop.
     pub fn state_at(&self, seq: i64) -> Result<AnyRun, StoreError> {
         let count = self.entries.iter().take_while(|entry| entry.seq <= seq).count();
         let entries = &self.entries[..count.max(1).min(self.entries.len())];
         Ok(fold_from_start(&self.run, entries, self.frame.clone())?.run)
     }
 
-    /// What the run has read, and where it may send that; also of one of which only the outcomes
-    /// are left. Of a run from before labels nobody knows, so it may be anything.
+    /// What the run has read, and where it may send that; also for a trimmed journal. A run from
+    /// before labels has no record, so it may have read anything.
     #[must_use]
     pub fn holding(&self) -> Taint {
         let mut holding = match self.state_at(i64::MAX) {
@@ -163,7 +163,7 @@ impl History {
     fn check(&self, mut run: AnyRun) -> ReplayVerdict {
         let mut decisions = 0;
         let mut rest = self.entries.as_slice();
-        // An ending is decided before its words are written, which takes time of its own.
+        // An ending is decided before its message is written, which takes time.
         let mut before_words: Option<AnyRun> = None;
         while let [entry, after @ ..] = rest {
             let mut taken = 1;
@@ -228,7 +228,7 @@ impl History {
         Ok(found.len())
     }
 
-    /// What could not be performed must have its outcome right after the plan.
+    /// Calls that could not be performed must have their outcome right after the plan.
     fn check_refusals(&self, decision: &Decision, rest: &[Entry]) -> Result<(), ReplayVerdict> {
         let Decision::Do(effects) = decision else { return Ok(()) };
         let refused = effects.iter().filter_map(|effect| effect.refused.as_ref());

@@ -1,12 +1,12 @@
-//! What the engine may do by itself, each with a default that is on.
+//! The limits of the engine, each with a default.
 
-/// The longest wait that a provider may ask for: a day. One that wants more is asked after a day.
+/// The longest wait that a provider may ask for: a day.
 pub(crate) const ASKED_MS_MAX: u64 = 86_400_000;
 
 /// Numbers that bound the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineRules {
-    /// Attempts at one model call before the run is told that the model failed.
+    /// Attempts at one model call before it counts as failed.
     pub model_attempts: u32,
     /// First back-off; it doubles up to `backoff_max_ms`.
     pub backoff_ms: u64,
@@ -20,10 +20,10 @@ pub struct EngineRules {
     pub start_within_ms: u64,
     /// Journal entries between two snapshots, at least.
     pub snapshot_every: i64,
-    /// How often the inboxes are looked at.
+    /// How often the inboxes are polled.
     pub mail_every_ms: u64,
-    /// Whether an older owner of a run may still live. Where a lock proves it dead, a probe that
-    /// finds nothing is believed at once; elsewhere only when its call must be over.
+    /// Whether an earlier owner of a run may still live. If a lock proves it dead, a probe that finds
+    /// nothing counts at once; else only when its call must be over.
     pub owners_may_live: bool,
 }
 

@@ -1,8 +1,8 @@
-//! Settling: an effect whose outcome nobody knew, and what somebody found out about it since.
+//! Settling: recording later what became of an effect with an unknown outcome.
 //!
 //! ```text
 //!   a run that waits with the question ──► the answer goes into its inbox
-//!   any other run ──► a row beside the journal, which is never written again
+//!   any other run ──► a row beside the journal, which stays as it is
 //! ```
 //!
 //! Deliberately absent: a change of the run's status. It ended `unsettled`, whatever is known now.
@@ -30,18 +30,18 @@ pub struct OpenUnknown {
     pub at: UtcMs,
     /// The question that the run waits with, where a person is to say what happened.
     pub question: Option<Question>,
-    /// What somebody found out since.
+    /// What was found out since.
     pub settled: Option<Settlement>,
 }
 
 /// What became of a settlement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettleResult {
-    /// It is written down.
+    /// It is recorded.
     Written,
     /// It is in the run's inbox, as the answer to its question; the run goes on with it.
     Answered,
-    /// Somebody was first, and this changed nothing; what they said, where that is known.
+    /// It was settled before, and this changed nothing; the earlier settlement, if known.
     Already(Option<Settlement>),
     /// No effect of that name has an unknown outcome.
     NotOpen,
@@ -130,7 +130,7 @@ impl Engine {
         history.unknowns(&self.store.journal().settlements(run).await?)
     }
 
-    /// Says what happened to an effect whose outcome is unknown. The first word counts.
+    /// Records what happened to an effect with an unknown outcome. The first settlement counts.
     ///
     /// # Errors
     /// If it could not be written.
@@ -167,7 +167,7 @@ impl Engine {
         }
     }
 
-    /// Runs the probe of an effect again. Changes nothing; `settle` writes down what it found.
+    /// Runs the probe of an effect again. Changes nothing; `settle` records what it found.
     ///
     /// # Errors
     /// If the run cannot be read.

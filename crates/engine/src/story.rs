@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 const SHOWN_CHARS: usize = 160;
 
-/// Characters of what a tool came back with that are looked at.
+/// Characters of a tool's result that are read.
 const SEEN_CHARS: usize = 1_000;
 
 /// One line of a story.
@@ -29,10 +29,10 @@ pub struct StoryLine {
     pub words: Words,
 }
 
-/// Tells a journal entry by entry, what each closed item of the plan has behind it, and when the
-/// run began to hold private or untrusted data. Entries that only keep house are left out.
+/// Describes a journal entry by entry, the evidence for each closed item of the plan, and when the run
+/// first had private or untrusted data. Entries of internal bookkeeping are left out.
 #[must_use]
-pub fn tell(history: &History) -> Vec<StoryLine> {
+pub fn story_of(history: &History) -> Vec<StoryLine> {
     let mut calls = BTreeMap::new();
     let mut lines = Vec::new();
     let mut claims = StoryFacts::of(history);
@@ -45,7 +45,7 @@ pub fn tell(history: &History) -> Vec<StoryLine> {
     lines
 }
 
-/// What people read of replies: neither the mark that ends an answer nor a loop's tags.
+/// Removes the mark that ends an answer, and a loop's tags, from replies.
 struct ReplyCleaner<'h> {
     loop_name: &'h str,
     mark: &'h str,
@@ -66,7 +66,7 @@ impl<'h> ReplyCleaner<'h> {
 }
 
 /// The closed items, the labels and what the loop noted, as the fold has them. A journal that
-/// cannot be folded tells of none.
+/// cannot be folded has none.
 struct StoryFacts {
     run: Option<AnyRun>,
     closed: Vec<PlanItem>,
@@ -99,7 +99,7 @@ impl StoryFacts {
         }
         let Progress { items, note, .. } = run.progress();
         let noted = std::mem::replace(&mut self.noted, note.clone());
-        lines.extend(note.filter(|note| noted.as_ref() != Some(note)).map(told));
+        lines.extend(note.filter(|note| noted.as_ref() != Some(note)).map(note_line));
         if let EntryKind::RunFinished(_) = entry.kind {
             lines.extend(list_closed(&items));
         }
@@ -122,10 +122,10 @@ impl StoryFacts {
 }
 
 /// A note on a line of its own, the model's words shortened.
-fn told(note: Words) -> Words {
+fn note_line(note: Words) -> Words {
     match note {
         Words::Said(text) => Words::Said(short(&text)),
-        Words::All(all) => Words::All(all.into_iter().map(told).collect()),
+        Words::All(all) => Words::All(all.into_iter().map(note_line).collect()),
         key => key,
     }
 }
@@ -158,7 +158,7 @@ fn words(entry: &Entry, calls: &mut StoryCalls, readers: &ReplyCleaner<'_>) -> O
         }
         EntryKind::EpochStarted(_) if entry.epoch <= 1 => text::story::begun().words(),
         EntryKind::EpochStarted(_) => text::story::taken_up(&entry.epoch).words(),
-        EntryKind::Input(input) => letter(&input.message),
+        EntryKind::Input(input) => message_words(&input.message),
         EntryKind::EffectPlanned(planned) => {
             if let Some(effect) = &entry.effect {
                 calls.insert(effect.clone(), call_of(planned));
@@ -243,7 +243,7 @@ fn outcome(tool: &str, finished: &EffectFinished, readers: &ReplyCleaner<'_>) ->
         }
         Outcome::ModelFailed(error) => text::story::model_failed(&short(&error.detail)).words(),
         Outcome::Observed(seen) => {
-            // It is cut once it is said in the reader's language.
+            // It is shortened after it was rendered in the reader's language.
             let text: String = seen.text.chars().take(SEEN_CHARS).collect();
             observed(tool, seen.ending, &text, *took).words()
         }
@@ -264,8 +264,8 @@ fn observed(tool: &str, ending: Ending, seen: &String, took: u64) -> text::Text 
     }
 }
 
-fn letter(letter: &InboxMessage) -> Words {
-    match letter {
+fn message_words(message: &InboxMessage) -> Words {
+    match message {
         InboxMessage::Answer { text, by, .. } => text::story::answered(&by, &short(text)).words(),
         InboxMessage::Cancel { by } => text::story::cancel_asked(&by).words(),
         InboxMessage::Steer { text } => text::story::steered(&short(text)).words(),

@@ -1,4 +1,4 @@
-//! Creating runs and writing to them.
+//! Creating runs and sending messages to them.
 
 use crate::drive::log::log_store_retry;
 use crate::{Engine, fresh_id};
@@ -75,14 +75,14 @@ impl Engine {
             idem_key: submission.idem_key,
             now,
         };
-        // A reply that was lost is no reason for a second run: the same id is written again.
+        // A lost reply must not lead to a second run: the same id is written again.
         let mut tries = 0;
         loop {
             match self.store.queue().create_run(&new).await {
                 Ok(RunCreation::New) => {
                     let RunCreated { goal, loop_name, .. } = &new.created;
                     info!(run = %run, "loop" = loop_name, content.goal = ?goal, "run created");
-                    self.mail.call_workers();
+                    self.inbox_signals.wake_workers();
                     return Ok(run);
                 }
                 Ok(RunCreation::Existing(earlier)) => return Ok(earlier),
@@ -112,7 +112,7 @@ impl Engine {
         self.send(run, &dedupe, &InboxMessage::Answer { question, text, by }).await
     }
 
-    /// Asks for the run's end.
+    /// Asks the run to end.
     ///
     /// # Errors
     /// If it could not be written.
@@ -120,7 +120,7 @@ impl Engine {
         self.send(run, "cancel", &InboxMessage::Cancel { by: by.to_owned() }).await
     }
 
-    /// Asks for the run to go on under another loop, as another run, from its next step border on.
+    /// Asks for the run to go on under another loop, as another run, from its next step boundary on.
     /// Returns that run's name; it exists once the first has ended for it.
     ///
     /// # Errors
@@ -140,17 +140,17 @@ impl Engine {
         Ok((to, sent))
     }
 
-    /// A run that waits for a moment is ready now.
+    /// Makes a run that waits for a time ready now.
     ///
     /// # Errors
     /// If it could not be written.
     pub async fn wake_now(&self, run: &RunId) -> Result<(), StoreError> {
         self.store.queue().wake_now(run, self.clock.now()).await?;
-        self.mail.call_workers();
+        self.inbox_signals.wake_workers();
         Ok(())
     }
 
-    /// Sends any letter; `dedupe` makes a repetition harmless.
+    /// Sends any message; `dedupe` makes a repetition harmless.
     ///
     /// # Errors
     /// If it could not be written.
@@ -161,12 +161,12 @@ impl Engine {
         letter: &InboxMessage,
     ) -> Result<InboxSendResult, StoreError> {
         let sent = self.store.inbox().send(run, dedupe, letter, self.clock.now()).await?;
-        self.mail.ring(run);
-        self.mail.call_workers();
+        self.inbox_signals.raise(run);
+        self.inbox_signals.wake_workers();
         if matches!(letter, InboxMessage::Cancel { .. }) {
-            // They have it in their inboxes; if this look fails they hear of it a little later.
+            // The message is in their inboxes; if this query fails they read it a little later.
             let below = self.store.runs().descendants(run).await.unwrap_or_default();
-            below.iter().for_each(|run| self.mail.ring(run));
+            below.iter().for_each(|run| self.inbox_signals.raise(run));
         }
         Ok(sent)
     }

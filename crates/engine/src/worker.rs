@@ -12,7 +12,7 @@ use tokio::task::{Id, JoinError, JoinSet};
 
 const IDLE_MS: u64 = 250;
 const STORE_PAUSE_MS: u64 = 1_000;
-/// How long a run that needs a newer program is left to those who have one.
+/// How long a run that needs a newer program is left to newer programs.
 const NEWER_PAUSE_MS: u64 = 60_000;
 
 /// Drives every run that is ready. The caller holds the right to claim runs.
@@ -21,47 +21,47 @@ pub struct Worker {
     most: usize,
     driving: JoinSet<Result<DriveEnd, DriveError>>,
     claims: BTreeMap<Id, Claim>,
-    /// Claims that nobody drives any more and that could not be given back yet.
+    /// Claims that are not driven any more and could not be released yet.
     loose: Vec<(Claim, FailureCause)>,
-    /// When the last run that was given back is ready again.
+    /// When the last run that was released is ready again.
     ready_at: UtcMs,
-    /// Whether runs may have been claimed without our hearing of it.
+    /// Whether runs may have been claimed though the reply was lost.
     unsure: bool,
     reaping: Option<ReapSchedule>,
 }
 
-/// When a worker looks for the dead. On a database that is its own it need not.
+/// When a worker looks for dead workers. On a database of its own there are none.
 #[derive(Debug, Clone, Copy)]
 struct ReapSchedule {
     every_ms: u64,
     due_at: u64,
 }
 
-/// Whose fault it is that a run was not driven further.
+/// Why a run was not driven further.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FailureCause {
-    /// The run's own: after five times in a row it is put aside.
+    /// The run itself: after five times in a row it is quarantined.
     Run,
-    /// The store's: the run waits a moment.
+    /// The store: the run waits a moment.
     Store,
-    /// This program's, which is too old for it: another one may take it.
+    /// This program, which is too old for the run: another one may take it.
     Program,
 }
 
-/// What a worker has to say.
+/// What a worker reports.
 #[derive(Debug)]
 pub enum WorkerReport {
-    /// A run was taken up.
+    /// A run was claimed.
     Claimed(RunId),
     /// A run ended or waits.
     Driven(RunId, DriveEnd),
     /// A run could not be driven now.
     Failed(RunId, DriveError),
-    /// A run took its driver down with it, and was put back.
+    /// A run made its driver crash, and was put back.
     Stalled(RunId),
-    /// A run did so too often, and was put aside.
+    /// A run did so too often, and was quarantined.
     PutAside(RunId),
-    /// The worker of a run is dead or silent; the run is ready again, or put aside.
+    /// The worker of a run is dead or silent; the run is ready again, or quarantined.
     TookUp(Orphan),
 }
 
@@ -74,14 +74,14 @@ impl Worker {
         Self { engine, most, driving, claims, loose, ready_at: 0, unsure: false, reaping: None }
     }
 
-    /// A worker among others: it puts back the runs of those who died.
+    /// A worker among others: it puts back the runs of dead ones.
     #[must_use]
     pub fn reaping(mut self, times: LeaseTimes) -> Self {
         self.reaping = Some(ReapSchedule { every_ms: times.beat_ms(), due_at: 0 });
         self
     }
 
-    /// Works until the engine is told to stop, then lets every driver come to its durable point.
+    /// Works until the engine is to stop, then lets every driver reach its durable point.
     ///
     /// A store that fails for a moment is waited for.
     ///
@@ -90,13 +90,13 @@ impl Worker {
     pub async fn work(&mut self, mut report: impl FnMut(WorkerReport)) -> Result<(), StoreError> {
         let stopping = self.engine.stopping.clone();
         while !stopping.is_cancelled() {
-            let called = self.engine.mail.ready.get();
+            let woken = self.engine.inbox_signals.ready.get();
             self.look(&mut report).await?;
             tokio::select! {
                 biased;
                 () = stopping.cancelled() => {}
                 Some(ended) = self.driving.join_next_with_id() => self.ended(ended, &mut report),
-                () = idle_until_called(&self.engine, called) => {}
+                () = idle_until_woken(&self.engine, woken) => {}
             }
         }
         while let Some(ended) = self.driving.join_next_with_id().await {
@@ -124,7 +124,7 @@ impl Worker {
         !self.loose.is_empty() || self.engine.clock.now() <= self.ready_at
     }
 
-    /// Gives back what is loose and claims what is ready; waits a moment if the store fails.
+    /// Releases loose claims and claims ready runs; waits a moment if the store fails.
     async fn look(
         &mut self,
         report: &mut impl FnMut(WorkerReport),
@@ -154,7 +154,7 @@ impl Worker {
             return Ok(());
         };
         reaping.due_at = now + reaping.every_ms;
-        // A claim may also come true after the look that followed its error.
+        // A claim may also take effect after the query that followed its error.
         self.unsure = true;
         for orphan in self.engine.reap().await? {
             report(WorkerReport::TookUp(orphan));
@@ -167,7 +167,7 @@ impl Worker {
         report: &mut impl FnMut(WorkerReport),
     ) -> Result<ClaimResult, StoreError> {
         let free = self.most.saturating_sub(self.driving.len());
-        if free == 0 || !self.engine.standing.may_claim() {
+        if free == 0 || !self.engine.lease.may_claim() {
             return Ok(ClaimResult::Nothing);
         }
         let mut claimed = ClaimResult::Nothing;
@@ -198,8 +198,8 @@ impl Worker {
         claimed
     }
 
-    /// Claims that may have been made in spite of an error: whatever is ours and not driven. As
-    /// long as that cannot be read either, nothing else is claimed.
+    /// Claims that may have been made in spite of an error: those of this worker that are not driven.
+    /// Until they can be read, nothing else is claimed.
     async fn orphaned_claims(&mut self) -> Result<Vec<Claim>, StoreError> {
         self.unsure = true;
         let held = self.engine.store.queue().held_by(&self.engine.identity.worker).await?;
@@ -212,7 +212,7 @@ impl Worker {
         self.claims.values().chain(loose).any(|known| known.run == claim.run)
     }
 
-    /// A driver that panicked must not take the worker along, nor be tried for ever.
+    /// A driver that panicked must not end the worker, nor be retried for ever.
     fn ended(
         &mut self,
         ended: Result<(Id, Result<DriveEnd, DriveError>), JoinError>,
@@ -231,11 +231,11 @@ impl Worker {
                     DriveError::Store { source, .. } if !source.is_transient() => {
                         self.loose.push((claim, FailureCause::Run));
                     }
-                    // Giving back does nothing where the lease is really lost.
+                    // Releasing does nothing if the lease is really lost.
                     DriveError::Store { .. } | DriveError::LeaseLost(_) => {
                         self.loose.push((claim, FailureCause::Store));
                     }
-                    // Among others there may be a newer program; alone there is nobody else.
+                    // Another worker may be a newer program; a single worker has no other.
                     DriveError::Newer { .. } if self.reaping.is_some() => {
                         self.loose.push((claim, FailureCause::Program));
                     }
@@ -269,7 +269,7 @@ impl Worker {
                 }
                 FailureCause::Run => {
                     engine.store.queue().stalled(&claim, now).await?;
-                    if engine.speak_for_quarantined(&claim.run).await? {
+                    if engine.write_last_message(&claim.run).await? {
                         report(WorkerReport::PutAside(claim.run.clone()));
                     }
                 }
@@ -289,17 +289,17 @@ pub(crate) fn log_orphan(orphan: &Orphan) {
     );
 }
 
-/// Not all workers look at the same moment.
+/// A random pause, so that not all workers poll at the same time.
 async fn idle(engine: &Engine) {
     let jitter = engine.clock.since_boot_ms() % (IDLE_MS / 4);
     engine.clock.pause(IDLE_MS + jitter).await;
 }
 
-/// Other processes make runs ready as well, so a worker looks again even if nobody calls.
-async fn idle_until_called(engine: &Engine, called: u64) {
+/// Other processes make runs ready as well, so a worker also polls without a signal.
+async fn idle_until_woken(engine: &Engine, woken: u64) {
     tokio::select! {
         biased;
-        _ = engine.mail.ready.wait_for(|times| *times > called) => {}
+        _ = engine.inbox_signals.ready.wait_for(|times| *times > woken) => {}
         () = idle(engine) => {}
     }
 }
@@ -320,7 +320,7 @@ impl ClaimResult {
 }
 
 impl Engine {
-    /// Puts the runs of dead processes back, and gives those that are put aside their last words.
+    /// Puts the runs of dead processes back, and gives those that are quarantined their last message.
     ///
     /// # Errors
     /// If it could not be written.
@@ -328,14 +328,14 @@ impl Engine {
         let orphans = self.store.queue().requeue_orphans(self.clock.now()).await?;
         for orphan in &orphans {
             log_orphan(orphan);
-            self.speak_for_quarantined(&orphan.run).await?;
+            self.write_last_message(&orphan.run).await?;
         }
         Ok(orphans)
     }
 
-    /// What is said for a run that cannot speak. What a child used cannot be read then, so its
-    /// parent is charged all that it had: never too little.
-    pub(crate) async fn last_word(
+    /// The last message of a run that cannot write its own. What a child used cannot be read then, so
+    /// its parent is charged the child's whole budget.
+    pub(crate) async fn last_message(
         &self,
         run: &RunId,
         message: String,
@@ -355,8 +355,8 @@ impl Engine {
         Ok(FinalMessage { message, report: Some(ChildReport { to, ended }) })
     }
 
-    /// A run that was put aside ends in words like any other. Tells whether it was put aside.
-    pub(crate) async fn speak_for_quarantined(&self, run: &RunId) -> Result<bool, StoreError> {
+    /// Gives a quarantined run its last message. Returns whether the run is quarantined.
+    pub(crate) async fn write_last_message(&self, run: &RunId) -> Result<bool, StoreError> {
         let Some(row) = self.store.runs().get(run).await? else { return Ok(false) };
         if row.status != Status::Quarantined {
             return Ok(false);
@@ -365,7 +365,7 @@ impl Engine {
         let language =
             self.store.journal().frame(run).await?.map(|frame| frame.language).unwrap_or_default();
         let words = text::run::quarantined(&note).in_lang(language);
-        let word = self.last_word(run, words).await?;
+        let word = self.last_message(run, words).await?;
         self.store.queue().quarantine(run, None, &note, self.clock.now(), Some(word)).await?;
         Ok(true)
     }

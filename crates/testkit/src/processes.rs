@@ -171,7 +171,7 @@ async fn live(
         biased;
         worked = work(&engine, &mut worker, &scenario, &run) => worked?,
         () = policy.keep(engine.clone()) => {}
-        () = engine.clone().deliver_mail() => {}
+        () = engine.clone().poll_inboxes() => {}
     }
     patiently(|| policy.unregister(&engine)).await?;
     assert_eq!(engine.store().violations(), 0, "a unique index had to keep something out");

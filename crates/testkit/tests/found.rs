@@ -413,7 +413,7 @@ async fn a_cancel_stops_all_calls_that_run_together() {
     let many = (1..20).fold(calls("lazy"), |reply, _| reply.and_calls("lazy", json!({})));
     let house = House::new(vec![many, ScriptedReply::says("done")]).await;
     let engine = house.engine("w1");
-    tokio::spawn(engine.clone().deliver_mail());
+    tokio::spawn(engine.clone().poll_inboxes());
     let claim = house.claim(&engine).await;
     let meddle = async {
         house.clock.pause(1_000).await;

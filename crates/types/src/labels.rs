@@ -255,12 +255,12 @@ impl Frame {
         labels
     }
 
-    /// Where a call would take what the run knows, if anywhere. A call without walls reaches
+    /// Where a call would take what the run knows, if anywhere. A call without a sandbox reaches
     /// anything, whatever its tool says.
     #[must_use]
-    pub fn way_out(&self, call: &ToolCall, walls: CallSandbox) -> Option<Egress> {
-        let sends = match walls {
-            CallSandbox::Standing => self.flow(call).sends,
+    pub fn way_out(&self, call: &ToolCall, sandbox: CallSandbox) -> Option<Egress> {
+        let sends = match sandbox {
+            CallSandbox::Active => self.flow(call).sends,
             CallSandbox::None => SendTarget::Anywhere,
         };
         let (place, to_later_runs) = match sends {
@@ -329,12 +329,12 @@ fn unquoted(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Whether walls stand around a call.
+/// Whether a call runs in a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallSandbox {
-    /// They do, or none are needed.
-    Standing,
-    /// None.
+    /// It does, or needs none.
+    Active,
+    /// It does not.
     None,
 }
 

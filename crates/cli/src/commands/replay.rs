@@ -32,7 +32,7 @@ pub(crate) async fn replay(app: &Console, args: &Replay) -> Result<Exit, Failure
 
 /// The story, for `replay` and for the tour.
 pub(crate) fn tell(app: &Console, history: &History, args: &Replay) -> Exit {
-    for line in story::tell(history) {
+    for line in story::story_of(history) {
         let words = everloop_text::render(&line.words, app.lang);
         if args.json {
             let event = json!({"seq": line.seq, "ts": line.at, "text": words});

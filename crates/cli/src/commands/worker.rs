@@ -38,7 +38,7 @@ pub(crate) async fn worker(app: &Console, args: &args::Worker) -> Result<Exit, F
     }
     let (keeping, keeper) = (policy.clone(), engine.clone());
     tokio::spawn(async move { keeping.keep(keeper).await });
-    tokio::spawn(engine.clone().deliver_mail());
+    tokio::spawn(engine.clone().poll_inboxes());
     let reminding =
         reminders::keep_reminding(engine.store().clone(), app.customs(), engine.shared_clock());
     tokio::spawn(reminding);

@@ -1,11 +1,11 @@
-//! What the log says of a run: its spans, and one event for each entry that became durable.
+//! The log of a run: its spans, and one event for each durable entry.
 //!
 //! ```text
 //!   run ──► turn ──► effect ──► request (in `models`)
 //! ```
 //!
 //! Fields named `content.…` hold what people, models and tools wrote. The writer of the log leaves
-//! them out unless it was told to keep them, and then does not even format them.
+//! them out unless it is configured to keep them, and then does not even format them.
 
 use super::{DriveEnd, DriveError};
 use everloop_store::{Claim, StoreError};
@@ -54,7 +54,7 @@ pub(super) fn log_end(driven: &Result<DriveEnd, DriveError>, ms: u64) {
     }
 }
 
-/// A failure of the store that is waited out.
+/// A failure of the store that is retried.
 pub(crate) fn log_store_retry(error: &StoreError) {
     warn!(error = %store_error(error), content.error = %error, "store failed for now");
 }

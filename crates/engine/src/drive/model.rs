@@ -1,4 +1,4 @@
-//! One model call: attempts, back-off, patience.
+//! One model call: attempts, back-off, and how long the drive waits.
 
 use super::log;
 use super::tagged::TaggedStream;
@@ -37,7 +37,7 @@ impl Driver<'_> {
         let attempt = self.attempt(call, &open);
         let (attempt, took_ms) = measured(engine.clock(), attempt).await;
         match attempt {
-            // The main loop finds out why, and ends the run or gives it back.
+            // The main loop finds out why, and ends or releases the run.
             ModelAttempt::Interrupted => {}
             ModelAttempt::Unavailable(error) => {
                 let again_ms = self.engine.rules.backoff_max_ms;
@@ -64,15 +64,15 @@ impl Driver<'_> {
         let watchers = &self.engine.watchers;
         let own = own_tools(&call.offer, &frame);
         let output = call.output.map(|contract| output_schema(contract, &frame));
-        let tell = |fragment| watchers.tell(|| Update::Delta(open.effect.clone(), fragment));
+        let send = |fragment| watchers.send(|| Update::Delta(open.effect.clone(), fragment));
         let mut stream =
             ReplyStream::new(frame.mark(), self.run.spec().reply_form == ReplyForm::Tags);
         let mut on_delta = |delta: Delta<'_>| {
-            // What a loop's own tool is told is the loop's; it shows what is for people (PET-6).
+            // The arguments of a loop's own tool belong to the loop; it shows what is for people (PET-6).
             if !own.is_empty() && matches!(delta, Delta::Text(_) | Delta::CallArgs { .. }) {
                 return;
             }
-            stream.shown(delta).into_iter().for_each(tell);
+            stream.shown(delta).into_iter().for_each(send);
         };
         let request = Request {
             model: &name,
@@ -86,18 +86,17 @@ impl Driver<'_> {
         };
         let attempt = tokio::select! {
             biased;
-            () = self.engine.interrupted(&self.claim.run, self.ear.heard) => ModelAttempt::Interrupted,
+            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => ModelAttempt::Interrupted,
             replied = model.ask(request, &mut on_delta).instrument(span) => ModelAttempt::Over(replied),
         };
         if let ModelAttempt::Over(Ok(_)) = attempt {
-            stream.rest().into_iter().for_each(tell);
+            stream.rest().into_iter().for_each(send);
         }
         self.wire = wire;
         attempt
     }
 
-    /// A passing error is tried again, in place while patience lasts, and from the queue after
-    /// that.
+    /// Retries after a transient error: in place for a while, then from the queue.
     async fn model_failed(
         &mut self,
         open: OpenModelCall,
@@ -111,7 +110,7 @@ impl Driver<'_> {
         let earlier = choice.fallback_after(open.failed_attempts);
         let own_attempt = attempt - earlier.map_or(0, |fallback| fallback.after_attempts);
         let wait_ms = rules.backoff(own_attempt, error.retry_after_ms);
-        // One reply that hangs is asked for again: patience is for what fails again and again.
+        // A single reply that hangs is requested again; waiting is for repeated failures.
         let hung_ms = if own_attempt > 1 { took_ms } else { 0 };
         let waited_ms = self.waited_ms.saturating_add(wait_ms).saturating_add(hung_ms);
         if let (Some(next), None) = (&choice.fallback, earlier)
@@ -142,15 +141,15 @@ impl Driver<'_> {
         tokio::select! {
             biased;
             () = self.engine.clock.pause(wait_ms) => {}
-            () = self.engine.interrupted_in_a_pause(&self.claim.run, self.ear.heard) => {}
+            () = self.engine.interrupted_while_waiting(&self.claim.run, self.inbox.seen) => {}
         }
         Ok(LoopFlow::GoOn)
     }
 }
 
 impl Driver<'_> {
-    /// Goes over to the second model at once. The number of the failed attempt says so to whoever
-    /// takes up the run after us.
+    /// Switches to the second model at once. The number of the failed attempt records it for a later
+    /// driver.
     async fn fall_back(
         &mut self,
         open: OpenModelCall,
@@ -169,7 +168,7 @@ impl Driver<'_> {
         Ok(LoopFlow::GoOn)
     }
 
-    /// Waits for the model without a worker; no attempt is counted for it.
+    /// Parks until the model may be reachable; this counts as no attempt.
     async fn park_for_model(
         &mut self,
         error: ModelError,
@@ -195,7 +194,7 @@ fn offered<'f>(frame: &'f Frame, own: &'f [ToolSpec], offer: &ToolOffer) -> Vec<
     own.iter().chain(frame.tools.iter().filter(wanted)).collect()
 }
 
-/// A reply on its way to watchers, without the mark that ends an answer and without tags.
+/// A streamed reply as watchers see it, without the mark that ends an answer and without tags.
 struct ReplyStream {
     text: MarkFilter,
     reasoning: MarkFilter,
@@ -206,7 +205,7 @@ struct ReplyStream {
 enum TagParser {
     /// The loop answers in tags: nothing else is an answer.
     Strict(TaggedStream),
-    /// Some models write them all the same.
+    /// Some models write tags though the loop does not use them.
     Lenient(TagFilter),
 }
 
@@ -268,7 +267,7 @@ impl ReplyStream {
         shown.collect()
     }
 
-    /// What was held back and was no mark.
+    /// The text that was held back and turned out not to be the mark.
     fn rest(&mut self) -> Vec<Fragment> {
         let parsed = self.tags.finish();
         let mut shown = self.parsed(parsed);

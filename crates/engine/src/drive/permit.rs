@@ -1,4 +1,4 @@
-//! Permission for one call: by rules, by what stands, by `--yes`, or by a person.
+//! Permission for one call: by rules, standing approvals, `--yes`, or a person.
 //!
 //! The facts are read here and weighed in [`crate::permission`].
 //! Then the outcome is journaled, or a person is asked.
@@ -39,7 +39,7 @@ pub(super) fn is_about(id: &str, question: &str) -> bool {
 }
 
 impl Driver<'_> {
-    /// Whether nobody has to be asked, by what the frame says.
+    /// Whether the frame lets the call go without permission.
     pub(super) fn is_free(&self, open: &OpenToolCall) -> bool {
         let call = &open.planned.call;
         let tool = self.tools.get(&call.tool);
@@ -47,7 +47,7 @@ impl Driver<'_> {
             handling: self.handling_of(call),
             rule: self.policy_says(call).map(|(decision, _)| decision),
             is_sensitive: tool.is_some_and(|tool| tool.is_delicate(&call.args)),
-            is_blocked: self.held_by_labels(call).is_some(),
+            is_blocked: self.blocked_egress(call).is_some(),
         })
     }
 
@@ -56,7 +56,7 @@ impl Driver<'_> {
         self.run.frame().tool(&call.tool).map(|tool| tool.handling.approval)
     }
 
-    /// What the rules say about a call, and about the file that links make of it.
+    /// The rules about a call, and about the file that its path resolves to.
     fn policy_says(&self, call: &ToolCall) -> Option<(Approval, String)> {
         let frame = self.run.frame();
         let said = frame.policy.says(call, &frame.workspace);
@@ -66,7 +66,7 @@ impl Driver<'_> {
         }
     }
 
-    /// The same call by the path that links lead to, where that is another one.
+    /// The same call with its path resolved through links, if that differs.
     pub(super) fn with_resolved_path(&self, call: &ToolCall) -> Option<ToolCall> {
         let path = self.tools.get(&call.tool)?.leads_to(&call.args)?;
         let mut args: Value = serde_json::from_str(&call.args).ok()?;
@@ -74,31 +74,31 @@ impl Driver<'_> {
         Some(ToolCall { args: args.to_string(), ..call.clone() })
     }
 
-    /// The way out that the run's labels close.
-    fn held_by_labels(&self, call: &ToolCall) -> Option<Egress> {
-        self.closed_way(call, CallSandbox::Standing)
+    /// The egress that the run's labels block.
+    fn blocked_egress(&self, call: &ToolCall) -> Option<Egress> {
+        self.egress_of(call, CallSandbox::Active)
     }
 
-    fn closed_way(&self, call: &ToolCall, walls: CallSandbox) -> Option<Egress> {
+    fn egress_of(&self, call: &ToolCall, sandbox: CallSandbox) -> Option<Egress> {
         let (frame, holding) = (self.run.frame(), self.run.holding());
         if holding.untrusted.is_empty() {
             return None;
         }
         let guarded = !matches!(frame.policy.label_guard, None | Some(LabelGuard::Off));
-        // A tool may reach further today than when the run was created.
+        // A tool may have more reach now than when the run was created.
         let today = self.tools.get(&call.tool).and_then(|tool| tool.spec().handling.flow.clone());
         let reaches = today.is_some_and(|flow| flow.sends == SendTarget::Anywhere);
-        let walls = if reaches { CallSandbox::None } else { walls };
+        let sandbox = if reaches { CallSandbox::None } else { sandbox };
         if !guarded {
             return None;
         }
         let real = self.with_resolved_path(call);
         let calls = [Some(call), real.as_ref()].into_iter().flatten();
-        let mut ways = calls.filter_map(|call| frame.way_out(call, walls));
+        let mut ways = calls.filter_map(|call| frame.way_out(call, sandbox));
         ways.find(|way| holding.blocks(way))
     }
 
-    /// Whether policy or tool are others than when permission was asked for.
+    /// Whether policy or tool changed since permission was asked for.
     pub(super) fn has_lapsed(&self, open: &OpenToolCall) -> bool {
         let call = &open.planned.call;
         let now = self.tools.get(&call.tool).map(|_| self.policy_hash(call));
@@ -148,18 +148,18 @@ impl Driver<'_> {
         Ok(LoopFlow::GoOn)
     }
 
-    /// All that permission for a call depends on, but for what a person allowed for good.
+    /// The facts that permission for a call depends on, without standing approvals.
     async fn permission_facts(&self, call: &ToolCall) -> PermissionFacts {
-        let policy = self.judge(call).await;
-        let walls = match policy {
+        let policy = self.call_policy(call).await;
+        let sandbox = match policy {
             CallPolicy::Unsandboxed(_) => CallSandbox::None,
-            _ => CallSandbox::Standing,
+            _ => CallSandbox::Active,
         };
         let of_run = &self.run.frame().policy;
         PermissionFacts {
             handling: self.handling_of(call),
             rule: self.policy_says(call),
-            blocked: self.closed_way(call, walls),
+            blocked: self.egress_of(call, sandbox),
             policy,
             label_guard: of_run.label_guard,
             standing: StandingMatch::Unread,
@@ -168,7 +168,7 @@ impl Driver<'_> {
         }
     }
 
-    /// What "always" would cover, where that is more than this very call.
+    /// What "always" would cover, if that is more than this call.
     fn scope_of_always(&self, call: &ToolCall) -> Option<Words> {
         let real = self.with_resolved_path(call);
         let wide =
@@ -182,7 +182,7 @@ impl Driver<'_> {
         Some(key(&one_line(&call.tool), &one_line(what)).words())
     }
 
-    /// What a person has allowed before, for good.
+    /// The standing approval that covers the call.
     async fn standing_approval(&self, call: &ToolCall) -> Result<StandingMatch, DriveError> {
         let real = self.with_resolved_path(call);
         let wanted =
@@ -201,12 +201,13 @@ impl Driver<'_> {
                 ("approve", Words::All(words))
             }
             Concern::Labels(way, None) => (LABELS, self.labels_question(call, &way)),
-            // One answer for both: whoever gives it was told both.
+            // One answer for both: the question names both.
             Concern::Labels(way, Some(reason)) => {
-                let both = vec![self.labels_question(call, &way), bare_question(call, reason)];
+                let both =
+                    vec![self.labels_question(call, &way), unsandboxed_question(call, reason)];
                 (BARE, Words::All(both))
             }
-            Concern::Unsandboxed(reason) => (BARE, bare_question(call, reason)),
+            Concern::Unsandboxed(reason) => (BARE, unsandboxed_question(call, reason)),
             Concern::Unclear(part) => {
                 let (tool, args) = named(call);
                 let veiled = text::approve::Veiled { tool: &tool, args: &args, part: &part };
@@ -215,7 +216,7 @@ impl Driver<'_> {
         }
     }
 
-    /// No flag and no rule covers a call that may carry away what the run has read.
+    /// The question about a call that may send out what the run has read. No flag or rule covers it.
     fn labels_question(&self, call: &ToolCall, way: &Egress) -> Words {
         let holding = self.run.holding();
         let (tool, args) = &named(call);
@@ -238,7 +239,7 @@ impl Driver<'_> {
         concern: Concern,
     ) -> Result<LoopFlow, DriveError> {
         let (word, words) = self.permission_question(call, concern);
-        // One that lapsed had an id already.
+        // A question that lapsed already used the id.
         let id = match open.stage {
             CallStage::Planned => question_id(&open, word),
             _ => format!("{}.{}", question_id(&open, word), self.run.last_seq()),
@@ -247,10 +248,10 @@ impl Driver<'_> {
         let asked = ApprovalAsked { args_hash: digest_json(call), policy_hash };
         self.note(Some(open.effect.clone()), EntryKind::ApprovalAsked(asked));
         let words = with_last_line(call, &words);
-        self.put(id, QuestionKind::Approve, call, canonical(&call.args), &words).await
+        self.ask_question(id, QuestionKind::Approve, call, canonical(&call.args), &words).await
     }
 
-    /// What a person answered to a question for permission.
+    /// Takes the answer to a question for permission.
     pub(super) fn take_permission(
         &mut self,
         open: &OpenToolCall,
@@ -261,20 +262,20 @@ impl Driver<'_> {
         let call = &open.planned.call;
         let about = |word| is_about(id, &question_id(open, word));
         match everloop_text::meaning(text) {
-            // Surfaces ask again about what is unclear. What comes here anyway allows nothing.
+            // The user interface asks again if an answer is unclear. An unclear answer allows nothing.
             Meaning::No { .. } | Meaning::Edit | Meaning::Unclear => {
                 let why = format!(
                     "the user did not allow this call; nothing was done; they said: {text}"
                 );
                 self.note_seen(open, Observation::denied(why), 0);
             }
-            // Without walls each call is asked about on its own.
+            // Each call without a sandbox is asked about on its own.
             Meaning::Yes => self.note_approval(open, by, None),
             Meaning::Always if about(BARE) || about(VEILED) => {
                 self.note_approval(open, by, None);
             }
             Meaning::Always if about(LABELS) => {
-                let way = self.held_by_labels(call);
+                let way = self.blocked_egress(call);
                 self.note_approval(open, by, way.map(|way| way.place));
             }
             Meaning::Always => {
@@ -288,7 +289,7 @@ impl Driver<'_> {
         }
     }
 
-    /// An answer counts under the policy that it was asked for under.
+    /// Notes an approval with the policy under which it was asked for.
     fn note_approval(&mut self, open: &OpenToolCall, by: String, releases: Option<String>) {
         let call = &open.planned.call;
         let policy_hash = match open.stage {
@@ -317,7 +318,7 @@ const SHORT_CHARS: usize = 400;
 const START_CHARS: usize = 80;
 
 /// The question, and for a long call a last line that says what is asked: the first lines may have
-/// left the screen, and what stands above may look like another question.
+/// left the screen, and the text above may look like another question.
 fn with_last_line(call: &ToolCall, words: &Words) -> Words {
     let args = visible(&canonical(&call.args));
     let count = args.chars().count();
@@ -332,8 +333,8 @@ fn with_last_line(call: &ToolCall, words: &Words) -> Words {
     ])
 }
 
-/// The question about a call without walls.
-fn bare_question(call: &ToolCall, why: UnsandboxedReason) -> Words {
+/// The question about a call without a sandbox.
+fn unsandboxed_question(call: &ToolCall, why: UnsandboxedReason) -> Words {
     let (tool, args) = named(call);
     match why {
         UnsandboxedReason::Off => text::approve::bare_off(&tool, &args).words(),

@@ -1,4 +1,4 @@
-//! Probes: a look at whether a call that was cut short had happened.
+//! Probes: checking whether an interrupted call had happened.
 //!
 //! ```text
 //!   happened ──────────────────────────────► its outcome
@@ -21,14 +21,14 @@ use everloop_types::planted::{self, Bug};
 use everloop_types::{EffectId, Frame, OnUnknown, ToolCall};
 use serde_json::Value;
 
-/// How long a probe may look; one that takes longer cannot tell.
+/// How long a probe may take; after that its finding is unknown.
 const PROBE_MS_MAX: u64 = 60_000;
 
 /// Characters of what a probe saw that are kept.
 const DETAIL_CHARS_MAX: usize = 500;
 
 impl Driver<'_> {
-    /// Probes a call that was cut short, and does what its finding means.
+    /// Probes an interrupted call and acts on the finding.
     pub(super) async fn probe(
         &mut self,
         open: &OpenToolCall,
@@ -43,12 +43,12 @@ impl Driver<'_> {
         let found = tokio::select! {
             biased;
             found = looking => found,
-            // Nothing is noted: whoever drives the run next looks again.
-            () = self.engine.interrupted(&self.claim.run, self.ear.heard) => return Ok(LoopFlow::GoOn),
+            // Nothing is noted: the next driver probes again.
+            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => return Ok(LoopFlow::GoOn),
         };
         let owner = match self.owner(open, started) {
             CallOwner::Gone => CallOwner::Gone,
-            _ if self.engine.was_begun_by_the_dead(&open.effect).await => CallOwner::Gone,
+            _ if self.engine.began_in_dead_process(&open.effect).await => CallOwner::Gone,
             owner => owner,
         };
         let found = match (found, owner) {
@@ -64,14 +64,16 @@ impl Driver<'_> {
         }
         match (found, owner) {
             (Probe::Happened(seen), _) => self.note_seen(open, seen, 0),
-            (Probe::DidNot, CallOwner::MayActFor(wait_ms)) => return self.outwait(wait_ms).await,
+            (Probe::DidNot, CallOwner::MayActFor(wait_ms)) => {
+                return self.wait_for_owner(wait_ms).await;
+            }
             (Probe::DidNot, _) => self.again(open, "a probe shows that it did not happen"),
             (Probe::Unknown(why), _) => return self.unknown(open, call, on_unknown, &why).await,
         }
         Ok(LoopFlow::GoOn)
     }
 
-    /// Whether somebody who is not proved dead may still be inside the call.
+    /// Whether an owner that is not proved dead may still be inside the call.
     fn owner(&self, open: &OpenToolCall, started: Option<&EffectStarted>) -> CallOwner {
         let ours = self.begun_here.contains(&open.effect);
         if ours || !self.engine.rules.owners_may_live || planted::is_on(Bug::LivingOwnerForgotten) {
@@ -87,18 +89,18 @@ impl Driver<'_> {
     }
 
     /// Waits until the old owner's call must be over; the next turn probes again.
-    async fn outwait(&mut self, wait_ms: u64) -> Result<LoopFlow, DriveError> {
+    async fn wait_for_owner(&mut self, wait_ms: u64) -> Result<LoopFlow, DriveError> {
         self.commit(NextStatus::GoOn).await?;
         tokio::select! {
             biased;
             () = self.engine.clock.pause(wait_ms) => {}
-            () = self.engine.interrupted(&self.claim.run, self.ear.heard) => {}
+            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => {}
         }
         Ok(LoopFlow::GoOn)
     }
 }
 
-/// What is known of whoever began a call.
+/// What is known of the process that began a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CallOwner {
     /// It is dead, or its call must be over.
@@ -110,7 +112,7 @@ enum CallOwner {
 }
 
 impl Engine {
-    /// Asks the tool's probe, with what is on record of the call.
+    /// Runs the tool's probe with the record of the call.
     pub(crate) async fn look(
         &self,
         tools: &Registry,

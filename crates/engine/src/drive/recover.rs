@@ -1,8 +1,7 @@
 //! Effects that a dead process had begun, and runs that cannot be read.
 //!
-//! Recovery follows the record made when the effect was planned, not today's catalogue. A crash and
-//! a
-//! time-out that the tool did not answer go through the same function, [`Driver::without_outcome`].
+//! Recovery follows the record made when the effect was planned, not today's catalogue. A crash, and
+//! a time-out to which the tool did not respond, go through [`Driver::without_outcome`].
 
 use super::ask::InboxNews;
 use super::cancel::interrupted;
@@ -16,21 +15,21 @@ use everloop_types::journal::{EffectAttemptFailed, Entry, EntryKind, PlannedTool
 use everloop_types::{EffectClass, Frame, OnUnknown, RunId, ToolCall};
 use std::sync::Arc;
 
-/// A run as its journal has it.
+/// A run as folded from its journal.
 pub(crate) struct FoldedRun {
     pub(crate) run: AnyRun,
     pub(crate) snapshot_seq: i64,
 }
 
 impl Driver<'_> {
-    /// Takes up an effect that somebody else had begun.
+    /// Continues an effect that an earlier driver had begun.
     pub(super) async fn recover(&mut self, open: OpenToolCall) -> Result<LoopFlow, DriveError> {
         let tool = super::log::plain_name(&open.planned.call.tool);
         tracing::info!(effect = %open.effect, tool, "effect of a dead process is recovered");
         self.without_outcome(open).await
     }
 
-    /// An effect was begun and nobody wrote down how it ended.
+    /// Handles an effect that began and has no recorded outcome.
     pub(super) async fn without_outcome(
         &mut self,
         open: OpenToolCall,
@@ -50,7 +49,7 @@ impl Driver<'_> {
         Ok(LoopFlow::GoOn)
     }
 
-    /// It is known not to have acted, or acting twice is harmless: the next attempt may begin.
+    /// Allows the next attempt: the effect did not act, or acting twice is harmless.
     pub(super) fn again(&mut self, open: &OpenToolCall, why: &str) {
         let attempt = match &open.stage {
             CallStage::Started(started) => started.attempt,
@@ -63,7 +62,7 @@ impl Driver<'_> {
         self.note(Some(open.effect.clone()), EntryKind::EffectAttemptFailed(failed));
     }
 
-    /// `why` is what a probe saw, where one looked.
+    /// Notes an unknown outcome. `why` is what a probe saw, if one ran.
     pub(super) async fn unknown(
         &mut self,
         open: &OpenToolCall,
@@ -72,8 +71,8 @@ impl Driver<'_> {
         why: &str,
     ) -> Result<LoopFlow, DriveError> {
         match on_unknown {
-            // Whoever has canceled the run waits for its end, not for a question.
-            OnUnknown::AskUser => match self.read_mail(self.ear.heard).await? {
+            // After a cancel the user waits for the end, not for a question.
+            OnUnknown::AskUser => match self.read_inbox(self.inbox.seen).await? {
                 InboxNews::Cancel => Ok(LoopFlow::Over(self.end_canceled().await?)),
                 InboxNews::Nothing => self.ask_to_settle(open, call).await,
             },
@@ -87,7 +86,7 @@ impl Driver<'_> {
 }
 
 impl Engine {
-    /// The run as its journal has it: the newest snapshot that can be read, and what came after.
+    /// Folds a run: the newest readable snapshot and the entries after it.
     pub(crate) async fn fold(&self, run: &RunId) -> Result<FoldedRun, StoreError> {
         let loaded = self.store.journal().load(run).await?;
         let frame = self.store.journal().frame(run).await?.ok_or_else(|| no_frame(run))?;
@@ -106,12 +105,12 @@ impl Engine {
         fold_from_start(run, &entries, frame)
     }
 
-    /// A run that cannot be read is put aside with words; one that is too new is left alone.
+    /// Quarantines a run that cannot be read, with a message; one that is too new is left as it is.
     pub(super) async fn cannot_load(&self, claim: &Claim, source: StoreError) -> DriveError {
         let run = claim.run.clone();
         match &source {
             StoreError::NewerEntry { .. } => {
-                // However often an old program looks, a newer one must find it in service.
+                // However often an old program tries, a newer one must still find the run in the queue.
                 match self.store.queue().reset_stall_count(&run).await {
                     Ok(()) => DriveError::Newer { run, what: source.to_string() },
                     Err(source) => DriveError::Store { run, source },
@@ -122,7 +121,7 @@ impl Engine {
                 let frame =
                     self.store.journal().frame(&run).await.ok().flatten().unwrap_or_default();
                 let words = text::run::quarantined(&note).in_lang(frame.language);
-                let word = match self.last_word(&run, words).await {
+                let word = match self.last_message(&run, words).await {
                     Ok(word) => word,
                     Err(source) => return DriveError::Store { run, source },
                 };
@@ -163,7 +162,7 @@ pub(crate) fn fold_from_start(
     let Some(Entry { kind: EntryKind::RunCreated(created), .. }) = entries.first() else {
         return Err(damaged());
     };
-    // The version in the first entry governs: no other one folds this journal.
+    // The version in the first entry decides: no other one folds this journal.
     let mut folded = AnyRun::new(created, frame).map_err(|unknown| StoreError::NewerEntry {
         run: run.clone(),
         seq: 1,

@@ -1,12 +1,12 @@
-//! Tagged text on its way to watchers (TD-8): parsed while it comes, its tags never shown.
+//! Streamed text with tags (TD-8): parsed while it arrives, its tags never shown.
 //!
 //! ```text
 //!   <think>…</think> ──► reasoning    <tool name="x">…</tool> ──► a call
 //!   <final>…</final> ──► text
 //! ```
 //!
-//! What stands outside of tags is no answer and is not shown. What may be the beginning of a tag is
-//! held back until that is sure.
+//! Text outside of tags is not part of the answer and is not shown. Text that may begin a tag is held
+//! back until that is decided.
 
 use crate::Fragment;
 
@@ -28,7 +28,7 @@ enum TagPosition {
 }
 
 impl TaggedStream {
-    /// What can be shown once this piece has come.
+    /// Takes a piece and returns what can be shown.
     pub(super) fn push(&mut self, piece: &str) -> Vec<Fragment> {
         self.held.push_str(piece);
         let mut shown = Vec::new();
@@ -36,7 +36,7 @@ impl TaggedStream {
         shown
     }
 
-    /// The end of the reply. A tag that was only begun is none.
+    /// Ends the reply. An incomplete tag counts as text.
     pub(super) fn finish(&mut self) -> Vec<Fragment> {
         let (held, place) = (std::mem::take(&mut self.held), std::mem::take(&mut self.place));
         let end = match place {
@@ -49,7 +49,7 @@ impl TaggedStream {
         fragment(place, rest).into_iter().collect()
     }
 
-    /// Takes one step through what is held. Whether another one can be taken.
+    /// Takes one step through the held text. Returns whether another one is possible.
     fn step(&mut self, shown: &mut Vec<Fragment>) -> bool {
         match self.place {
             TagPosition::Outside => self.enter(shown),
@@ -59,7 +59,7 @@ impl TaggedStream {
         }
     }
 
-    /// Looks for the next tag; what stands before it is dropped.
+    /// Finds the next tag and drops the text before it.
     fn enter(&mut self, shown: &mut Vec<Fragment>) -> bool {
         let Some(start) = self.held.find('<') else {
             self.held.clear();
@@ -85,7 +85,7 @@ impl TaggedStream {
         true
     }
 
-    /// Shows what is sure, up to the end of the tag.
+    /// Shows the text that is decided, up to the end of the tag.
     fn leave(&mut self, end: &str, shown: &mut Vec<Fragment>) -> bool {
         let found = self.held.find(end);
         let sure = found.unwrap_or(self.held.len() - begun(&self.held, end));
@@ -97,7 +97,7 @@ impl TaggedStream {
         found.is_some()
     }
 
-    /// The answer may speak of tags: its end tag is one only if nothing follows it.
+    /// The answer may mention tags: its end tag counts only if nothing follows it.
     fn go_on(&mut self, shown: &mut Vec<Fragment>) -> bool {
         let end = "</final>";
         let sure = match self.held.find(end) {

@@ -1,4 +1,4 @@
-//! Tool calls: the intent before the act, the outcome after it, a stop within its grace.
+//! Tool calls: the intent before the call, the outcome after it, a stop within the grace period.
 
 use super::judge::denied;
 use super::log;
@@ -24,29 +24,29 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-/// A call that waits for a person has no time of its own: about a year.
+/// The limit of a call that waits for a person: about a year.
 const NO_LIMIT_MS: u64 = 1 << 35;
 
-/// What a tool gets beyond its time to say itself that the time is over.
+/// Extra time in which a tool can report its own time-out.
 const GRACE_MARGIN_MS: u64 = 500;
 
-/// How long a tool may look before its intent is written.
+/// How long a tool may take to record the state before its call.
 const BEFORE_MS_MAX: u64 = 60_000;
 
-/// The longest wait that another side may ask for. Whoever asks for more is told to the model at
-/// once: it has better things to do.
+/// The longest wait that a service may ask for. A longer one is reported to the model as an error
+/// at once.
 const RETRY_AFTER_MS_MAX: u64 = 30_000;
 
 /// How a call came back.
 enum CallResult {
-    /// The tool said something.
+    /// The tool returned.
     Done(ToolReturn),
-    /// It was told to stop and did not answer within its grace.
+    /// It was asked to stop and did not return within its grace period.
     Silent(Ending),
 }
 
 impl Driver<'_> {
-    /// Pure calls, all at once. A crash repeats them, which is harmless.
+    /// Runs pure calls at once. Repeating them after a crash is harmless.
     pub(super) async fn run_together(
         &mut self,
         open: Vec<OpenToolCall>,
@@ -56,15 +56,15 @@ impl Driver<'_> {
             return Ok(LoopFlow::GoOn);
         }
         let frame = self.run.frame().clone();
-        let desk = self.desk(&frame, Sandboxing::Sandboxed);
-        let runs = open.iter().map(|open| desk.call(open));
+        let setup = self.call_setup(&frame, Sandboxing::Sandboxed);
+        let runs = open.iter().map(|open| setup.call(open));
         for (open, (came_back, took_ms)) in open.iter().zip(join_all(runs).await) {
             let seen = match came_back {
                 CallResult::Done(ToolReturn::Seen(seen) | ToolReturn::Queued(seen, _)) => seen,
                 CallResult::Done(ToolReturn::Passing(failed))
                     if self.may_retry_after(open, &failed) =>
                 {
-                    self.note_passing(open, failed, &frame);
+                    self.note_transient(open, failed, &frame);
                     continue;
                 }
                 CallResult::Done(ToolReturn::Passing(failed)) => failed.seen,
@@ -80,7 +80,7 @@ impl Driver<'_> {
         Ok(LoopFlow::GoOn)
     }
 
-    /// One call that may change something: its intent is durable before it is made (W1).
+    /// Runs one call that may change something: its intent is durable before the call is made (W1).
     pub(super) async fn run_alone(&mut self, open: OpenToolCall) -> Result<LoopFlow, DriveError> {
         let call = open.planned.call.clone();
         let class = open.planned.class;
@@ -107,7 +107,7 @@ impl Driver<'_> {
             self.commit(NextStatus::GoOn).await?;
         }
         let frame = self.run.frame().clone();
-        let (came_back, took_ms) = self.desk(&frame, sandboxing).call(&open).await;
+        let (came_back, took_ms) = self.call_setup(&frame, sandboxing).call(&open).await;
         let done = match came_back {
             CallResult::Done(done) => done,
             CallResult::Silent(_) if class.needs_intent() => {
@@ -128,7 +128,7 @@ impl Driver<'_> {
                 self.note_seen(&open, bounded(seen, &frame), took_ms);
             }
             ToolReturn::Passing(failed) if self.may_retry_after(&open, &failed) => {
-                self.note_passing(&open, failed, &frame);
+                self.note_transient(&open, failed, &frame);
             }
             ToolReturn::Passing(failed) => {
                 self.note_seen(&open, bounded(failed.seen, &frame), took_ms)
@@ -140,8 +140,8 @@ impl Driver<'_> {
         Ok(LoopFlow::GoOn)
     }
 
-    /// It came back without an outcome, and may have acted. A probe that finds nothing would prove
-    /// nothing: the other side may still be at it.
+    /// Handles a call that returned without an outcome and may have acted. A probe that finds nothing
+    /// would prove nothing: the other side may still be working on it.
     async fn lost(
         &mut self,
         open: &OpenToolCall,
@@ -159,7 +159,7 @@ impl Driver<'_> {
     }
 
     /// Writes the intent, then makes sure that not too much time has passed: a worker that was
-    /// paused in between must not act, because somebody else may have taken over.
+    /// paused in between must not act, because another one may have taken over.
     async fn begin(
         &mut self,
         open: &OpenToolCall,
@@ -185,21 +185,21 @@ impl Driver<'_> {
         Ok(StartResult::TooLate)
     }
 
-    /// What the intent records, or nothing if the run is canceled or given back meanwhile. A tool
-    /// that takes too long to look gets no record, and so its probe cannot tell.
+    /// The record for the intent, or nothing if the run is canceled or released meanwhile. A tool that
+    /// takes too long gets no record, so its probe cannot tell.
     async fn before(&self, call: &ToolCall) -> Option<Value> {
         let Some(tool) = self.tools.get(&call.tool) else { return Some(Value::Null) };
         tokio::select! {
             biased;
             before = tool.before_call(&call.args, &self.claim.run) => Some(before),
-            () = self.engine.interrupted(&self.claim.run, self.ear.heard) => None,
+            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => None,
             () = self.engine.clock.pause(BEFORE_MS_MAX) => Some(Value::Null),
         }
     }
 
-    fn desk<'d>(&'d self, frame: &'d Frame, sandboxing: Sandboxing) -> CallSetup<'d> {
-        let heard = self.ear.heard;
-        CallSetup { engine: self.engine, tools: &self.tools, frame, heard, sandboxing }
+    fn call_setup<'d>(&'d self, frame: &'d Frame, sandboxing: Sandboxing) -> CallSetup<'d> {
+        let inbox_seen = self.inbox.seen;
+        CallSetup { engine: self.engine, tools: &self.tools, frame, inbox_seen, sandboxing }
     }
 
     fn may_retry(&self, open: &OpenToolCall) -> bool {
@@ -210,7 +210,7 @@ impl Driver<'_> {
         self.may_retry(open) && failed.retry_after_ms.unwrap_or(0) <= RETRY_AFTER_MS_MAX
     }
 
-    fn note_passing(&mut self, open: &OpenToolCall, failed: TransientToolError, frame: &Frame) {
+    fn note_transient(&mut self, open: &OpenToolCall, failed: TransientToolError, frame: &Frame) {
         let wait_ms = self.engine.rules.tool_retry_ms.max(failed.retry_after_ms.unwrap_or(0));
         self.note_failed(open, bounded(failed.seen, frame).text, AttemptImpact::No, wait_ms);
     }
@@ -233,7 +233,7 @@ impl Driver<'_> {
         self.note(Some(open.effect.clone()), EntryKind::EffectAttemptFailed(failed));
     }
 
-    /// Never longer than the rules say, whatever the clock does, and never deaf to a cancel.
+    /// Waits no longer than the rules allow, whatever the clock does, and stops on a cancel.
     async fn wait_for_retry(&mut self, open: &[OpenToolCall]) -> Result<BackoffEnd, DriveError> {
         let now = self.engine.clock.now();
         let retry_at = open.iter().filter_map(|open| open.retry_at).max();
@@ -246,7 +246,7 @@ impl Driver<'_> {
         Ok(tokio::select! {
             biased;
             () = self.engine.clock.pause(wait_ms) => BackoffEnd::Enough,
-            () = self.engine.interrupted(&self.claim.run, self.ear.heard) => BackoffEnd::Interrupted,
+            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => BackoffEnd::Interrupted,
         })
     }
 }
@@ -278,7 +278,7 @@ struct CallSetup<'d> {
     engine: &'d Engine,
     tools: &'d Registry,
     frame: &'d Frame,
-    heard: u64,
+    inbox_seen: u64,
     sandboxing: Sandboxing,
 }
 
@@ -321,22 +321,22 @@ impl CallSetup<'_> {
         let ending = tokio::select! {
             biased;
             done = &mut calling => return CallResult::Done(done),
-            () = engine.interrupted(run, self.heard) => Ending::Canceled,
-            // A tool that keeps its own time gets a moment to say so itself.
+            () = engine.interrupted(run, self.inbox_seen) => Ending::Canceled,
+            // A tool with its own time limit gets a moment to report it.
             () = engine.clock.pause(timeout_ms.saturating_add(GRACE_MARGIN_MS)) => Ending::TimedOut,
         };
         context.cancel.cancel();
         let grace_ms = handling.grace_ms.saturating_add(GRACE_MARGIN_MS);
-        let hurried = engine.hurries.of(run);
+        let skipped = engine.grace_skips.of(run);
         tokio::select! {
             biased;
             done = &mut calling => match done {
-                // Whoever takes up the run, or ends it, says what that means.
+                // The next driver, or the end of the run, decides what that means.
                 ToolReturn::Lost(_) if ending == Ending::Canceled => CallResult::Silent(ending),
                 done => CallResult::Done(done),
             },
             () = engine.clock.pause(grace_ms) => CallResult::Silent(ending),
-            () = hurried.cancelled() => CallResult::Silent(ending),
+            () = skipped.cancelled() => CallResult::Silent(ending),
         }
     }
 }
@@ -344,7 +344,7 @@ impl CallSetup<'_> {
 fn output_to(engine: &Engine, effect: &EffectId) -> Arc<dyn Fn(&str) + Send + Sync> {
     let (watchers, effect) = (engine.watchers.clone(), effect.clone());
     Arc::new(move |text| {
-        watchers.tell(|| Update::Delta(effect.clone(), Fragment::Output(text.to_owned())));
+        watchers.send(|| Update::Delta(effect.clone(), Fragment::Output(text.to_owned())));
     })
 }
 
@@ -353,7 +353,7 @@ fn handling(frame: &Frame, open: &OpenToolCall) -> Handling {
     tool.map(|tool| tool.handling.clone()).unwrap_or_default()
 }
 
-/// When a call that begins in time has come back or was stopped at the latest.
+/// The latest time at which a call that begins in time has returned or was stopped.
 fn over_by(start_by: UtcMs, handling: &Handling, open: &OpenToolCall) -> Option<UtcMs> {
     let deadline = open.planned.deadline;
     let own =
@@ -371,7 +371,7 @@ fn stopped(ending: Ending) -> Observation {
     Observation { ending, text: "stopped before it came back".to_owned() }
 }
 
-/// The last guard on size; tools cut their own output with more care.
+/// The last limit on size; tools shorten their own output with more care.
 pub(super) fn bounded(mut seen: Observation, frame: &Frame) -> Observation {
     let most = frame.limits.context.observation_chars;
     if let Some((end, _)) = seen.text.char_indices().nth(most) {

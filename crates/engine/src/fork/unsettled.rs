@@ -1,10 +1,10 @@
-//! Effects of the past that may have happened: what is known of them by now, or who must say.
+//! Effects before the cut that may have happened: what is known of them by now.
 //!
 //! ```text
-//!   the parent learned it later ──► somebody settled it ──► a probe shows ──► refused
+//!   the parent's journal ──► a settlement ──► a probe ──► the fork is refused
 //! ```
 //!
-//! Never a plain repetition: an effect that may have landed is not offered again.
+//! An effect that may have happened is never simply repeated.
 
 use super::{Fork, ForkError, ParentHistory, Provenance};
 use crate::Engine;
@@ -36,8 +36,8 @@ impl UnsettledEffects {
         self.unknown.keys().map(EffectId::place).collect()
     }
 
-    /// The model has read that they are unknown; now it reads what became of them.
-    pub(super) fn tell(&self, word: &mut Goal) {
+    /// Adds to the message what became of effects that the model knows as unknown.
+    pub(super) fn describe_in(&self, word: &mut Goal) {
         for (call, seen) in self.unknown.values() {
             let news = format!("[now known of {} {}: {}]", call.tool, call.args, seen.text);
             if !word.context.is_empty() {
@@ -72,7 +72,7 @@ impl Engine {
         if open.is_empty() { Ok(known) } else { Err(ForkError::Unsettled(open)) }
     }
 
-    /// A child has one parent: nobody else can hear how it ends.
+    /// A child reports to one parent only, so a fork cannot wait for it.
     async fn no_child_at_work(&self, past: &ParentHistory) -> Result<(), ForkError> {
         let Some(child) = past.state.living_child() else { return Ok(()) };
         let heard = past.history.entries.iter().any(|entry| match &entry.kind {
@@ -103,7 +103,7 @@ impl Engine {
         if let Some(said) = said.or_else(|| fork.settled.get(&unknown.effect).copied()) {
             return Ok(Some(as_said(said)));
         }
-        // A look goes where the file says: at a folder, at an address.
+        // A probe would go where the file says: to a folder or an address.
         let may_look = past.provenance == Provenance::Here
             && past.class(&unknown.effect) == Some(EffectClass::Probeable);
         if !may_look {
@@ -113,7 +113,7 @@ impl Engine {
         let (tools, started) = (self.environment.tools(frame), past.started(&unknown.effect));
         match self.look(&tools, frame, &unknown.effect, &unknown.call, started).await {
             Probe::Happened(seen) => Ok(Some(seen)),
-            Probe::DidNot if self.stands_still(past, started).await? => {
+            Probe::DidNot if self.is_not_driven(past, started).await? => {
                 let seen = "it did not happen, as a look shows; it may be done again";
                 Ok(Some(Observation::error(seen)))
             }
@@ -121,8 +121,8 @@ impl Engine {
         }
     }
 
-    /// While somebody may be at work on the parent, what has not happened may happen yet.
-    async fn stands_still(
+    /// While the parent may still be driven, what has not happened may happen later.
+    async fn is_not_driven(
         &self,
         past: &ParentHistory,
         started: Option<&EffectStarted>,
@@ -145,7 +145,7 @@ fn as_said(settled: SettledOutcome) -> Observation {
 }
 
 impl ParentHistory {
-    /// What the parent wrote down after the cut: the act is the same, so is its outcome.
+    /// The outcome that the parent recorded after the cut.
     fn learned(&self, effect: &EffectId) -> Option<Observation> {
         self.history.entries.iter().find_map(|entry| match (&entry.kind, &entry.effect) {
             (EntryKind::EffectFinished(finished), Some(of)) if of == effect => {

@@ -1,4 +1,4 @@
-//! Reading an export: line by line, and nothing of it is believed before it was checked.
+//! Reading an export, line by line. Nothing is trusted before it was checked.
 
 use super::sane::is_sane;
 use super::{EXPORT_FORMAT, digest_of};
@@ -19,7 +19,7 @@ pub struct ExportedRun {
     pub(super) blobs: BTreeMap<String, Vec<u8>>,
 }
 
-/// Why an export was not taken in. Nothing was written.
+/// Why an export was not imported. Nothing was written.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ImportError {
     /// Its first line is not that of an export.
@@ -28,10 +28,10 @@ pub enum ImportError {
     /// A newer program wrote it.
     #[error("it has format {0}, and this program reads up to {EXPORT_FORMAT}")]
     Newer(u64),
-    /// A line is not as it was written.
+    /// A line is damaged.
     #[error("line {0} is damaged")]
     Damaged(usize),
-    /// A line tells of something that only a newer program knows.
+    /// A line contains something that only a newer program knows.
     #[error("line {line} needs a newer program: {what}")]
     NewerLine {
         /// The line.
@@ -39,7 +39,7 @@ pub enum ImportError {
         /// What is too new.
         what: String,
     },
-    /// It breaks off.
+    /// It is incomplete.
     #[error("it breaks off after line {0}")]
     BreaksOff(usize),
     /// The journal folds to another state here.
@@ -62,7 +62,7 @@ impl ExportedRun {
 /// Reads and checks a whole export.
 ///
 /// # Errors
-/// The first thing that is wrong with it, by its line.
+/// The first problem, with its line.
 pub fn read_export(text: &str) -> Result<Vec<ExportedRun>, ImportError> {
     let mut lines = text.lines().zip(1..);
     let first = lines.next().map(|(first, _)| first).unwrap_or_default();
@@ -90,7 +90,7 @@ pub fn read_export(text: &str) -> Result<Vec<ExportedRun>, ImportError> {
     Err(ImportError::BreaksOff(last))
 }
 
-/// One run: its lines, then what the last of them says about all.
+/// One run: its lines, checked against the last one.
 fn close(lines: &[(&str, usize)], end: &Value, number: usize) -> Result<ExportedRun, ImportError> {
     let mut rows = Vec::with_capacity(lines.len());
     for (line, number) in lines {
@@ -123,7 +123,7 @@ fn close(lines: &[(&str, usize)], end: &Value, number: usize) -> Result<Exported
     Ok(parcel)
 }
 
-/// There is one row of the run, and it says of the loop and of the journal what the journal says.
+/// Checks that there is one row of the run, and that it agrees with the journal.
 fn agrees_with_journal(
     parcel: &ExportedRun,
     entries: &[Entry],
@@ -156,7 +156,7 @@ fn agrees_with_journal(
     }
 }
 
-/// Whether a run of ours could have this id: it is the name of a folder, and is printed.
+/// Whether this is a valid run id: it is used as the name of a folder, and printed.
 pub(super) fn is_run_id(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     (1..=64).contains(&name.len()) && name.chars().all(plain)

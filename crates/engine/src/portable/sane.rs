@@ -1,8 +1,8 @@
-//! What a row of an export may say.
+//! Validates the rows of an export.
 //!
-//! Its digest and its checksums only say that nobody has changed the file since it was made, and
-//! whoever made it chose every value. So each must be of its kind: a name is a name, a moment lies
-//! in a year that calendars have, and no row is of another type than this program writes.
+//! Digest and checksums only prove that the file is unchanged, and its author chose every value. So
+//! each value must be valid for its column: a name is a name, a time lies in a plausible year, and a
+//! row has the types that this program writes.
 
 use super::read::is_run_id;
 use everloop_store::portable::{TableRow, blob};
@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 /// 1970 to 9999.
 const MOMENTS: RangeInclusive<i64> = 0..=253_402_300_799_999;
 
-/// What is counted: as far as JSON's numbers are exact.
+/// Counters: as far as JSON's numbers are exact.
 const COUNTS: RangeInclusive<i64> = 0..=9_007_199_254_740_991;
 
 const PRIORITIES: RangeInclusive<i64> = -2_147_483_648..=2_147_483_647;
@@ -90,7 +90,7 @@ fn is_message(cells: &RowCells<'_>) -> bool {
         None => matches!(slot, "goal" | "word" | "final"),
         Some((what, id)) => matches!(what, "ask" | "answer") && is_name(id),
     };
-    // No message takes the id of another run's.
+    // A message must not have the id of another run's message.
     let ids = [format!("{}:{slot}", cells.run), format!("msg_{}_{slot}", cells.run)];
     known
         && cells.text("message_id").is_some_and(|id| ids.iter().any(|own| own == id))
@@ -100,7 +100,7 @@ fn is_message(cells: &RowCells<'_>) -> bool {
         && cells.all(&["created_at"], &MOMENTS)
 }
 
-/// Letters, digits and the signs that names have, on one line.
+/// Whether a text has only letters, digits and the signs of names, on one line.
 fn is_name(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_graphic();
     (1..=NAME_CHARS_MAX).contains(&text.len()) && text.chars().all(plain)

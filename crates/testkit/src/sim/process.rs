@@ -76,7 +76,7 @@ async fn live(engine: Arc<Engine>, body: Arc<Body>, cluster: bool) {
             }
         }
         () = engine.clone().keep_lease(LEASE), if cluster => {}
-        () = engine.clone().deliver_mail() => {}
+        () = engine.clone().poll_inboxes() => {}
     }
 }
 
