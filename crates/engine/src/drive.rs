@@ -20,6 +20,7 @@ mod permit;
 mod planted;
 mod probe;
 mod recover;
+mod review;
 mod switch;
 mod tagged;
 mod tool;
@@ -272,14 +273,16 @@ impl<'e> Driver<'e> {
             CallStage::Asked(question) => DriveWork::AwaitAnswer(question.clone()),
             CallStage::Delegated(child) => DriveWork::AwaitChild(first.clone(), child.clone()),
             CallStage::Started(_) if !begun_here => DriveWork::Recover(first.clone()),
-            CallStage::Planned if !self.is_free(first) => DriveWork::Permit(first.clone()),
-            CallStage::Approved if self.has_lapsed(first) => DriveWork::Permit(first.clone()),
+            CallStage::Planned if !self.review().is_free(first) => DriveWork::Permit(first.clone()),
+            CallStage::Approved if self.review().has_lapsed(first) => {
+                DriveWork::Permit(first.clone())
+            }
             _ => DriveWork::Alone(first.clone()),
         }
     }
 
     fn is_harmless(&self, open: &OpenToolCall) -> bool {
-        open.planned.class == EffectClass::Pure && self.is_free(open)
+        open.planned.class == EffectClass::Pure && self.review().is_free(open)
     }
 
     /// Notes a decision. Calls that cannot be performed get their outcome at once.
@@ -324,7 +327,7 @@ impl<'e> Driver<'e> {
         let labels = if self.brought_nothing(call, &seen) {
             Labels::default()
         } else {
-            let real = self.with_resolved_path(call);
+            let real = self.review().with_resolved_path(call);
             let brings = |call: &ToolCall| self.run.frame().brings(call, &seen.text);
             real.map_or_else(|| brings(call), |real| brings(call) | brings(&real))
         };

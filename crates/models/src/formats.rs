@@ -1,4 +1,4 @@
-//! The wire formats: one line for each provider that does not speak OpenAI's.
+//! The wire formats: one line for each provider that does not use OpenAI's.
 //!
 //! A new one is a folder with a `FORMAT`, its `mod` line in `lib.rs` and its line here. All else
 //! (connecting, listing models, addresses, variables for keys, `everloop models`) reads this table.

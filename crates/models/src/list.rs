@@ -29,13 +29,13 @@ impl ModelListBody {
 struct ListedModel {
     #[serde(alias = "name")]
     id: String,
-    /// What Gemini's models are good for; not all of them talk.
+    /// What Gemini's models can do; not all of them generate text.
     #[serde(default)]
     supported_generation_methods: Option<Vec<String>>,
 }
 
 impl ListedModel {
-    fn talks(&self) -> bool {
+    fn generates_text(&self) -> bool {
         let methods = self.supported_generation_methods.as_ref();
         methods.is_none_or(|methods| methods.iter().any(|method| method == "generateContent"))
     }
@@ -44,9 +44,9 @@ impl ListedModel {
 /// The names of the models at an OpenAI-compatible endpoint, in its own order. Costs no tokens.
 ///
 /// # Errors
-/// When nobody answers there in time, or with something else than a list.
+/// When there is no answer in time, or it is not a list.
 pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ModelError> {
-    // Nobody is asked unless an address was given.
+    // Without an address nothing is sent.
     list(EndpointSpec { usual_url: "", ..openai::ENDPOINT }, "models", endpoint).await
 }
 
@@ -54,7 +54,7 @@ pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ModelError> 
 /// tokens.
 ///
 /// # Errors
-/// When nobody answers there in time, or with something else than a list.
+/// When there is no answer in time, or it is not a list.
 pub async fn list_models_of(provider: &str, endpoint: Endpoint) -> Result<Vec<String>, ModelError> {
     match format_of(provider) {
         Some(format) => list(format.spec, format.list_call, endpoint).await,
@@ -75,7 +75,7 @@ async fn list(
     let body = client.get(call).await?;
     let offer: ModelListBody = serde_json::from_slice(&body)
         .map_err(|error| ModelError::new(ModelErrorKind::Malformed, error.to_string()))?;
-    let talking = offer.all().into_iter().filter(ListedModel::talks);
+    let talking = offer.all().into_iter().filter(ListedModel::generates_text);
     Ok(talking.map(|model| model.id.trim_start_matches("models/").to_owned()).collect())
 }
 

@@ -1,11 +1,11 @@
-//! One call to a provider, whatever it speaks: what it ignores or refuses is asked for otherwise.
+//! One call to a provider, in any wire format. What it ignores or refuses is requested differently.
 //!
 //! ```text
-//!   ask ──► natively; a call that comes as text is read, and the next request is told
+//!   ask ──► natively; a call written as text is read, and the next request is emulated
 //!    │       └─► a schema by a forced tool, where there is no other way
 //!    │            └─► a forced call; the next one after it was ignored, and all after that
 //!    │                helped: in words, with a JSON schema where there is one
-//!    └────► told: the tools stand in the prompt, and the reply is JSON by a schema or tagged text
+//!    └────► emulated: the prompt lists the tools, and the reply is JSON by a schema or tagged text
 //!             └─► without a schema or a temperature, once it was refused
 //! ```
 
@@ -14,17 +14,17 @@ use crate::http::{EndpointSpec, ProviderClient};
 use crate::request_log;
 use crate::way::TraitCache;
 use crate::wire::{EventReader, RefusedSchema, WireFault};
-use crate::written::{self, HeldText, WrittenCall};
-use crate::{CallWay, Endpoint, ExtraMessage, ModelConnectError, RequestParts, told};
+use crate::written_call::{self, HeldText, WrittenCall};
+use crate::{CallWay, Endpoint, ExtraMessage, ModelConnectError, RequestParts, emulation};
 use everloop_ports::{Delta, Model, ModelFuture, OnDelta, Request, WirePrompt};
 use everloop_types::{Message, ModelError, OutputSchema, Reply, ToolChoice, ToolSpec};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use tracing::Instrument;
 
-/// How one provider is spoken to.
+/// The wire format of one provider.
 pub(crate) trait Codec: Send + Sync {
-    /// What its replies are read by.
+    /// Reads its replies.
     type EventReader: EventReader + Send;
 
     /// What requests have in common.
@@ -63,9 +63,9 @@ pub(crate) enum Schemas {
     Native,
     /// The request takes one that is an object at its top, and no choice between several.
     Object,
-    /// The request asks for JSON, and words say which.
+    /// The request asks for JSON, and a sentence describes it.
     InWords,
-    /// The request takes nothing of the kind: words alone say what is wanted.
+    /// The request has no such option: only a sentence describes it.
     Unknown,
     /// Only the arguments of a tool follow one.
     ByTool,
@@ -84,14 +84,14 @@ pub(crate) enum Forcing {
     None,
 }
 
-/// An endpoint, how it is spoken to, and what was learnt about it. Connections are kept and shared
-/// by all calls.
+/// An endpoint, its wire format, and what was learnt about the model. All calls share a pool of
+/// connections.
 #[derive(Debug)]
 pub(crate) struct Provider<C> {
     pub(crate) client: ProviderClient,
     pub(crate) codec: C,
     learning: TraitCache,
-    /// The last forced call was answered otherwise: the next one is asked for in the portable way.
+    /// The last forced call was ignored: the next one is requested in the portable way.
     doubted: AtomicBool,
 }
 
@@ -125,7 +125,7 @@ impl<C: Codec> Provider<C> {
                 wire.say(String::new());
                 self.native(ask, &mut Prompt { wire, messages }, on_delta).await
             }
-            way => self.told(way, ask, Prompt { wire, messages }, on_delta).await,
+            way => self.emulated(way, ask, Prompt { wire, messages }, on_delta).await,
         }
     }
 
@@ -151,7 +151,7 @@ impl<C: Codec> Provider<C> {
     }
 
     /// A reply by the provider's own interface. A call that it writes as text is taken as a call if
-    /// it can be read in one way only; the next requests are told.
+    /// it can be read in one way only; the next requests are emulated.
     async fn native(
         &self,
         ask: RequestParts<'_>,
@@ -166,7 +166,7 @@ impl<C: Codec> Provider<C> {
         let mut held = HeldText::new(on_delta);
         let reply = self.shaped(ask, prompt, &mut |delta| held.take(delta)).await?;
         let written = match reply.calls.is_empty() {
-            true => written::read(&reply.text, tools),
+            true => written_call::read(&reply.text, tools),
             false => WrittenCall::Answer,
         };
         if written == WrittenCall::Answer {
@@ -177,14 +177,14 @@ impl<C: Codec> Provider<C> {
         match written {
             WrittenCall::Call(call) => {
                 held.become_call(&call);
-                Ok(written::salvaged(reply, call))
+                Ok(written_call::salvaged(reply, call))
             }
             WrittenCall::Answer | WrittenCall::Unclear => Ok(reply),
         }
     }
 
-    /// A reply to a prompt that says itself which tools there are and how they are called.
-    async fn told(
+    /// A reply to a prompt that lists the tools itself and says how they are called.
+    async fn emulated(
         &self,
         way: CallWay,
         ask: RequestParts<'_>,
@@ -195,9 +195,9 @@ impl<C: Codec> Provider<C> {
         let wanted = forced::wanted(ask.tools, ask.choice)?;
         let tools = if *ask.choice == ToolChoice::Auto { ask.tools } else { &[] };
         if !tools.is_empty() {
-            wire.say(told::words(way, tools));
+            wire.say(emulation::words(way, tools));
         }
-        let messages = told::spoken(messages, wire.words(), way);
+        let messages = emulation::spoken(messages, wire.words(), way);
         let is_framed = !wire.words().is_empty();
         let prompt = &mut Prompt { wire, messages: &messages };
         let plain = RequestParts { tools: &[], choice: &ToolChoice::None, ..ask };
@@ -210,18 +210,18 @@ impl<C: Codec> Provider<C> {
         let (schema, words) = match (way, ask.output) {
             (CallWay::Tagged, None) => (None, None),
             (CallWay::Tagged, Some(output)) => (None, Some(forced::schema_words(output))),
-            _ => (Some(told::schema(tools, ask.choice, ask.output)), None),
+            _ => (Some(emulation::schema(tools, ask.choice, ask.output)), None),
         };
-        let mut stream = told::EmulatedStream::new(way);
+        let mut stream = emulation::EmulatedStream::new(way);
         let mut show = |delta: Delta<'_>| match delta {
             Delta::Text(piece) => stream.push(piece, on_delta),
             delta => on_delta(delta),
         };
         let ask = RequestParts { output: schema.as_ref(), ..plain };
         let reply = self.post(ask, prompt, words.as_deref(), &mut show).await?;
-        let reply = told::read(way, reply, tools);
+        let reply = emulation::read(way, reply, tools);
         if !stream.has_shown() {
-            told::show(&reply, on_delta);
+            emulation::show(&reply, on_delta);
         }
         Ok(reply)
     }
@@ -324,7 +324,7 @@ impl<C: Codec> Provider<C> {
         if !matches!(self.schemas(&ask), Schemas::ByTool | Schemas::Unknown) {
             ask.output = Some(portable.schema());
         }
-        // The JSON is no text for watchers; they get the call it becomes.
+        // Watchers do not see the JSON; they get the call that it becomes.
         let mut muted = |delta: Delta<'_>| {
             if let Delta::Reasoning(_) = delta {
                 on_delta(delta);
@@ -340,7 +340,7 @@ impl<C: Codec> Provider<C> {
     }
 
     /// One request, and the same once more without a temperature or a schema if that is what was
-    /// refused: no model was asked by then.
+    /// refused: the model was not asked in that case.
     async fn post(
         &self,
         mut ask: RequestParts<'_>,

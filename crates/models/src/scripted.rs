@@ -1,7 +1,7 @@
-//! A model that says what it was told to say: for tests, for the tour, for `provider scripted`.
+//! A model that plays a script: for tests, for the tour, for `provider scripted`.
 //!
-//! Which reply comes next is read off the prompt: the n-th is given when the prompt holds n
-//! assistant messages. So a process that was killed and started again goes on where it was.
+//! Which reply comes next is read off the prompt: the n-th is given when the prompt has n
+//! assistant messages. So a process that was killed and started again continues where it was.
 
 use crate::ModelConnectError;
 use everloop_ports::{Delta, Model, ModelFuture, OnDelta, Request};
@@ -18,7 +18,7 @@ use std::time::Duration;
 /// One reply of a script.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ScriptedReply {
-    /// What is said. With neither text nor calls in it, the last failure comes again and again.
+    /// The reply. If it has neither text nor calls, the last failure is repeated.
     pub reply: Reply,
     /// Waited before the reply, or before each piece of its text.
     pub delay_ms: u64,
@@ -119,12 +119,12 @@ pub struct SeenRequest {
     pub output: Option<OutputSchema>,
 }
 
-/// A model that says what it was told to say.
+/// A model that plays a script.
 #[derive(Debug, Default)]
 pub struct ScriptedModel {
     replies: Vec<ScriptedReply>,
     closing: Option<String>,
-    /// What is said instead where the goal has this word in it.
+    /// Other replies for goals that contain this word.
     others: Vec<(String, Vec<ScriptedReply>)>,
     keeps: ScriptRecording,
     memory: Mutex<ScriptMemory>,
@@ -156,12 +156,12 @@ impl ScriptedModel {
     /// `reasoning`, `delay_ms`, `chunk` and `fail`.
     ///
     /// # Errors
-    /// When the file is not there or is no script.
+    /// When the file does not exist or is not a script.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ModelConnectError> {
         crate::scripted_file::load(path.as_ref())
     }
 
-    /// Says these instead to runs with this word in their goal: to children, mostly.
+    /// Gives these replies to runs with this word in their goal, mostly to children.
     #[must_use]
     pub fn speaking_of(mut self, word: impl Into<String>, replies: Vec<ScriptedReply>) -> Self {
         self.others.push((word.into(), replies));

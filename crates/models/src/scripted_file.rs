@@ -16,7 +16,7 @@ struct ScriptFile {
     others: Vec<OtherGoal>,
 }
 
-/// What is said to runs with another goal.
+/// The replies to runs with another goal.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OtherGoal {

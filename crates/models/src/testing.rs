@@ -117,7 +117,7 @@ impl FakeServer {
 impl Drop for FakeServer {
     fn drop(&mut self) {
         self.shared.stopped.store(true, Ordering::SeqCst);
-        // The listener only looks at the flag when somebody calls.
+        // The listener reads the flag only when a client connects.
         drop(TcpStream::connect(self.address));
     }
 }
@@ -176,7 +176,7 @@ fn serve(
                 Piece::Cut => return writer.shutdown(std::net::Shutdown::Both),
             };
             if let Err(e) = sent {
-                // Nobody listens any more when the test itself is over.
+                // The receiver is gone when the test is over.
                 let _ = left.send(connection);
                 return Err(e);
             }

@@ -4,7 +4,7 @@
 //!   set by the user ──► found out (tested, or seen in a reply) ──► the provider's usual way
 //! ```
 //!
-//! Deliberately absent: where it is kept. The program that connects a model brings [`TraitStore`].
+//! Deliberately absent: storage. The program that connects a model provides a [`TraitStore`].
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -16,9 +16,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub enum CallWay {
     /// By the provider's own interface for tools.
     Native,
-    /// The tools stand in the prompt, and the reply is held to a JSON schema.
+    /// The prompt lists the tools, and the reply must follow a JSON schema.
     Schema,
-    /// The tools stand in the prompt, and the reply is text with tags.
+    /// The prompt lists the tools, and the reply is text with tags.
     Tagged,
 }
 
@@ -51,17 +51,17 @@ pub struct ModelTraits {
     pub refuses_schemas: bool,
     /// Whether it ignores forced calls, and the portable way helped.
     pub ignores_forced: bool,
-    /// Whether it wants no temperature.
+    /// Whether it refuses a temperature.
     pub refuses_temperature: bool,
 }
 
-/// Where that is kept between processes. Called seldom: when a model is connected, and when
+/// Stores the traits of a model between processes. Called rarely: when a model is connected, and when
 /// something new was found out.
 pub trait TraitStore: Send + Sync {
     /// What is known.
     fn read(&self) -> ModelTraits;
 
-    /// Keeps what a reply has shown.
+    /// Stores the traits.
     fn write(&self, known: ModelTraits);
 }
 
@@ -70,7 +70,7 @@ pub trait TraitStore: Send + Sync {
 pub struct ModelKnowledge {
     /// The way that the user has chosen.
     pub set: Option<CallWay>,
-    /// Where the rest is kept; without it, this process finds it out for itself.
+    /// Where the rest is stored; without it, this process finds it out by itself.
     pub notes: Option<Arc<dyn TraitStore>>,
 }
 
@@ -102,7 +102,7 @@ impl TraitCache {
         self.from.set.or(self.known().calls)
     }
 
-    /// Takes in something new, and keeps it.
+    /// Records a new trait and stores it.
     pub(crate) fn learn(&self, change: impl FnOnce(&mut ModelTraits)) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let before = *known;

@@ -7,12 +7,14 @@
 //! The engine knows these traits and nothing of what implements them, so it compiles without HTTP,
 //! TLS or an HTML parser, and a test replaces any of them by ten lines.
 //!
-//! Deliberately absent: every implementation.
+//! Deliberately absent: every implementation. The feature `http` adds what HTTP clients share.
 
 mod access;
 mod clock;
 mod delegate;
 mod delivery;
+#[cfg(feature = "http")]
+pub mod http;
 mod marks;
 mod model;
 mod prompt;

@@ -1,4 +1,4 @@
-//! A tool's policy on a call, and whether a person allowed the call without a sandbox.
+//! Whether a permitted call may still be made, and whether a person allowed it without a sandbox.
 //!
 //! The journal says what was asked. The question about a call without a sandbox has an id of its own,
 //! so the answer to any other question never covers it.
@@ -17,26 +17,18 @@ pub(super) const BARE: &str = "approve_bare";
 const ENTRIES_MAX: usize = 100_000;
 
 impl Driver<'_> {
-    /// The policy of a call's tool; the default if the tool is gone.
-    pub(super) async fn call_policy(&self, call: &ToolCall) -> CallPolicy {
-        match self.tools.get(&call.tool) {
-            Some(tool) => tool.judge(&call.args).await,
-            None => CallPolicy::Default,
-        }
-    }
-
     /// Whether a permitted call may still be made, and how.
     pub(super) async fn sandboxing(
         &self,
         open: &OpenToolCall,
         call: &ToolCall,
     ) -> Result<Sandboxing, DriveError> {
-        let policy = self.call_policy(call).await;
-        let was_told = match policy {
+        let policy = self.review().call_policy(call).await;
+        let approved = match policy {
             CallPolicy::Unsandboxed(_) => self.approved_unsandboxed(open).await?,
             _ => false,
         };
-        Ok(decide_sandboxing(&policy, was_told))
+        Ok(decide_sandboxing(&policy, approved))
     }
 
     /// Whether a person answered the question about this call without a sandbox. A refusal would

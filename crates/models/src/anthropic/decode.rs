@@ -1,4 +1,4 @@
-//! What the events of Messages mean.
+//! Reads the events of the Messages API.
 //!
 //! ```text
 //!   message_start ─► (content_block_start ─► delta … ─► stop) … ─► message_delta ─► message_stop
@@ -19,7 +19,7 @@ pub(crate) struct AnthropicReader {
 }
 
 /// One event, or a whole message where a gateway does not stream. Events of other types say
-/// nothing here: a ping, the end of a block, and those that are still to come.
+/// nothing here: a ping, the end of a block, and future ones.
 #[derive(Debug, Deserialize)]
 pub(crate) struct AnthropicEvent<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -77,7 +77,7 @@ struct AnthropicStart {
     usage: Option<AnthropicUsage>,
 }
 
-/// Sums; a later report may leave out what an earlier one has said.
+/// Sums; a later report may omit what an earlier one has.
 #[derive(Debug, Default, Deserialize)]
 struct AnthropicUsage {
     #[serde(default)]
@@ -106,7 +106,7 @@ impl EventReader for AnthropicReader {
         let opened = event.message.and_then(|message| message.usage);
         for tokens in [opened, event.usage].into_iter().flatten() {
             self.tokens.update(&tokens);
-            draft.use_up(self.tokens.usage());
+            draft.set_usage(self.tokens.usage());
         }
         let index = event.index.map(|index| index.0);
         match &*event.kind.0 {
@@ -118,7 +118,7 @@ impl EventReader for AnthropicReader {
             }
             "content_block_delta" => {
                 if let Some(change) = &event.delta {
-                    take_change(change, index, draft, on_delta);
+                    take_delta(change, index, draft, on_delta);
                 }
             }
             "message_delta" => {
@@ -160,7 +160,7 @@ fn take_block(
     }
 }
 
-fn take_change(
+fn take_delta(
     change: &AnthropicDelta<'_>,
     index: Option<u64>,
     draft: &mut ReplyDraft,

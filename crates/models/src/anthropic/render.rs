@@ -1,11 +1,11 @@
 //! A request as bytes. System text and messages come first, and all that may change from call to
 //! call comes after them.
 //!
-//! Neighbours of one role are one message there. So the last message stays open in what is kept,
-//! and only the body closes it:
+//! Consecutive messages of one role are one message there. So the last message stays open in the
+//! cached prompt, and only the body closes it:
 //!
 //! ```text
-//!   kept   {"role":"user","content":[block,block
+//!   cached {"role":"user","content":[block,block
 //!   sent   {"role":"user","content":[block,block + cache_control]}
 //! ```
 
@@ -17,14 +17,14 @@ use crate::{ExtraMessage, RequestParts};
 use everloop_ports::WirePrompt;
 use everloop_types::{CallId, Image, Message, ToolCall, ToolChoice};
 
-/// Most tokens of a reply where nobody has set a limit: the API demands one.
+/// Most tokens of a reply if no limit is set: the API requires one.
 const MAX_TOKENS: u32 = 4_096;
 
-/// The API takes none above one.
+/// The API accepts no temperature above one.
 const TEMPERATURE_MILLI_MAX: u32 = 1_000;
 
-/// Marks the end of what is worth keeping. The mark is no part of the text that is kept, so it may
-/// stand elsewhere in the next request.
+/// Marks the end of the part that the provider should cache. The mark is not part of the cached
+/// prompt, so it may be elsewhere in the next request.
 const CACHE: &[u8] = b",\"cache_control\":{\"type\":\"ephemeral\"}";
 
 /// Brings `wire` up to date with `messages` and renders the whole body.
@@ -61,8 +61,8 @@ pub(super) fn render(
     out
 }
 
-/// The kept messages, and one that is not kept. Their last block is marked, and so is the last one
-/// of the request before: the API looks for what it keeps only some blocks back from a mark.
+/// The cached messages, and one that is not cached. Their last block is marked, and so is the last one
+/// of the previous request: the API searches its cache only a few blocks back from a mark.
 fn push_messages(
     out: &mut Vec<u8>,
     (known, new): (&[u8], &[u8]),
@@ -84,14 +84,14 @@ fn push_messages(
     }
 }
 
-/// Who says something.
+/// The role of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AnthropicRole {
     User,
     Assistant,
 }
 
-/// Who says this; nobody if there is nothing in it, as the API refuses blocks without text.
+/// The role of a message; none if it is empty, as the API refuses blocks without text.
 fn role(message: &Message) -> Option<AnthropicRole> {
     let blank = message.text().trim().is_empty();
     match message {
@@ -106,7 +106,7 @@ fn role(message: &Message) -> Option<AnthropicRole> {
     }
 }
 
-/// Whose message is still open.
+/// The role of the message that is still open.
 fn role_before(messages: &[Message]) -> Option<AnthropicRole> {
     messages.iter().rev().find_map(role)
 }
@@ -136,7 +136,7 @@ fn push_message(out: &mut Vec<u8>, open: Option<AnthropicRole>, message: &Messag
     }
     let mut blocks = JsonList::new(out);
     let text = message.text();
-    // Models see a picture better before what is asked about it.
+    // Models read a picture better before the question about it.
     if let Message::User { images, .. } = message {
         images.iter().for_each(|image| blocks.push(|out| push_image(out, image)));
     }
@@ -187,8 +187,8 @@ fn push_result(out: &mut Vec<u8>, call: &CallId, text: &str) {
     out.push(b'}');
 }
 
-/// Tools come before all else in what the provider keeps, so their end is marked by the system
-/// text's mark, which follows them there.
+/// Tools come first in the provider's cache, so the mark of the system text, which follows them,
+/// covers them.
 fn push_tools(out: &mut Vec<u8>, ask: RequestParts<'_>) {
     if ask.tools.is_empty() {
         return;

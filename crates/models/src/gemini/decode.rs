@@ -1,5 +1,5 @@
-//! What the chunks of `streamGenerateContent` mean. Each is a whole response with what is new; the
-//! last one says why the model stopped, and no mark follows it.
+//! Reads the chunks of `streamGenerateContent`. Each is a whole response with what is new; the last
+//! one says why the model stopped, and no end mark follows.
 
 use crate::wire::{
     CallPart, EventReader, LenientCount, LenientText, OneOrMany, ReplyDraft, provider_error,
@@ -65,7 +65,7 @@ struct GeminiCall<'a> {
     args: LenientText<'a>,
 }
 
-/// Why nothing came.
+/// Why the reply is empty.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct GeminiFeedback<'a> {
@@ -112,7 +112,7 @@ impl EventReader for GeminiReader {
             return Err(ModelError::new(ModelErrorKind::Refused, detail));
         }
         if let Some(tokens) = response.usage_metadata {
-            draft.use_up(usage(&tokens));
+            draft.set_usage(usage(&tokens));
         }
         let Some(candidate) = response.candidates.first else { return Ok(()) };
         draft.note_event();
@@ -141,14 +141,14 @@ fn take_part(part: &GeminiPart<'_>, draft: &mut ReplyDraft, on_delta: &mut dyn F
         _ => draft.say(&part.text.0, on_delta),
     }
     if let Some(call) = &part.function_call {
-        // A call comes whole, so that one without arguments still ends the one before.
+        // A call arrives whole, so one without arguments still ends the previous one.
         let args = if call.args.0.is_empty() { "{}" } else { &*call.args.0 };
         let part = CallPart { index: None, id: &call.id.0, name: &call.name.0, args };
         draft.call(part, on_delta);
     }
 }
 
-/// Tokens of the prompt include those from the cache; thoughts are paid for like words.
+/// Tokens of the prompt include cached ones; thoughts cost as much as text.
 fn usage(tokens: &GeminiUsage) -> Usage {
     Usage {
         input_tokens: tokens.prompt_token_count.0 + tokens.tool_use_prompt_token_count.0,
@@ -160,7 +160,7 @@ fn usage(tokens: &GeminiUsage) -> Usage {
 enum GeminiStop {
     NotYet,
     Cause(StopCause),
-    /// The model tried to call a tool, and nobody can read what came of it.
+    /// The model tried to call a tool, and the call is not readable.
     Botched,
 }
 

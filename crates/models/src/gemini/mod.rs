@@ -1,7 +1,7 @@
 //! Google's Gemini.
 //!
 //! Deliberately absent: thought signatures of the past. A transcript has no place for them; models
-//! that demand one get the stand-in that the API takes for calls it did not make itself.
+//! that require one get the placeholder that the API accepts for calls it did not make itself.
 
 pub(crate) mod decode;
 mod render;

@@ -1,6 +1,6 @@
 //! A request as bytes. System text and contents come first, and all that may change from call to
-//! call comes after them. Neighbours of one role are one content, so the last one stays open in
-//! what is kept, and only the body closes it.
+//! call comes after them. Consecutive messages of one role are one content, so the last one stays
+//! open in the cached prompt, and only the body closes it.
 
 use super::schema::accepted;
 use crate::wire::{
@@ -11,7 +11,7 @@ use everloop_ports::WirePrompt;
 use everloop_types::{CallId, Image, Message, ToolCall, ToolChoice};
 use serde_json::Value;
 
-/// What the API takes in place of the signature of a call that it did not make itself.
+/// What the API accepts as the signature of a call that it did not make itself.
 const STAND_IN: &str = "skip_thought_signature_validator";
 
 /// Brings `wire` up to date with `messages` and renders the whole body.
@@ -43,7 +43,7 @@ pub(super) fn render(
         out.extend_from_slice(b"]}");
     }
     out.push(b']');
-    // A schema for the text and tools that must not be called: the API takes only one of them.
+    // A schema for the text, and tools that must not be called: the API accepts only one of them.
     if ask.output.is_none() || *ask.choice != ToolChoice::None {
         push_tools(&mut out, ask);
     }
@@ -52,8 +52,8 @@ pub(super) fn render(
     out
 }
 
-/// Whether calls of the past need a signature. Models before the third generation know none, or
-/// do not ask for them.
+/// Whether earlier calls need a signature. Models before the third generation have none, or do
+/// not require them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Signing {
     Needed,
@@ -69,7 +69,7 @@ impl Signing {
         }
     }
 
-    /// What was rendered with stand-ins is of no use without.
+    /// A prompt rendered with placeholders cannot be reused without them.
     fn form(self) -> &'static str {
         match self {
             Self::Needed => "gemini, signed",
@@ -78,8 +78,7 @@ impl Signing {
     }
 }
 
-/// Whose content something is in. Results have one of their own: the API counts them against the
-/// calls before.
+/// The role of a content. Results have their own: the API counts them against the preceding calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum GeminiRole {
     User,
@@ -87,7 +86,7 @@ enum GeminiRole {
     Results,
 }
 
-/// Who says this; nobody if there is nothing in it.
+/// The role of a message; none if it is empty.
 fn role(message: &Message) -> Option<GeminiRole> {
     let blank = message.text().is_empty();
     match message {
@@ -122,7 +121,7 @@ fn push_message(out: &mut Vec<u8>, before: &[Message], message: &Message, signin
     }
     let mut parts = JsonList::new(out);
     let text = message.text();
-    // Models see a picture better before what is asked about it.
+    // Models read a picture better before the question about it.
     if let Message::User { images, .. } = message {
         images.iter().for_each(|image| parts.push(|out| push_image(out, image)));
     }
@@ -171,7 +170,7 @@ fn push_call(out: &mut Vec<u8>, call: &ToolCall, signature: Option<&str>) {
     out.push(b'}');
 }
 
-/// A result goes back under the name of the tool, which stands in the call that it answers.
+/// A result is sent under the name of the tool, which is in the call that it answers.
 fn push_result(out: &mut Vec<u8>, before: &[Message], id: &CallId, text: &str) {
     let call = before.iter().rev().find_map(|message| match message {
         Message::Assistant { calls, .. } => calls.iter().find(|call| call.id == *id),

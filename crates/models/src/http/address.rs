@@ -1,4 +1,4 @@
-//! Where requests go.
+//! The address of requests.
 
 use crate::ModelConnectError;
 use reqwest::Url;

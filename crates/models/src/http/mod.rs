@@ -1,18 +1,16 @@
-//! One request over HTTP, with its time-outs. No retries, which are the engine's, but for a kept
-//! connection that was closed meanwhile.
+//! One request over HTTP, with its time-outs. The only retry is for a pooled connection that the
+//! server had closed; all others belong to the engine.
 
 mod address;
-mod retry_after;
-mod tls;
 
 use crate::request_log;
 use crate::wire::{EventReader, StreamDecoder, WireFault, refusal, within};
 use crate::{Endpoint, ModelConnectError, Secret, Timeouts};
 use everloop_ports::Delta;
+use everloop_ports::http::{retry_after_ms, tls_config};
 use everloop_types::{ModelError, ModelErrorKind, Reply};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Request, Response, Url};
-use retry_after::retry_after_ms;
 use std::error::Error as _;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +31,7 @@ const IDLE_CONNECTIONS_MAX: usize = 256;
 pub(crate) struct EndpointSpec {
     /// The address where the settings have none; empty if there is no usual one.
     pub(crate) usual_url: &'static str,
-    /// The part of the path that goes without saying.
+    /// The part of the path that may be omitted.
     pub(crate) version: &'static str,
     /// What is called below that, so that an address may be given whole.
     pub(crate) call: &'static str,
@@ -54,10 +52,13 @@ pub(crate) struct ProviderClient {
     has_answered: AtomicBool,
 }
 
-/// Only where it goes: an address may hold a key in its query.
+/// Shows host and port only: the query of an address may contain a key.
 impl fmt::Debug for ProviderClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Client").field(&self.base.host_str()).field(&self.base.port()).finish()
+        f.debug_tuple("ProviderClient")
+            .field(&self.base.host_str())
+            .field(&self.base.port())
+            .finish()
     }
 }
 
@@ -75,7 +76,7 @@ impl ProviderClient {
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(Duration::from_millis(timeouts.connect_ms))
             .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
-            .tls_backend_preconfigured(tls::config(&base)?);
+            .tls_backend_preconfigured(tls_config(base.scheme()).map_err(ModelConnectError::Tls)?);
         if address::is_loopback(&base) {
             builder = builder.no_proxy();
         }
@@ -84,12 +85,12 @@ impl ProviderClient {
         Ok(Self { http, base, api_key, timeouts, reply_bytes_max, has_answered })
     }
 
-    /// The name of the machine that is asked.
+    /// The host of the endpoint.
     pub(crate) fn host(&self) -> &str {
         self.base.host_str().unwrap_or_default()
     }
 
-    /// What stands below the base address, whole: the endpoint's list of models.
+    /// Gets the whole body at a path below the base address: the list of models.
     pub(crate) async fn get(&self, call: &str) -> Result<Vec<u8>, ModelError> {
         let url = address::below(&self.base, call);
         let patience = Duration::from_millis(self.timeouts.total_ms);
@@ -148,7 +149,7 @@ impl ProviderClient {
         let request = request.map_err(|error| self.unsent(error))?;
         let again = request.try_clone().filter(|_| self.has_answered.load(Ordering::Relaxed));
         let response = match (self.send(request, &clock).await, again) {
-            // The other side had closed a kept connection, and the news was still on its way.
+            // The server had closed a pooled connection, and the client did not know yet.
             (Err(error), Some(again)) if error.kind == ModelErrorKind::Cut => {
                 self.send(again, &clock).await?
             }
@@ -227,7 +228,7 @@ struct CallDeadlines {
     first_byte: Instant,
     total: Instant,
     idle: Duration,
-    /// How long a stream may say nothing but that it is there.
+    /// How long a stream may consist of keep-alives only.
     alive: Duration,
 }
 
@@ -241,7 +242,7 @@ impl CallDeadlines {
         Self { first_byte, total, idle, alive }
     }
 
-    /// Until when comments alone are listened to: a server that sends them may be at work, or hang.
+    /// Until when keep-alives alone are accepted: the server may be working, or hang.
     fn alive_until(&self, said: Instant) -> Instant {
         said + self.alive
     }
@@ -278,8 +279,8 @@ async fn read_refusal(mut response: Response, clock: &CallDeadlines) -> ModelErr
     error
 }
 
-/// The innermost cause in its own words; the outer layers only say that sending or reading failed.
-/// The address is left out, as it may hold a password.
+/// The text of the innermost cause; the outer layers only say that sending or reading failed. The
+/// address is left out, as it may contain a password.
 fn words(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut cause = error.source();

@@ -37,7 +37,7 @@ struct PartialCall {
 }
 
 impl CallAssembler {
-    /// Takes in one piece and says by how many bytes the reply grew.
+    /// Adds one piece and returns by how many bytes the reply grew.
     pub(super) fn take(
         &mut self,
         part: CallPart<'_>,
@@ -69,7 +69,7 @@ impl CallAssembler {
         grown
     }
 
-    /// The call that a piece goes on with; nothing if it begins a new one.
+    /// The call that a piece continues; none if it begins a new one.
     fn find(&self, index: Option<u64>, id: &str, name: &str, args: &str) -> Option<usize> {
         let latest = match index {
             Some(index) => self.by_index.get(&index).copied(),
@@ -83,12 +83,12 @@ impl CallAssembler {
             let same = known.filter(|&at| index.is_none() || self.made[at].index == index);
             same.or_else(|| latest.filter(|&at| self.made[at].id.is_empty() && name.is_empty()))?
         };
-        (!self.begins_anew(place, name, args)).then_some(place)
+        (!self.begins_new_call(place, name, args)).then_some(place)
     }
 
     /// Servers that number every call 0 and give no ids, or the same id, are told apart from those
     /// that repeat the name with each piece: the arguments so far are whole, and new ones begin.
-    fn begins_anew(&self, place: usize, name: &str, args: &str) -> bool {
+    fn begins_new_call(&self, place: usize, name: &str, args: &str) -> bool {
         !name.is_empty()
             && args.trim_start().starts_with('{')
             && serde_json::from_str::<IgnoredAny>(&self.made[place].args).is_ok()

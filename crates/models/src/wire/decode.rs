@@ -1,4 +1,4 @@
-//! A stream of bytes into one reply, whoever speaks.
+//! Decodes a stream of bytes into one reply, for every provider.
 //!
 //! ```text
 //!   Unknown ──"{"──► Whole (a server that does not stream) ──end──► Reply
@@ -15,7 +15,7 @@ use everloop_types::{ModelError, ModelErrorKind, Reply};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// What the events of one provider mean.
+/// Reads the events of one provider.
 pub(crate) trait EventReader: Default {
     /// One event, borrowed from its bytes.
     type Event<'a>: Deserialize<'a>;
@@ -56,10 +56,10 @@ impl<R: EventReader> StreamDecoder<R> {
         Self { shape: StreamShape::Unknown, lines: LineBuffer::default(), reader }
     }
 
-    /// Takes in the next bytes.
+    /// Reads the next bytes.
     ///
     /// # Errors
-    /// When the provider reports an error, or the bytes are no reply, or there are too many.
+    /// When the provider reports an error, or the bytes are not a reply, or there are too many.
     pub(crate) fn feed(
         &mut self,
         mut chunk: &[u8],
@@ -84,7 +84,7 @@ impl<R: EventReader> StreamDecoder<R> {
         self.reader.check_size(self.lines.held())
     }
 
-    /// How much was said beside comments and blank lines; it only grows.
+    /// Lines received other than comments and blank ones; it only grows.
     #[must_use]
     pub(crate) fn events(&self) -> usize {
         match &self.shape {
@@ -93,7 +93,7 @@ impl<R: EventReader> StreamDecoder<R> {
         }
     }
 
-    /// Whether the server said that nothing more comes.
+    /// Whether the server sent the end mark.
     #[must_use]
     pub(crate) fn is_done(&self) -> bool {
         self.reader.draft.is_done()
@@ -136,10 +136,10 @@ struct StreamReader<R> {
     reply_bytes_max: usize,
     /// Data of an event whose JSON goes on in the next line.
     open: Vec<u8>,
-    /// Lines of server-sent events, and the first line that is none.
+    /// Lines of server-sent events, and the first line that is not one.
     known: usize,
     stranger: String,
-    /// Lines that were no comment and not blank.
+    /// Lines that were neither comments nor blank.
     said: usize,
 }
 
@@ -171,7 +171,7 @@ impl<R: EventReader> StreamReader<R> {
     }
 
     /// A line that is JSON by itself is taken at once, so that servers without blank lines between
-    /// their events are understood; one that is not waits for the lines that complete it.
+    /// their events are understood; any other waits for the lines that complete it.
     fn take_data_line(
         &mut self,
         data: &[u8],
@@ -296,7 +296,7 @@ fn first_object(body: &[u8]) -> usize {
     }
 }
 
-/// Bytes of an odd reply that an error shows.
+/// Bytes of a malformed reply that an error shows.
 const SHOWN_BYTES_MAX: usize = 800;
 
 fn malformed(error: &serde_json::Error, data: &[u8]) -> ModelError {

@@ -17,7 +17,7 @@ pub(crate) struct ReplyDraft {
 }
 
 impl ReplyDraft {
-    /// Notes that an event said something, be it nothing new.
+    /// Notes that an event arrived, even an empty one.
     pub(crate) fn note_event(&mut self) {
         self.events += 1;
     }
@@ -40,7 +40,7 @@ impl ReplyDraft {
     }
 
     /// Each report replaces the one before: servers that report with every chunk report sums.
-    pub(crate) fn use_up(&mut self, usage: Usage) {
+    pub(crate) fn set_usage(&mut self, usage: Usage) {
         self.reply.usage = usage;
     }
 
@@ -49,7 +49,7 @@ impl ReplyDraft {
         self.stop = Some(cause);
     }
 
-    /// The server said that nothing more comes.
+    /// The server sent the end mark.
     pub(crate) fn end(&mut self) {
         self.done = true;
     }

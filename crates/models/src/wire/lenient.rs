@@ -1,5 +1,5 @@
-//! Values of JSON that is not taken at its word: a null is a missing value, a content may be an
-//! array of parts, arguments may be an object.
+//! Lenient JSON values: null is a missing value, a content may be an array of parts, arguments may be
+//! an object.
 
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de::value::MapAccessDeserializer};
@@ -109,7 +109,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrManyVisitor<T> {
     }
 }
 
-/// A number of things; whatever is no such number counts as none.
+/// A count; any other value is 0.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LenientCount(pub(crate) u64);
 

@@ -59,7 +59,7 @@ pub(super) enum SseLine<'a> {
     Data(&'a [u8]),
     /// A comment, a keep-alive, or a field that carries nothing for us.
     Nothing,
-    /// No server-sent event at all.
+    /// Not a server-sent event.
     Stranger(&'a [u8]),
 }
 
@@ -76,7 +76,7 @@ impl<'a> SseLine<'a> {
         SILENT.iter().chain(&SPEAKING).any(|field| field.starts_with(last))
     }
 
-    /// A bare object in the middle of a stream is what gateways write when they give up.
+    /// A bare object in the middle of a stream is an error of a gateway.
     pub(super) fn read(line: &'a [u8]) -> Self {
         if line.is_empty() {
             return Self::Blank;

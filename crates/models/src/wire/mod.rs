@@ -1,7 +1,7 @@
 //! What the wire formats have in common. Pure: no sockets, no clocks.
 //!
 //! ```text
-//!   chunk ──Lines──► data ──Reads: one provider's events──► Draft ──► Reply
+//!   chunk ──LineBuffer──► data ──EventReader──► ReplyDraft ──► Reply
 //! ```
 
 mod calls;

@@ -1,4 +1,4 @@
-//! What the chunks of chat completions mean.
+//! Reads the chunks of chat completions.
 
 use super::event::{ChatChunk, ChatDelta, ChatUsage};
 use crate::wire::{CallPart, EventReader, ReplyDraft, provider_error};
@@ -27,12 +27,12 @@ impl EventReader for ChatReader {
             return Err(provider_error(&serde_json::from_slice(data).unwrap_or(Value::Null)));
         }
         if let Some(tokens) = event.usage {
-            draft.use_up(usage(&tokens));
+            draft.set_usage(usage(&tokens));
         }
         let Some(choice) = event.choices.first else { return Ok(()) };
         draft.note_event();
         for said in [choice.delta, choice.message].into_iter().flatten() {
-            take_said(said, draft, on_delta);
+            take_delta(said, draft, on_delta);
         }
         if !choice.finish_reason.0.is_empty() {
             draft.stop(stop_cause(&choice.finish_reason.0));
@@ -41,7 +41,7 @@ impl EventReader for ChatReader {
     }
 }
 
-fn take_said(said: ChatDelta<'_>, draft: &mut ReplyDraft, on_delta: &mut dyn FnMut(Delta<'_>)) {
+fn take_delta(said: ChatDelta<'_>, draft: &mut ReplyDraft, on_delta: &mut dyn FnMut(Delta<'_>)) {
     // Some servers send the same reasoning under both names.
     let reasoning = match said.reasoning_content.0.is_empty() {
         true => said.reasoning,

@@ -30,7 +30,7 @@ pub(crate) struct ChatChoice<'a> {
     pub(crate) finish_reason: LenientText<'a>,
 }
 
-/// What was said.
+/// The message, or a piece of it.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ChatDelta<'a> {
     #[serde(borrow, default)]

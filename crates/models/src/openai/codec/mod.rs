@@ -32,10 +32,10 @@ impl ChatDecoder {
         Self(wire::StreamDecoder::new(reply_bytes_max))
     }
 
-    /// Takes in the next bytes.
+    /// Reads the next bytes.
     ///
     /// # Errors
-    /// When the provider reports an error, or the bytes are no reply, or there are too many.
+    /// When the provider reports an error, or the bytes are not a reply, or there are too many.
     pub fn feed(
         &mut self,
         chunk: &[u8],

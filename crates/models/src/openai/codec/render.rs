@@ -97,8 +97,7 @@ fn push_output(out: &mut Vec<u8>, quirks: &Quirks, output: Option<&OutputSchema>
     out.extend_from_slice(b"}}");
 }
 
-/// The setting's default, which nobody chose, and what stands in its place where a reply is held to
-/// a schema.
+/// The default temperature, and the one that replaces it if a reply must follow a schema.
 const DEFAULT_MILLI: u32 = 700;
 const STEADY_MILLI: u32 = 100;
 

@@ -1,4 +1,4 @@
-//! A reply in text on its way to watchers: the answer as text, a call as a call.
+//! A streamed reply in text, for watchers: the answer as text, a call as a call.
 //!
 //! ```text
 //!   {"tool":"answer","arguments":{"text":"It is\n12."}}   ──► Text("It is⏎12.")
@@ -17,7 +17,7 @@ use everloop_ports::Delta;
 pub(crate) struct EmulatedStream {
     way: CallWay,
     text: String,
-    /// Bytes of `text` that are dealt with.
+    /// Bytes of `text` that were processed.
     at: usize,
     state: EmulationState,
 }
@@ -125,7 +125,7 @@ impl EmulatedStream {
         }
     }
 
-    /// More of what stands in `<final>`; what may be the beginning of its end is held back.
+    /// More of the text in `<final>`; what may begin its end tag is held back.
     fn tagged(&mut self, on_delta: &mut dyn FnMut(Delta<'_>)) {
         let rest = &self.text[self.at..];
         let (end, over) = match rest.find("</final>") {

@@ -13,7 +13,7 @@ use serde_json::Value;
 /// What the text of a reply is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum WrittenCall {
-    /// Words.
+    /// Plain text.
     Answer,
     /// Exactly one call of a tool on offer, with arguments that fit.
     Call(ToolCall),
@@ -55,8 +55,7 @@ pub(crate) fn salvaged(reply: Reply, call: ToolCall) -> Reply {
     Reply { text, calls, stop: StopCause::ToolCalls, salvaged: true, ..reply }
 }
 
-/// Text on its way to watchers. What begins as a written call may begin is held back until it is
-/// whole: it may turn out to be one.
+/// Streamed text for watchers. Text that may begin a written call is held back until it is complete.
 pub(crate) struct HeldText<'a> {
     on_delta: OnDelta<'a>,
     begun: String,

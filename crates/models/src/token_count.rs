@@ -1,4 +1,4 @@
-//! Tokens where a provider counts none: by a real tokenizer, so that budgets and compactions work
+//! Counts tokens if the provider does not, with a real tokenizer, so that budgets and compaction work
 //! with any server. The count is part of the reply, and so of the journal: no fold counts again.
 
 use everloop_ports::{Model, ModelFuture, OnDelta, Request};
@@ -11,7 +11,7 @@ pub fn count_tokens(text: &str) -> u64 {
     tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len() as u64
 }
 
-/// A model whose replies always say what they cost, as its provider has it or as counted here.
+/// A model whose replies always have their usage, from the provider or as counted here.
 pub struct CountingModel(pub Arc<dyn Model>);
 
 impl Model for CountingModel {

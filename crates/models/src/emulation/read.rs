@@ -1,12 +1,12 @@
-//! What a reply in text means.
+//! Reads calls and the answer from a reply in text.
 
 use super::ANSWER;
 use crate::CallWay;
 use everloop_types::{CallId, Reply, StopCause, ToolCall, ToolSpec, written_calls};
 use serde_json::Value;
 
-/// The reply with its calls as calls and its answer as plain text. What is neither stays as it was
-/// said: the loop tells the model what was wrong with it.
+/// The reply with its calls as calls and its answer as plain text. Any other text stays as
+/// it is: the loop reports to the model what was wrong with it.
 pub(crate) fn read(way: CallWay, mut reply: Reply, tools: &[&ToolSpec]) -> Reply {
     let read = match way {
         CallWay::Tagged => tagged(&reply.text, tools),
