@@ -6,11 +6,11 @@
 use crate::commands::{self, AgendaVerb};
 use crate::desk::{Agenda, Answer};
 use crate::show::{self, Reader};
-use everloop_ports::{CallContext, Clock, Done, Tool};
+use everloop_ports::{CallContext, Clock, Tool, ToolReturn};
 use everloop_store::{Store, StoreError};
 use everloop_tools::{BuiltIn, Needs, Timeout, clip};
 use everloop_types::{
-    Approval, EffectClass, Flow, Handling, Labels, Lang, Observation, OnUnknown, UtcMs,
+    Approval, DataFlow, EffectClass, Handling, Labels, Lang, Observation, OnUnknown, UtcMs,
 };
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
@@ -93,7 +93,7 @@ fn handling() -> Handling {
         timeout_ms: 10_000,
         key_lifetime_ms: Some(KEY_LIFETIME_MS),
         retries: 3,
-        flow: Some(Flow::brings(Labels::PRIVATE)),
+        flow: Some(DataFlow::brings(Labels::PRIVATE)),
         ..Handling::default()
     }
 }
@@ -116,7 +116,7 @@ impl Tool for TodoTool {
         Some("command")
     }
 
-    async fn call(&self, args: TodoArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: TodoArgs, context: &CallContext) -> ToolReturn {
         self.0.perform(&args.command, Subject::Todo, context).await
     }
 }
@@ -140,7 +140,7 @@ impl Tool for ScheduleTool {
         Some("command")
     }
 
-    async fn call(&self, args: ScheduleArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: ScheduleArgs, context: &CallContext) -> ToolReturn {
         self.0.perform(&args.command, Subject::Schedule, context).await
     }
 }
@@ -162,7 +162,7 @@ impl Subject {
 }
 
 impl AgendaContext {
-    async fn perform(&self, line: &str, subject: Subject, context: &CallContext) -> Done {
+    async fn perform(&self, line: &str, subject: Subject, context: &CallContext) -> ToolReturn {
         let zoned = |at| crate::kept::moment(at).to_zoned(self.zone.clone());
         let now = zoned(self.clock.now());
         // After a crash the call may come on another day; "tomorrow" was said on this one.
@@ -176,19 +176,21 @@ impl AgendaContext {
                 Subject::Schedule => "/schedule",
             };
             let words = format!("command: must be a complete command that starts with {starts}");
-            return Done::Seen(Observation::error(words));
+            return ToolReturn::Seen(Observation::error(words));
         }
         let command = match commands::parse(&line, &said_at) {
             Ok(command) => command,
-            Err(wrong) => return Done::Seen(Observation::error(show::wrong(&reader, &wrong))),
+            Err(wrong) => {
+                return ToolReturn::Seen(Observation::error(show::wrong(&reader, &wrong)));
+            }
         };
         let Some(desk) = &self.desk else {
-            return Done::passing("the desk is not open here");
+            return ToolReturn::passing("the desk is not open here");
         };
         match desk.perform(&command, &reader.now, Some(&context.idem_key)).await {
-            Ok(answer) => Done::Seen(self.observed(&reader, &answer, context)),
-            Err(error) if error.is_transient() => Done::Lost(error.to_string()),
-            Err(error) => Done::Seen(Observation::error(error.to_string())),
+            Ok(answer) => ToolReturn::Seen(self.observed(&reader, &answer, context)),
+            Err(error) if error.is_transient() => ToolReturn::Lost(error.to_string()),
+            Err(error) => ToolReturn::Seen(Observation::error(error.to_string())),
         }
     }
 

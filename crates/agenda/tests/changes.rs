@@ -7,7 +7,7 @@ use everloop_agenda::commands;
 use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::{AgendaConfig, reminders};
 use everloop_agenda::portable::{self, What};
-use everloop_store::{Db, DbFuture, FiredAs, MemoryDb, SqlRow, Store, Urgency, WriteResult};
+use everloop_store::{Db, DbFuture, FiringOutcome, MemoryDb, SqlRow, Store, Urgency, WriteResult};
 use everloop_types::{SqlValue, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -20,7 +20,7 @@ impl Person {
     }
 
     /// How everything fired that has fired.
-    async fn fired(&self) -> Vec<(String, FiredAs)> {
+    async fn fired(&self) -> Vec<(String, FiringOutcome)> {
         let all = self.store.agenda().unread_firings(99).await.unwrap().into_iter();
         all.map(|firing| (self.reader.moment(firing.due.due_at), firing.state)).collect()
     }
@@ -34,7 +34,7 @@ impl Person {
 
 #[tokio::test]
 async fn a_reminder_that_was_due_survives_a_change_of_its_entry() {
-    use FiredAs::{Late, Missed};
+    use FiringOutcome::{Late, Missed};
     let add = "/schedule add 2026-11-16 10:00 站会 --repeat daily --remind 2026-11-16 09:50";
     for change in [
         "/schedule update 1 2026-11-16 10:30 晨会",
@@ -62,7 +62,11 @@ async fn a_reminder_that_was_due_survives_a_change_of_its_todo() {
         let mut p = person();
         p.say("/todo add x --due 2026-11-21 --remind 2026-11-16 10:00").await;
         p.at("2026-11-17T12:00").say(change).await;
-        assert_eq!(p.fired().await, [("2026-11-16 10:00".to_owned(), FiredAs::Late)], "{change}");
+        assert_eq!(
+            p.fired().await,
+            [("2026-11-16 10:00".to_owned(), FiringOutcome::Late)],
+            "{change}"
+        );
     }
 }
 

@@ -6,7 +6,7 @@ mod support;
 use everloop_agenda::kept::simulate::{Crashes, Rehearsal, STEPS_MAX, rehearse};
 use everloop_agenda::kept::{AgendaConfig, CatchUp, reminders};
 use everloop_agenda::show;
-use everloop_store::{FiredAs, Firing};
+use everloop_store::{Firing, FiringOutcome};
 use everloop_types::UtcMs;
 use jiff::Zoned;
 use jiff::civil::{Date, Time, Weekday, date, time};
@@ -25,7 +25,7 @@ async fn fire(p: &Person, at: &str) -> Vec<Firing> {
     reminders::fire_due(&p.store, p.desk.customs(), shanghai(at)).await.unwrap()
 }
 
-fn states(firings: &[Firing]) -> Vec<FiredAs> {
+fn states(firings: &[Firing]) -> Vec<FiringOutcome> {
     firings.iter().map(|firing| firing.state).collect()
 }
 
@@ -35,7 +35,7 @@ async fn a_reminder_fires_at_its_time_and_never_again() {
     p.say("/todo add 交周报 --due 2026-11-15 12:00 --remind 2026-11-15 11:00").await;
     assert_eq!(fire(&p, "2026-11-15T10:59:59").await, []);
     let fired = fire(&p, "2026-11-15T11:00").await;
-    assert_eq!(states(&fired), [FiredAs::Fired]);
+    assert_eq!(states(&fired), [FiringOutcome::Fired]);
     assert_eq!(
         show::firing_line(&p.reader, &fired[0]),
         "⏰ 提醒：待办 #1 交周报（截止 2026-11-15 12:00）"
@@ -57,7 +57,7 @@ async fn a_reminder_that_was_due_while_nobody_was_there_fires_late_and_says_so()
     p.say("/todo add 交周报 --due 2026-11-15 12:00 --remind 2026-11-15 11:00").await;
     p.say("/schedule add 2026-11-15 15:00 开会 --remind 2026-11-15 14:45").await;
     let fired = fire(&p, "2026-11-18T08:00").await;
-    assert_eq!(states(&fired), [FiredAs::Late, FiredAs::Late]);
+    assert_eq!(states(&fired), [FiringOutcome::Late, FiringOutcome::Late]);
     assert_eq!(
         show::firing_line(&p.reader, &fired[0]),
         "⏰ 迟到的提醒（应在 2026-11-15 11:00）：待办 #1 交周报（截止 2026-11-15 12:00）"
@@ -68,22 +68,22 @@ async fn a_reminder_that_was_due_while_nobody_was_there_fires_late_and_says_so()
 async fn a_clock_that_is_ahead_once_silences_no_repeating_reminder_and_repeats_none() {
     let p = person();
     p.say("/schedule add 2026-11-16 08:00 晨报 --repeat daily --remind 2026-11-16 08:00").await;
-    assert_eq!(states(&fire(&p, "2026-11-16T08:00").await), [FiredAs::Fired]);
+    assert_eq!(states(&fire(&p, "2026-11-16T08:00").await), [FiringOutcome::Fired]);
     // The clock is a year ahead for a moment.
     let ahead = fire(&p, "2027-12-21T09:00").await;
-    assert!(ahead.len() > 300 && ahead.last().unwrap().state == FiredAs::Late);
+    assert!(ahead.len() > 300 && ahead.last().unwrap().state == FiringOutcome::Late);
     let now = shanghai("2026-11-16T09:00");
     reminders::set_back(&p.store, now).await.unwrap();
     let entry = p.store.agenda().schedule(1).await.unwrap().unwrap();
     assert_eq!(entry.remind_next, Some(shanghai("2026-11-17T08:00")));
     for day in 17..=20 {
         let at = format!("2026-11-{day}T08:00");
-        assert_eq!(states(&fire(&p, &at).await), [FiredAs::Fired], "{at}");
+        assert_eq!(states(&fire(&p, &at).await), [FiringOutcome::Fired], "{at}");
         assert_eq!(fire(&p, &at).await, []);
     }
     let shown =
         p.store.agenda().firings_of(everloop_store::FiringKind::Schedule, 1, 1_000).await.unwrap();
-    let fired = |firing: &&Firing| firing.state == FiredAs::Fired;
+    let fired = |firing: &&Firing| firing.state == FiringOutcome::Fired;
     assert_eq!(shown.iter().filter(fired).count(), 5, "each of them is on record as fired");
     // A clock that is behind repeats nothing of what was shown.
     reminders::set_back(&p.store, shanghai("2026-11-18T07:00")).await.unwrap();
@@ -92,7 +92,7 @@ async fn a_clock_that_is_ahead_once_silences_no_repeating_reminder_and_repeats_n
 
 #[tokio::test]
 async fn catch_up_makes_up_for_one_none_or_all_and_the_rest_is_visible_as_missed() {
-    use FiredAs::{Late, Missed};
+    use FiringOutcome::{Late, Missed};
     for (rule, want) in [
         ("once", vec![Missed, Missed, Late]),
         ("skip", vec![Missed, Missed, Missed]),
@@ -114,7 +114,7 @@ async fn catch_up_makes_up_for_one_none_or_all_and_the_rest_is_visible_as_missed
             );
         }
         assert_eq!(p.store.agenda().unread_firings(9).await.unwrap().len(), 3, "{rule}");
-        assert_eq!(states(&fire(&p, "2026-11-19T08:00").await), [FiredAs::Fired], "{rule}");
+        assert_eq!(states(&fire(&p, "2026-11-19T08:00").await), [FiringOutcome::Fired], "{rule}");
         assert!(p.say("/schedule get 1").await.contains("2026-11-18 08:00"), "{rule}");
     }
 }
@@ -124,7 +124,7 @@ async fn making_up_for_all_has_a_cap() {
     let p = person();
     p.say("/schedule add 2026-11-15 10:00 喝水 --interval 2 --duration 1 --remind 2026-11-15 10:00 --catch-up all").await;
     let fired = fire(&p, "2026-11-17T10:00").await;
-    let late = fired.iter().filter(|firing| firing.state != FiredAs::Missed).count();
+    let late = fired.iter().filter(|firing| firing.state != FiringOutcome::Missed).count();
     assert_eq!((fired.len(), late), (1_000, 10), "the last thousand are kept, ten of them fire");
 }
 
@@ -252,7 +252,7 @@ async fn a_rehearsal_finds_what_downtime_does_and_a_wrong_count() {
     let night =
         |state| played.firings.iter().filter(|f| f.title == "夜" && f.state == state).count();
     assert_eq!(
-        (night(FiredAs::Missed), night(FiredAs::Late), night(FiredAs::Fired)),
+        (night(FiringOutcome::Missed), night(FiringOutcome::Late), night(FiringOutcome::Fired)),
         (2, 1, 28),
         "three nights down: the last is made up for"
     );

@@ -16,7 +16,7 @@ use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::{AgendaConfig, moment};
 use everloop_agenda::show::Reader;
 use everloop_engine::{
-    Clock, Engine, Identity, LeaseTimes, MembershipPolicy, Rules, SystemClock, fresh_id,
+    Clock, Engine, EngineRules, LeaseTimes, MembershipPolicy, SystemClock, WorkerIdentity, fresh_id,
 };
 use everloop_mcp::Servers;
 use everloop_store::{Store, StoreError};
@@ -252,17 +252,19 @@ impl App {
             self.notify(Notice::Secret { key, error });
         }
         let membership = self.membership();
-        let rules = Rules {
+        let rules = EngineRules {
             model_attempts: self.settings.model.attempts,
             patience_ms: self.settings.model.patience.ms(),
             tool_retry_ms: self.settings.tools.retry_delay.ms(),
             owners_may_live: membership.owners_may_live(),
-            ..Rules::default()
+            ..EngineRules::default()
         };
         let clock = membership.clock(&store).await?;
         let now = clock.now();
-        let identity =
-            Identity { worker: WorkerId::new(fresh_id("worker_", now)), build: self.build.clone() };
+        let identity = WorkerIdentity {
+            worker: WorkerId::new(fresh_id("worker_", now)),
+            build: self.build.clone(),
+        };
         let desk = self.desk(store.clone());
         let environment = self.environment(&self.settings).with_desk(desk);
         let environment = Arc::new(environment.with_audit(AuditFile::open(self)?));

@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::error::{AppError, RunError};
 use crate::runs::{front, is_over};
 use everloop_engine::{Engine, Membership};
-use everloop_store::{ClaimLockError, Sent};
+use everloop_store::{ClaimLockError, InboxSendResult};
 use everloop_types::{RunId, Status};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,7 +32,7 @@ pub async fn cancel(
     engine: &Arc<Engine>,
     run: &RunId,
 ) -> Result<CancelOutcome, AppError> {
-    if let Sent::Finished(status) = engine.cancel(run, "user").await? {
+    if let InboxSendResult::Finished(status) = engine.cancel(run, "user").await? {
         return Ok(CancelOutcome::AlreadyOver(status));
     }
     let policy = app.membership();

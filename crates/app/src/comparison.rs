@@ -5,7 +5,7 @@
 use crate::app::App;
 use crate::frames;
 use crate::settings::{RoundPreset, SettingKey, SettingKind, SettingSpec, keys};
-use everloop_engine::Rules;
+use everloop_engine::EngineRules;
 use serde_json::{Value, json};
 
 /// Settings of these sections have a part in what a run does.
@@ -59,13 +59,13 @@ pub fn limits(app: &App, loop_name: &str) -> Value {
 
 /// The rules of runs that are compared.
 #[must_use]
-pub fn rules(app: &App) -> Rules {
-    Rules {
+pub fn rules(app: &App) -> EngineRules {
+    EngineRules {
         model_attempts: app.settings.model.attempts,
         patience_ms: app.settings.model.patience.ms(),
         // The world of a task is made up: to wait for it shows nothing.
         tool_retry_ms: 0,
-        ..Rules::default()
+        ..EngineRules::default()
     }
 }
 

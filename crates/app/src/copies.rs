@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::error::{AppError, FileError, chain};
 use crate::settings::file::make_folder;
-use everloop_engine::{Clock, Membership, SystemClock, fresh_id, set_unfinished_aside};
+use everloop_engine::{Clock, Membership, SystemClock, fresh_id, quarantine_unfinished};
 use everloop_store::{
     ClaimLockError, Holder, Inspection, SCHEMA_VERSION, Store, StoreError, copies,
 };
@@ -201,7 +201,7 @@ impl Restoration {
             let home = home.map_err(|error| not_restored(&self.database, error.to_string()))?;
             dropped = store.maintenance().take_over(&home, now).await.map_err(failed)?.approvals;
         }
-        set_unfinished_aside(&store, now).await.map_err(failed)?;
+        quarantine_unfinished(&store, now).await.map_err(failed)?;
         drop(store);
         let (from, to, keep) = (staged.to_owned(), self.database.clone(), kept.to_owned());
         aside(move || copies::restore(&from, &to, &keep)).await?.map_err(failed)?;

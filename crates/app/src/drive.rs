@@ -7,7 +7,7 @@ use crate::error::{AppError, RunError, chain};
 use crate::following::{Followed, Following};
 use crate::runs::{self, RunDetails};
 use everloop_engine::{
-    DriveError, Driven, Engine, Membership, MembershipPolicy, RunEvent, RunView,
+    DriveEnd, DriveError, Engine, Membership, MembershipPolicy, RunEvent, RunView,
 };
 use everloop_store::{Claim, ClaimLockError, Holder, Orphan, Store};
 use everloop_types::journal::WaitingOn;
@@ -88,7 +88,7 @@ impl DriveServices {
     /// # Errors
     /// If the store fails.
     pub async fn start(app: &App, engine: &Arc<Engine>) -> Result<Self, AppError> {
-        tokio::spawn(engine.clone().deliver_mail());
+        tokio::spawn(engine.clone().poll_inboxes());
         delivery::deliver(app, engine);
         let policy = app.membership();
         policy.register(engine).await?;
@@ -333,23 +333,25 @@ impl<'a> RunDriver<'a> {
     /// What to do after a run of the tree was driven.
     async fn after(
         &self,
-        driven: Driven,
+        driven: DriveEnd,
         run: RunId,
         is_stopping: bool,
     ) -> Result<DriveRound, AppError> {
         let terminated = DriveStop::Signal(StopSignal::Terminate);
         Ok(match driven {
-            Driven::Finished(_) if runs::is_over(self.store(), &self.run).await? => {
+            DriveEnd::Finished(_) if runs::is_over(self.store(), &self.run).await? => {
                 DriveRound::Stop(DriveStop::Over)
             }
-            Driven::Finished(_) | Driven::Parked(WaitingOn::Child { .. }) => DriveRound::Again,
-            Driven::Released => DriveRound::Stop(terminated),
+            DriveEnd::Finished(_) | DriveEnd::Parked(WaitingOn::Child { .. }) => DriveRound::Again,
+            DriveEnd::Released => DriveRound::Stop(terminated),
             // Its question waits for the process that takes the run up.
-            Driven::Parked(WaitingOn::Person { .. }) if is_stopping => DriveRound::Stop(terminated),
-            Driven::Parked(WaitingOn::Person { question }) => {
+            DriveEnd::Parked(WaitingOn::Person { .. }) if is_stopping => {
+                DriveRound::Stop(terminated)
+            }
+            DriveEnd::Parked(WaitingOn::Person { question }) => {
                 DriveRound::Stop(DriveStop::Asks(run, question))
             }
-            Driven::Parked(WaitingOn::Model { error }) => {
+            DriveEnd::Parked(WaitingOn::Model { error }) => {
                 DriveRound::Stop(DriveStop::NoModel(error))
             }
         })

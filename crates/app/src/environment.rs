@@ -20,7 +20,8 @@ use everloop_agenda::tools::{self, AgendaContext, ScheduleTool, TodoTool};
 use everloop_engine::{AuditLog, Environment, Summary, SystemClock};
 use everloop_mcp::Servers;
 use everloop_models::{
-    CallWay, ConnectError, Counted, Endpoint, Knowledge, Notes, Timeouts, connect,
+    CallWay, CountingModel, Endpoint, ModelConnectError, ModelKnowledge, Timeouts, TraitStore,
+    connect,
 };
 use everloop_ports::{Model, Registry, Tool as _};
 use everloop_tools::{
@@ -174,10 +175,10 @@ impl LocalEnvironment {
     }
 
     /// What is known about a model, and what was set for it.
-    fn knowledge(&self, name: &str) -> Knowledge {
+    fn knowledge(&self, name: &str) -> ModelKnowledge {
         let set = self.settings.model.tool_calls;
         let notes = self.places.learnt.as_ref().map(|learnt| learnt.notes(name, &self.host(name)));
-        Knowledge { set, notes: notes.map(|notes| Arc::new(notes) as Arc<dyn Notes>) }
+        ModelKnowledge { set, notes: notes.map(|notes| Arc::new(notes) as Arc<dyn TraitStore>) }
     }
 
     /// A model that is asked to call tools in this way, whatever is known about it.
@@ -186,7 +187,7 @@ impl LocalEnvironment {
             ModelError::new(ModelErrorKind::Refused, error.to_string())
         };
         let mut endpoint = self.endpoint(name).map_err(|error| refused(&error))?;
-        endpoint.knowledge = Knowledge { set: Some(way), notes: None };
+        endpoint.knowledge = ModelKnowledge { set: Some(way), notes: None };
         connect(name, endpoint).map_err(|error| refused(&error))
     }
 
@@ -382,7 +383,7 @@ impl LocalEnvironment {
         let mut endpoint = self.endpoint(&choice.name)?;
         endpoint.knowledge = self.knowledge(&choice.name);
         let refused =
-            |error: ConnectError| ModelError::new(ModelErrorKind::Refused, error.to_string());
+            |error: ModelConnectError| ModelError::new(ModelErrorKind::Refused, error.to_string());
         let found = connect(&choice.name, endpoint).map_err(refused)?;
         models.insert(choice.name.clone(), found.clone());
         Ok(found)
@@ -392,7 +393,7 @@ impl LocalEnvironment {
 impl Environment for LocalEnvironment {
     fn model(&self, choice: &ModelChoice) -> Result<Connected, ModelError> {
         let (model, name) = self.connected(choice)?;
-        Ok((Arc::new(Counted(model)), name))
+        Ok((Arc::new(CountingModel(model)), name))
     }
 
     /// A workspace that is gone leaves no tools: each call is answered with that.

@@ -6,8 +6,8 @@ use crate::error::{AppError, RunError};
 use crate::frames;
 use crate::runs::history;
 use everloop_engine::{Engine, Fork, History};
-use everloop_store::{Sent, Store};
-use everloop_types::journal::{InboxMessage, Kind, RunCreated};
+use everloop_store::{InboxSendResult, Store};
+use everloop_types::journal::{EntryKind, InboxMessage, RunCreated};
 use everloop_types::{Goal, RunId};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ pub fn loop_of(parent: &History) -> Option<&str> {
 
 fn created(parent: &History) -> Option<&RunCreated> {
     parent.entries.iter().find_map(|entry| match &entry.kind {
-        Kind::RunCreated(created) => Some(created),
+        EntryKind::RunCreated(created) => Some(created),
         _ => None,
     })
 }
@@ -94,7 +94,7 @@ pub fn fork_request(
         frame,
         word,
         settled: BTreeMap::new(),
-        letter: None,
+        message: None,
     })
 }
 
@@ -107,12 +107,12 @@ pub async fn continue_run(
     engine: &Engine,
     parent: &RunId,
     message: &str,
-    letter: Option<InboxMessage>,
+    inbox_message: Option<InboxMessage>,
 ) -> Result<RunId, AppError> {
     let options = ForkOptions { message: message.to_owned(), ..ForkOptions::default() };
     let source = source_of(engine.store(), parent).await?;
     let wanted = fork_request(app, &options, &history(engine.store(), parent).await?, source)?;
-    let made = engine.fork(Fork { letter, ..wanted }).await;
+    let made = engine.fork(Fork { message: inbox_message, ..wanted }).await;
     made.map(|made| made.run)
         .map_err(|source| RunError::Fork { parent: parent.clone(), source }.into())
 }
@@ -139,8 +139,10 @@ pub async fn request_switch(
     let context = wanted.word.context;
     let sent = engine.switch(run, &wanted.loop_name, &wanted.frame, context).await?;
     match sent.1 {
-        Sent::Finished(status) => Err(RunError::Finished { run: run.clone(), status }.into()),
-        Sent::NoSuchRun => Err(RunError::NotFound(run.to_string()).into()),
-        Sent::Accepted | Sent::AlreadySent => Ok(wanted.loop_name),
+        InboxSendResult::Finished(status) => {
+            Err(RunError::Finished { run: run.clone(), status }.into())
+        }
+        InboxSendResult::NoSuchRun => Err(RunError::NotFound(run.to_string()).into()),
+        InboxSendResult::Accepted | InboxSendResult::AlreadySent => Ok(wanted.loop_name),
     }
 }

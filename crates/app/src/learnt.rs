@@ -6,7 +6,7 @@
 use crate::settings::file;
 use everloop_agenda::kept::moment;
 use everloop_engine::{Clock, SystemClock};
-use everloop_models::{Known, Notes};
+use everloop_models::{ModelTraits, TraitStore};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub enum Found {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     #[serde(flatten)]
-    pub known: Known,
+    pub known: ModelTraits,
     pub found: Found,
     /// The day, `YYYY-MM-DD`.
     pub on: String,
@@ -49,7 +49,7 @@ impl Learnt {
 
     /// Keeps what was found out. A file that cannot be written is no reason to stop: the same is
     /// found out again.
-    pub fn keep(&self, name: &str, host: &str, known: Known, found: Found) {
+    pub fn keep(&self, name: &str, host: &str, known: ModelTraits, found: Found) {
         let on = moment(SystemClock.now()).strftime("%Y-%m-%d").to_string();
         let mut all = self.all();
         if let Ok(entry) = serde_json::to_value(Entry { known, found, on }) {
@@ -98,12 +98,12 @@ pub struct Note {
     host: String,
 }
 
-impl Notes for Note {
-    fn read(&self) -> Known {
+impl TraitStore for Note {
+    fn read(&self) -> ModelTraits {
         self.learnt.of(&self.name, &self.host).map(|entry| entry.known).unwrap_or_default()
     }
 
-    fn write(&self, known: Known) {
+    fn write(&self, known: ModelTraits) {
         self.learnt.keep(&self.name, &self.host, known, Found::Seen);
     }
 }
@@ -118,9 +118,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let learnt = Learnt::in_folder(folder.path());
         assert_eq!(learnt.of("llamacpp/m", "localhost"), None);
-        let known = Known { calls: Some(CallWay::Schema), ..Known::default() };
+        let known = ModelTraits { calls: Some(CallWay::Schema), ..ModelTraits::default() };
         learnt.notes("llamacpp/m", "localhost").write(known);
-        learnt.keep("openai/m", "far.example", Known::default(), Found::Tested);
+        learnt.keep("openai/m", "far.example", ModelTraits::default(), Found::Tested);
         let again = Learnt::in_folder(folder.path());
         assert_eq!(again.notes("llamacpp/m", "localhost").read(), known);
         assert_eq!(again.of("llamacpp/m", "localhost").unwrap().found, Found::Seen);
@@ -138,7 +138,7 @@ mod tests {
         std::fs::write(folder.path().join("models.json"), r#"{"a/m@h": {"calls": "by mail"}}"#)
             .unwrap();
         assert_eq!(learnt.of("a/m", "h"), None);
-        learnt.keep("b/m", "h", Known::default(), Found::Seen);
+        learnt.keep("b/m", "h", ModelTraits::default(), Found::Seen);
         assert!(learnt.of("b/m", "h").is_some());
     }
 }

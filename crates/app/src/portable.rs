@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::error::AppError;
 use crate::secrets;
 use everloop_engine::{
-    Clock, ExportError, ImportError, Parcel, SystemClock, export_footer, export_header,
+    Clock, ExportError, ExportedRun, ImportError, SystemClock, export_footer, export_header,
     export_lines, read_export,
 };
 use everloop_store::{RunFilter, Store, StoreError};
@@ -146,7 +146,7 @@ pub async fn all_runs(store: &Store) -> Result<(Vec<RunId>, Vec<RunId>), AppErro
 ///
 /// # Errors
 /// [`ImportProblem`].
-pub fn read_parcels(bytes: Vec<u8>) -> Result<Vec<Parcel>, ImportProblem> {
+pub fn read_parcels(bytes: Vec<u8>) -> Result<Vec<ExportedRun>, ImportProblem> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let whole = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         ImportError::Damaged(whole.iter().filter(|byte| **byte == b'\n').count() + 1)

@@ -14,7 +14,7 @@ use everloop_agenda::commands::{self, AgendaCommand, CommandError};
 use everloop_engine::History;
 use everloop_store::{Store, StoreError};
 use everloop_text::Bare;
-use everloop_types::journal::{Kind, WaitingOn};
+use everloop_types::journal::{EntryKind, WaitingOn};
 use everloop_types::{ConversationId, Question, QuestionKind, RunId, Status};
 use jiff::Zoned;
 
@@ -173,7 +173,7 @@ pub async fn question_of(store: &Store, run: &RunId) -> Result<Option<OpenQuesti
     }
     let Some(history) = History::read(store, run).await? else { return Ok(None) };
     let waits = history.entries.iter().rev().find_map(|entry| match &entry.kind {
-        Kind::Waiting(waiting) => Some(waiting.on.clone()),
+        EntryKind::Waiting(waiting) => Some(waiting.on.clone()),
         _ => None,
     });
     let Some(WaitingOn::Person { question }) = waits else { return Ok(None) };

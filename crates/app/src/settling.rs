@@ -4,10 +4,10 @@
 
 use crate::error::{AppError, RunError};
 use crate::show::call_args;
-use everloop_engine::{Engine, OpenUnknown, Settling};
+use everloop_engine::{Engine, OpenUnknown, SettleResult};
 use everloop_ports::Probe;
 use everloop_text::Told;
-use everloop_types::{RunId, Settled};
+use everloop_types::{RunId, SettledOutcome};
 use std::sync::Arc;
 
 /// What a person says of a call.
@@ -41,7 +41,7 @@ pub struct SettleReport {
     /// What a probe found, if one was made.
     pub probe: Option<Probe>,
     /// What was settled, and what became of that; none if the probe could not tell.
-    pub settling: Option<(Settled, Settling)>,
+    pub settling: Option<(SettledOutcome, SettleResult)>,
 }
 
 /// Says what happened, or looks first.
@@ -55,13 +55,13 @@ pub async fn settle(
 ) -> Result<SettleReport, AppError> {
     let mut report = SettleReport { open: open.clone(), probe: None, settling: None };
     let (settled, by) = match word {
-        SettleWord::Happened => (Settled::Happened, "user"),
-        SettleWord::DidNot => (Settled::Not, "user"),
+        SettleWord::Happened => (SettledOutcome::Happened, "user"),
+        SettleWord::DidNot => (SettledOutcome::Not, "user"),
         SettleWord::Probe => {
             let found = engine.probe_again(open).await?;
             let settled = match &found {
-                Probe::Happened(_) => Some(Settled::Happened),
-                Probe::DidNot => Some(Settled::Not),
+                Probe::Happened(_) => Some(SettledOutcome::Happened),
+                Probe::DidNot => Some(SettledOutcome::Not),
                 Probe::Unknown(_) => None,
             };
             report.probe = Some(found);
@@ -84,17 +84,20 @@ impl SettleReport {
     ///
     /// # Errors
     /// [`RunError::AlreadySettled`] or [`RunError::NothingToSettle`].
-    pub fn settled(&self, run: &RunId) -> Result<Option<(Settled, &Settling)>, AppError> {
+    pub fn settled(
+        &self,
+        run: &RunId,
+    ) -> Result<Option<(SettledOutcome, &SettleResult)>, AppError> {
         let Some((settled, settling)) = &self.settling else { return Ok(None) };
         match settling {
-            Settling::Written | Settling::Answered => Ok(Some((*settled, settling))),
-            Settling::Already(Some(first)) if first.settled == *settled => {
+            SettleResult::Written | SettleResult::Answered => Ok(Some((*settled, settling))),
+            SettleResult::Already(Some(first)) if first.settled == *settled => {
                 Ok(Some((*settled, settling)))
             }
-            Settling::Already(first) => {
+            SettleResult::Already(first) => {
                 Err(RunError::AlreadySettled { call: self.call(), first: first.clone() }.into())
             }
-            Settling::NotOpen => Err(RunError::NothingToSettle(run.clone()).into()),
+            SettleResult::NotOpen => Err(RunError::NothingToSettle(run.clone()).into()),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::place::Place;
 use crate::runs::RunDetails;
 use crate::settings::redact;
 use everloop_models::providers;
-use everloop_types::journal::{EffectAttemptFailed, Kind, Outcome, WaitingOn};
+use everloop_types::journal::{EffectAttemptFailed, EntryKind, Outcome, WaitingOn};
 use everloop_types::{EffectId, ModelError, Status};
 
 /// Why a model could not be asked.
@@ -63,7 +63,7 @@ fn failure(details: &RunDetails) -> Option<(&ModelError, u32)> {
     let entries = &details.history.entries;
     let attempts_of = |effect: &EffectId| {
         let failed = entries.iter().rev().find_map(|entry| match &entry.kind {
-            Kind::EffectAttemptFailed(EffectAttemptFailed { attempt, .. })
+            EntryKind::EffectAttemptFailed(EffectAttemptFailed { attempt, .. })
                 if entry.effect.as_ref() == Some(effect) =>
             {
                 Some(*attempt)
@@ -74,7 +74,8 @@ fn failure(details: &RunDetails) -> Option<(&ModelError, u32)> {
     };
     let last = entries.iter().rev();
     if let Some(WaitingOn::Model { error }) = &details.waiting_on {
-        let mut failed = last.filter(|entry| matches!(entry.kind, Kind::EffectAttemptFailed(_)));
+        let mut failed =
+            last.filter(|entry| matches!(entry.kind, EntryKind::EffectAttemptFailed(_)));
         let attempts = failed.next().and_then(|entry| entry.effect.as_ref()).map(attempts_of);
         return Some((error, attempts.unwrap_or(0)));
     }
@@ -82,7 +83,7 @@ fn failure(details: &RunDetails) -> Option<(&ModelError, u32)> {
         return None;
     }
     let (effect, outcome) = last.clone().find_map(|entry| match &entry.kind {
-        Kind::EffectFinished(finished) => Some((entry.effect.as_ref(), &finished.outcome)),
+        EntryKind::EffectFinished(finished) => Some((entry.effect.as_ref(), &finished.outcome)),
         _ => None,
     })?;
     match outcome {

@@ -4,7 +4,7 @@
 use crate::app::App;
 use everloop_agenda::tools::forget_old_keys;
 use everloop_engine::{Clock, Engine};
-use everloop_store::{RunRow, StoreError, Trimmed};
+use everloop_store::{RunRow, StoreError, TrimCounts};
 use everloop_tools::{forget_records, recorded_runs};
 use everloop_types::{RunId, Status, UtcMs};
 use std::sync::Arc;
@@ -41,7 +41,7 @@ fn was_set_ahead(begun: (UtcMs, u64), clock: &dyn Clock) -> bool {
 }
 
 /// Once: shortens what is old, and removes what nobody needs.
-pub async fn tidy(app: &App, engine: &Engine) -> Result<Trimmed, StoreError> {
+pub async fn tidy(app: &App, engine: &Engine) -> Result<TrimCounts, StoreError> {
     let (store, now) = (engine.store(), engine.clock().now());
     let trimmed = store.maintenance().trim(now, keep_ms(app)).await?;
     forget_old_keys(store, now, keep_ms(app)).await?;

@@ -15,11 +15,11 @@ use everloop_app::show::{call_args, timestamp};
 use everloop_app::trouble::ModelTrouble;
 use everloop_app::{AppError, ChoiceError, FileError, ModelChoiceError, Notice, RunError};
 use everloop_engine::{DriveError, ForkError};
-use everloop_loops::{LOOPS, Unknown};
+use everloop_loops::{LOOPS, UnknownEffect};
 use everloop_models::providers;
 use everloop_store::Settlement;
 use everloop_text::{self as text, Text};
-use everloop_types::{Lang, ModelErrorKind, RunId, Settled};
+use everloop_types::{Lang, ModelErrorKind, RunId, SettledOutcome};
 use std::path::Path;
 
 /// A setting that cannot be used.
@@ -234,7 +234,7 @@ pub(crate) fn fork(app: &Console, parent: &RunId, error: &ForkError) -> Failure 
 }
 
 /// That calls are to be settled before a fork.
-pub(crate) fn unsettled(app: &Console, parent: &RunId, open: &[Unknown]) -> Failure {
+pub(crate) fn unsettled(app: &Console, parent: &RunId, open: &[UnknownEffect]) -> Failure {
     let calls = open.iter().map(|unknown| {
         let place = unknown.effect.place();
         format!("  {place}  {} {}", unknown.call.tool, call_args(&unknown.call.args))
@@ -251,10 +251,10 @@ pub(crate) fn settlement(app: &Console, settlement: &Settlement) -> String {
 }
 
 /// Whether it happened, in words.
-pub(crate) fn verdict(app: &Console, settled: Settled) -> String {
+pub(crate) fn verdict(app: &Console, settled: SettledOutcome) -> String {
     let key = match settled {
-        Settled::Happened => text::settle::happened(),
-        Settled::Not => text::settle::not(),
+        SettledOutcome::Happened => text::settle::happened(),
+        SettledOutcome::Not => text::settle::not(),
     };
     app.text(key)
 }

@@ -1,7 +1,7 @@
 //! What the program that compares brings: how its runs are set up, and which models it reaches.
 
 use crate::policy::POLICIES;
-use everloop_engine::Rules;
+use everloop_engine::EngineRules;
 use everloop_ports::Model;
 use everloop_types::{Frame, ModelError, ToolSpec, UtcMs};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub trait Host: Send + Sync {
     fn guard(&self) -> Option<PathBuf>;
 
     /// What the engine may do by itself.
-    fn rules(&self) -> Rules;
+    fn rules(&self) -> EngineRules;
 }
 
 /// Whether a model's name is that of a simulated policy: it asks nobody and costs nothing.

@@ -6,7 +6,7 @@ use crate::stage::{Stage, StageError};
 use crate::tally::{Cell, Ending, Tally};
 use crate::tokens::Tokens;
 use crate::{Latency, Scene, Task};
-use everloop_engine::{Asked, DriveError, Driven, Engine, History};
+use everloop_engine::{DriveEnd, DriveError, Engine, History, QuestionAnswer};
 use everloop_store::StoreError;
 use everloop_types::journal::WaitingOn;
 use everloop_types::{Counts, ModelError, QuestionKind, RunId, Status};
@@ -123,8 +123,8 @@ async fn drive(engine: &Engine, run: &RunId, part: &Part) -> Result<Status, Play
         let claim = engine.store().queue().claim_run(worker, run, engine.clock().now()).await?;
         let claim = claim.ok_or(PlayError::NotOurs)?;
         match engine.drive(claim).await? {
-            Driven::Finished(status) => return Ok(status),
-            Driven::Parked(WaitingOn::Person { question }) => {
+            DriveEnd::Finished(status) => return Ok(status),
+            DriveEnd::Parked(WaitingOn::Person { question }) => {
                 let text = match question.kind {
                     QuestionKind::Ask => task.answer_to(&question.text),
                     QuestionKind::Approve if is_known_beforehand(model) => "yes",
@@ -132,12 +132,12 @@ async fn drive(engine: &Engine, run: &RunId, part: &Part) -> Result<Status, Play
                     QuestionKind::Approve | QuestionKind::Settle => "no",
                 };
                 let (text, by) = (text.to_owned(), "task".to_owned());
-                engine.answer(run, Asked { question: question.id, text, by }).await?;
+                engine.answer(run, QuestionAnswer { question: question.id, text, by }).await?;
             }
             // The time-out of the run bounds this.
-            Driven::Parked(WaitingOn::Model { .. }) => tokio::time::sleep(MODEL_PAUSE).await,
+            DriveEnd::Parked(WaitingOn::Model { .. }) => tokio::time::sleep(MODEL_PAUSE).await,
             // No task is handed on here: children would be counted apart.
-            Driven::Parked(WaitingOn::Child { .. }) | Driven::Released => {
+            DriveEnd::Parked(WaitingOn::Child { .. }) | DriveEnd::Released => {
                 return Err(PlayError::NotOurs);
             }
         }

@@ -1,6 +1,6 @@
 use super::*;
-use everloop_engine::Rules;
-use everloop_models::{Scripted, ScriptedModel};
+use everloop_engine::EngineRules;
+use everloop_models::{ScriptedModel, ScriptedReply};
 use everloop_types::{Frame, ToolSpec, UtcMs};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -19,10 +19,10 @@ impl Host for Bare {
     fn connect(&self, _: &str) -> Result<Connected, ModelError> {
         let write = json!({"path": "greeting.txt", "content": "Good morning"});
         let replies = vec![
-            Scripted::calls("write_file", write),
-            Scripted::calls("read_file", json!({"path": "none.txt"})),
-            Scripted::calls("no_such_tool", json!({})),
-            Scripted::says("Written."),
+            ScriptedReply::calls("write_file", write),
+            ScriptedReply::calls("read_file", json!({"path": "none.txt"})),
+            ScriptedReply::calls("no_such_tool", json!({})),
+            ScriptedReply::says("Written."),
         ];
         Ok((Arc::new(ScriptedModel::new(replies)), "x".to_owned()))
     }
@@ -31,8 +31,8 @@ impl Host for Bare {
         None
     }
 
-    fn rules(&self) -> Rules {
-        Rules::default()
+    fn rules(&self) -> EngineRules {
+        EngineRules::default()
     }
 }
 

@@ -26,7 +26,7 @@ mod values;
 
 pub use meter::{Count, Meter};
 
-use everloop_ports::{Asking, Delta, Model, OnDelta, Request};
+use everloop_ports::{Delta, Model, ModelFuture, OnDelta, Request};
 use everloop_types::Reply;
 use shown::Shown;
 
@@ -94,7 +94,7 @@ pub fn by_name(name: &str, seed: u64, count: Count) -> Option<Policy> {
 }
 
 impl Model for Policy {
-    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> Asking<'a> {
+    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> ModelFuture<'a> {
         let mut reply = self.mind.reply(&request);
         reply.usage = self.meter.measure(request.messages, &request.tools, &reply);
         if !reply.text.is_empty() {

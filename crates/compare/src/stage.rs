@@ -9,7 +9,7 @@ use crate::{Scene, Task, litter};
 use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::AgendaConfig;
 use everloop_agenda::tools::{AgendaContext, ScheduleTool, TodoTool};
-use everloop_engine::{Engine, Environment, Identity, Submission, SystemClock, fresh_id};
+use everloop_engine::{Engine, Environment, Submission, SystemClock, WorkerIdentity, fresh_id};
 use everloop_ports::{Clock, Pause, Registry};
 use everloop_store::{Store, StoreError, TodoRow, TodoText, WriteKey};
 use everloop_tools::{SearchService, SearchSetting, Setting, builtin_tools};
@@ -140,7 +140,7 @@ impl Stage {
 
     pub(crate) fn engine(&self, host: &dyn Host, model: Connected) -> Arc<Engine> {
         let means = StageMeans { model, tools: self.tools.clone() };
-        let identity = Identity {
+        let identity = WorkerIdentity {
             worker: WorkerId::new(fresh_id("worker_", NOW)),
             build: env!("CARGO_PKG_VERSION").to_owned(),
         };

@@ -14,8 +14,8 @@ use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::toolbox::listed;
 use crate::{AgentLoop, Transcript, Voice, replies, truncation};
 use everloop_types::{
-    Answer, CallId, Event, Frame, Goal, Message, ModelCall, Next, Observation, Offer, Progress,
-    Purpose, Reason, Reply, TodoList, ToolCall, ToolChoice, Words,
+    Answer, CallId, Event, Frame, Goal, Message, ModelCall, Next, Observation, Progress, Purpose,
+    Reason, Reply, TodoList, ToolCall, ToolChoice, ToolOffer, Words,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -95,7 +95,7 @@ impl AgentLoop for Autonomous {
             }
             AutonomousPhase::Thinking { .. } => Next::AskModel(ModelCall {
                 purpose: Purpose::Think,
-                offer: Offer::None,
+                offer: ToolOffer::None,
                 choice: ToolChoice::Auto,
                 output: None,
             }),

@@ -3,8 +3,8 @@
 //! Calls and observations become text: a loop that speaks JSON contracts offers no tools, and
 //! providers refuse tool messages where no tool is on offer.
 
-use crate::{AnyRun, Decision, Planned};
-use everloop_types::journal::{EffectFinished, EffectPlanned, Entry, Kind, Outcome};
+use crate::{AnyRun, Decision, PlannedEffect};
+use everloop_types::journal::{EffectFinished, EffectPlanned, Entry, EntryKind, Outcome};
 use everloop_types::{
     CallId, EffectId, Ending, ItemState, Message, Observation, PlanItem, RunId, ToolCall,
 };
@@ -92,16 +92,16 @@ fn open_plan(items: &[PlanItem]) -> String {
 fn let_go(mut run: AnyRun) -> AnyRun {
     for _ in 0..LET_GO_MAX {
         let Decision::Do(batch) = run.decide() else { break };
-        let asks = |one: &Planned| matches!(one.planned, EffectPlanned::CallModel(_));
+        let asks = |one: &PlannedEffect| matches!(one.planned, EffectPlanned::CallModel(_));
         if batch.iter().any(asks) {
             break;
         }
         let cause = run.last_seq();
         let id = |index| EffectId { run: RunId::new("let_go"), cause, index };
-        let plans = batch.iter().map(|one| Kind::EffectPlanned(one.planned.clone()));
+        let plans = batch.iter().map(|one| EntryKind::EffectPlanned(one.planned.clone()));
         let ends = batch.iter().map(|one| {
             let seen = one.refused.clone().unwrap_or_else(not_made);
-            Kind::EffectFinished(EffectFinished::unlabeled(Outcome::Observed(seen), 0))
+            EntryKind::EffectFinished(EffectFinished::unlabeled(Outcome::Observed(seen), 0))
         });
         for (index, kind) in (0..).zip(plans).chain((0..).zip(ends)) {
             let (seq, at, effect) = (run.last_seq() + 1, run.last_at(), Some(id(index)));

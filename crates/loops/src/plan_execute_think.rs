@@ -21,8 +21,8 @@ use crate::toolbox::listed;
 use crate::{AgentLoop, Transcript, Voice};
 use everloop_text as text;
 use everloop_types::{
-    Answer, CallId, Event, Frame, Goal, Message, ModelCall, Next, Observation, Offer, Progress,
-    Purpose, Reason, Reply, RoundPlace, TodoList, ToolBatch, ToolCall, ToolChoice, UtcMs, Words,
+    Answer, CallId, Event, Frame, Goal, Message, ModelCall, Next, Observation, Progress, Purpose,
+    Reason, Reply, RoundPlace, TodoList, ToolBatch, ToolCall, ToolChoice, ToolOffer, UtcMs, Words,
 };
 use replies::{read_plan, read_thought, steps_most};
 use round::{Round, RoundCounts};
@@ -288,7 +288,7 @@ impl PlanExecuteThink {
 fn force(purpose: Purpose, tool: &str) -> Next {
     Next::AskModel(ModelCall {
         purpose,
-        offer: Offer::Only(vec![tool.to_owned()]),
+        offer: ToolOffer::Only(vec![tool.to_owned()]),
         choice: ToolChoice::Named(tool.to_owned()),
         output: None,
     })

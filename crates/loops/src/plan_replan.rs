@@ -18,8 +18,8 @@ use crate::toolbox::{action_line, in_words};
 use crate::{AgentLoop, Transcript, truncation};
 use everloop_text as text;
 use everloop_types::{
-    Answer, CallId, Contract, Event, Frame, ItemState, ModelCall, Next, Observation, Offer,
-    PlanItem, Progress, Purpose, Reason, TodoList, ToolCall, ToolChoice, Words,
+    Answer, CallId, Contract, Event, Frame, ItemState, ModelCall, Next, Observation, PlanItem,
+    Progress, Purpose, Reason, TodoList, ToolCall, ToolChoice, ToolOffer, Words,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -267,7 +267,7 @@ impl PlanReplan {
 fn ask(purpose: Purpose, contract: Contract) -> Next {
     Next::AskModel(ModelCall {
         purpose,
-        offer: Offer::None,
+        offer: ToolOffer::None,
         choice: ToolChoice::Auto,
         output: Some(contract),
     })

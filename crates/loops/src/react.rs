@@ -14,8 +14,8 @@ use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::truncation::{ReplyCheck, TruncationRetry};
 use crate::{AgentLoop, Transcript, Voice, replies};
 use everloop_types::{
-    Answer, CallId, Event, Frame, Message, ModelCall, Next, Observation, Offer, Progress, Purpose,
-    Reason, Reply, TodoList, ToolChoice, Words,
+    Answer, CallId, Event, Frame, Message, ModelCall, Next, Observation, Progress, Purpose, Reason,
+    Reply, TodoList, ToolChoice, ToolOffer, Words,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl AgentLoop for React {
             }
             ReactPhase::Thinking => Next::AskModel(ModelCall {
                 purpose: Purpose::Think,
-                offer: Offer::All,
+                offer: ToolOffer::All,
                 choice: ToolChoice::Auto,
                 output: None,
             }),

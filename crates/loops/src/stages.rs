@@ -2,8 +2,8 @@
 
 use crate::tool_dialogue::ToolDialogue;
 use everloop_types::{
-    CallId, Event, Frame, Goal, Next, Observation, Offer, Purpose, Reason, Reply, TODO_WRITE,
-    ToolChoice,
+    CallId, Event, Frame, Goal, Next, Observation, Purpose, Reason, Reply, TODO_WRITE, ToolChoice,
+    ToolOffer,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl Stages {
         event: &Event,
         instructions: &str,
         planning: Planning,
-        work: &Offer,
+        work: &ToolOffer,
     ) -> Turn {
         match event {
             Event::Started { goal, frame, .. } => self.start(instructions, goal, frame),
@@ -123,7 +123,7 @@ impl Stages {
         self.stage = WorkStage::Stuck(reason);
     }
 
-    fn hear(&mut self, reply: &Reply, planning: Planning, work: &Offer) -> Turn {
+    fn hear(&mut self, reply: &Reply, planning: Planning, work: &ToolOffer) -> Turn {
         if self.dialogue.reject_calls(reply, &self.offer(planning, work)) {
             return self.not_planned();
         }
@@ -199,18 +199,18 @@ impl Stages {
         }
     }
 
-    fn offer(&self, planning: Planning, work: &Offer) -> Offer {
+    fn offer(&self, planning: Planning, work: &ToolOffer) -> ToolOffer {
         match (&self.stage, planning) {
             (WorkStage::Planning { .. }, Planning::Forced) => {
-                Offer::Only(vec![TODO_WRITE.to_owned()])
+                ToolOffer::Only(vec![TODO_WRITE.to_owned()])
             }
-            (WorkStage::Planning { .. }, Planning::Free) => Offer::All,
+            (WorkStage::Planning { .. }, Planning::Free) => ToolOffer::All,
             (WorkStage::Working, _) => work.clone(),
-            _ => Offer::None,
+            _ => ToolOffer::None,
         }
     }
 
-    pub(crate) fn next(&self, planning: Planning, work: &Offer) -> Next {
+    pub(crate) fn next(&self, planning: Planning, work: &ToolOffer) -> Next {
         let offer = self.offer(planning, work);
         let (purpose, choice) = match &self.stage {
             WorkStage::Planning { .. } => match planning {

@@ -2,8 +2,8 @@
 
 use super::setting::{BETWEEN, ServerSetting};
 use everloop_types::{
-    Approval, EffectClass, Flow, Handling, Labels, OnUnknown, Sends, ToolSpec, digest_bytes,
-    digest_json, is_hidden,
+    Approval, DataFlow, EffectClass, Handling, Labels, OnUnknown, SendTarget, ToolSpec,
+    digest_bytes, digest_json, is_hidden,
 };
 use rmcp::model::Tool;
 use serde::{Deserialize, Serialize};
@@ -288,12 +288,12 @@ impl Offer {
     }
 
     /// Trust is about hints, never about what others wrote.
-    fn flow(&self, server: &ServerSetting) -> Flow {
+    fn flow(&self, server: &ServerSetting) -> DataFlow {
         let sends = match server.trusted && !self.hints.open_world {
-            true => Sends::No,
-            false => Sends::To(server.name.clone()),
+            true => SendTarget::No,
+            false => SendTarget::To(server.name.clone()),
         };
-        Flow::brings(Labels::ALL).sends(sends)
+        DataFlow::brings(Labels::ALL).sends(sends)
     }
 }
 

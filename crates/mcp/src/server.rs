@@ -4,7 +4,7 @@ use super::approvals::{Approvals, Standing};
 use super::connection::{Called, ConnectError, Connection};
 use super::listing::{Listing, Offer};
 use super::setting::ServerSetting;
-use everloop_ports::{CallContext, Done};
+use everloop_ports::{CallContext, ToolReturn};
 use everloop_types::{Ending, Observation};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ struct Live {
 
 /// How one attempt at a call went.
 enum Attempt {
-    Done(Done),
+    Done(ToolReturn),
     /// Nothing was done: the server does not know the session any more.
     SessionGone,
 }
@@ -181,14 +181,16 @@ impl Server {
         offer: &Offer,
         args: Map<String, Value>,
         context: &CallContext,
-    ) -> Done {
+    ) -> ToolReturn {
         match self.attempt(offer, args.clone(), context).await {
             // The next connection is another session; its tools are compared first.
             Attempt::SessionGone => match self.attempt(offer, args, context).await {
                 Attempt::Done(done) => done,
                 Attempt::SessionGone => {
                     let name = &self.setting.name;
-                    Done::passing(format!("the MCP server {name} forgets its sessions at once"))
+                    ToolReturn::passing(format!(
+                        "the MCP server {name} forgets its sessions at once"
+                    ))
                 }
             },
             Attempt::Done(done) => done,
@@ -206,10 +208,10 @@ impl Server {
             () = context.cancel.cancelled() => return Attempt::Done(canceled()),
             connection = self.connection() => match connection {
                 Ok(connection) => connection,
-                Err(NoWay::Unsent(why)) => return Attempt::Done(Done::passing(why)),
+                Err(NoWay::Unsent(why)) => return Attempt::Done(ToolReturn::passing(why)),
                 Err(NoWay::Refused(why)) => {
                     let refused = Observation::denied(format!("{why}; nothing was done"));
-                    return Attempt::Done(Done::Seen(refused));
+                    return Attempt::Done(ToolReturn::Seen(refused));
                 }
             }
         };
@@ -224,7 +226,7 @@ impl Server {
         };
         let name = &self.setting.name;
         Attempt::Done(match called {
-            Called::Answered(seen) => Done::Seen(seen),
+            Called::Answered(seen) => ToolReturn::Seen(seen),
             Called::SessionGone => {
                 self.retire(&connection).await;
                 return Attempt::SessionGone;
@@ -233,15 +235,15 @@ impl Server {
                 if !connection.is_local() {
                     self.retire(&connection).await;
                 }
-                Done::Seen(seen)
+                ToolReturn::Seen(seen)
             }
             Called::Unsent(why) => {
                 self.retire(&connection).await;
-                Done::passing(format!("the MCP server {name}: {why}"))
+                ToolReturn::passing(format!("the MCP server {name}: {why}"))
             }
             Called::Lost(why) => {
                 self.retire(&connection).await;
-                Done::Lost(format!("the MCP server {name} brought no answer: {why}"))
+                ToolReturn::Lost(format!("the MCP server {name} brought no answer: {why}"))
             }
         })
     }
@@ -266,7 +268,7 @@ impl Server {
     }
 
     /// What is known of a call that was given up: of one that only looks, all that matters.
-    fn stopped(&self, offer: &Offer, stop: Stop) -> Done {
+    fn stopped(&self, offer: &Offer, stop: Stop) -> ToolReturn {
         let name = &self.setting.name;
         let (ending, why) = match stop {
             Stop::Canceled => (Ending::Canceled, "canceled"),
@@ -274,13 +276,13 @@ impl Server {
         };
         let text = format!("the MCP server {name} did not answer: {why}");
         match self.setting.trusted && offer.hints.read_only {
-            true => Done::Seen(Observation { ending, text }),
-            false => Done::Lost(text),
+            true => ToolReturn::Seen(Observation { ending, text }),
+            false => ToolReturn::Lost(text),
         }
     }
 }
 
-fn canceled() -> Done {
+fn canceled() -> ToolReturn {
     let text = "not sent: canceled".to_owned();
-    Done::Seen(Observation { ending: Ending::Canceled, text })
+    ToolReturn::Seen(Observation { ending: Ending::Canceled, text })
 }

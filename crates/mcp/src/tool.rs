@@ -4,7 +4,7 @@ use super::approvals::Standing;
 use super::listing::Offer;
 use super::server::Server;
 use super::setting::BETWEEN;
-use everloop_ports::{AnyTool, Boxed, CallContext, CallPolicy, Done, Intent, Probe};
+use everloop_ports::{AnyTool, BoxFuture, CallContext, CallPolicy, Intent, Probe, ToolReturn};
 use everloop_types::{Observation, ToolSpec, check_args};
 use serde_json::Value;
 use std::sync::Arc;
@@ -56,28 +56,30 @@ impl AnyTool for Foreign {
         &self.spec
     }
 
-    fn call<'a>(&'a self, args: &'a str, context: &'a CallContext) -> Boxed<'a, Done> {
+    fn call<'a>(&'a self, args: &'a str, context: &'a CallContext) -> BoxFuture<'a, ToolReturn> {
         Box::pin(async move {
             match check_args(&self.spec, args) {
                 Ok(Value::Object(args)) => self.server.call(&self.offer, args, context).await,
                 Ok(_) => unreachable!("arguments are checked to be an object"),
-                Err(wrong) => Done::Seen(Observation::error(format!("bad arguments: {wrong}"))),
+                Err(wrong) => {
+                    ToolReturn::Seen(Observation::error(format!("bad arguments: {wrong}")))
+                }
             }
         })
     }
 
-    fn judge<'a>(&'a self, _: &'a str) -> Boxed<'a, CallPolicy> {
+    fn judge<'a>(&'a self, _: &'a str) -> BoxFuture<'a, CallPolicy> {
         Box::pin(async { self.server.refusal().map_or(CallPolicy::Default, CallPolicy::Deny) })
     }
 
-    fn before<'a>(&'a self, _: &'a str) -> Boxed<'a, Value> {
+    fn before<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Value> {
         Box::pin(async {
             self.server.warm_up().await;
             Value::Null
         })
     }
 
-    fn probe<'a>(&'a self, _: &'a str, _: &'a Intent) -> Boxed<'a, Probe> {
+    fn probe<'a>(&'a self, _: &'a str, _: &'a Intent) -> BoxFuture<'a, Probe> {
         Box::pin(async { Probe::unknown("an MCP server cannot tell") })
     }
 }
@@ -92,20 +94,20 @@ impl AnyTool for Refusing {
         &self.spec
     }
 
-    fn call<'a>(&'a self, _: &'a str, _: &'a CallContext) -> Boxed<'a, Done> {
+    fn call<'a>(&'a self, _: &'a str, _: &'a CallContext) -> BoxFuture<'a, ToolReturn> {
         let refused = Observation::denied(format!("{}; nothing was done", self.why));
-        Box::pin(async { Done::Seen(refused) })
+        Box::pin(async { ToolReturn::Seen(refused) })
     }
 
-    fn judge<'a>(&'a self, _: &'a str) -> Boxed<'a, CallPolicy> {
+    fn judge<'a>(&'a self, _: &'a str) -> BoxFuture<'a, CallPolicy> {
         Box::pin(async { CallPolicy::Deny(self.why.clone()) })
     }
 
-    fn before<'a>(&'a self, _: &'a str) -> Boxed<'a, Value> {
+    fn before<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Value> {
         Box::pin(async { Value::Null })
     }
 
-    fn probe<'a>(&'a self, _: &'a str, _: &'a Intent) -> Boxed<'a, Probe> {
+    fn probe<'a>(&'a self, _: &'a str, _: &'a Intent) -> BoxFuture<'a, Probe> {
         Box::pin(async { Probe::unknown("an MCP server cannot tell") })
     }
 }

@@ -3,10 +3,10 @@
 mod family;
 
 use crate::world::{Act, World};
-use everloop_engine::{History, Verdict};
+use everloop_engine::{History, ReplayVerdict};
 use everloop_store::Store;
 use everloop_types::journal::{
-    EffectPlanned, Entry, Found, InboxMessage, Input, Kind, Outcome, PlannedToolCall,
+    EffectPlanned, Entry, EntryKind, InboxMessage, Input, Outcome, PlannedToolCall, ProbeFinding,
 };
 use everloop_types::{
     Approval, EffectClass, EffectId, Labels, Observation, RunId, Status, digest_bytes, digest_json,
@@ -69,7 +69,7 @@ fn ended(history: &History, status: Status) -> Result<Ending, String> {
         "plain success over an unknown".to_owned()
     })?;
     match history.verify() {
-        Verdict::Verified { .. } => {}
+        ReplayVerdict::Verified { .. } => {}
         other => return Err(format!("replay does not verify: {other:?}")),
     }
     let text = history.final_text().unwrap_or_default().to_owned();
@@ -116,7 +116,8 @@ fn epochs_rise(entries: &[Entry]) -> Result<(), String> {
     let mut epoch = 0;
     for entry in entries {
         ensure(entry.epoch >= epoch, || format!("an older owner wrote entry {}", entry.seq))?;
-        let introduced = matches!(entry.kind, Kind::EpochStarted(_) | Kind::RunCreated(_));
+        let introduced =
+            matches!(entry.kind, EntryKind::EpochStarted(_) | EntryKind::RunCreated(_));
         let fits = entry.epoch == epoch || introduced;
         ensure(fits, || format!("entry {} comes before its owner's name", entry.seq))?;
         epoch = entry.epoch;
@@ -128,7 +129,7 @@ fn epochs_rise(entries: &[Entry]) -> Result<(), String> {
 fn one_input_per_letter(entries: &[Entry]) -> Result<(), String> {
     let mut taken = BTreeSet::new();
     for entry in entries {
-        if let Kind::Input(input) = &entry.kind {
+        if let EntryKind::Input(input) = &entry.kind {
             let first = taken.insert(&input.dedupe);
             ensure(first, || format!("the letter {} was taken twice", input.dedupe))?;
         }
@@ -143,8 +144,8 @@ fn plans_and_outcomes(entries: &[Entry]) -> BTreeMap<&EffectId, (u32, u32)> {
         let Some(effect) = &entry.effect else { continue };
         let counts = counts.entry(effect).or_default();
         match &entry.kind {
-            Kind::EffectPlanned(_) => counts.0 += 1,
-            Kind::EffectFinished(_) => counts.1 += 1,
+            EntryKind::EffectPlanned(_) => counts.0 += 1,
+            EntryKind::EffectFinished(_) => counts.1 += 1,
             _ => {}
         }
     }
@@ -165,13 +166,13 @@ fn all_finished(entries: &[Entry]) -> Result<(), String> {
 
 fn one_ending(entries: &[Entry], status: Status) -> Result<(), String> {
     let endings: Vec<&Entry> =
-        entries.iter().filter(|entry| matches!(entry.kind, Kind::RunFinished(_))).collect();
+        entries.iter().filter(|entry| matches!(entry.kind, EntryKind::RunFinished(_))).collect();
     let [ending] = endings.as_slice() else {
         return Err(format!("{} endings", endings.len()));
     };
     ensure(ending.seq == entries.len() as i64, || "something follows the ending".to_owned())?;
     let said = match &ending.kind {
-        Kind::RunFinished(finished) => finished.status,
+        EntryKind::RunFinished(finished) => finished.status,
         _ => unreachable!("filtered above"),
     };
     ensure(said == status, || format!("journal says {said}, row says {status}"))
@@ -180,7 +181,7 @@ fn one_ending(entries: &[Entry], status: Status) -> Result<(), String> {
 /// A cancel that was taken from the inbox decides the ending.
 fn cancel_obeyed(entries: &[Entry], status: Status) -> Result<(), String> {
     let cancel = |entry: &Entry| match &entry.kind {
-        Kind::Input(input) => matches!(input.letter, InboxMessage::Cancel { .. }),
+        EntryKind::Input(input) => matches!(input.message, InboxMessage::Cancel { .. }),
         _ => false,
     };
     let obeyed = status == Status::Canceled || !entries.iter().any(cancel);
@@ -212,9 +213,9 @@ fn counts_agree(history: &History) -> Result<(), String> {
     let (mut models, mut tools) = (0, 0);
     for entry in &history.entries {
         match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallModel(_)) => models += 1,
-            Kind::EffectPlanned(EffectPlanned::CallTool(_)) => tools += 1,
-            Kind::Input(Input { letter: InboxMessage::Child(ended), .. }) => {
+            EntryKind::EffectPlanned(EffectPlanned::CallModel(_)) => models += 1,
+            EntryKind::EffectPlanned(EffectPlanned::CallTool(_)) => tools += 1,
+            EntryKind::Input(Input { message: InboxMessage::Child(ended), .. }) => {
                 models += ended.used.model_calls;
                 tools += ended.used.tool_calls;
             }
@@ -236,20 +237,20 @@ fn approvals_fit_calls(history: &History) -> Result<(), String> {
     let (mut answered, mut given) = (BTreeSet::new(), BTreeSet::new());
     let (mut for_good, mut held, mut opened) = (BTreeSet::new(), false, false);
     for entry in &history.entries {
-        if let Kind::Input(input) = &entry.kind
-            && let InboxMessage::Answer { question, .. } = &input.letter
+        if let EntryKind::Input(input) = &entry.kind
+            && let InboxMessage::Answer { question, .. } = &input.message
         {
             answered.insert(question.clone());
         }
         let Some(effect) = &entry.effect else { continue };
         match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })) => {
+            EntryKind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })) => {
                 calls.insert(effect, call);
             }
-            Kind::ApprovalAsked(ask) => {
+            EntryKind::ApprovalAsked(ask) => {
                 asked.insert(effect, ask.args_hash.clone());
             }
-            Kind::ApprovalGiven(allowed) => {
+            EntryKind::ApprovalGiven(allowed) => {
                 let hash = calls.get(effect).map(digest_json);
                 // A call without walls, and one that labels hold back, has a question of its own.
                 let words = ["approve", "approve_bare", "approve_labels"];
@@ -266,8 +267,8 @@ fn approvals_fit_calls(history: &History) -> Result<(), String> {
                 opened |= allowed.releases.is_some();
                 given.insert(effect);
             }
-            Kind::EffectFinished(finished) => held |= finished.labels == Labels::ALL,
-            Kind::EffectStarted(_) => {
+            EntryKind::EffectFinished(finished) => held |= finished.labels == Labels::ALL,
+            EntryKind::EffectStarted(_) => {
                 let spec = calls.get(effect).and_then(|call| history.frame().tool(&call.tool));
                 let asks = spec.is_some_and(|spec| spec.handling.approval == Approval::Ask);
                 let allowed = !(asks || held && !opened) || given.contains(effect);
@@ -288,24 +289,24 @@ fn probes_are_on_record(entries: &[Entry]) -> Result<(), String> {
         let Some(effect) = &entry.effect else { continue };
         let taken_over = begun.get(effect).is_some_and(|epoch| *epoch < entry.epoch);
         let rests_on = match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall {
+            EntryKind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall {
                 class: EffectClass::Probeable,
                 ..
             })) => {
                 probeable.insert(effect);
                 continue;
             }
-            Kind::EffectStarted(_) => {
+            EntryKind::EffectStarted(_) => {
                 begun.insert(effect, entry.epoch);
                 continue;
             }
-            Kind::EffectProbed(probed) => {
+            EntryKind::EffectProbed(probed) => {
                 found.insert(effect, probed.found);
                 continue;
             }
-            Kind::EffectAttemptFailed(_) => Found::DidNot,
-            Kind::EffectFinished(finished) => match &finished.outcome {
-                Outcome::Observed(seen) if is_claim(seen) => Found::Happened,
+            EntryKind::EffectAttemptFailed(_) => ProbeFinding::DidNot,
+            EntryKind::EffectFinished(finished) => match &finished.outcome {
+                Outcome::Observed(seen) if is_claim(seen) => ProbeFinding::Happened,
                 _ => continue,
             },
             _ => continue,
@@ -326,13 +327,15 @@ fn acts_fit_journal(entries: &[Entry], acts: &[Act]) -> Result<(), String> {
     for entry in entries {
         let Some(effect) = &entry.effect else { continue };
         match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall {
-                class, call, ..
+            EntryKind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall {
+                class,
+                call,
+                ..
             })) => {
                 classes.insert(key(effect), (*class, call.tool.clone()));
             }
-            Kind::EffectStarted(_) => *intents.entry(key(effect)).or_insert(0) += 1,
-            Kind::EffectFinished(finished) => {
+            EntryKind::EffectStarted(_) => *intents.entry(key(effect)).or_insert(0) += 1,
+            EntryKind::EffectFinished(finished) => {
                 let Some((class, tool)) = classes.get(&key(effect)) else { continue };
                 let claimed =
                     matches!(&finished.outcome, Outcome::Observed(seen) if is_claim(seen));
@@ -365,7 +368,7 @@ fn is_claim(seen: &Observation) -> bool {
 
 fn unknown_count(entries: &[Entry]) -> usize {
     let unknown = |entry: &&Entry| {
-        matches!(&entry.kind, Kind::EffectFinished(finished)
+        matches!(&entry.kind, EntryKind::EffectFinished(finished)
             if matches!(&finished.outcome, Outcome::Observed(seen)
                 if seen.ending == everloop_types::Ending::Unknown))
     };

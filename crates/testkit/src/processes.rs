@@ -18,10 +18,10 @@ use crate::scenario::{Scenario, families, scenarios};
 use crate::stage::{PointModel, in_words, open_question, submission};
 use crate::world::{World, registry};
 use everloop_engine::{
-    Asked, Clock, Engine, Environment, Identity, LeaseTimes, Membership, MembershipPolicy, Rules,
-    SystemClock, Worker, fresh_id,
+    Clock, Engine, EngineRules, Environment, LeaseTimes, Membership, MembershipPolicy,
+    QuestionAnswer, SystemClock, Worker, WorkerIdentity, fresh_id,
 };
-use everloop_models::Scripted;
+use everloop_models::ScriptedReply;
 use everloop_ports::{Model, Registry, Tool};
 use everloop_store::{OpenError, PgOptions, Store, StoreError};
 use everloop_tools::{Shell, ShellSetting, Workspace};
@@ -159,7 +159,7 @@ async fn live(
     if shared {
         submission.frame.tools = submission.frame.tools.into_iter().map(quick).collect();
     }
-    let identity = Identity { worker, build: "doomed".to_owned() };
+    let identity = WorkerIdentity { worker, build: "doomed".to_owned() };
     let engine = Engine::new(pointed, means, clock, identity, rules(shared));
     let run = patiently(|| engine.submit(submission.clone())).await?;
     let mut worker = Worker::new(engine.clone(), 1).with_membership(membership);
@@ -171,7 +171,7 @@ async fn live(
         biased;
         worked = work(&engine, &mut worker, &scenario, &run) => worked?,
         () = policy.keep(engine.clone()) => {}
-        () = engine.clone().deliver_mail() => {}
+        () = engine.clone().poll_inboxes() => {}
     }
     patiently(|| policy.unregister(&engine)).await?;
     assert_eq!(engine.store().violations(), 0, "a unique index had to keep something out");
@@ -205,7 +205,7 @@ async fn answer(engine: &Engine, scenario: &Scenario, run: &RunId) -> Result<(),
     let run = below.last().unwrap_or(run);
     if let Some(question) = open_question(engine.store(), run).await? {
         let (text, by) = (scenario.answer.to_owned(), "person".to_owned());
-        engine.answer(run, Asked { question: question.id, text, by }).await?;
+        engine.answer(run, QuestionAnswer { question: question.id, text, by }).await?;
     }
     Ok(())
 }
@@ -216,12 +216,12 @@ async fn answer(engine: &Engine, scenario: &Scenario, run: &RunId) -> Result<(),
 pub fn parts() -> Vec<Scenario> {
     let mut parts = scenarios();
     let command = json!({"command": "exec sleep 1000"});
-    let strike = |what: &str| Scripted::calls("strike", json!({"what": what}));
+    let strike = |what: &str| ScriptedReply::calls("strike", json!({"what": what}));
     let script = vec![
         strike("before"),
-        Scripted::calls("shell", command),
+        ScriptedReply::calls("shell", command),
         strike("after"),
-        Scripted::says("struck"),
+        ScriptedReply::says("struck"),
     ];
     parts.push(Scenario::react("a long command", script));
     parts.extend(families());
@@ -261,13 +261,13 @@ impl Environment for Hands {
     }
 }
 
-fn rules(shared: bool) -> Rules {
-    Rules {
+fn rules(shared: bool) -> EngineRules {
+    EngineRules {
         snapshot_every: 10,
         backoff_ms: 1,
-        start_within_ms: if shared { CALL_MS_MAX } else { Rules::default().start_within_ms },
+        start_within_ms: if shared { CALL_MS_MAX } else { EngineRules::default().start_within_ms },
         owners_may_live: shared,
-        ..Rules::default()
+        ..EngineRules::default()
     }
 }
 

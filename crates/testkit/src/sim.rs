@@ -23,7 +23,7 @@ use crate::points::Points;
 use crate::scenario::Scenario;
 use crate::world::{World, registry};
 use chance::Chance;
-use everloop_engine::{LeaseTimes, Rules};
+use everloop_engine::{EngineRules, LeaseTimes};
 use everloop_loops::AnyRun;
 use everloop_ports::Clock;
 use everloop_store::{MemoryDb, NewRun, Store};
@@ -163,13 +163,13 @@ impl Cast {
         Arc::new(Self { store, db, time, story, cluster, roles, stores, processes })
     }
 
-    fn rules(&self) -> Rules {
-        Rules {
+    fn rules(&self) -> EngineRules {
+        EngineRules {
             start_within_ms: 500,
             snapshot_every: 10,
             mail_every_ms: 300,
             owners_may_live: self.cluster,
-            ..Rules::default()
+            ..EngineRules::default()
         }
     }
 

@@ -6,10 +6,11 @@ use crate::points::{Gate, Point, PointDb, Points};
 use crate::scenario::{Scenario, errand, heir_of};
 use crate::world::{World, registry};
 use everloop_engine::{
-    Asked, DriveError, Driven, Engine, Environment, History, Identity, Rules, Submission,
+    DriveEnd, DriveError, Engine, EngineRules, Environment, History, QuestionAnswer, Submission,
+    WorkerIdentity,
 };
 use everloop_models::ScriptedModel;
-use everloop_ports::{Asking, Model, OnDelta, Registry, Request};
+use everloop_ports::{Model, ModelFuture, OnDelta, Registry, Request};
 use everloop_store::{Claim, MemoryDb, Store, StoreError};
 use everloop_types::journal::{InboxMessage, WaitingOn};
 use everloop_types::{
@@ -28,7 +29,7 @@ pub struct Stage {
     /// The database, without points: for those who look on.
     pub store: Store,
     /// Numbers that bound the engines.
-    pub rules: Rules,
+    pub rules: EngineRules,
     /// The run.
     pub run: RunId,
     model: Arc<PointModel>,
@@ -47,7 +48,7 @@ pub struct Process {
 #[derive(Debug)]
 pub enum Went {
     /// It came to an end of its own.
-    Well(Result<Driven, DriveError>),
+    Well(Result<DriveEnd, DriveError>),
     /// It died at its point.
     Died,
     /// There was nothing to claim.
@@ -70,7 +71,7 @@ impl Stage {
             world,
             points,
             store,
-            rules: Rules { snapshot_every: 10, ..Rules::default() },
+            rules: EngineRules { snapshot_every: 10, ..EngineRules::default() },
             run: RunId::new(""),
             model,
             clock: VirtualClock::default(),
@@ -108,7 +109,7 @@ impl Stage {
     pub fn process(&mut self) -> Process {
         self.processes += 1;
         let worker = WorkerId::new(format!("worker_{}", self.processes));
-        let identity = Identity { worker, build: "test".to_owned() };
+        let identity = WorkerIdentity { worker, build: "test".to_owned() };
         let tools = Arc::new(registry(&self.world, &self.gate()));
         let means = Arc::new(Props { model: self.model.clone(), tools });
         let clock = Arc::new(self.clock);
@@ -315,8 +316,11 @@ impl Process {
 
     /// Answers through the engine, as a surface does.
     pub async fn answer(&self, run: &RunId, question: &str, text: &str) {
-        let answer =
-            Asked { question: question.to_owned(), text: text.to_owned(), by: "person".to_owned() };
+        let answer = QuestionAnswer {
+            question: question.to_owned(),
+            text: text.to_owned(),
+            by: "person".to_owned(),
+        };
         self.engine.answer(run, answer).await.expect("the letter is written");
     }
 }
@@ -346,7 +350,7 @@ impl PointModel {
 }
 
 impl Model for PointModel {
-    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> Asking<'a> {
+    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> ModelFuture<'a> {
         Box::pin(async move {
             self.gate.pass(Point::BeforeEffect).await;
             let shortens = request.messages.last().is_some_and(asks_for_summary);

@@ -11,7 +11,7 @@ use crate::points::Point;
 use crate::scenario::Scenario;
 use crate::stage::{Stage, Went, in_words};
 use everloop_types::Status;
-use everloop_types::journal::{Entry, InboxMessage, Kind};
+use everloop_types::journal::{Entry, EntryKind, InboxMessage};
 
 /// Points after a restart at which the second crash comes: well past the end of the recovery
 /// itself.
@@ -272,7 +272,7 @@ async fn sweep_answers(scenario: &Scenario) -> Result<Swept, String> {
 
 async fn took(stage: &Stage, dedupe: &str) -> bool {
     let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.expect("readable");
-    let taken = |entry: &Entry| matches!(&entry.kind, Kind::Input(i) if i.dedupe == dedupe);
+    let taken = |entry: &Entry| matches!(&entry.kind, EntryKind::Input(i) if i.dedupe == dedupe);
     entries.iter().any(taken)
 }
 

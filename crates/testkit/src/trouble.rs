@@ -1,6 +1,6 @@
 //! Tools that misbehave: they hang, doze, explode, or fail for a while.
 
-use everloop_ports::{CallContext, Done, Registry, Tool};
+use everloop_ports::{CallContext, Registry, Tool, ToolReturn};
 use everloop_types::{Approval, EffectClass, Ending, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -38,7 +38,7 @@ impl Tool for Hang {
         handling(EffectClass::Dangerous)
     }
 
-    async fn call(&self, _: Nothing, _: &CallContext) -> Done {
+    async fn call(&self, _: Nothing, _: &CallContext) -> ToolReturn {
         pending().await
     }
 }
@@ -58,9 +58,9 @@ impl Tool for Doze {
         handling(EffectClass::Dangerous)
     }
 
-    async fn call(&self, _: Nothing, context: &CallContext) -> Done {
+    async fn call(&self, _: Nothing, context: &CallContext) -> ToolReturn {
         context.cancel.cancelled().await;
-        Done::Seen(Observation { ending: Ending::Canceled, text: "woken".to_owned() })
+        ToolReturn::Seen(Observation { ending: Ending::Canceled, text: "woken".to_owned() })
     }
 }
 
@@ -79,9 +79,9 @@ impl Tool for Nap {
         handling(EffectClass::Pure)
     }
 
-    async fn call(&self, _: Nothing, context: &CallContext) -> Done {
+    async fn call(&self, _: Nothing, context: &CallContext) -> ToolReturn {
         context.cancel.cancelled().await;
-        Done::Seen(Observation { ending: Ending::Canceled, text: "woken".to_owned() })
+        ToolReturn::Seen(Observation { ending: Ending::Canceled, text: "woken".to_owned() })
     }
 }
 
@@ -100,7 +100,7 @@ impl Tool for Explode {
         handling(EffectClass::Pure)
     }
 
-    async fn call(&self, _: Nothing, _: &CallContext) -> Done {
+    async fn call(&self, _: Nothing, _: &CallContext) -> ToolReturn {
         panic!("as it is made to")
     }
 }
@@ -123,10 +123,10 @@ impl Tool for Stutter {
         Handling { retries: 3, ..handling(EffectClass::Dangerous) }
     }
 
-    async fn call(&self, _: Nothing, _: &CallContext) -> Done {
+    async fn call(&self, _: Nothing, _: &CallContext) -> ToolReturn {
         match self.calls.fetch_add(1, Ordering::SeqCst) {
-            0 | 1 => Done::passing("not yet"),
-            _ => Done::Seen(Observation::ok("at last")),
+            0 | 1 => ToolReturn::passing("not yet"),
+            _ => ToolReturn::Seen(Observation::ok("at last")),
         }
     }
 }

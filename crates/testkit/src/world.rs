@@ -2,7 +2,7 @@
 
 use crate::points::{Gate, InTime, Point};
 use crate::trouble::with_trouble;
-use everloop_ports::{CallContext, Done, Intent, Probe, Registry, Tool};
+use everloop_ports::{CallContext, Intent, Probe, Registry, Tool, ToolReturn};
 use everloop_tools::{AskUser, Delegate, TodoWrite};
 use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
@@ -138,13 +138,13 @@ macro_rules! tool {
                 $more(base)
             }
 
-            async fn call(&self, args: On, context: &CallContext) -> Done {
+            async fn call(&self, args: On, context: &CallContext) -> ToolReturn {
                 if self.0.gate.pass(Point::BeforeEffect).await == InTime::No {
-                    return Done::Seen(Observation::error("ended by its deadline; nothing done"));
+                    return ToolReturn::Seen(Observation::error("ended by its deadline; nothing done"));
                 }
                 let seen = $call(&self.0, &args.what, context);
                 self.0.gate.pass(Point::AfterEffect).await;
-                Done::Seen(seen)
+                ToolReturn::Seen(seen)
             }
 
             async fn before(&self, args: &On) -> Value {

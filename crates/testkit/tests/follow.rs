@@ -2,7 +2,7 @@
 //! own process drives.
 
 use everloop_engine::{EventKind, Follower, History, Projector, RunEvent, RunView, Scope};
-use everloop_models::Scripted;
+use everloop_models::ScriptedReply;
 use everloop_store::Store;
 use everloop_testkit::{Process, Scenario, Stage, Went, families, scenarios};
 use everloop_types::{RunId, Status};
@@ -94,8 +94,8 @@ async fn whoever_follows_a_tree_sees_every_run_of_it() {
 
 /// A model that looks first and then says so many characters, each after this time.
 fn talkative(chars: usize, delay_ms: u64) -> Scenario {
-    let look = Scripted::calls("look", json!({"what": "the sky"})).reasoning("let me look");
-    let talk = Scripted::says("x".repeat(chars)).in_chunks(1);
+    let look = ScriptedReply::calls("look", json!({"what": "the sky"})).reasoning("let me look");
+    let talk = ScriptedReply::says("x".repeat(chars)).in_chunks(1);
     Scenario::react("talk", vec![look.after_ms(delay_ms), talk.after_ms(delay_ms)])
 }
 

@@ -1,13 +1,13 @@
 //! Forks at every entry of every scenario: nothing of the past is repeated, and the parent is left
 //! alone.
 
-use everloop_engine::{Fork, ForkError, Forking, History, Verdict};
+use everloop_engine::{Fork, ForkError, ForkResult, History, ReplayVerdict};
 use everloop_loops::LOOPS;
-use everloop_models::Scripted;
+use everloop_models::ScriptedReply;
 use everloop_testkit::{Point, Scenario, Stage, Went, scenarios};
-use everloop_types::journal::{Entry, Kind, Outcome};
+use everloop_types::journal::{Entry, EntryKind, Outcome};
 use everloop_types::{
-    EffectId, Ending, Goal, LabelGuard, Labels, Message, Policy, RunId, Settled, Status,
+    EffectId, Ending, Goal, LabelGuard, Labels, Message, Policy, RunId, SettledOutcome, Status,
     digest_bytes,
 };
 use serde_json::json;
@@ -43,11 +43,11 @@ async fn wanted(stage: &Stage, at: Option<i64>, loop_name: &str) -> Fork {
         frame,
         word: Goal::default(),
         settled: BTreeMap::new(),
-        letter: None,
+        message: None,
     }
 }
 
-async fn fork(stage: &mut Stage, wanted: Fork) -> Result<Forking, ForkError> {
+async fn fork(stage: &mut Stage, wanted: Fork) -> Result<ForkResult, ForkError> {
     stage.process().engine.fork(wanted).await
 }
 
@@ -93,8 +93,8 @@ fn one_outcome_each(entries: &[Entry]) {
         let Some(effect) = &entry.effect else { continue };
         let count = counts.entry(effect.clone()).or_default();
         match &entry.kind {
-            Kind::EffectPlanned(_) => count.0 += 1,
-            Kind::EffectFinished(_) => count.1 += 1,
+            EntryKind::EffectPlanned(_) => count.0 += 1,
+            EntryKind::EffectFinished(_) => count.1 += 1,
             _ => {}
         }
     }
@@ -103,12 +103,12 @@ fn one_outcome_each(entries: &[Entry]) {
 }
 
 fn forked_at(entries: &[Entry]) -> i64 {
-    let found = entries.iter().rfind(|entry| matches!(entry.kind, Kind::Forked(_)));
+    let found = entries.iter().rfind(|entry| matches!(entry.kind, EntryKind::Forked(_)));
     found.expect("a fork says so").seq
 }
 
 /// What must hold of a fork before anybody has driven it.
-async fn check_new(stage: &Stage, made: &Forking) {
+async fn check_new(stage: &Stage, made: &ForkResult) {
     let past = history(stage, &made.run).await;
     let cut = forked_at(&past.entries);
     assert_eq!(past.entries.last().expect("not empty").seq, cut, "the fork's own life begins here");
@@ -126,14 +126,14 @@ async fn check_new(stage: &Stage, made: &Forking) {
 }
 
 /// Drives a fork to its end; nothing that it took over is done again.
-async fn check_driven(stage: &mut Stage, made: &Forking) {
+async fn check_driven(stage: &mut Stage, made: &ForkResult) {
     let parent = std::mem::replace(&mut stage.run, made.run.clone());
     let past = history(stage, &made.run).await;
     play(stage).await;
     let after = history(stage, &made.run).await;
     one_outcome_each(&after.entries);
     let verdict = after.verify();
-    assert!(matches!(verdict, Verdict::Verified { .. }), "{verdict:?}");
+    assert!(matches!(verdict, ReplayVerdict::Verified { .. }), "{verdict:?}");
     let key = |effect: &EffectId| digest_bytes(effect.to_string().as_bytes());
     let taken_over: BTreeSet<String> =
         past.entries.iter().filter_map(|entry| entry.effect.as_ref()).map(key).collect();
@@ -221,7 +221,7 @@ async fn a_fork_of_a_run_that_died_at_any_point_settles_what_may_have_happened_o
                 }
                 Err(ForkError::Unsettled(open)) => {
                     refused += 1;
-                    let said = open.into_iter().map(|open| (open.effect, Settled::Happened));
+                    let said = open.into_iter().map(|open| (open.effect, SettledOutcome::Happened));
                     wanted.settled = said.collect();
                     fork(&mut stage, wanted).await.expect("everything is settled")
                 }
@@ -240,8 +240,8 @@ async fn a_fork_of_a_run_that_died_at_any_point_settles_what_may_have_happened_o
 }
 
 fn strikes() -> Scenario {
-    let call = Scripted::calls("strike", json!({"what": "anvil"}));
-    Scenario::react("strikes", vec![call, Scripted::says("struck")])
+    let call = ScriptedReply::calls("strike", json!({"what": "anvil"}));
+    Scenario::react("strikes", vec![call, ScriptedReply::says("struck")])
 }
 
 /// A stage whose process died when the anvil was struck and nobody had heard of it.
@@ -267,12 +267,12 @@ async fn what_the_parent_learned_after_the_cut_is_what_the_fork_knows() {
     let mut stage = Stage::set(&scenario).await;
     play(&mut stage).await;
     let entries = history(&stage, &stage.run).await.entries;
-    let begun = entries.iter().find(|entry| matches!(entry.kind, Kind::EffectStarted(_)));
+    let begun = entries.iter().find(|entry| matches!(entry.kind, EntryKind::EffectStarted(_)));
     let wanted = wanted(&stage, begun.map(|entry| entry.seq), "react").await;
     let made = fork(&mut stage, wanted).await.unwrap();
     let past = history(&stage, &made.run).await;
     let seen = past.entries.iter().rev().find_map(|entry| match &entry.kind {
-        Kind::EffectFinished(finished) => Some((finished.outcome.clone(), finished.labels)),
+        EntryKind::EffectFinished(finished) => Some((finished.outcome.clone(), finished.labels)),
         _ => None,
     });
     let Some((Outcome::Observed(seen), Labels::ALL)) = seen else { panic!("{seen:?}") };
@@ -281,7 +281,9 @@ async fn what_the_parent_learned_after_the_cut_is_what_the_fork_knows() {
 
 #[tokio::test(start_paused = true)]
 async fn what_may_have_happened_is_named_and_told_as_the_person_says() {
-    for (said, ending) in [(Settled::Happened, Ending::Ok), (Settled::Not, Ending::Error)] {
+    for (said, ending) in
+        [(SettledOutcome::Happened, Ending::Ok), (SettledOutcome::Not, Ending::Error)]
+    {
         for loop_name in LOOPS {
             let mut stage = struck().await;
             let mut wanted = wanted(&stage, None, loop_name).await;
@@ -307,7 +309,7 @@ async fn an_outcome_that_was_written_as_unknown_is_settled_before_a_fork_and_no_
     let mut wanted = wanted(&stage, None, "react").await;
     let refused = fork(&mut stage, wanted.clone()).await.unwrap_err();
     let ForkError::Unsettled(open) = refused else { panic!("{refused}") };
-    wanted.settled.insert(open[0].effect.clone(), Settled::Happened);
+    wanted.settled.insert(open[0].effect.clone(), SettledOutcome::Happened);
     let made = fork(&mut stage, wanted).await.unwrap();
     check_new(&stage, &made).await;
     check_driven(&mut stage, &made).await;
@@ -317,7 +319,7 @@ async fn an_outcome_that_was_written_as_unknown_is_settled_before_a_fork_and_no_
 
 #[tokio::test(start_paused = true)]
 async fn a_word_reopens_an_answer_and_a_fork_without_one_keeps_it() {
-    let script = vec![Scripted::says("one"), Scripted::says("two")];
+    let script = vec![ScriptedReply::says("one"), ScriptedReply::says("two")];
     let mut stage = Stage::set(&Scenario::react("speaks", script)).await;
     play(&mut stage).await;
     for (text, answer, calls) in [("", "one", 0), ("and again", "two", 1)] {
@@ -365,7 +367,7 @@ async fn a_crash_or_a_lost_reply_while_a_fork_is_made_leaves_a_whole_fork_or_non
         let forks = stage.store.runs().forks(&stage.run).await.unwrap();
         assert_eq!(forks.len(), point, "before the commit none, after it one");
         for origin in forks {
-            let made = Forking { run: origin.run, at: origin.at_seq };
+            let made = ForkResult { run: origin.run, at: origin.at_seq };
             check_new(&stage, &made).await;
             check_driven(&mut stage, &made).await;
         }

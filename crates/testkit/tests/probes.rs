@@ -1,15 +1,16 @@
 //! Calls that were cut short: what a probe says, whom it believes, and who settles the rest.
 
-use everloop_engine::{OpenUnknown, Settling};
-use everloop_models::Scripted;
+use everloop_engine::{OpenUnknown, SettleResult};
+use everloop_models::ScriptedReply;
 use everloop_testkit::{Point, Scenario, Stage, Went, check};
-use everloop_types::journal::{Found, InboxMessage, Kind};
-use everloop_types::{EffectId, Settled, Status, UtcMs};
+use everloop_types::journal::{EntryKind, InboxMessage, ProbeFinding};
+use everloop_types::{EffectId, SettledOutcome, Status, UtcMs};
 use serde_json::json;
 
 /// A stage whose first process died at the tool's point of this kind.
 async fn died(tool: &str, at: Point) -> Stage {
-    let script = vec![Scripted::calls(tool, json!({"what": "cup"})), Scripted::says("done")];
+    let script =
+        vec![ScriptedReply::calls(tool, json!({"what": "cup"})), ScriptedReply::says("done")];
     let scenario = Scenario::react("cut short", script);
     let mut undisturbed = Stage::set(&scenario).await;
     let before = undisturbed.points.passed();
@@ -26,10 +27,10 @@ async fn died(tool: &str, at: Point) -> Stage {
 }
 
 /// When a probe looked, and what it found.
-async fn probes(stage: &Stage) -> Vec<(UtcMs, Found)> {
+async fn probes(stage: &Stage) -> Vec<(UtcMs, ProbeFinding)> {
     let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.expect("readable");
     let probed = entries.into_iter().filter_map(|entry| match entry.kind {
-        Kind::EffectProbed(probed) => Some((entry.at, probed.found)),
+        EntryKind::EffectProbed(probed) => Some((entry.at, probed.found)),
         _ => None,
     });
     probed.collect()
@@ -38,7 +39,7 @@ async fn probes(stage: &Stage) -> Vec<(UtcMs, Found)> {
 async fn over_by(stage: &Stage) -> UtcMs {
     let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.expect("readable");
     let intent = entries.into_iter().find_map(|entry| match entry.kind {
-        Kind::EffectStarted(started) => started.over_by,
+        EntryKind::EffectStarted(started) => started.over_by,
         _ => None,
     });
     intent.expect("an intent with an end")
@@ -46,7 +47,8 @@ async fn over_by(stage: &Stage) -> UtcMs {
 
 #[tokio::test(start_paused = true)]
 async fn a_dead_owner_is_not_waited_for() {
-    for (at, found) in [(Point::BeforeEffect, Found::DidNot), (Point::AfterEffect, Found::Happened)]
+    for (at, found) in
+        [(Point::BeforeEffect, ProbeFinding::DidNot), (Point::AfterEffect, ProbeFinding::Happened)]
     {
         let mut stage = died("put", at).await;
         let begun = over_by(&stage).await;
@@ -66,7 +68,7 @@ async fn that_nothing_happened_is_believed_of_a_living_owner_once_its_call_must_
     stage.play_on().await.expect("it ends");
     let (over_by, probes) = (over_by(&stage).await, probes(&stage).await);
     let [first, second] = probes.as_slice() else { panic!("{probes:?}") };
-    assert_eq!((first.1, second.1), (Found::DidNot, Found::DidNot));
+    assert_eq!((first.1, second.1), (ProbeFinding::DidNot, ProbeFinding::DidNot));
     assert!(first.0 < over_by && second.0 >= over_by, "{probes:?}, over by {over_by}");
     assert_eq!(check(&stage.watched()).await.expect("sound").status, Status::Succeeded);
     assert_eq!(stage.world.acts().len(), 1);
@@ -78,7 +80,10 @@ async fn that_it_happened_is_believed_at_once() {
     stage.rules.owners_may_live = true;
     stage.play_on().await.expect("it ends");
     let (over_by, probes) = (over_by(&stage).await, probes(&stage).await);
-    assert!(matches!(probes.as_slice(), [(at, Found::Happened)] if *at < over_by), "{probes:?}");
+    assert!(
+        matches!(probes.as_slice(), [(at, ProbeFinding::Happened)] if *at < over_by),
+        "{probes:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -116,8 +121,8 @@ async fn the_question_of_a_waiting_run_is_answered_by_settling_it() {
     assert!(unknown.question.is_some() && unknown.at > 0);
     let settle =
         async |settled| engine.settle(&unknown.effect, settled, "user").await.expect("read");
-    assert_eq!(settle(Settled::Happened).await, Settling::Answered);
-    assert_eq!(settle(Settled::Not).await, Settling::Already(None));
+    assert_eq!(settle(SettledOutcome::Happened).await, SettleResult::Answered);
+    assert_eq!(settle(SettledOutcome::Not).await, SettleResult::Already(None));
     stage.play_on().await.expect("it ends");
     assert_eq!(check(&stage.watched()).await.expect("sound").status, Status::Succeeded);
     assert_eq!(unknowns(&mut stage).await.1, []);
@@ -135,12 +140,12 @@ async fn an_unknown_of_a_finished_run_is_settled_once_beside_its_journal() {
     let settle = async |effect: &EffectId, settled| {
         engine.settle(effect, settled, "user").await.expect("read")
     };
-    assert_eq!(settle(&unknown.effect, Settled::Not).await, Settling::Written);
-    let again = settle(&unknown.effect, Settled::Happened).await;
-    let Settling::Already(Some(first)) = again else { panic!("{again:?}") };
-    assert_eq!((first.settled, first.by.as_str()), (Settled::Not, "user"));
+    assert_eq!(settle(&unknown.effect, SettledOutcome::Not).await, SettleResult::Written);
+    let again = settle(&unknown.effect, SettledOutcome::Happened).await;
+    let SettleResult::Already(Some(first)) = again else { panic!("{again:?}") };
+    assert_eq!((first.settled, first.by.as_str()), (SettledOutcome::Not, "user"));
     let other = EffectId { index: 9, ..unknown.effect.clone() };
-    assert_eq!(settle(&other, Settled::Not).await, Settling::NotOpen);
+    assert_eq!(settle(&other, SettledOutcome::Not).await, SettleResult::NotOpen);
     assert_eq!(unknowns(&mut stage).await.1[0].settled, Some(first));
     assert_eq!(stage.store.runs().position(&stage.run).await.expect("readable"), place);
 }

@@ -7,7 +7,7 @@
 
 use crate::hosts::{Host, Hosts};
 use crate::request::{Http, Request};
-use everloop_ports::{Boxed, Deliver, Delivery};
+use everloop_ports::{BoxFuture, Deliver, Delivery};
 use everloop_types::UtcMs;
 use reqwest::{Method, Url};
 use rustix::fs::{FlockOperation, flock};
@@ -132,7 +132,7 @@ impl Deliver for Channels {
         self.names().contains(&channel)
     }
 
-    fn deliver<'a>(&'a self, delivery: &'a Delivery) -> Boxed<'a, Result<(), String>> {
+    fn deliver<'a>(&'a self, delivery: &'a Delivery) -> BoxFuture<'a, Result<(), String>> {
         Box::pin(self.bring(delivery))
     }
 }

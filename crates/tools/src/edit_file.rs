@@ -17,8 +17,8 @@ use crate::replace::{
 };
 use crate::write_file::{changing, found, judged, present, was};
 use crate::{Workspace, WorkspaceError, clip};
-use everloop_ports::{CallContext, CallPolicy, Done, Intent, Probe, Tool};
-use everloop_types::{Flow, Handling, Observation, Sends, digest_bytes};
+use everloop_ports::{CallContext, CallPolicy, Intent, Probe, Tool, ToolReturn};
+use everloop_types::{DataFlow, Handling, Observation, SendTarget, digest_bytes};
 use passage::{Change, Edit, replaced};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -64,7 +64,7 @@ impl Tool for EditFile {
 
     /// Where a passage is not found, lines of the file are shown.
     fn handling(&self) -> Handling {
-        let flow = Flow::workspace().sends(Sends::Later("path".to_owned()));
+        let flow = DataFlow::workspace().sends(SendTarget::Later("path".to_owned()));
         Handling { flow: Some(flow), ..changing() }
     }
 
@@ -72,7 +72,7 @@ impl Tool for EditFile {
         self.workspace.leads_to(&args.path)
     }
 
-    async fn call(&self, args: EditFileArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: EditFileArgs, context: &CallContext) -> ToolReturn {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         let temporary = temporary(context);
         blocking(move || match edit(&workspace, &args, &temporary) {

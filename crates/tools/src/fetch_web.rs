@@ -16,9 +16,11 @@ use crate::hosts::{Host, Hosts, Names};
 use crate::http::canceled;
 use crate::request::{Answer, Body, Http, NoAnswer, Request};
 use crate::{clean, clip};
-use everloop_ports::{AccessRules, CallContext, Done, FROM_THE_WEB, Tool, Transient};
+use everloop_ports::{
+    AccessRules, CallContext, FROM_THE_WEB, Tool, ToolReturn, TransientToolError,
+};
 use everloop_types::{
-    Approval, EffectClass, Flow, Handling, Labels, Observation, OnUnknown, Sends,
+    Approval, DataFlow, EffectClass, Handling, Labels, Observation, OnUnknown, SendTarget,
 };
 use readable::{Kind, Readable};
 use reqwest::Url;
@@ -102,7 +104,7 @@ impl Tool for FetchWeb {
             timeout_ms: self.http.timeout_ms,
             grace_ms: GRACE_MS,
             retries: 3,
-            flow: Some(Flow::brings(brings).sends(Sends::Arg("url".to_owned()))),
+            flow: Some(DataFlow::brings(brings).sends(SendTarget::Arg("url".to_owned()))),
             ..Handling::default()
         }
     }
@@ -111,18 +113,23 @@ impl Tool for FetchWeb {
         Some("url")
     }
 
-    async fn call(&self, args: FetchWebArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: FetchWebArgs, context: &CallContext) -> ToolReturn {
         let page = tokio::select! {
             page = self.page(&args.url, &context.bars) => page,
             () = context.cancel.cancelled() => return canceled(),
         };
         match page {
-            Ok(page) => Done::Seen(page.shown(args.start.unwrap_or(0), context.observation_chars)),
-            Err(NoPage::Refused(words)) => Done::Seen(Observation::denied(words)),
-            Err(NoPage::Passing(words, retry_after_ms)) => {
-                Done::Passing(Transient { seen: Observation::error(words), retry_after_ms })
+            Ok(page) => {
+                ToolReturn::Seen(page.shown(args.start.unwrap_or(0), context.observation_chars))
             }
-            Err(NoPage::Unreadable(words)) => Done::Seen(Observation::error(words)),
+            Err(NoPage::Refused(words)) => ToolReturn::Seen(Observation::denied(words)),
+            Err(NoPage::Passing(words, retry_after_ms)) => {
+                ToolReturn::Passing(TransientToolError {
+                    seen: Observation::error(words),
+                    retry_after_ms,
+                })
+            }
+            Err(NoPage::Unreadable(words)) => ToolReturn::Seen(Observation::error(words)),
         }
     }
 }

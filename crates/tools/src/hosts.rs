@@ -10,7 +10,7 @@
 mod address;
 
 use address::is_public;
-use everloop_ports::Boxed;
+use everloop_ports::BoxFuture;
 use reqwest::Url;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -54,7 +54,7 @@ enum Others {
 /// Looks names up.
 pub trait Resolve: fmt::Debug + Send + Sync {
     /// Every address of a name.
-    fn resolve<'a>(&'a self, name: &'a str) -> Boxed<'a, io::Result<Vec<IpAddr>>>;
+    fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
 }
 
 /// Who looks names up: the system, unless a test stands in for it.
@@ -71,7 +71,7 @@ impl Default for Names {
 struct System;
 
 impl Resolve for System {
-    fn resolve<'a>(&'a self, name: &'a str) -> Boxed<'a, io::Result<Vec<IpAddr>>> {
+    fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         Box::pin(async move {
             let found = tokio::net::lookup_host((name, 0)).await?;
             Ok(found.map(|place| place.ip()).collect())

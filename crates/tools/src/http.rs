@@ -15,9 +15,12 @@
 //! Deliberately absent: headers of the model's choice, and so every credential.
 
 use crate::request::{Answer, Http, NoAnswer, Request};
-use everloop_ports::{CallContext, CallPolicy, Done, Intent, Probe, Tool, Transient};
+use everloop_ports::{
+    CallContext, CallPolicy, Intent, Probe, Tool, ToolReturn, TransientToolError,
+};
 use everloop_types::{
-    Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, Sends, host_of,
+    Approval, DataFlow, EffectClass, Ending, Handling, Labels, Observation, OnUnknown, SendTarget,
+    host_of,
 };
 use reqwest::Method;
 use schemars::JsonSchema;
@@ -60,8 +63,8 @@ impl HttpGet {
 }
 
 /// What comes back is anybody's, and an address alone can carry something out.
-fn by_address() -> Flow {
-    Flow::brings(Labels::UNTRUSTED).sends(Sends::Arg("url".to_owned()))
+fn by_address() -> DataFlow {
+    DataFlow::brings(Labels::UNTRUSTED).sends(SendTarget::Arg("url".to_owned()))
 }
 
 impl Tool for HttpGet {
@@ -91,7 +94,7 @@ impl Tool for HttpGet {
         Some("url")
     }
 
-    async fn call(&self, args: HttpGetArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: HttpGetArgs, context: &CallContext) -> ToolReturn {
         let answer = tokio::select! {
             answer = self.http.ask(Request::get(&args.url)) => answer,
             () = context.cancel.cancelled() => return canceled(),
@@ -101,13 +104,13 @@ impl Tool for HttpGet {
                 let (may_pass, retry_after_ms) = (answer.may_pass(), answer.retry_after_ms);
                 let seen = answer.observed("", context.observation_chars);
                 match may_pass {
-                    true => Done::Passing(Transient { seen, retry_after_ms }),
-                    false => Done::Seen(seen),
+                    true => ToolReturn::Passing(TransientToolError { seen, retry_after_ms }),
+                    false => ToolReturn::Seen(seen),
                 }
             }
-            Err(NoAnswer::Refused(words)) => Done::Seen(Observation::denied(words)),
+            Err(NoAnswer::Refused(words)) => ToolReturn::Seen(Observation::denied(words)),
             // Reading twice changes nothing, so it does not matter whether it was sent.
-            Err(NoAnswer::Unsent(words) | NoAnswer::Cut(words)) => Done::passing(words),
+            Err(NoAnswer::Unsent(words) | NoAnswer::Cut(words)) => ToolReturn::passing(words),
         }
     }
 }
@@ -221,24 +224,24 @@ impl Tool for HttpSend {
         }
     }
 
-    async fn call(&self, args: HttpSendArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: HttpSendArgs, context: &CallContext) -> ToolReturn {
         if context.cancel.is_cancelled() {
             return canceled();
         }
         if probes_elsewhere(&args) {
-            return Done::Seen(Observation::denied(ELSEWHERE));
+            return ToolReturn::Seen(Observation::denied(ELSEWHERE));
         }
         let answer = tokio::select! {
             answer = self.send(&args, &context.idem_key) => answer,
             () = context.cancel.cancelled() => {
-                return Done::Lost("stopped after it may have been sent".to_owned());
+                return ToolReturn::Lost("stopped after it may have been sent".to_owned());
             }
         };
         match answer {
-            Ok(answer) => Done::Seen(answer.observed("", context.observation_chars)),
-            Err(NoAnswer::Refused(words)) => Done::Seen(Observation::denied(words)),
-            Err(NoAnswer::Unsent(words)) => Done::passing(words),
-            Err(NoAnswer::Cut(words)) => Done::Lost(words),
+            Ok(answer) => ToolReturn::Seen(answer.observed("", context.observation_chars)),
+            Err(NoAnswer::Refused(words)) => ToolReturn::Seen(Observation::denied(words)),
+            Err(NoAnswer::Unsent(words)) => ToolReturn::passing(words),
+            Err(NoAnswer::Cut(words)) => ToolReturn::Lost(words),
         }
     }
 
@@ -305,7 +308,7 @@ fn shows(answer: &Answer) -> Shows {
     }
 }
 
-pub(crate) fn canceled() -> Done {
+pub(crate) fn canceled() -> ToolReturn {
     let text = "stopped: canceled".to_owned();
-    Done::Seen(Observation { ending: Ending::Canceled, text })
+    ToolReturn::Seen(Observation { ending: Ending::Canceled, text })
 }

@@ -1,7 +1,7 @@
 //! A client for one address that a person wrote into the settings, and for no other.
 
 use crate::hosts::{Host, Hosts, Misled, Names, places};
-use crate::request;
+use everloop_ports::http::tls_config;
 use reqwest::Url;
 use std::time::Duration;
 
@@ -43,6 +43,7 @@ impl PinnedClient {
             Misled::NotFound(why) => PinError::Unreachable(why),
             Misled::Private(ip) => PinError::Address(format!("it leads to {ip}")),
         })?;
+        let tls = tls_config(url.scheme()).map_err(|error| PinError::Address(error.to_string()))?;
         let client = reqwest::Client::builder()
             .user_agent(concat!("everloop/", env!("CARGO_PKG_VERSION")))
             .redirect(reqwest::redirect::Policy::none())
@@ -51,7 +52,7 @@ impl PinnedClient {
             .no_proxy()
             .connect_timeout(Duration::from_millis(CONNECT_MS_MAX))
             .resolve_to_addrs(url.host_str().unwrap_or_default(), &found)
-            .tls_backend_preconfigured(request::tls(&url).map_err(PinError::Address)?)
+            .tls_backend_preconfigured(tls)
             .build()
             .map_err(|error| PinError::Address(error.to_string()))?;
         Ok(Self { url, client })

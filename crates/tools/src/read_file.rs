@@ -5,8 +5,8 @@ use crate::near_names::told;
 use crate::replace::short_hash;
 use crate::write_file::judged;
 use crate::{Workspace, clean, clip};
-use everloop_ports::{CallContext, CallPolicy, Done, Tool};
-use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown};
+use everloop_ports::{CallContext, CallPolicy, Tool, ToolReturn};
+use everloop_types::{Approval, DataFlow, EffectClass, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -65,7 +65,7 @@ impl Tool for ReadFile {
         judged(self.is_delicate(args))
     }
 
-    async fn call(&self, args: ReadFileArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: ReadFileArgs, context: &CallContext) -> ToolReturn {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         blocking(move || read(&workspace, &args, chars)).await
     }
@@ -79,16 +79,16 @@ pub(crate) fn reading() -> Handling {
         on_unknown: OnUnknown::TellModel,
         timeout_ms: 30_000,
         grace_ms: 1_000,
-        flow: Some(Flow::workspace()),
+        flow: Some(DataFlow::workspace()),
         ..Handling::default()
     }
 }
 
 /// Runs file work on a thread of its own: a slow disk must not hold up other runs.
-pub(crate) async fn blocking(work: impl FnOnce() -> Observation + Send + 'static) -> Done {
+pub(crate) async fn blocking(work: impl FnOnce() -> Observation + Send + 'static) -> ToolReturn {
     match tokio::task::spawn_blocking(work).await {
-        Ok(seen) => Done::Seen(seen),
-        Err(error) => Done::Seen(Observation::error(format!("the tool broke off: {error}"))),
+        Ok(seen) => ToolReturn::Seen(seen),
+        Err(error) => ToolReturn::Seen(Observation::error(format!("the tool broke off: {error}"))),
     }
 }
 

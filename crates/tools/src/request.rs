@@ -16,16 +16,13 @@ use crate::clean::clean;
 use crate::clip;
 use crate::hosts::{Hosts, Misled, Names, places};
 use everloop_ports::FROM_THE_WEB;
+use everloop_ports::http::{retry_after_ms, tls_config};
 use everloop_types::{Ending, Observation};
-use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, LOCATION, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Client, Method, Response, Url};
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::{ClientConfig, RootCertStore};
 use std::error::Error as _;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 /// How long a connection may take to come up.
@@ -168,7 +165,9 @@ impl Http {
             .pool_max_idle_per_host(0)
             .dns_resolver(NoLookup)
             .resolve_to_addrs(url.host_str().unwrap_or_default(), places)
-            .tls_backend_preconfigured(tls(url)?);
+            .tls_backend_preconfigured(
+                tls_config(url.scheme()).map_err(|error| error.to_string())?,
+            );
         builder.build().map_err(words)
     }
 
@@ -271,20 +270,6 @@ pub(crate) fn is_passing(status: u16) -> bool {
     matches!(status, 408 | 429 | 500 | 502 | 503 | 504)
 }
 
-/// `Retry-After` in seconds or as a date. A date is measured against the server's own clock where
-/// it says what that shows.
-fn retry_after_ms(headers: &HeaderMap) -> Option<u64> {
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    let after = text(RETRY_AFTER)?;
-    if let Ok(seconds) = after.parse::<u64>() {
-        return Some(seconds.saturating_mul(1_000));
-    }
-    let then = httpdate::parse_http_date(after).ok()?;
-    let now = text(DATE).and_then(|date| httpdate::parse_http_date(date).ok());
-    let wait = then.duration_since(now.unwrap_or_else(SystemTime::now)).unwrap_or_default();
-    u64::try_from(wait.as_millis()).ok()
-}
-
 fn built(client: &Client, url: Url, request: Request<'_>) -> reqwest::RequestBuilder {
     let mut building = client.request(request.method, url);
     for (name, value) in request.headers {
@@ -330,21 +315,4 @@ fn words(error: reqwest::Error) -> String {
         cause = inner.source();
     }
     words
-}
-
-/// Certificates are compiled in; `SSL_CERT_FILE` adds those of a company's own authority.
-pub(crate) fn tls(url: &Url) -> Result<ClientConfig, String> {
-    let mut roots = RootCertStore::empty();
-    if url.scheme() == "https" {
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-        if let Some(file) = std::env::var_os("SSL_CERT_FILE") {
-            let found = CertificateDer::pem_file_iter(file).into_iter().flatten().flatten();
-            roots.add_parsable_certificates(found);
-        }
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?;
-    Ok(config.with_root_certificates(roots).with_no_client_auth())
 }

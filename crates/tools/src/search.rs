@@ -26,9 +26,9 @@ use crate::http::canceled;
 use crate::request::is_passing;
 use bing::Bing;
 use duckduckgo::DuckDuckGo;
-use everloop_ports::{Boxed, CallContext, Done, Tool, Transient};
+use everloop_ports::{BoxFuture, CallContext, Tool, ToolReturn, TransientToolError};
 use everloop_types::{
-    Approval, EffectClass, Flow, Handling, Labels, Observation, OnUnknown, Sends,
+    Approval, DataFlow, EffectClass, Handling, Labels, Observation, OnUnknown, SendTarget,
 };
 use fetch::Fetch;
 use reqwest::Url;
@@ -131,7 +131,7 @@ pub trait SearchProvider: Send + Sync {
         &'a self,
         query: &'a str,
         top_k: usize,
-    ) -> Boxed<'a, Result<Vec<Hit>, SearchError>>;
+    ) -> BoxFuture<'a, Result<Vec<Hit>, SearchError>>;
 }
 
 /// The services that are known.
@@ -244,7 +244,7 @@ impl Tool for InternetSearch {
             grace_ms: GRACE_MS,
             retries: 3,
             // The words that are searched for go out, too.
-            flow: Some(Flow::brings(Labels::UNTRUSTED).sends(Sends::To(service))),
+            flow: Some(DataFlow::brings(Labels::UNTRUSTED).sends(SendTarget::To(service))),
             ..Handling::default()
         }
     }
@@ -253,11 +253,11 @@ impl Tool for InternetSearch {
         Some("query")
     }
 
-    async fn call(&self, args: InternetSearchArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: InternetSearchArgs, context: &CallContext) -> ToolReturn {
         let query = text::spaced(&args.query);
         if query.is_empty() || query.chars().count() > QUERY_CHARS_MAX {
             let words = format!("the query must have 1 to {QUERY_CHARS_MAX} characters");
-            return Done::Seen(Observation::error(words));
+            return ToolReturn::Seen(Observation::error(words));
         }
         let found = tokio::select! {
             found = self.provider.search(&query, self.top_k) => found,
@@ -267,13 +267,16 @@ impl Tool for InternetSearch {
         match found {
             Ok(hits) => {
                 let text = shown(&hits, self.top_k);
-                Done::Seen(Observation::ok(clip::head(&text, context.observation_chars)))
+                ToolReturn::Seen(Observation::ok(clip::head(&text, context.observation_chars)))
             }
             Err(error) if error.is_transient() => {
                 let retry_after_ms = error.retry_after_ms();
-                Done::Passing(Transient { seen: Observation::error(words(error)), retry_after_ms })
+                ToolReturn::Passing(TransientToolError {
+                    seen: Observation::error(words(error)),
+                    retry_after_ms,
+                })
             }
-            Err(error) => Done::Seen(Observation::error(words(error))),
+            Err(error) => ToolReturn::Seen(Observation::error(words(error))),
         }
     }
 }

@@ -14,8 +14,8 @@ use crate::access::closes_file;
 use crate::clip::counted;
 use crate::read_file::reading;
 use crate::{Workspace, clean, clip};
-use everloop_ports::{AccessRules, CallContext, Done, Tool};
-use everloop_types::{Ending, Flow, Handling, Observation};
+use everloop_ports::{AccessRules, CallContext, Tool, ToolReturn};
+use everloop_types::{DataFlow, Ending, Handling, Observation};
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::{DirEntry, Walk, WalkBuilder};
 use regex::bytes::{Regex, RegexBuilder};
@@ -84,7 +84,7 @@ impl Tool for SearchCode {
     }
 
     fn handling(&self) -> Handling {
-        Handling { flow: Some(Flow::below()), ..reading() }
+        Handling { flow: Some(DataFlow::below()), ..reading() }
     }
 
     fn text_arg() -> Option<&'static str> {
@@ -95,7 +95,7 @@ impl Tool for SearchCode {
         self.workspace.leads_to(args.path.as_deref()?)
     }
 
-    async fn call(&self, args: SearchCodeArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: SearchCodeArgs, context: &CallContext) -> ToolReturn {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         let soon = Instant::now() + TIME_MAX;
         let until = context.deadline.map_or(soon, |deadline| deadline.min(soon));

@@ -12,10 +12,10 @@ use crate::record::{self, Origin, Record, Records};
 use crate::shell_rules::{self, Say};
 use crate::walls::{self, Enclosure, Plot};
 use crate::{GitAccess, Network, Sandbox, ShellRule, WallSetting, Workspace, clip};
-use everloop_ports::{CallContext, CallPolicy, Done, Intent, Probe, Tool, UnsandboxedReason};
+use everloop_ports::{CallContext, CallPolicy, Intent, Probe, Tool, ToolReturn, UnsandboxedReason};
 use everloop_types::{
-    Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, RunId, Sends,
-    instructs,
+    Approval, DataFlow, EffectClass, Ending, Handling, Labels, Observation, OnUnknown, RunId,
+    SendTarget, instructs,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -121,7 +121,7 @@ impl Tool for Shell {
             grace_ms: self.setting.limits.grace_ms,
             // Only for a command that certainly never started.
             retries: 3,
-            flow: Some(Flow::brings(Labels::ALL).sends(self.sends())),
+            flow: Some(DataFlow::brings(Labels::ALL).sends(self.sends())),
             ..Handling::default()
         }
     }
@@ -130,14 +130,14 @@ impl Tool for Shell {
         Some("command")
     }
 
-    async fn call(&self, args: ShellArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: ShellArgs, context: &CallContext) -> ToolReturn {
         if context.cancel.is_cancelled() {
             let text = "not started: canceled".to_owned();
-            return Done::Seen(Observation { ending: Ending::Canceled, text });
+            return ToolReturn::Seen(Observation { ending: Ending::Canceled, text });
         }
         let after = match self.walls(context).await {
             Ok(walls) => After::of(walls),
-            Err(refused) => return Done::Seen(Observation::denied(refused)),
+            Err(refused) => return ToolReturn::Seen(Observation::denied(refused)),
         };
         let record = self.record(context);
         let launch = Launch {
@@ -152,7 +152,7 @@ impl Tool for Shell {
         };
         let running = match launch.start() {
             Ok(running) => running,
-            Err(error) => return Done::passing(format!("cannot start the shell: {error}")),
+            Err(error) => return ToolReturn::passing(format!("cannot start the shell: {error}")),
         };
         let mut capture =
             Capture::new(self.setting.limits.output_bytes_max, context.on_output.clone());
@@ -230,11 +230,11 @@ fn from_record(record: Record, chars: usize) -> Probe {
 
 impl Shell {
     /// Behind walls without a network a command reaches nobody.
-    fn sends(&self) -> Sends {
+    fn sends(&self) -> SendTarget {
         let walls = &self.setting.walls;
         match walls.network == Network::On || walls.sandbox == Sandbox::Off {
-            true => Sends::Anywhere,
-            false => Sends::No,
+            true => SendTarget::Anywhere,
+            false => SendTarget::No,
         }
     }
 
@@ -316,10 +316,10 @@ impl Shell {
         stop: Option<Stop>,
         notes: Vec<String>,
         chars: usize,
-    ) -> Done {
+    ) -> ToolReturn {
         let (ending, status) = match (stop, ended) {
             (None, Ended::NeverStarted(why)) => {
-                return Done::passing(format!("cannot start the shell: {why}"));
+                return ToolReturn::passing(format!("cannot start the shell: {why}"));
             }
             (_, Ended::Lost) => (Ending::Unknown, "its end was not seen".to_owned()),
             (_, Ended::Stuck) => (Ending::Unknown, "killed, but not gone yet".to_owned()),
@@ -334,7 +334,7 @@ impl Shell {
         if let Some(hint) = Some(&text).filter(|_| ending == Ending::Error).and_then(|t| hint(t)) {
             text = format!("{}\n[{hint}]", clip::ends(&text, chars.saturating_sub(hint.len() + 3)));
         }
-        Done::Seen(Observation { ending, text })
+        ToolReturn::Seen(Observation { ending, text })
     }
 }
 

@@ -5,9 +5,9 @@ use crate::place::{here, only_here};
 use crate::read_file::blocking;
 use crate::replace::{Present, Replacement, expected, replace_file, temporary};
 use crate::{Workspace, clip};
-use everloop_ports::{CallContext, CallPolicy, Done, Intent, Probe, Tool};
+use everloop_ports::{CallContext, CallPolicy, Intent, Probe, Tool, ToolReturn};
 use everloop_types::{
-    Approval, EffectClass, Flow, Handling, Observation, OnUnknown, Sends, digest_bytes,
+    Approval, DataFlow, EffectClass, Handling, Observation, OnUnknown, SendTarget, digest_bytes,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -54,7 +54,7 @@ impl Tool for WriteFile {
         self.workspace.leads_to(&args.path)
     }
 
-    async fn call(&self, args: WriteFileArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: WriteFileArgs, context: &CallContext) -> ToolReturn {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         let temporary = temporary(context);
         blocking(move || {
@@ -114,7 +114,7 @@ pub(crate) fn changing() -> Handling {
         timeout_ms: 30_000,
         grace_ms: 1_000,
         resource_arg: Some("path".to_owned()),
-        flow: Some(Flow::NOTHING.sends(Sends::Later("path".to_owned()))),
+        flow: Some(DataFlow::NOTHING.sends(SendTarget::Later("path".to_owned()))),
         ..Handling::default()
     }
 }

@@ -161,4 +161,4 @@ pub struct Answer {
 }
 
 /// A transcript that a loop starts from: the messages of the run it was forked from.
-pub type Carried = Vec<Message>;
+pub type CarriedMessages = Vec<Message>;

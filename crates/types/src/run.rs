@@ -76,14 +76,14 @@ impl fmt::Display for Status {
 /// What was found out about an effect whose outcome nobody knew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Settled {
+pub enum SettledOutcome {
     /// It happened.
     Happened,
     /// It did not happen.
     Not,
 }
 
-impl Settled {
+impl SettledOutcome {
     /// The word used in SQL, JSON and on the command line.
     #[must_use]
     pub fn as_str(self) -> &'static str {

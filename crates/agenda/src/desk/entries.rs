@@ -9,7 +9,7 @@ use super::{
 use crate::commands::{ScheduleCommand, Stretch, Switch};
 use crate::kept::{self, conflicts, reminders};
 use everloop_store::{
-    Applied, FiringKind, Reminding, Repeating, ScheduleGuard, ScheduleRow, ScheduleText, Span,
+    Applied, FiringKind, ReminderRule, RepeatRule, ScheduleGuard, ScheduleRow, ScheduleText, Span,
     StoreError, WriteKey,
 };
 use everloop_types::UtcMs;
@@ -139,7 +139,7 @@ impl Agenda {
 
     /// How an entry reminds if nothing is said. One that takes no time is a reminder, and rings at
     /// its time whatever is set.
-    fn default_reminder(&self, span: &Span, new: &EntryChange, now: UtcMs) -> Option<Reminding> {
+    fn default_reminder(&self, span: &Span, new: &EntryChange, now: UtcMs) -> Option<ReminderRule> {
         let lead_ms = match self.customs.default_reminder_ms {
             _ if span.minutes == 0 => 0,
             // What begins sooner than that is told when it begins.
@@ -147,7 +147,7 @@ impl Agenda {
             Some(lead) => lead,
             None => return None,
         };
-        Some(Reminding { lead_ms, from: None })
+        Some(ReminderRule { lead_ms, from: None })
     }
 
     async fn already_made(
@@ -291,7 +291,7 @@ fn update(id: i64, said: &mut ScheduleText, change: &EntryChange) -> Result<(), 
     if let Some(repeat) = &change.repeat {
         let times = said.repeat.as_ref().and_then(|rule| rule.times);
         said.repeat =
-            repeat.as_ref().map(|repeat| Repeating { rrule: repeat.to_rrule(), times, on: 1 });
+            repeat.as_ref().map(|repeat| RepeatRule { rrule: repeat.to_rrule(), times, on: 1 });
     }
     if let Some(times) = change.times {
         said.repeat.as_mut().ok_or(Refusal::DoesNotRepeat(id))?.times = times;
@@ -311,11 +311,11 @@ fn update_reminder(id: i64, said: &mut ScheduleText, change: &EntryChange) -> Re
                 RemindWhen::At(at) => said.span.starts_at.saturating_sub(at),
                 RemindWhen::Before(lead_ms) => lead_ms,
             };
-            Reminding { lead_ms, from }
+            ReminderRule { lead_ms, from }
         });
     } else if change.minutes == Some(0) && said.remind.is_none() {
         // What takes no time is there to ring.
-        said.remind = Some(Reminding { lead_ms: 0, from: None });
+        said.remind = Some(ReminderRule { lead_ms: 0, from: None });
     }
     if let Some(from) = change.remind_from {
         said.remind.as_mut().ok_or(Refusal::DoesNotRemind(id))?.from = from;

@@ -10,7 +10,7 @@
 use super::{AgendaConfig, CatchUp, moment, series};
 use everloop_engine::Clock;
 use everloop_store::{
-    Due, FiredAs, Firing, FiringBatch, FiringKind, ScheduleRow, Store, StoreError,
+    DueReminder, Firing, FiringBatch, FiringKind, FiringOutcome, ScheduleRow, Store, StoreError,
 };
 use everloop_types::UtcMs;
 use std::collections::VecDeque;
@@ -29,8 +29,8 @@ pub fn is_late(due: UtcMs, now: UtcMs) -> bool {
 /// for somebody to show it may be late by then.
 #[must_use]
 pub fn announced(mut firing: Firing, now: UtcMs) -> Firing {
-    if firing.state == FiredAs::Fired && is_late(firing.due.due_at, now) {
-        firing.state = FiredAs::Late;
+    if firing.state == FiringOutcome::Fired && is_late(firing.due.due_at, now) {
+        firing.state = FiringOutcome::Late;
     }
     firing
 }
@@ -114,7 +114,7 @@ pub async fn fire_due(
 async fn batch(
     store: &Store,
     customs: &AgendaConfig,
-    due: Due,
+    due: DueReminder,
     now: UtcMs,
 ) -> Result<Option<FiringBatch>, StoreError> {
     Ok(match due.kind {
@@ -156,7 +156,7 @@ fn moments(entry: &ScheduleRow, from: UtcMs, now: UtcMs) -> (Moments, Option<Utc
 }
 
 fn fire(
-    due: Due,
+    due: DueReminder,
     moments: Moments,
     rule: CatchUp,
     customs: &AgendaConfig,
@@ -168,13 +168,13 @@ fn fire(
         let from_end = count - at;
         let in_time = !is_late(due_at, now);
         let state = match rule {
-            CatchUp::Skip | CatchUp::Once if in_time && from_end == 1 => FiredAs::Fired,
-            CatchUp::All if in_time => FiredAs::Fired,
-            CatchUp::Once if from_end == 1 => FiredAs::Late,
-            CatchUp::All if from_end <= customs.catch_up_max => FiredAs::Late,
-            CatchUp::Once | CatchUp::Skip | CatchUp::All => FiredAs::Missed,
+            CatchUp::Skip | CatchUp::Once if in_time && from_end == 1 => FiringOutcome::Fired,
+            CatchUp::All if in_time => FiringOutcome::Fired,
+            CatchUp::Once if from_end == 1 => FiringOutcome::Late,
+            CatchUp::All if from_end <= customs.catch_up_max => FiringOutcome::Late,
+            CatchUp::Once | CatchUp::Skip | CatchUp::All => FiringOutcome::Missed,
         };
-        let due = Due { due_at, ..due };
+        let due = DueReminder { due_at, ..due };
         Firing { due, occurs_at, fired_at: now, state, title: title.to_owned() }
     };
     moments.into_iter().enumerate().map(fire).collect()
@@ -196,7 +196,7 @@ pub async fn set_back(store: &Store, now: UtcMs) -> Result<(), StoreError> {
         if let (Some(due_at), Some(earlier)) = (entry.remind_next, next)
             && earlier < due_at
         {
-            let due = Due { kind: FiringKind::Schedule, subject: id, due_at };
+            let due = DueReminder { kind: FiringKind::Schedule, subject: id, due_at };
             store.agenda().fire(&FiringBatch { due, firings: Vec::new(), next }).await?;
         }
     }

@@ -5,8 +5,8 @@
 
 use super::{AgendaConfig, reminders, series};
 use everloop_store::{
-    Db, DbError, DbFuture, Due, FiredAs, Firing, FiringKind, MemoryDb, ScheduleGuard, ScheduleRow,
-    SqlRow, Store, StoreError, TodoRow, Urgency, WriteKey, WriteResult,
+    Db, DbError, DbFuture, DueReminder, Firing, FiringKind, FiringOutcome, MemoryDb, ScheduleGuard,
+    ScheduleRow, SqlRow, Store, StoreError, TodoRow, Urgency, WriteKey, WriteResult,
 };
 use everloop_types::{SqlValue, UtcMs, Write};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,11 +47,11 @@ pub struct Rehearsed {
     /// How often the process died.
     pub crashes: u64,
     /// Moments of the calendar that nothing became of.
-    pub lost: Vec<Due>,
+    pub lost: Vec<DueReminder>,
     /// Firings that the calendar knows nothing of, or that came twice.
-    pub wrong: Vec<Due>,
+    pub wrong: Vec<DueReminder>,
     /// What was told as fired, by every life that lived to tell it.
-    pub told: Vec<Due>,
+    pub told: Vec<DueReminder>,
     /// Moments of a downtime that are older than what a batch keeps.
     pub left_out: usize,
     /// Where it was broken off because there were too many steps.
@@ -190,19 +190,24 @@ impl Rehearsed {
                 None => self.lost.push(due),
             }
         }
-        let rest = seen.into_keys().map(|(kind, subject, due_at)| Due { kind, subject, due_at });
+        let rest =
+            seen.into_keys().map(|(kind, subject, due_at)| DueReminder { kind, subject, due_at });
         self.wrong.extend(rest);
         let present = |firing: &&Firing| rehearsal.awake_at(firing.due.due_at) == firing.due.due_at;
         let in_time = self.firings.iter().filter(present);
-        let late = in_time.filter(|firing| firing.state != FiredAs::Fired).map(|f| f.due);
+        let late = in_time.filter(|firing| firing.state != FiringOutcome::Fired).map(|f| f.due);
         self.wrong.extend(late);
     }
 
     /// Of all that comes due in one downtime of one subject, only so much is kept.
-    fn without_the_oldest(&mut self, expected: Vec<Due>, rehearsal: &Rehearsal) -> Vec<Due> {
-        let mut batches: BTreeMap<Key, Vec<Due>> = BTreeMap::new();
+    fn without_the_oldest(
+        &mut self,
+        expected: Vec<DueReminder>,
+        rehearsal: &Rehearsal,
+    ) -> Vec<DueReminder> {
+        let mut batches: BTreeMap<Key, Vec<DueReminder>> = BTreeMap::new();
         for due in expected {
-            let dealt_with = Due { due_at: rehearsal.awake_at(due.due_at), ..due };
+            let dealt_with = DueReminder { due_at: rehearsal.awake_at(due.due_at), ..due };
             batches.entry(key(dealt_with)).or_default().push(due);
         }
         let mut kept = Vec::new();
@@ -218,13 +223,13 @@ impl Rehearsed {
 
 type Key = (FiringKind, i64, UtcMs);
 
-fn key(due: Due) -> Key {
+fn key(due: DueReminder) -> Key {
     (due.kind, due.subject, due.due_at)
 }
 
 /// Every moment that the calendar has.
-fn expected(entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) -> Vec<Due> {
-    let within = |due: &Due| (rehearsal.from..rehearsal.to).contains(&due.due_at);
+fn expected(entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) -> Vec<DueReminder> {
+    let within = |due: &DueReminder| (rehearsal.from..rehearsal.to).contains(&due.due_at);
     let schedule = entries.iter().flat_map(|entry| {
         let (remind, subject) = (entry.said.remind.clone(), entry.id);
         let all = series(entry).from(jiff::Timestamp::UNIX_EPOCH);
@@ -233,12 +238,12 @@ fn expected(entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) -
         let from = remind.as_ref().and_then(|remind| remind.from).unwrap_or(UtcMs::MIN);
         let wanted = moments.take_while(move |due| *due < to).filter(move |due| *due >= from);
         let wanted = wanted.filter(move |_| remind.is_some());
-        wanted.map(move |due_at| Due { kind: FiringKind::Schedule, subject, due_at })
+        wanted.map(move |due_at| DueReminder { kind: FiringKind::Schedule, subject, due_at })
     });
     let todos = todos.iter().filter(|todo| todo.done_at.is_none());
     let todos = todos.filter_map(|todo| {
         let due_at = todo.said.remind_at?;
-        Some(Due { kind: FiringKind::Todo, subject: todo.id, due_at })
+        Some(DueReminder { kind: FiringKind::Todo, subject: todo.id, due_at })
     });
     schedule.chain(todos).filter(within).collect()
 }

@@ -9,7 +9,7 @@ use super::{
     ics_zone, text_trouble,
 };
 use crate::kept::{CatchUp, DEFAULT_TAG, wall_text};
-use everloop_store::{Reminding, Repeating, ScheduleText, Span, TodoText};
+use everloop_store::{ReminderRule, RepeatRule, ScheduleText, Span, TodoText};
 use everloop_types::UtcMs;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -100,7 +100,7 @@ impl Reading<'_> {
         }
         let minutes = self.minutes(part, &start);
         let repeat = rule.and_then(|rule| self.repeat(rule, &start));
-        let remind = self.lead(part, &start, minutes).map(|lead_ms| Reminding {
+        let remind = self.lead(part, &start, minutes).map(|lead_ms| ReminderRule {
             lead_ms,
             from: part.first("X-EVERLOOP-REMIND-FROM").and_then(|from| self.instant(from)),
         });
@@ -218,14 +218,14 @@ impl Reading<'_> {
         minutes.max(least)
     }
 
-    fn repeat(&mut self, rule: &Property, start: &Moment) -> Option<Repeating> {
+    fn repeat(&mut self, rule: &Property, start: &Moment) -> Option<RepeatRule> {
         let Some(found) = ics_rule::read(&rule.value, start.wall, &start.zone) else {
             self.report(rule.line, Trouble::Repetition, &rule.value);
             return None;
         };
         let on = i64::from(rule.name == "RRULE");
         let once = found.times == Some(1);
-        (!once).then(|| Repeating { rrule: found.repeat.to_rrule(), times: found.times, on })
+        (!once).then(|| RepeatRule { rrule: found.repeat.to_rrule(), times: found.times, on })
     }
 
     /// How long before the start the first alarm rings. Mails that others send are not ours.

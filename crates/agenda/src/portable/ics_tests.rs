@@ -54,8 +54,8 @@ prop_compose! {
                 starts_at: at.as_millisecond(),
                 minutes,
             },
-            repeat: repeat.map(|(rule, times, on)| Repeating { rrule: rule.to_rrule(), times, on }),
-            remind: lead.map(|lead| Reminding {
+            repeat: repeat.map(|(rule, times, on)| RepeatRule { rrule: rule.to_rrule(), times, on }),
+            remind: lead.map(|lead| ReminderRule {
                 lead_ms: lead * 1_000,
                 from: from.map(|from| from * 1_000),
             }),
@@ -123,7 +123,7 @@ fn event(lines: &str) -> Parsed {
     calendar(&format!("BEGIN:VEVENT\nUID:a\nSUMMARY:a\n{lines}\nEND:VEVENT"))
 }
 
-fn rule_of(rule: &str) -> Option<Repeating> {
+fn rule_of(rule: &str) -> Option<RepeatRule> {
     let start = "DTSTART;TZID=Europe/Rome:20261116T090000\nDURATION:PT1H";
     let parsed = event(&format!("{start}\nRRULE:{rule}"));
     assert_eq!(parsed.entries.len(), 1, "{rule}");
@@ -149,7 +149,7 @@ fn repetitions_of_others_are_brought_into_our_form() {
         ("FREQ=DAILY;UNTIL=20261118T090000", "FREQ=DAILY", Some(3)),
         ("FREQ=DAILY;UNTIL=20261118T075959Z", "FREQ=DAILY", Some(2)),
     ] {
-        let expected = Repeating { rrule: ours.to_owned(), times, on: 1 };
+        let expected = RepeatRule { rrule: ours.to_owned(), times, on: 1 };
         assert_eq!(rule_of(theirs), Some(expected), "{theirs}");
     }
 }

@@ -1,7 +1,7 @@
 //! Reminders, as lines in the terminal.
 
 use super::Reader;
-use everloop_store::{FiredAs, Firing, FiringKind};
+use everloop_store::{Firing, FiringKind, FiringOutcome};
 use everloop_text::{self as text, reminder};
 use everloop_types::one_line;
 
@@ -15,7 +15,7 @@ pub fn firing_lines(reader: &Reader, firings: &[Firing]) -> Vec<String> {
     let mut rest = firings;
     while let Some(first) = rest.first() {
         let same = |firing: &&Firing| {
-            firing.state == FiredAs::Missed
+            firing.state == FiringOutcome::Missed
                 && (firing.due.kind, firing.due.subject) == (first.due.kind, first.due.subject)
         };
         let missed = rest.iter().take_while(same).count();
@@ -52,23 +52,25 @@ pub fn firing_line(reader: &Reader, firing: &Firing) -> String {
     let due = &reader.moment(firing.due.due_at);
     let at = &reader.moment(firing.occurs_at);
     reader.text(match (firing.due.kind, firing.state) {
-        (FiringKind::Schedule, FiredAs::Fired) if at_its_time => {
+        (FiringKind::Schedule, FiringOutcome::Fired) if at_its_time => {
             reminder::Now { id, title, at }.text()
         }
-        (FiringKind::Schedule, FiredAs::Late) if at_its_time => {
+        (FiringKind::Schedule, FiringOutcome::Late) if at_its_time => {
             reminder::NowLate { id, title, due }.text()
         }
-        (FiringKind::Schedule, FiredAs::Missed) if at_its_time => {
+        (FiringKind::Schedule, FiringOutcome::Missed) if at_its_time => {
             reminder::NowMissed { id, title, due }.text()
         }
-        (FiringKind::Todo, FiredAs::Fired) => reminder::Todo { id, title, at }.text(),
-        (FiringKind::Todo, FiredAs::Late) => reminder::TodoLate { due, id, title, at }.text(),
-        (FiringKind::Todo, FiredAs::Missed) => reminder::TodoMissed { due, id, title, at }.text(),
-        (FiringKind::Schedule, FiredAs::Fired) => reminder::Schedule { id, title, at }.text(),
-        (FiringKind::Schedule, FiredAs::Late) => {
+        (FiringKind::Todo, FiringOutcome::Fired) => reminder::Todo { id, title, at }.text(),
+        (FiringKind::Todo, FiringOutcome::Late) => reminder::TodoLate { due, id, title, at }.text(),
+        (FiringKind::Todo, FiringOutcome::Missed) => {
+            reminder::TodoMissed { due, id, title, at }.text()
+        }
+        (FiringKind::Schedule, FiringOutcome::Fired) => reminder::Schedule { id, title, at }.text(),
+        (FiringKind::Schedule, FiringOutcome::Late) => {
             reminder::ScheduleLate { due, id, title, at }.text()
         }
-        (FiringKind::Schedule, FiredAs::Missed) => {
+        (FiringKind::Schedule, FiringOutcome::Missed) => {
             reminder::ScheduleMissed { due, id, title, at }.text()
         }
     })

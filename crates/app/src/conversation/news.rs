@@ -3,7 +3,7 @@
 
 use super::{Conversation, RunStop};
 use everloop_engine::Update;
-use everloop_types::journal::Kind;
+use everloop_types::journal::EntryKind;
 use everloop_types::{RunId, Status};
 
 /// A run that nobody looked at has stopped.
@@ -18,7 +18,7 @@ impl Conversation {
     /// What an update means for the person. Runs of other terminals speak there.
     pub async fn news_in(&mut self, update: &Update) -> Option<News> {
         let Update::Entry(run, entry) = update else { return None };
-        if !matches!(entry.kind, Kind::RunFinished(_) | Kind::Waiting(_)) {
+        if !matches!(entry.kind, EntryKind::RunFinished(_) | EntryKind::Waiting(_)) {
             return None;
         }
         if !self.is_ours(run).await {

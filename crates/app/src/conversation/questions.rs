@@ -9,8 +9,8 @@ use crate::answers::{AnswerReading, read_answer};
 use crate::error::AppError;
 use crate::router::{OpenQuestion, question_of};
 use crate::runs;
-use everloop_engine::{Asked, Update};
-use everloop_store::{RunFilter, RunRow, Sent};
+use everloop_engine::{QuestionAnswer, Update};
+use everloop_store::{InboxSendResult, RunFilter, RunRow};
 use everloop_types::{QuestionKind, RunId, Status};
 use std::time::Duration;
 
@@ -140,16 +140,16 @@ impl Conversation {
             return Ok(Reaction::Reply(Reply::UnclearPermission(line)));
         };
         self.seen = None;
-        let answer = Asked { question: open.question.id, text, by: "user".to_owned() };
+        let answer = QuestionAnswer { question: open.question.id, text, by: "user".to_owned() };
         match self.engine.answer(&open.run, answer).await? {
-            Sent::Accepted => {
+            InboxSendResult::Accepted => {
                 let top = runs::top(self.store(), &open.run).await?;
                 Ok(Reaction::Follow(top, Some(Reply::Answered(meaning))))
             }
             // It was meant as an answer, so it is not a goal, though nobody asks any more.
-            Sent::AlreadySent | Sent::Finished(_) | Sent::NoSuchRun => {
-                Ok(Reaction::Reply(Reply::AnsweredElsewhere(line)))
-            }
+            InboxSendResult::AlreadySent
+            | InboxSendResult::Finished(_)
+            | InboxSendResult::NoSuchRun => Ok(Reaction::Reply(Reply::AnsweredElsewhere(line))),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::error::AppError;
 use crate::router::OpenQuestion;
 use crate::runs;
 use crate::settling::{SettleWord, settle};
-use everloop_engine::{OpenUnknown, Settling};
+use everloop_engine::{OpenUnknown, SettleResult};
 use everloop_types::RunId;
 
 /// Runs of the conversation in which an open call is looked for.
@@ -68,7 +68,7 @@ impl Conversation {
             let again = Some(open.clone());
             return Ok(Reaction::Reply(Reply::Settled(Box::new(report), again)));
         };
-        if *settling == Settling::Answered {
+        if *settling == SettleResult::Answered {
             self.forget_question_of(run);
             let top = runs::top(self.store(), run).await?;
             let note = report.probe.is_some().then(|| Reply::Settled(Box::new(report), None));

@@ -133,9 +133,9 @@ impl Conversation {
 
     /// Waits no longer for tools of a canceled run to end by themselves.
     pub async fn hurry(&self, run: &RunId) {
-        self.engine.hurry(run);
+        self.engine.skip_grace(run);
         let below = self.store().runs().descendants(run).await.unwrap_or_default();
-        below.iter().for_each(|run| self.engine.hurry(run));
+        below.iter().for_each(|run| self.engine.skip_grace(run));
     }
 
     /// Says something to the model of a running task.

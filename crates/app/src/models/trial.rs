@@ -14,7 +14,7 @@ use crate::learnt::Found;
 use crate::secrets::SecretError;
 use crate::trouble::ModelTrouble;
 use everloop_engine::Environment;
-use everloop_models::{CallWay, Known};
+use everloop_models::{CallWay, ModelTraits};
 use everloop_ports::{Delta, Model, Request, WirePrompt};
 use everloop_types::{
     Message, ModelChoice, ModelError, ModelErrorKind, Reply, ToolChoice, ToolSpec,
@@ -203,7 +203,7 @@ fn remember(app: &App, name: &str, way: CallWay) {
     }
     let learnt = app.learnt();
     let known = learnt.of(name, &host).map(|entry| entry.known).unwrap_or_default();
-    let known = Known { calls: Some(way), ..known };
+    let known = ModelTraits { calls: Some(way), ..known };
     learnt.keep(name, &host, known, Found::Tested);
 }
 

@@ -18,7 +18,7 @@ use everloop_app::runs::RunDetails;
 use everloop_app::settling::{SettleReport, SettleWord};
 use everloop_app::slash;
 use everloop_app::trouble::ModelTrouble;
-use everloop_engine::{OpenUnknown, Settling};
+use everloop_engine::{OpenUnknown, SettleResult};
 use everloop_store::{Firing, RunRow};
 use everloop_text as text;
 use everloop_types::{QuestionKind, Status};
@@ -194,7 +194,7 @@ fn settled(app: &Console, report: &SettleReport, next: Option<&OpenUnknown>) -> 
     let mut lines: Vec<String> = settle::probed(app, report).into_iter().collect();
     match &report.settling {
         None => lines.push(app.text(text::chat::settle())),
-        Some((_, Settling::Answered)) => {}
+        Some((_, SettleResult::Answered)) => {}
         Some((settled, settling)) => {
             let run = &report.open.effect.run;
             lines.push(settle::written(app, run, report, *settled, settling));

@@ -7,7 +7,7 @@ use crate::show::timestamp;
 use crate::terminal;
 use everloop_store::Store;
 use everloop_text as text;
-use everloop_types::{Standing, one_line};
+use everloop_types::{StandingApproval, one_line};
 use serde_json::{Value, json};
 
 pub(crate) async fn approvals(app: &Console, args: args::Approvals) -> Result<Exit, Failure> {
@@ -19,7 +19,7 @@ pub(crate) async fn approvals(app: &Console, args: args::Approvals) -> Result<Ex
     }
 }
 
-async fn all(app: &Console, store: &Store) -> Result<Vec<Standing>, Failure> {
+async fn all(app: &Console, store: &Store) -> Result<Vec<StandingApproval>, Failure> {
     store.approvals().all().await.map_err(|error| app.store_failure(&error))
 }
 
@@ -34,7 +34,7 @@ async fn list(app: &Console, store: &Store, as_json: bool) -> Result<Exit, Failu
         app.note(text::approvals::none());
     }
     for standing in &all {
-        let Standing { id, tool, resource, workspace, at, .. } = standing;
+        let StandingApproval { id, tool, resource, workspace, at, .. } = standing;
         let cells = [id, &timestamp(*at), tool, resource, workspace];
         terminal::answer(&cells.map(|cell| one_line(cell)).join("  "));
     }
@@ -44,7 +44,7 @@ async fn list(app: &Console, store: &Store, as_json: bool) -> Result<Exit, Failu
 /// An id may be given by its beginning, if only one begins so.
 async fn remove(app: &Console, store: &Store, id: &str, as_json: bool) -> Result<Exit, Failure> {
     let all = all(app, store).await?;
-    let found: Vec<&Standing> =
+    let found: Vec<&StandingApproval> =
         all.iter().filter(|standing| !id.is_empty() && standing.id.starts_with(id)).collect();
     let [standing] = found[..] else {
         let words = app.text(text::approvals::not_found(&id));
@@ -61,8 +61,8 @@ async fn remove(app: &Console, store: &Store, id: &str, as_json: bool) -> Result
     Ok(Exit::Done)
 }
 
-fn object(standing: &Standing) -> Value {
-    let Standing { id, workspace, tool, resource, by, at } = standing;
+fn object(standing: &StandingApproval) -> Value {
+    let StandingApproval { id, workspace, tool, resource, by, at } = standing;
     json!({"id": id, "tool": tool, "resource": resource, "workspace": workspace, "by": by,
            "at": timestamp(*at)})
 }

@@ -14,7 +14,7 @@ use everloop_app::frames;
 use everloop_compare::policy::POLICIES;
 use everloop_compare::report::{self, About, Detail, Manner};
 use everloop_compare::{Connected, Contest, Host, Progress, Results, Task, is_simulated, task};
-use everloop_engine::{Environment, Rules};
+use everloop_engine::{EngineRules, Environment};
 use everloop_loops::LOOPS;
 use everloop_text as text;
 use everloop_types::{Frame, ModelChoice, ModelError, ToolSpec, UtcMs};
@@ -247,7 +247,7 @@ impl Host for CliHost {
         everloop_tools::own_program()
     }
 
-    fn rules(&self) -> Rules {
+    fn rules(&self) -> EngineRules {
         comparison::rules(&self.app)
     }
 }

@@ -7,7 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::{preview, summary};
 use crate::terminal;
 use everloop_app::runs::RunDetails;
-use everloop_engine::{Differs, Divergence, Place, first_divergence, tools_after};
+use everloop_engine::{DiffPosition, DifferenceKind, Divergence, first_divergence, tools_after};
 use everloop_text as text;
 use everloop_types::{one_line, spelled};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub(crate) async fn diff(app: &Console, args: &Diff) -> Result<Exit, Failure> {
     Ok(if found.is_none() { Exit::Done } else { Exit::Failed })
 }
 
-type Side<'a> = (&'a RunDetails, Option<&'a Place>);
+type Side<'a> = (&'a RunDetails, Option<&'a DiffPosition>);
 
 fn tell(app: &Console, found: Option<&Divergence>, runs: &[Side<'_>; 2]) {
     let Some(found) = found else {
@@ -37,20 +37,20 @@ fn tell(app: &Console, found: Option<&Divergence>, runs: &[Side<'_>; 2]) {
         return;
     };
     let key = match found.differs {
-        Differs::Goal => text::diff::goal(),
-        Differs::Loop => text::diff::r#loop(),
-        Differs::Decision => text::diff::decision(),
-        Differs::Reply => text::diff::reply(),
-        Differs::Outcome => text::diff::outcome(),
-        Differs::Input => text::diff::input(),
-        Differs::Ending => text::diff::ending(),
-        Differs::OnlyOne => text::diff::only_one(),
+        DifferenceKind::Goal => text::diff::goal(),
+        DifferenceKind::Loop => text::diff::r#loop(),
+        DifferenceKind::Decision => text::diff::decision(),
+        DifferenceKind::Reply => text::diff::reply(),
+        DifferenceKind::Outcome => text::diff::outcome(),
+        DifferenceKind::Input => text::diff::input(),
+        DifferenceKind::Ending => text::diff::ending(),
+        DifferenceKind::OnlyOne => text::diff::only_one(),
     };
     terminal::answer(&app.text(key));
     for (shown, place) in runs {
         let run = shown.row.run.as_str();
         let line = match place {
-            Some(Place { seq, kind, says }) => {
+            Some(DiffPosition { seq, kind, says }) => {
                 let (seq, says) = (seq.to_string(), preview(says));
                 app.text(text::diff::At { id: &run, seq: &seq, kind, says: &says }.text())
             }
@@ -68,7 +68,7 @@ fn tell(app: &Console, found: Option<&Divergence>, runs: &[Side<'_>; 2]) {
 }
 
 /// What became of one of them, on one line.
-fn after(app: &Console, shown: &RunDetails, place: Option<&Place>) -> String {
+fn after(app: &Console, shown: &RunDetails, place: Option<&DiffPosition>) -> String {
     let tools = one_line(&tools(shown, place).join(", "));
     let tools = if tools.is_empty() { "–".to_owned() } else { tools };
     format!(
@@ -78,7 +78,7 @@ fn after(app: &Console, shown: &RunDetails, place: Option<&Place>) -> String {
     )
 }
 
-fn tools(shown: &RunDetails, place: Option<&Place>) -> Vec<String> {
+fn tools(shown: &RunDetails, place: Option<&DiffPosition>) -> Vec<String> {
     place.map_or_else(Vec::new, |place| tools_after(&shown.history, place.seq))
 }
 

@@ -7,7 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_app::error::chain;
 use everloop_app::portable::{self, ExportFile, ExportOutput, ExportProblem, ImportProblem};
-use everloop_engine::{Clock, ExportError, ImportError, Parcel, SystemClock};
+use everloop_engine::{Clock, ExportError, ExportedRun, ImportError, SystemClock};
 use everloop_store::portable::RunImport;
 use everloop_store::{Store, StoreError};
 use everloop_text as text;
@@ -113,7 +113,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn tell(app: &Console, args: &Import, parcel: &Parcel, taken: RunImport) {
+fn tell(app: &Console, args: &Import, parcel: &ExportedRun, taken: RunImport) {
     let run = &parcel.run;
     let (word, text) = match taken {
         RunImport::New if parcel.is_over() => ("imported", text::import::new(run)),

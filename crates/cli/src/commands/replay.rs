@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::{backed_plan_lines, clock_time};
 use crate::terminal::{self, marks};
 use everloop_app::runs::history;
-use everloop_engine::{History, Verdict, story};
+use everloop_engine::{History, ReplayVerdict, story};
 use everloop_text::{self as text, Text, TextOf};
 use everloop_types::{Message, one_line, spelled, without_mark};
 use serde_json::json;
@@ -16,7 +16,7 @@ pub(crate) async fn replay(app: &Console, args: &Replay) -> Result<Exit, Failure
     let run = app.find_run(&store, &args.id).await?;
     let history = match (app.checked(history(&store, &run).await), args.verify) {
         (Err(failure), true) if failure.exit == Exit::Data => {
-            let verdict = Verdict::Cannot { reason: failure.words };
+            let verdict = ReplayVerdict::Cannot { reason: failure.words };
             return Ok(print_verdict(app, args, &verdict));
         }
         (history, _) => history?,
@@ -32,7 +32,7 @@ pub(crate) async fn replay(app: &Console, args: &Replay) -> Result<Exit, Failure
 
 /// The story, for `replay` and for the tour.
 pub(crate) fn tell(app: &Console, history: &History, args: &Replay) -> Exit {
-    for line in story::tell(history) {
+    for line in story::story_of(history) {
         let words = everloop_text::render(&line.words, app.lang);
         if args.json {
             let event = json!({"seq": line.seq, "ts": line.at, "text": words});
@@ -101,24 +101,24 @@ fn role(message: &Message) -> Text {
 }
 
 /// The verdict, and always what was not checked.
-fn print_verdict(app: &Console, args: &Replay, verdict: &Verdict) -> Exit {
+fn print_verdict(app: &Console, args: &Replay, verdict: &ReplayVerdict) -> Exit {
     let (name, exit) = match verdict {
-        Verdict::Verified { .. } => ("verified", Exit::Done),
-        Verdict::Diverged { .. } => ("diverged", Exit::Failed),
-        Verdict::OutcomeDiffers { .. } => ("outcome_differs", Exit::Failed),
-        Verdict::Cannot { .. } => ("cannot", Exit::Failed),
+        ReplayVerdict::Verified { .. } => ("verified", Exit::Done),
+        ReplayVerdict::Diverged { .. } => ("diverged", Exit::Failed),
+        ReplayVerdict::OutcomeDiffers { .. } => ("outcome_differs", Exit::Failed),
+        ReplayVerdict::Cannot { .. } => ("cannot", Exit::Failed),
     };
     if args.json {
         let not_checked = app.text(text::verify::not_checked());
         let (at, expected, found, reason) = match verdict {
-            Verdict::Verified { .. } => (None, None, None, None),
-            Verdict::Diverged { at, expected, found } => {
+            ReplayVerdict::Verified { .. } => (None, None, None, None),
+            ReplayVerdict::Diverged { at, expected, found } => {
                 (Some(at), Some(expected), Some(found), None)
             }
-            Verdict::OutcomeDiffers { expected, found } => {
+            ReplayVerdict::OutcomeDiffers { expected, found } => {
                 (None, Some(expected), Some(found), None)
             }
-            Verdict::Cannot { reason } => (None, None, None, Some(reason)),
+            ReplayVerdict::Cannot { reason } => (None, None, None, Some(reason)),
         };
         let verdict = json!({"verdict": name, "at": at, "expected": expected, "found": found,
                              "reason": reason, "not_checked": not_checked});
@@ -126,15 +126,15 @@ fn print_verdict(app: &Console, args: &Replay, verdict: &Verdict) -> Exit {
         return exit;
     }
     let words = match verdict {
-        Verdict::Verified { decisions } => app.text(text::verify::verified(&decisions)),
-        Verdict::Diverged { at, expected, found } => {
+        ReplayVerdict::Verified { decisions } => app.text(text::verify::verified(&decisions)),
+        ReplayVerdict::Diverged { at, expected, found } => {
             let at = at.to_string();
             app.text(text::verify::Diverged { at: &at, expected: &expected, found: &found }.text())
         }
-        Verdict::OutcomeDiffers { expected, found } => {
+        ReplayVerdict::OutcomeDiffers { expected, found } => {
             app.text(text::verify::outcome_differs(&expected, &found))
         }
-        Verdict::Cannot { reason } => app.text(text::verify::cannot(&reason)),
+        ReplayVerdict::Cannot { reason } => app.text(text::verify::cannot(&reason)),
     };
     terminal::answer(&words);
     terminal::answer(&app.text(text::verify::not_checked()));

@@ -15,8 +15,8 @@ use everloop_app::canceling::{self, CancelOutcome};
 use everloop_app::run_json;
 use everloop_app::runs::{RunDetails, front, history, question_text};
 use everloop_app::trouble::ModelTrouble;
-use everloop_engine::{Asked, Projector};
-use everloop_store::{OutboxCount, RunFilter, RunRow, Sent, Store};
+use everloop_engine::{Projector, QuestionAnswer};
+use everloop_store::{InboxSendResult, OutboxCount, RunFilter, RunRow, Store};
 use everloop_text::{self as text, TextOf};
 use everloop_types::journal::WaitingOn;
 use everloop_types::{RunId, Status, one_line, spelled};
@@ -266,10 +266,10 @@ async fn resume(
             let words = reply::unclear(app, &question, &text);
             return Err(Failure { exit: Exit::Usage, words });
         };
-        let answer = Asked { question: question.id, text, by: "user".to_owned() };
+        let answer = QuestionAnswer { question: question.id, text, by: "user".to_owned() };
         let sent = engine.answer(&asks, answer).await.map_err(|error| app.store_failure(&error))?;
         match sent {
-            Sent::AlreadySent => app.note(text::run::already_answered()),
+            InboxSendResult::AlreadySent => app.note(text::run::already_answered()),
             _ => app.note_line(&answered(app, &meaning)),
         }
     }

@@ -9,11 +9,11 @@ use crate::failure::{settlement, verdict};
 use crate::show::{call_args, preview, timestamp};
 use crate::terminal;
 use everloop_app::settling::{self, SettleReport};
-use everloop_engine::{OpenUnknown, Settling};
+use everloop_engine::{OpenUnknown, SettleResult};
 use everloop_ports::Probe;
 use everloop_store::Store;
 use everloop_text as text;
-use everloop_types::{RunId, Settled};
+use everloop_types::{RunId, SettledOutcome};
 
 pub(crate) async fn settle(
     app: &Console,
@@ -84,13 +84,13 @@ pub(crate) fn written(
     app: &Console,
     run: &RunId,
     report: &SettleReport,
-    settled: Settled,
-    settling: &Settling,
+    settled: SettledOutcome,
+    settling: &SettleResult,
 ) -> String {
     let verdict = &verdict(app, settled);
     let call = &report.call();
     app.text(match settling {
-        Settling::Answered => text::settle::Answered { call, verdict, id: run }.text(),
+        SettleResult::Answered => text::settle::Answered { call, verdict, id: run }.text(),
         _ => text::settle::written(call, verdict),
     })
 }

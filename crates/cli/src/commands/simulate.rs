@@ -8,7 +8,7 @@ use everloop_agenda::kept::moment;
 use everloop_agenda::kept::simulate::{Crashes, Rehearsal, Rehearsed, STEPS_MAX, rehearse};
 use everloop_agenda::show::{Reader, Table, firing_json};
 use everloop_agenda::time::dates;
-use everloop_store::{FiredAs, Firing};
+use everloop_store::{Firing, FiringOutcome};
 use everloop_text::{self as text, TextOf};
 use everloop_types::UtcMs;
 use serde_json::json;
@@ -84,9 +84,9 @@ fn table(app: &Console, reader: &Reader, firings: &[Firing]) -> String {
     for firing in firings {
         let at = moment(firing.fired_at).to_zoned(reader.now.time_zone().clone());
         let state = match firing.state {
-            FiredAs::Fired => text::simulate::fired(),
-            FiredAs::Late => text::simulate::late(),
-            FiredAs::Missed => text::simulate::missed(),
+            FiringOutcome::Fired => text::simulate::fired(),
+            FiringOutcome::Late => text::simulate::late(),
+            FiringOutcome::Missed => text::simulate::missed(),
         };
         table.row(vec![
             at.strftime("%Y-%m-%d %H:%M").to_string(),

@@ -7,7 +7,7 @@ use crate::signals::Signals;
 use everloop_agenda::kept::reminders;
 use everloop_app::error::chain;
 use everloop_app::{delivery, log, upkeep};
-use everloop_engine::{Driven, Engine, Membership, Report};
+use everloop_engine::{DriveEnd, Engine, Membership, WorkerReport};
 use everloop_store::{ClaimLockError, Orphan, StoreError};
 use everloop_text as text;
 use everloop_types::Status;
@@ -38,7 +38,7 @@ pub(crate) async fn worker(app: &Console, args: &args::Worker) -> Result<Exit, F
     }
     let (keeping, keeper) = (policy.clone(), engine.clone());
     tokio::spawn(async move { keeping.keep(keeper).await });
-    tokio::spawn(engine.clone().deliver_mail());
+    tokio::spawn(engine.clone().poll_inboxes());
     let reminding =
         reminders::keep_reminding(engine.store().clone(), app.customs(), engine.shared_clock());
     tokio::spawn(reminding);
@@ -91,26 +91,26 @@ fn tell_of_orphan(app: &Console, orphan: &Orphan) {
     app.note(key(&orphan.run, &goal));
 }
 
-fn tell(app: &Console, report: Report) {
+fn tell(app: &Console, report: WorkerReport) {
     match report {
-        Report::Claimed(run) => app.note(text::worker::claimed(&run)),
-        Report::Driven(run, Driven::Finished(status)) => {
+        WorkerReport::Claimed(run) => app.note(text::worker::claimed(&run)),
+        WorkerReport::Driven(run, DriveEnd::Finished(status)) => {
             app.note(text::worker::finished(&run, &status));
         }
-        Report::Driven(run, Driven::Released) => {
+        WorkerReport::Driven(run, DriveEnd::Released) => {
             app.note(text::worker::released(&run));
         }
-        Report::PutAside(run) => {
+        WorkerReport::PutAside(run) => {
             app.note(text::worker::put_aside(&run, &""));
         }
-        Report::TookUp(orphan) => tell_of_orphan(app, &orphan),
-        Report::Driven(run, Driven::Parked(_)) => {
+        WorkerReport::TookUp(orphan) => tell_of_orphan(app, &orphan),
+        WorkerReport::Driven(run, DriveEnd::Parked(_)) => {
             app.note(text::worker::parked(&run));
         }
-        Report::Failed(run, error) => {
+        WorkerReport::Failed(run, error) => {
             let detail = chain(&error);
             app.note(text::worker::failed(&run, &detail));
         }
-        Report::Stalled(run) => app.note(text::worker::stalled(&run)),
+        WorkerReport::Stalled(run) => app.note(text::worker::stalled(&run)),
     }
 }

@@ -1,7 +1,7 @@
 //! Version, help, doctor, and a key that is never shown.
 
 use crate::support::{Home, calls, says};
-use everloop_models::Scripted;
+use everloop_models::ScriptedReply;
 use everloop_models::testing::FakeServer;
 use serde_json::json;
 use std::path::Path;
@@ -61,8 +61,8 @@ fn doctor_looks_and_changes_nothing() {
 #[test]
 fn a_key_is_sent_to_the_model_and_shown_nowhere() {
     let server = FakeServer::openai(vec![
-        Scripted::calls("shell", json!({"command": "env; echo $OPENAI_API_KEY"})),
-        Scripted::says("done"),
+        ScriptedReply::calls("shell", json!({"command": "env; echo $OPENAI_API_KEY"})),
+        ScriptedReply::says("done"),
     ]);
     let home = Home::new().endpoint(&server.url()).with("OPENAI_API_KEY", SECRET);
     let mut said = Vec::new();

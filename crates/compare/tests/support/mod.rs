@@ -3,8 +3,8 @@
 #![allow(dead_code, reason = "each test uses a part")]
 
 use everloop_compare::{Cell, Connected, Contest, Host, Results, Task, task};
-use everloop_engine::Rules;
-use everloop_models::{Scripted, ScriptedModel};
+use everloop_engine::EngineRules;
+use everloop_models::{ScriptedModel, ScriptedReply};
 use everloop_types::{
     Frame, Limits, ModelChoice, ModelError, ModelErrorKind, StepLimits, ToolSpec, UtcMs,
 };
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) struct TestHost(pub(crate) Vec<Scripted>);
+pub(crate) struct TestHost(pub(crate) Vec<ScriptedReply>);
 
 impl Host for TestHost {
     fn frame(&self, name: &str, _goal: &str, workspace: &Path, tools: Vec<ToolSpec>) -> Frame {
@@ -46,8 +46,8 @@ impl Host for TestHost {
         None
     }
 
-    fn rules(&self) -> Rules {
-        Rules::default()
+    fn rules(&self) -> EngineRules {
+        EngineRules::default()
     }
 }
 
@@ -80,18 +80,18 @@ pub(crate) fn contest(loops: &[&str], models: &[&str], tasks: Vec<Task>) -> Cont
     }
 }
 
-pub(crate) async fn run(contest: Contest, replies: Vec<Scripted>) -> Results {
+pub(crate) async fn run(contest: Contest, replies: Vec<ScriptedReply>) -> Results {
     contest.run(Arc::new(TestHost(replies)), CancellationToken::new(), |_| {}).await
 }
 
-pub(crate) async fn play(task: Task, loop_name: &str, replies: Vec<Scripted>) -> Cell {
+pub(crate) async fn play(task: Task, loop_name: &str, replies: Vec<ScriptedReply>) -> Cell {
     play_within(task, loop_name, replies, 60_000).await
 }
 
 pub(crate) async fn play_within(
     task: Task,
     loop_name: &str,
-    replies: Vec<Scripted>,
+    replies: Vec<ScriptedReply>,
     timeout_ms: u64,
 ) -> Cell {
     let contest = contest(&[loop_name], &["scripted"], vec![task]);
@@ -102,6 +102,6 @@ pub(crate) async fn play_within(
 /// Each writes the greeting.
 pub(crate) async fn with_models(models: &[&str], tasks: Vec<Task>) -> Results {
     let args = serde_json::json!({"path": "greeting.txt", "content": "Good morning"});
-    let replies = vec![Scripted::calls("write_file", args), Scripted::says("ok")];
+    let replies = vec![ScriptedReply::calls("write_file", args), ScriptedReply::says("ok")];
     run(contest(&["react"], models, tasks), replies).await
 }

@@ -3,7 +3,7 @@
 use super::{DriveError, Driver};
 use crate::{Auditor, Summary, Update};
 use everloop_store::{Commit, NextStatus, Position, StoreError};
-use everloop_types::journal::{Entry, Kind, SnapshotTaken};
+use everloop_types::journal::{Entry, EntryKind, SnapshotTaken};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{RunId, Status, digest_bytes};
 
@@ -30,14 +30,14 @@ impl Driver<'_> {
         self.audit(&entries);
         let run = &self.claim.run;
         for entry in entries {
-            self.engine.watchers.tell(|| Update::Entry(run.clone(), Box::new(entry)));
+            self.engine.watchers.send(|| Update::Entry(run.clone(), Box::new(entry)));
         }
         self.remember();
         Ok(())
     }
 
-    /// Takes in what the journal has, so that the outcome of a call that was planned before is told
-    /// with its arguments. What was told then is not told again.
+    /// Reads the journal, so that the outcome of a call that was planned earlier is logged with its
+    /// arguments. What was logged earlier is not logged again.
     pub(super) async fn open_audit(&mut self) -> Result<(), DriveError> {
         if self.engine.environment.audit_log().is_none() {
             return Ok(());
@@ -57,7 +57,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Tells the calls that ended with these entries, which are durable.
+    /// Logs the calls that ended with these durable entries.
     fn audit(&mut self, entries: &[Entry]) {
         let (Some(log), Some(audit)) = (self.engine.environment.audit_log(), &mut self.kept.audit)
         else {
@@ -69,8 +69,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Hands on a summary once it is durable. Nothing else happens in between, so after a crash
-    /// only the newest one can be missing.
+    /// Passes a summary on once it is durable. Nothing happens in between, so after a crash only the
+    /// newest one can be missing.
     pub(super) fn remember(&mut self) {
         let Some((number, text)) = self.run.summary().filter(|(n, _)| *n > self.kept.summary)
         else {
@@ -83,7 +83,7 @@ impl Driver<'_> {
         self.kept.summary = number;
     }
 
-    /// A commit whose fate is unknown is read back before anything else happens (W3).
+    /// A commit with an unknown result is read back before anything else happens (W3).
     pub(super) async fn append(&mut self, commit: &Commit) -> Result<Vec<Entry>, DriveError> {
         let run = self.claim.run.clone();
         let expected = self.claim.next_seq + commit.drafts.len() as i64;
@@ -102,7 +102,7 @@ impl Driver<'_> {
                 Some(place) if place.epoch != self.claim.epoch => {
                     return Err(DriveError::LeaseLost(run));
                 }
-                Some(place) if place.next_seq == expected && took_place(commit, &place) => {
+                Some(place) if place.next_seq == expected && was_applied(commit, &place) => {
                     self.claim.next_seq = expected;
                     let from = expected - commit.drafts.len() as i64 - 1;
                     let entries =
@@ -117,7 +117,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Nothing may be done after a failed commit before the run's place is known.
+    /// After a failed commit nothing may happen before the run's position is known.
     async fn confirmed_position(&self, run: &RunId) -> Result<Option<Position>, DriveError> {
         let mut tries = 0;
         loop {
@@ -142,7 +142,7 @@ impl Driver<'_> {
         }
         let state_hash = digest_bytes(self.run.state().as_bytes());
         self.pending.drafts = std::mem::take(&mut commit.drafts);
-        self.note(None, Kind::SnapshotTaken(SnapshotTaken { state_hash }));
+        self.note(None, EntryKind::SnapshotTaken(SnapshotTaken { state_hash }));
         commit.drafts = std::mem::take(&mut self.pending.drafts);
         let state = self.run.state();
         commit.snapshot = Some((digest_bytes(state.as_bytes()), state));
@@ -150,8 +150,9 @@ impl Driver<'_> {
     }
 }
 
-/// A commit without entries leaves the place as it was; then the status tells.
-fn took_place(commit: &Commit, place: &Position) -> bool {
+/// Whether a commit was applied. One without entries does not move the position; then the status
+/// decides.
+fn was_applied(commit: &Commit, place: &Position) -> bool {
     let still_ours = place.status == Status::Running;
     !commit.drafts.is_empty() || still_ours == (commit.then == NextStatus::GoOn)
 }

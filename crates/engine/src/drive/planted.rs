@@ -1,4 +1,4 @@
-//! The bugs that the sweeps must find, at the places of the drive where they are planted.
+//! The planted bugs of the drive, which the sweeps must find.
 //!
 //! Each place has one line. Without the feature `planted` every function here does nothing.
 
@@ -23,8 +23,8 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Whether a cancel is noted and not obeyed.
-    pub(super) fn plant_deafness(&self) -> bool {
+    /// Whether a cancel is noted and ignored.
+    pub(super) fn plant_ignored_cancel(&self) -> bool {
         is_on(Bug::CancelForgotten) && !self.begun_here.is_empty()
     }
 

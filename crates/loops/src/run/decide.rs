@@ -2,22 +2,22 @@
 
 use super::fold::is_hopeless;
 use super::ledger::resource;
-use super::{Closing, Run};
+use super::{FinalAnswerStage, Run};
 use crate::transcript::Keep;
 use crate::{AgentLoop, ReplyForm};
 use everloop_text as text;
 use everloop_types::journal::{EffectPlanned, PlannedModelCall, PlannedToolCall};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
-    Answer, Message, ModelCall, Next, Observation, Offer, Purpose, Reason, Status, TODO_WRITE,
-    TodoList, ToolBatch, ToolCall, ToolChoice, UtcMs, Words, check_args,
+    Answer, Message, ModelCall, Next, Observation, Purpose, Reason, Status, TODO_WRITE, TodoList,
+    ToolBatch, ToolCall, ToolChoice, ToolOffer, UtcMs, Words, check_args,
 };
 
 /// What a run does next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decision {
     /// Perform these effects, in order: one model call, or one or more tool calls.
-    Do(Vec<Planned>),
+    Do(Vec<PlannedEffect>),
     /// End the run.
     Finish {
         /// How.
@@ -31,7 +31,7 @@ pub enum Decision {
 
 /// An effect as it will stand in the journal.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Planned {
+pub struct PlannedEffect {
     /// What is planned.
     pub planned: EffectPlanned,
     /// The outcome, where the call cannot be performed at all, or is known without performing
@@ -43,14 +43,14 @@ impl<L: AgentLoop> Run<L> {
     /// Says what comes next. Asked only when nothing is outstanding.
     #[must_use]
     pub fn decide(&self) -> Decision {
-        if let Closing::Answered(reason, text) = &self.closing {
+        if let FinalAnswerStage::Answered(reason, text) = &self.closing {
             return self.last_words(reason.clone(), text);
         }
         match self.next() {
             // Calls that the model made are always answered: a transcript must pair up.
             Next::CallTools(batch) => self.perform(&batch),
             Next::Finish(answer) if !answer.words.is_empty() => self.end(answer),
-            Next::AskModel(_) if self.closing == Closing::Wanted => self.close(None),
+            Next::AskModel(_) if self.closing == FinalAnswerStage::Wanted => self.close(None),
             next => match (self.stopped(), next) {
                 (Some(reason), _) | (None, Next::GiveUp(reason)) => self.close(Some(reason)),
                 (None, Next::Finish(answer)) => self.close(answer.trouble),
@@ -107,11 +107,17 @@ impl<L: AgentLoop> Run<L> {
     /// Why the closing was begun: recomputed, because it is not part of the planned call.
     pub(super) fn trouble(&self) -> Option<Reason> {
         match &self.closing {
-            Closing::Asked(reason) | Closing::Answered(reason, _) => return reason.clone(),
-            Closing::Wanted | Closing::NotYet => {}
+            FinalAnswerStage::Asked(reason) | FinalAnswerStage::Answered(reason, _) => {
+                return reason.clone();
+            }
+            FinalAnswerStage::Wanted | FinalAnswerStage::NotYet => {}
         }
         match (self.stopped(), self.inner.decide()) {
-            (_, Next::AskModel(_) | Next::CallTools(_)) if self.closing == Closing::Wanted => None,
+            (_, Next::AskModel(_) | Next::CallTools(_))
+                if self.closing == FinalAnswerStage::Wanted =>
+            {
+                None
+            }
             (Some(reason), _) | (None, Next::GiveUp(reason)) => Some(reason),
             (None, Next::Finish(answer)) => answer.trouble,
             (None, Next::AskModel(_) | Next::CallTools(_)) => Some(Reason::ContextFull),
@@ -127,7 +133,7 @@ impl<L: AgentLoop> Run<L> {
         }
         self.ask(ModelCall {
             purpose: Purpose::Close,
-            offer: Offer::None,
+            offer: ToolOffer::None,
             choice: ToolChoice::None,
             output: None,
         })
@@ -170,7 +176,7 @@ impl<L: AgentLoop> Run<L> {
         Decision::Do(effects.collect())
     }
 
-    fn plan_call(&self, call: &ToolCall, over: usize, deadline: Option<UtcMs>) -> Planned {
+    fn plan_call(&self, call: &ToolCall, over: usize, deadline: Option<UtcMs>) -> PlannedEffect {
         let spec = self.frame.tool(&call.tool);
         let handling = spec.map(|spec| spec.handling.clone()).unwrap_or_default();
         let planned = PlannedToolCall::new(call.clone(), &handling, self.place.at, deadline);
@@ -183,7 +189,7 @@ impl<L: AgentLoop> Run<L> {
                 Ok(_) => None,
             },
         };
-        Planned { planned: EffectPlanned::CallTool(planned), refused }
+        PlannedEffect { planned: EffectPlanned::CallTool(planned), refused }
     }
 
     fn too_many(&self) -> Observation {
@@ -221,7 +227,7 @@ impl<L: AgentLoop> Run<L> {
         let messages = transcript.messages().len() + usize::from(instruction.is_some());
         let prompt = transcript.digest_with(instruction.as_ref());
         let planned = EffectPlanned::CallModel(PlannedModelCall { call, messages, prompt });
-        Decision::Do(vec![Planned { planned, refused: None }])
+        Decision::Do(vec![PlannedEffect { planned, refused: None }])
     }
 
     /// What `Run` itself tells the model before a call of its own.
@@ -272,7 +278,7 @@ impl<L: AgentLoop> Run<L> {
         }
         self.ask(ModelCall {
             purpose: Purpose::Compact,
-            offer: Offer::None,
+            offer: ToolOffer::None,
             choice: ToolChoice::None,
             output: None,
         })

@@ -2,13 +2,14 @@
 
 use super::evidence::ListOwner;
 use super::ledger::{CallStage, OpenToolCall};
-use super::{Closing, JournalPlace, Parked, Run};
+use super::{FinalAnswerStage, JournalPlace, Run, RunPause};
 use crate::AgentLoop;
 use crate::contract::plain;
 use crate::truncation::is_not_an_answer;
 use everloop_types::journal::{
-    ApprovalGiven, EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, InboxMessage,
-    Input, Kind, Outcome, PlannedModelCall, PlannedToolCall, RunCreated, Waiting, WaitingOn,
+    ApprovalGiven, EffectFinished, EffectPlanned, EffectStarted, Entry, EntryKind, EpochStarted,
+    InboxMessage, Input, Outcome, PlannedModelCall, PlannedToolCall, RunCreated, Waiting,
+    WaitingOn,
 };
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
@@ -21,9 +22,9 @@ const BETWEEN_MS_MAX: u64 = 1_000;
 
 /// The most that a run can have worked since the entry before this one. Calls are measured by
 /// their caller, on a clock that does not count sleep.
-fn work_ms_max(kind: &Kind) -> u64 {
+fn work_ms_max(kind: &EntryKind) -> u64 {
     match kind {
-        Kind::EffectFinished(finished) => finished.took_ms.saturating_add(BETWEEN_MS_MAX),
+        EntryKind::EffectFinished(finished) => finished.took_ms.saturating_add(BETWEEN_MS_MAX),
         _ => BETWEEN_MS_MAX,
     }
 }
@@ -32,35 +33,37 @@ impl<L: AgentLoop> Run<L> {
     /// Folds one entry. Total: an entry that does not fit changes nothing but the place.
     pub fn apply(&mut self, entry: &Entry) {
         let at = entry.at;
-        if !matches!(entry.kind, Kind::EpochStarted(_)) {
+        if !matches!(entry.kind, EntryKind::EpochStarted(_)) {
             self.guards.tick(at, work_ms_max(&entry.kind));
         }
         match (&entry.kind, &entry.effect) {
-            (Kind::RunCreated(created), _) => self.create(at, created),
-            (Kind::EpochStarted(started), _) => self.begin_epoch(at, started),
-            (Kind::Input(input), _) => self.take_input(at, input),
-            (Kind::EffectPlanned(planned), Some(effect)) => self.plan(effect, planned),
-            (Kind::ApprovalAsked(asked), Some(effect)) => {
+            (EntryKind::RunCreated(created), _) => self.create(at, created),
+            (EntryKind::EpochStarted(started), _) => self.begin_epoch(at, started),
+            (EntryKind::Input(input), _) => self.take_input(at, input),
+            (EntryKind::EffectPlanned(planned), Some(effect)) => self.plan(effect, planned),
+            (EntryKind::ApprovalAsked(asked), Some(effect)) => {
                 if let Some(open) = self.ledger.tool_call_mut(effect) {
                     open.policy_hash.clone_from(&asked.policy_hash);
                 }
             }
-            (Kind::ApprovalGiven(given), Some(effect)) => self.permit(effect, given),
-            (Kind::EffectStarted(started), Some(effect)) => {
+            (EntryKind::ApprovalGiven(given), Some(effect)) => self.permit(effect, given),
+            (EntryKind::EffectStarted(started), Some(effect)) => {
                 self.start(effect, started);
             }
-            (Kind::EffectAttemptFailed(failed), Some(effect)) => {
+            (EntryKind::EffectAttemptFailed(failed), Some(effect)) => {
                 self.guards.counts.wasted_attempts += 1;
                 self.ledger.fail_attempt(effect, failed);
             }
-            (Kind::EffectFinished(finished), Some(effect)) => self.finish(entry, effect, finished),
-            (Kind::Waiting(waiting), _) => {
+            (EntryKind::EffectFinished(finished), Some(effect)) => {
+                self.finish(entry, effect, finished)
+            }
+            (EntryKind::Waiting(waiting), _) => {
                 self.wait(waiting);
             }
-            (Kind::Forked(forked), _) => self.fork(at, forked),
-            (Kind::Spawned(spawned), _) => self.set_parent(spawned),
-            (Kind::Delegated(delegated), Some(effect)) => self.delegate(effect, delegated),
-            (Kind::RunFinished(finished), _) => self.parked = Parked::Ended(finished.status),
+            (EntryKind::Forked(forked), _) => self.fork(at, forked),
+            (EntryKind::Spawned(spawned), _) => self.set_parent(spawned),
+            (EntryKind::Delegated(delegated), Some(effect)) => self.delegate(effect, delegated),
+            (EntryKind::RunFinished(finished), _) => self.parked = RunPause::Ended(finished.status),
             _ => {}
         }
         self.place = JournalPlace { seq: entry.seq, at };
@@ -75,18 +78,18 @@ impl<L: AgentLoop> Run<L> {
 
     /// The worker before is gone: its open calls are lost, unless they had acted.
     fn begin_epoch(&mut self, at: UtcMs, _: &EpochStarted) {
-        let cut_short = !matches!(self.parked, Parked::Waiting(_));
+        let cut_short = !matches!(self.parked, RunPause::Waiting(_));
         if cut_short {
             let lost = u32::from(self.ledger.model_call().is_some());
             self.guards.counts.wasted_attempts += lost;
             self.guards.counts.model_calls += planted::if_on(Bug::BudgetCountedTwice, lost);
         }
-        self.parked = Parked::No;
+        self.parked = RunPause::No;
         self.guards.begin_work(at);
     }
 
     fn take_input(&mut self, at: UtcMs, input: &Input) {
-        match &input.letter {
+        match &input.message {
             InboxMessage::Steer { text } => self.held.push(Notice::Steered { text: text.clone() }),
             InboxMessage::AnswerNow => self.held.push(Notice::AnswerNow),
             InboxMessage::Switch(switch) => return self.wish_to_switch(switch),
@@ -103,7 +106,7 @@ impl<L: AgentLoop> Run<L> {
         match planned {
             EffectPlanned::CallModel(PlannedModelCall { call, .. }) => {
                 if call.purpose == Purpose::Close {
-                    self.closing = Closing::Asked(self.trouble());
+                    self.closing = FinalAnswerStage::Asked(self.trouble());
                 }
                 self.guards.counts.model_calls += 1;
                 if let Some(message) = self.instruction(call.purpose) {
@@ -126,7 +129,7 @@ impl<L: AgentLoop> Run<L> {
                 open.stage = CallStage::Asked(question.clone());
             }
         }
-        self.parked = Parked::Waiting(waiting.clone());
+        self.parked = RunPause::Waiting(waiting.clone());
         self.guards.stop_work();
     }
 
@@ -232,8 +235,8 @@ impl<L: AgentLoop> Run<L> {
         if purpose == Purpose::Close {
             // Without a reason of its own it was the user who wanted the answer, and still does.
             self.closing = match self.trouble() {
-                Some(_) => Closing::NotYet,
-                None => Closing::Wanted,
+                Some(_) => FinalAnswerStage::NotYet,
+                None => FinalAnswerStage::Wanted,
             };
         }
     }
@@ -264,7 +267,7 @@ impl<L: AgentLoop> Run<L> {
             Purpose::Compact => self.compact(at, &reply.text),
             Purpose::Close => {
                 let trouble = self.trouble();
-                self.closing = Closing::Answered(trouble, plain(&reply.text));
+                self.closing = FinalAnswerStage::Answered(trouble, plain(&reply.text));
             }
             Purpose::Plan | Purpose::Think | Purpose::Replan => {
                 let most = self.frame.limits.context.calls_per_reply;
@@ -279,7 +282,7 @@ impl<L: AgentLoop> Run<L> {
             // A run that has no words of its model did not end well, whatever began the closing.
             Purpose::Close => {
                 let trouble = self.trouble().unwrap_or(Reason::Model(error));
-                self.closing = Closing::Answered(Some(trouble), String::new());
+                self.closing = FinalAnswerStage::Answered(Some(trouble), String::new());
             }
             Purpose::Compact => self.guards.context.not_compacted(),
             Purpose::Plan | Purpose::Think | Purpose::Replan => {
@@ -332,8 +335,8 @@ impl<L: AgentLoop> Run<L> {
             return;
         }
         for notice in std::mem::take(&mut self.held) {
-            if notice == Notice::AnswerNow && self.closing == Closing::NotYet {
-                self.closing = Closing::Wanted;
+            if notice == Notice::AnswerNow && self.closing == FinalAnswerStage::NotYet {
+                self.closing = FinalAnswerStage::Wanted;
             }
             if let Some(text) = told(&notice) {
                 self.inner.transcript_mut().push(Message::user(text));

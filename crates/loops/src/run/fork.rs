@@ -1,7 +1,7 @@
 //! A fork: what was folded so far is another run's past; from here on limits count anew.
 
 use super::family::Family;
-use super::{Closing, Parked, Run};
+use super::{FinalAnswerStage, Run, RunPause};
 use crate::AgentLoop;
 use everloop_types::journal::Forked;
 use everloop_types::{Event, Message, Notice, Purpose, UtcMs};
@@ -36,8 +36,8 @@ impl<L: AgentLoop> Run<L> {
             self.inner.transcript_mut().retract();
         }
         self.held.retain(|notice| *notice != Notice::AnswerNow);
-        self.closing = Closing::NotYet;
-        self.parked = Parked::No;
+        self.closing = FinalAnswerStage::NotYet;
+        self.parked = RunPause::No;
         self.ledger.switch = None;
         // What a person opened they opened for the other run.
         self.ledger.holding.released.clear();

@@ -76,7 +76,7 @@ pub enum CallStage {
 
 /// An effect whose outcome is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unknown {
+pub struct UnknownEffect {
     /// Its name.
     pub effect: EffectId,
     /// The call.
@@ -88,7 +88,7 @@ pub struct Unknown {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Ledger {
     open: OpenCalls,
-    pub(super) unknowns: Vec<Unknown>,
+    pub(super) unknowns: Vec<UnknownEffect>,
     /// Outcomes of the present batch in plan order, until the last one is there.
     pub(super) seen: Vec<(EffectId, ToolCall, Observation)>,
     ids: BTreeSet<CallId>,
@@ -227,10 +227,10 @@ impl OpenToolCall {
     }
 
     /// The effect as it is if nobody ever learns how it ended.
-    pub(super) fn as_unknown(&self, frame: &Frame) -> Unknown {
+    pub(super) fn as_unknown(&self, frame: &Frame) -> UnknownEffect {
         let call = self.planned.call.clone();
         let resource = resource(&call, frame.tool(&call.tool));
-        Unknown { effect: self.effect.clone(), call, resource }
+        UnknownEffect { effect: self.effect.clone(), call, resource }
     }
 }
 

@@ -7,7 +7,7 @@ mod versions;
 
 use crate::support::{Point, Scenario, fold, relay, write_line};
 use everloop_loops::{AnyRun, LOOPS, golden_entry};
-use everloop_types::journal::{Entry, Kind};
+use everloop_types::journal::{Entry, EntryKind};
 use everloop_types::{CallId, Ending, Frame, Message, ModelErrorKind, ToolCall, digest_bytes};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -273,7 +273,7 @@ fn every_loop_and_every_kind_of_entry_has_a_golden_journal() {
         let (journal, ..) = read(&name);
         for entry in &journal {
             kinds.insert(entry.kind.name());
-            if let Kind::RunCreated(created) = &entry.kind {
+            if let EntryKind::RunCreated(created) = &entry.kind {
                 loops.insert(created.loop_name.clone());
             }
         }

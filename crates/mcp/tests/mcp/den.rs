@@ -1,7 +1,7 @@
 //! A server of the settings in a folder that vanishes with the test.
 
 use everloop_mcp::{Given, Listing, ServerSetting, Servers, Standing, Way};
-use everloop_ports::{AnyTool, BY_OTHERS, CallContext, CallPolicy, Done, Registry};
+use everloop_ports::{AnyTool, BY_OTHERS, CallContext, CallPolicy, Registry, ToolReturn};
 use everloop_types::{Ending, Frame, Observation, ToolSpec};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -120,11 +120,11 @@ impl Den {
         Arc::clone(registry.get(&spec.name).unwrap())
     }
 
-    pub(crate) async fn call(&self, name: &str, args: Value) -> Done {
+    pub(crate) async fn call(&self, name: &str, args: Value) -> ToolReturn {
         self.tool(name).call(&args.to_string(), &CallContext::new("key")).await
     }
 
-    pub(crate) async fn act(&self) -> Done {
+    pub(crate) async fn act(&self) -> ToolReturn {
         self.call("act", json!({"text": "done"})).await
     }
 
@@ -135,9 +135,9 @@ impl Den {
 }
 
 /// What a call came back with, without the line that stands over every word of a server.
-pub(crate) fn seen(done: Done) -> Observation {
+pub(crate) fn seen(done: ToolReturn) -> Observation {
     match done {
-        Done::Seen(seen) => {
+        ToolReturn::Seen(seen) => {
             let words = seen.text.strip_prefix(BY_OTHERS).map(str::trim_start);
             assert!(words.is_some() || seen.ending != Ending::Ok, "{}", seen.text);
             let text = words.unwrap_or(&seen.text).to_owned();
@@ -147,9 +147,9 @@ pub(crate) fn seen(done: Done) -> Observation {
     }
 }
 
-pub(crate) fn lost(done: Done) -> String {
+pub(crate) fn lost(done: ToolReturn) -> String {
     match done {
-        Done::Lost(why) => why,
+        ToolReturn::Lost(why) => why,
         other => panic!("{other:?}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::den::{Den, reference};
 use everloop_mcp::{ConnectError, Given, Way};
-use everloop_ports::Done;
+use everloop_ports::ToolReturn;
 use everloop_types::Ending;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ async fn the_reference_server_answers_over_http_and_again_after_it_was_started_a
     assert_eq!(echo.text, "Echo: hello");
     drop(first);
     let nobody = den.call("echo", json!({"message": "x"})).await;
-    assert!(matches!(nobody, Done::Passing(_) | Done::Lost(_)), "{nobody:?}");
+    assert!(matches!(nobody, ToolReturn::Passing(_) | ToolReturn::Lost(_)), "{nobody:?}");
     let second = everything(port).await;
     let echo = den.see("echo", json!({"message": "again"})).await;
     assert_eq!(echo.text, "Echo: again");
@@ -69,7 +69,7 @@ async fn the_reference_server_answers_over_http_and_again_after_it_was_started_a
     let _third = everything(port).await;
     // Its complaint names no request, so the call can only run out of time.
     let unknown = den.call("echo", json!({"message": "x"})).await;
-    assert!(matches!(unknown, Done::Lost(_)), "{unknown:?}");
+    assert!(matches!(unknown, ToolReturn::Lost(_)), "{unknown:?}");
     let echo = den.see("echo", json!({"message": "anew"})).await;
     assert_eq!(echo.text, "Echo: anew");
 }

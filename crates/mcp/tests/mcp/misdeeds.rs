@@ -2,7 +2,7 @@
 
 use super::den::{Den, denial, has_node, lost, seen};
 use everloop_mcp::{ConnectError, ServerSetting, Standing, WhyOut};
-use everloop_ports::{CallContext, Done};
+use everloop_ports::{CallContext, ToolReturn};
 use everloop_types::Ending;
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -242,6 +242,6 @@ async fn a_call_that_was_canceled_before_it_began_is_not_made() {
     let context = CallContext::new("key");
     context.cancel.cancel();
     let done = den.tool("act").call(&json!({"text": "x"}).to_string(), &context).await;
-    assert!(matches!(done, Done::Seen(seen) if seen.ending == Ending::Canceled));
+    assert!(matches!(done, ToolReturn::Seen(seen) if seen.ending == Ending::Canceled));
     assert_eq!(den.acts(), "");
 }

@@ -4,7 +4,7 @@ use super::{Watched, acts_fit_journal, ensure, holds_always, read};
 use crate::stage::tree;
 use everloop_engine::History;
 use everloop_store::Store;
-use everloop_types::journal::{EffectPlanned, Entry, InboxMessage, Input, Kind};
+use everloop_types::journal::{EffectPlanned, Entry, EntryKind, InboxMessage, Input};
 use everloop_types::{RunId, Status};
 use std::collections::BTreeSet;
 
@@ -45,7 +45,7 @@ async fn children_are_on_record(store: &Store, parent: &Member) -> Result<(), St
     let there = store.runs().children(&parent.run).await.map_err(|error| error.to_string())?;
     let there: BTreeSet<RunId> = there.into_iter().map(|child| child.run).collect();
     let said = parent.history.entries.iter().filter_map(|entry| match &entry.kind {
-        Kind::Delegated(delegated) => Some(delegated.to.clone()),
+        EntryKind::Delegated(delegated) => Some(delegated.to.clone()),
         _ => None,
     });
     let said: BTreeSet<RunId> = said.collect();
@@ -80,7 +80,7 @@ async fn ends_are_told(store: &Store, member: &Member, all: &[Member]) -> Result
 async fn letters(store: &Store, member: &Member) -> Result<Vec<InboxMessage>, String> {
     let unread = store.inbox().unread(&member.run).await.map_err(|error| error.to_string())?;
     let taken = member.history.entries.iter().filter_map(|entry| match &entry.kind {
-        Kind::Input(Input { letter, .. }) => Some(letter.clone()),
+        EntryKind::Input(Input { message, .. }) => Some(message.clone()),
         _ => None,
     });
     Ok(taken.chain(unread.messages.into_iter().map(|(_, letter)| letter)).collect())
@@ -99,8 +99,9 @@ fn within_one_budget(member: &Member, all: &[Member]) -> Result<(), String> {
         }
         false
     };
-    let planned =
-        |entry: &&Entry| matches!(entry.kind, Kind::EffectPlanned(EffectPlanned::CallModel(_)));
+    let planned = |entry: &&Entry| {
+        matches!(entry.kind, EntryKind::EffectPlanned(EffectPlanned::CallModel(_)))
+    };
     let calls = |one: &Member| one.history.entries.iter().filter(planned).count();
     let calls: usize = all.iter().filter(|one| below(one)).map(calls).sum();
     let within = most == 0 || calls <= most as usize + 1;
@@ -109,7 +110,7 @@ fn within_one_budget(member: &Member, all: &[Member]) -> Result<(), String> {
 
 fn parent_of(member: &Member) -> Option<&RunId> {
     member.history.entries.iter().find_map(|entry| match &entry.kind {
-        Kind::Spawned(spawned) => Some(&spawned.by.run),
+        EntryKind::Spawned(spawned) => Some(&spawned.by.run),
         _ => None,
     })
 }

@@ -3,7 +3,7 @@
 use super::Scenario;
 use everloop_loops::replies::SampleTask;
 use everloop_loops::{LOOPS, LoopSpec};
-use everloop_models::Scripted;
+use everloop_models::ScriptedReply;
 use everloop_types::{Reply, ToolCall};
 use serde_json::{Value, json};
 
@@ -33,10 +33,10 @@ pub(crate) fn worked(
     Scenario::new(name, loop_name, script)
 }
 
-fn scripted(reply: Reply) -> Scripted {
+fn scripted(reply: Reply) -> ScriptedReply {
     let args = |call: &ToolCall| serde_json::from_str(&call.args).unwrap_or_default();
-    let add = |said: Scripted, call: &ToolCall| said.and_calls(call.tool.clone(), args(call));
-    reply.calls.iter().fold(Scripted::says(reply.text), add)
+    let add = |said: ScriptedReply, call: &ToolCall| said.and_calls(call.tool.clone(), args(call));
+    reply.calls.iter().fold(ScriptedReply::says(reply.text), add)
 }
 
 /// The loop that takes over from another one in the sweeps: the next, so that each has its turn.

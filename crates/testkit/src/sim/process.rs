@@ -6,7 +6,7 @@ use super::{Cast, LEASE};
 use crate::points::Gate;
 use crate::stage::PointModel;
 use crate::world::registry;
-use everloop_engine::{Engine, Environment, Identity, Report, Worker};
+use everloop_engine::{Engine, Environment, Worker, WorkerIdentity, WorkerReport};
 use everloop_ports::{Model, Registry};
 use everloop_store::Store;
 use everloop_types::{Frame, ModelChoice, ModelError, WorkerId};
@@ -31,7 +31,8 @@ impl Living {
         let store = Store::with_db(Arc::new(db));
         cast.stores.lock().unwrap_or_else(PoisonError::into_inner).push(store.clone());
         let means = Arc::new(Hands::new(cast, &body));
-        let identity = Identity { worker: WorkerId::new(name), build: "simulated".to_owned() };
+        let identity =
+            WorkerIdentity { worker: WorkerId::new(name), build: "simulated".to_owned() };
         let engine = Engine::new(store, means, clock.clone(), identity, cast.rules());
         cast.story.tell(|| format!("{}: starts", body.name));
         let task = tokio::spawn(live(engine.clone(), body.clone(), cast.cluster));
@@ -64,7 +65,7 @@ async fn live(engine: Arc<Engine>, body: Arc<Body>, cluster: bool) {
     if cluster {
         worker = worker.reaping(LEASE);
     }
-    let report = |report: Report| body.story.tell(|| format!("{}: {report:?}", body.name));
+    let report = |report: WorkerReport| body.story.tell(|| format!("{}: {report:?}", body.name));
     tokio::select! {
         biased;
         worked = worker.work(report) => {
@@ -75,7 +76,7 @@ async fn live(engine: Arc<Engine>, body: Arc<Body>, cluster: bool) {
             }
         }
         () = engine.clone().keep_lease(LEASE), if cluster => {}
-        () = engine.clone().deliver_mail() => {}
+        () = engine.clone().poll_inboxes() => {}
     }
 }
 

@@ -11,7 +11,7 @@ use crate::scenario::{Scenario, heir_of};
 use crate::stage::{Stage, Went, in_words};
 use everloop_engine::History;
 use everloop_loops::Decision;
-use everloop_types::journal::{Kind, Outcome};
+use everloop_types::journal::{EntryKind, Outcome};
 use everloop_types::{Frame, Limits, RunId, Status};
 
 /// A wish that a process was sent when it stood at its point.
@@ -58,8 +58,8 @@ pub async fn sweep_switches(scenario: &Scenario) -> Result<Swept, String> {
 async fn answered(stage: &Stage) -> bool {
     let history = History::read(&stage.store, &stage.run).await.expect("readable");
     let history = history.expect("exists");
-    let replied = |kind: &Kind| match kind {
-        Kind::EffectFinished(finished) => matches!(finished.outcome, Outcome::Replied(_)),
+    let replied = |kind: &EntryKind| match kind {
+        EntryKind::EffectFinished(finished) => matches!(finished.outcome, Outcome::Replied(_)),
         _ => false,
     };
     history.entries.iter().filter(|entry| replied(&entry.kind)).any(|entry| {

@@ -7,7 +7,7 @@ use everloop_store::{Claim, Commit, NewRun, Store, StoreError, StoreLimit};
 use everloop_testkit::{
     Company, Database, Generation, Scenario, Stage, check, check_midway, ended, scenarios,
 };
-use everloop_types::journal::{Draft, EpochStarted, InboxMessage, Kind, RunCreated};
+use everloop_types::journal::{EntryDraft, EntryKind, EpochStarted, InboxMessage, RunCreated};
 use everloop_types::{ConversationId, Frame, Goal, RunId, WorkerId, digest_json};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
@@ -121,7 +121,7 @@ async fn row_04_a_process_that_is_killed_in_the_middle_of_a_write_loses_nothing(
 
 fn entries(many: usize, build: &str) -> Commit {
     let started = EpochStarted { worker: WorkerId::new("w"), build: build.to_owned() };
-    let draft = Draft { at: 1, effect: None, kind: Kind::EpochStarted(started) };
+    let draft = EntryDraft { at: 1, effect: None, kind: EntryKind::EpochStarted(started) };
     Commit::new(vec![draft; many], 1)
 }
 

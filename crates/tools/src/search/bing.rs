@@ -7,7 +7,7 @@ use super::html::{Element, Page};
 use super::{Hit, SearchError, SearchProvider, first};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use everloop_ports::Boxed;
+use everloop_ports::BoxFuture;
 use reqwest::Url;
 
 pub(super) const USUAL: &str = "https://www.bing.com";
@@ -30,7 +30,7 @@ impl SearchProvider for Bing {
         &'a self,
         query: &'a str,
         top_k: usize,
-    ) -> Boxed<'a, Result<Vec<Hit>, SearchError>> {
+    ) -> BoxFuture<'a, Result<Vec<Hit>, SearchError>> {
         Box::pin(async move { read(self.0.page("/search", &[("q", query)]).await?, top_k) })
     }
 }

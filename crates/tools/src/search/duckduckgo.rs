@@ -5,7 +5,7 @@
 use super::fetch::{Fetch, Fetched};
 use super::html::{Element, Page};
 use super::{Hit, SearchError, SearchProvider, first};
-use everloop_ports::Boxed;
+use everloop_ports::BoxFuture;
 use reqwest::Url;
 
 pub(super) const USUAL: &str = "https://html.duckduckgo.com";
@@ -28,7 +28,7 @@ impl SearchProvider for DuckDuckGo {
         &'a self,
         query: &'a str,
         top_k: usize,
-    ) -> Boxed<'a, Result<Vec<Hit>, SearchError>> {
+    ) -> BoxFuture<'a, Result<Vec<Hit>, SearchError>> {
         Box::pin(async move { read(self.0.page("/html/", &[("q", query)]).await?, top_k) })
     }
 }

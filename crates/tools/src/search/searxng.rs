@@ -5,7 +5,7 @@ use super::fetch::{Fetch, Fetched};
 use super::html::Page;
 use super::text::plain;
 use super::{Hit, SearchError, SearchProvider, first};
-use everloop_ports::Boxed;
+use everloop_ports::BoxFuture;
 use reqwest::Url;
 use serde::Deserialize;
 
@@ -34,7 +34,7 @@ impl SearchProvider for Searxng {
         &'a self,
         query: &'a str,
         top_k: usize,
-    ) -> Boxed<'a, Result<Vec<Hit>, SearchError>> {
+    ) -> BoxFuture<'a, Result<Vec<Hit>, SearchError>> {
         Box::pin(async move {
             read(self.0.page("/search", &[("q", query), ("format", "json")]).await?, top_k)
         })

@@ -5,7 +5,7 @@
 use crate::rows::NAMES;
 use crate::server::Reply;
 use crate::support::{Place, context};
-use everloop_ports::{Boxed, Done};
+use everloop_ports::{BoxFuture, ToolReturn};
 use everloop_tools::{Host, Http, Names, Resolve, Setting, WebSetting};
 use everloop_types::Observation;
 use serde_json::json;
@@ -22,7 +22,7 @@ pub(crate) struct Table {
 }
 
 impl Resolve for Table {
-    fn resolve<'a>(&'a self, name: &'a str) -> Boxed<'a, io::Result<Vec<IpAddr>>> {
+    fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         let turns = name == "turns.example";
         let turn = self.next.lock().unwrap().pop().filter(|_| turns);
@@ -48,7 +48,7 @@ pub(crate) fn web(names: &Arc<Table>, near: &[String]) -> Place {
 
 pub(crate) async fn fetched(place: &Place, url: &str) -> Observation {
     match place.tool("fetch_web").call(&json!({ "url": url }).to_string(), &context()).await {
-        Done::Seen(seen) => seen,
+        ToolReturn::Seen(seen) => seen,
         other => panic!("{url}: {other:?}"),
     }
 }

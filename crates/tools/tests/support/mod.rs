@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use everloop_ports::{AnyTool, CallContext, Done, Intent, Probe, Registry};
+use everloop_ports::{AnyTool, CallContext, Intent, Probe, Registry, ToolReturn};
 use everloop_tools::{Sandbox, Setting, builtin_tools};
 use everloop_types::{Ending, Observation};
 use serde_json::{Value, json};
@@ -107,9 +107,9 @@ impl Place {
         context: &CallContext,
     ) -> Observation {
         match self.tool(name).call(&args.to_string(), context).await {
-            Done::Seen(seen) => seen,
+            ToolReturn::Seen(seen) => seen,
             // As if no attempt were left.
-            Done::Passing(failed) => failed.seen,
+            ToolReturn::Passing(failed) => failed.seen,
             other => panic!("{other:?}"),
         }
     }

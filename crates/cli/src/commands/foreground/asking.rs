@@ -11,7 +11,7 @@ use everloop_app::answers::{AnswerReading, read_answer};
 use everloop_app::router::OpenQuestion;
 use everloop_app::runs;
 use everloop_app::slash;
-use everloop_engine::Asked;
+use everloop_engine::QuestionAnswer;
 use everloop_text as text;
 use everloop_types::{Question, QuestionKind, RunId};
 
@@ -72,7 +72,7 @@ impl Foreground<'_> {
                 }
             }
         };
-        let answer = Asked { question: question.id.clone(), text, by: "user".to_owned() };
+        let answer = QuestionAnswer { question: question.id.clone(), text, by: "user".to_owned() };
         let sent = self.engine.answer(run, answer).await;
         sent.map_err(|error| app.store_failure(&error))?;
         app.note_line(&said);

@@ -1,11 +1,12 @@
-//! When a provider wants to be asked again.
+//! The `Retry-After` header.
 
-use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
+use http::header::{DATE, HeaderMap, RETRY_AFTER};
 use std::time::SystemTime;
 
 /// Milliseconds to wait, from `retry-after-ms`, or `retry-after` in seconds or as a date. A date is
-/// measured against the server's own clock where it says what that shows.
-pub(super) fn retry_after_ms(headers: &HeaderMap) -> Option<u64> {
+/// compared with the server's own `date` if it sends one.
+#[must_use]
+pub fn retry_after_ms(headers: &HeaderMap) -> Option<u64> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     if let Some(ms) = text("retry-after-ms").and_then(|ms| ms.parse::<f64>().ok()) {
         return whole_ms(ms);
@@ -31,7 +32,7 @@ mod tests {
 
     fn after(pairs: &[(&'static str, &str)]) -> Option<u64> {
         let pairs = pairs.iter().map(|(name, value)| {
-            (reqwest::header::HeaderName::from_static(name), value.parse().unwrap())
+            (http::header::HeaderName::from_static(name), value.parse().unwrap())
         });
         retry_after_ms(&pairs.collect())
     }

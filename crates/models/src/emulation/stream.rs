@@ -1,4 +1,4 @@
-//! A reply in text on its way to watchers: the answer as text, a call as a call.
+//! A streamed reply in text, for watchers: the answer as text, a call as a call.
 //!
 //! ```text
 //!   {"tool":"answer","arguments":{"text":"It is\n12."}}   ──► Text("It is⏎12.")
@@ -14,16 +14,16 @@ use everloop_ports::Delta;
 
 /// What has come in, and how far it was shown.
 #[derive(Debug)]
-pub(crate) struct Stream {
+pub(crate) struct EmulatedStream {
     way: CallWay,
     text: String,
-    /// Bytes of `text` that are dealt with.
+    /// Bytes of `text` that were processed.
     at: usize,
-    state: State,
+    state: EmulationState,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum EmulationState {
     /// Nothing is known yet.
     Opening,
     /// Inside of the answer.
@@ -34,26 +34,26 @@ enum State {
     Over,
 }
 
-impl Stream {
+impl EmulatedStream {
     pub(crate) fn new(way: CallWay) -> Self {
-        Self { way, text: String::new(), at: 0, state: State::Opening }
+        Self { way, text: String::new(), at: 0, state: EmulationState::Opening }
     }
 
     /// Whether anything was shown.
     pub(crate) fn has_shown(&self) -> bool {
-        self.state != State::Opening
+        self.state != EmulationState::Opening
     }
 
     pub(crate) fn push(&mut self, piece: &str, on_delta: &mut dyn FnMut(Delta<'_>)) {
         self.text.push_str(piece);
-        if self.state == State::Opening {
+        if self.state == EmulationState::Opening {
             self.open(on_delta);
         }
         match self.state {
-            State::Answer if self.way == CallWay::Tagged => self.tagged(on_delta),
-            State::Answer => self.answer(on_delta),
-            State::Args { depth, quoted } => self.args(depth, quoted, on_delta),
-            State::Opening | State::Over => {}
+            EmulationState::Answer if self.way == CallWay::Tagged => self.tagged(on_delta),
+            EmulationState::Answer => self.answer(on_delta),
+            EmulationState::Args { depth, quoted } => self.args(depth, quoted, on_delta),
+            EmulationState::Opening | EmulationState::Over => {}
         }
     }
 
@@ -63,7 +63,7 @@ impl Stream {
         if self.way == CallWay::Tagged {
             if let Some(rest) = text.strip_prefix("<final>") {
                 self.at = self.text.len() - rest.len();
-                self.state = State::Answer;
+                self.state = EmulationState::Answer;
             }
             return;
         }
@@ -73,10 +73,10 @@ impl Stream {
             if cursor.take_all(&["{", "\"text\"", ":", "\""]).is_none() {
                 return;
             }
-            self.state = State::Answer;
+            self.state = EmulationState::Answer;
         } else {
             on_delta(Delta::CallStarted { index: 0, tool: &tool });
-            self.state = State::Args { depth: 0, quoted: false };
+            self.state = EmulationState::Args { depth: 0, quoted: false };
         }
         self.at = skipped + cursor.at;
     }
@@ -121,11 +121,11 @@ impl Stream {
         }
         self.at += end;
         if closed {
-            self.state = State::Over;
+            self.state = EmulationState::Over;
         }
     }
 
-    /// More of what stands in `<final>`; what may be the beginning of its end is held back.
+    /// More of the text in `<final>`; what may begin its end tag is held back.
     fn tagged(&mut self, on_delta: &mut dyn FnMut(Delta<'_>)) {
         let rest = &self.text[self.at..];
         let (end, over) = match rest.find("</final>") {
@@ -140,7 +140,7 @@ impl Stream {
         }
         self.at += end;
         if over {
-            self.state = State::Over;
+            self.state = EmulationState::Over;
         }
     }
 
@@ -171,7 +171,8 @@ impl Stream {
             on_delta(Delta::CallArgs { index: 0, args: &rest[..end] });
         }
         self.at += end;
-        self.state = if over { State::Over } else { State::Args { depth, quoted } };
+        self.state =
+            if over { EmulationState::Over } else { EmulationState::Args { depth, quoted } };
     }
 }
 

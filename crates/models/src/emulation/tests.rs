@@ -11,7 +11,7 @@ fn tool(name: &str) -> ToolSpec {
 }
 
 fn streamed(way: CallWay, text: &str, size: usize) -> Vec<String> {
-    let mut stream = Stream::new(way);
+    let mut stream = EmulatedStream::new(way);
     let (mut words, mut rest) = (Vec::<String>::new(), Vec::new());
     let letters: Vec<char> = text.chars().collect();
     for piece in letters.chunks(size) {

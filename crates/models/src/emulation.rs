@@ -1,4 +1,4 @@
-//! Tool calls in text, for models whose own interface for tools does not work.
+//! Emulated tool calls: as text, for models whose interface for tools does not work.
 //!
 //! ```text
 //!   system + rules and list of the tools          the same in every request: prefixes stay
@@ -15,7 +15,7 @@ mod stream;
 mod transcript;
 
 pub(crate) use read::read;
-pub(crate) use stream::Stream;
+pub(crate) use stream::EmulatedStream;
 pub(crate) use transcript::spoken;
 
 use crate::CallWay;
@@ -45,7 +45,7 @@ pub(crate) fn answer(way: CallWay, text: &str) -> String {
     }
 }
 
-/// What the system text says about calls: the rules, an example, and the tools.
+/// The part of the system text about calls: rules, an example, and the tools.
 pub(crate) fn words(way: CallWay, tools: &[&ToolSpec]) -> String {
     let form = match way {
         CallWay::Tagged => "Each reply is one call or one answer, and nothing else",
@@ -69,8 +69,7 @@ pub(crate) fn words(way: CallWay, tools: &[&ToolSpec]) -> String {
     words
 }
 
-/// One call and one answer with a tool that is on offer: what is shown is copied, so the tool has
-/// to be there.
+/// One call and one answer with an offered tool: models copy the example, so the tool must exist.
 fn example(way: CallWay, tools: &[&ToolSpec]) -> Option<String> {
     let with = |names: &[&str]| tools.iter().find(|tool| required(tool) == names);
     let (tool, args, goal, result, words) = match (with(&["command"]), with(&["path"])) {
@@ -113,8 +112,8 @@ fn signature(tool: &ToolSpec) -> String {
     needed.chain(optional).collect::<Vec<_>>().join(", ")
 }
 
-/// What a reply is held to: a form for each tool on offer, after them the answer where it is
-/// allowed, or the contract that stands in its place.
+/// The schema of a reply: a form for each offered tool, then the answer if it is allowed, or the
+/// contract that replaces it.
 pub(crate) fn schema(
     tools: &[&ToolSpec],
     choice: &ToolChoice,
@@ -163,5 +162,5 @@ pub(crate) fn show(reply: &Reply, on_delta: OnDelta<'_>) {
 }
 
 #[cfg(test)]
-#[path = "told/tests.rs"]
+#[path = "emulation/tests.rs"]
 mod tests;

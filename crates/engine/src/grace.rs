@@ -1,4 +1,4 @@
-//! Somebody does not want to wait for a tool's grace: what it did is then unknown, and said so.
+//! Skipping the grace period of a tool that was asked to stop. Its outcome is then unknown.
 
 use crate::Engine;
 use everloop_types::RunId;
@@ -6,27 +6,27 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// Whose grace is cut short.
+/// The runs whose grace period is skipped.
 #[derive(Debug, Default)]
 pub(crate) struct GraceSkips(Mutex<BTreeMap<RunId, CancellationToken>>);
 
 impl GraceSkips {
-    /// Is cancelled when somebody is in a hurry with the run.
+    /// A token that is cancelled when the grace period of the run is skipped.
     pub(crate) fn of(&self, run: &RunId) -> CancellationToken {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.entry(run.clone()).or_default().clone()
     }
 
-    /// Nobody drives the run any more.
+    /// Drops the token of a run that is no longer driven.
     pub(crate) fn forget(&self, run: &RunId) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
     }
 }
 
 impl Engine {
-    /// Cuts the grace of a canceled run's tool short. A tool that may have acted by then has an
-    /// unknown outcome. It lasts until the run is driven no longer.
-    pub fn hurry(&self, run: &RunId) {
-        self.hurries.of(run).cancel();
+    /// Skips the grace period of a canceled run's tools. A tool that may have acted by then has an
+    /// unknown outcome. This holds until the run is no longer driven.
+    pub fn skip_grace(&self, run: &RunId) {
+        self.grace_skips.of(run).cancel();
     }
 }

@@ -1,18 +1,21 @@
 //! TLS without a C library: rustls with ring, and roots that are compiled in.
 
-use crate::ConnectError;
-use reqwest::Url;
+pub use rustls::Error as TlsError;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 use std::sync::Arc;
 
-/// Certificates are only looked at where they are needed: plain HTTP, which follows no redirect to
-/// elsewhere, gets an empty store. Compiled-in roots start faster than the system's files;
-/// `SSL_CERT_FILE` adds those of a company's own authority.
-pub(super) fn config(url: &Url) -> Result<ClientConfig, ConnectError> {
+/// The TLS configuration for addresses with this scheme.
+///
+/// Plain HTTP follows no redirect to other schemes, so it needs no certificates. Compiled-in roots
+/// load faster than the system's files; `SSL_CERT_FILE` adds those of a company's own authority.
+///
+/// # Errors
+/// If the provider does not support the default protocol versions.
+pub fn tls_config(scheme: &str) -> Result<ClientConfig, TlsError> {
     let mut roots = RootCertStore::empty();
-    if url.scheme() == "https" {
+    if scheme == "https" {
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
         if let Some(file) = std::env::var_os("SSL_CERT_FILE") {
             let found = CertificateDer::pem_file_iter(file).into_iter().flatten().flatten();
@@ -20,8 +23,7 @@ pub(super) fn config(url: &Url) -> Result<ClientConfig, ConnectError> {
         }
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(ConnectError::Tls)?;
+    let config = ClientConfig::builder_with_provider(provider);
+    let config = config.with_safe_default_protocol_versions()?;
     Ok(config.with_root_certificates(roots).with_no_client_auth())
 }

@@ -12,8 +12,8 @@ use serde_json::Value;
 
 /// What the text of a reply is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Written {
-    /// Words.
+pub(crate) enum WrittenCall {
+    /// Plain text.
     Answer,
     /// Exactly one call of a tool on offer, with arguments that fit.
     Call(ToolCall),
@@ -22,22 +22,22 @@ pub(crate) enum Written {
 }
 
 /// Reads the text of a reply to a request that offered these tools.
-pub(crate) fn read(text: &str, tools: &[&ToolSpec]) -> Written {
+pub(crate) fn read(text: &str, tools: &[&ToolSpec]) -> WrittenCall {
     let offered = |name: &str| tools.iter().find(|tool| tool.name == name);
     if let Some((name, args)) = written_call(text).or_else(|| action(text))
         && let Some(tool) = offered(&name)
         && let args = args.to_string()
         && check_args(tool, &args).is_ok()
     {
-        return Written::Call(ToolCall { id: CallId::new(""), tool: name, args });
+        return WrittenCall::Call(ToolCall { id: CallId::new(""), tool: name, args });
     }
     let is_call = || {
         let calls = written_calls(text).into_iter().chain(action(text));
         calls.into_iter().any(|(name, _)| offered(&name).is_some())
     };
     match only_markup(text) || begins_as_call(text) || is_call() {
-        true => Written::Unclear,
-        false => Written::Answer,
+        true => WrittenCall::Unclear,
+        false => WrittenCall::Answer,
     }
 }
 
@@ -55,15 +55,14 @@ pub(crate) fn salvaged(reply: Reply, call: ToolCall) -> Reply {
     Reply { text, calls, stop: StopCause::ToolCalls, salvaged: true, ..reply }
 }
 
-/// Text on its way to watchers. What begins as a written call may begin is held back until it is
-/// whole: it may turn out to be one.
-pub(crate) struct Held<'a> {
+/// Streamed text for watchers. Text that may begin a written call is held back until it is complete.
+pub(crate) struct HeldText<'a> {
     on_delta: OnDelta<'a>,
     begun: String,
     is_through: bool,
 }
 
-impl<'a> Held<'a> {
+impl<'a> HeldText<'a> {
     pub(crate) fn new(on_delta: OnDelta<'a>) -> Self {
         Self { on_delta, begun: String::new(), is_through: false }
     }
@@ -122,7 +121,7 @@ mod tests {
             r#"[TOOL_CALLS][{"name": "list_dir", "arguments": {"path": "."}}]"#,
             "Thought: I look.\nAction: list_dir\nAction Input: {\"path\": \".\"}",
         ] {
-            let Written::Call(call) = read(text) else { panic!("{text}: {:?}", read(text)) };
+            let WrittenCall::Call(call) = read(text) else { panic!("{text}: {:?}", read(text)) };
             assert_eq!((call.tool.as_str(), call.args.as_str()), ("list_dir", r#"{"path":"."}"#));
         }
         for text in [
@@ -134,7 +133,7 @@ mod tests {
             "<tool_call>{\"name\": \"list",
             "Action: list_dir\nAction Input: {}",
         ] {
-            assert_eq!(read(text), Written::Unclear, "{text}");
+            assert_eq!(read(text), WrittenCall::Unclear, "{text}");
         }
         for text in [
             "There are 3 files.",
@@ -142,7 +141,7 @@ mod tests {
             r#"{"name": "Bob", "arguments": {}}"#,
             r#"A call looks like {"name": "list_dir", "arguments": {"path": "."}} there."#,
         ] {
-            assert_eq!(read(text), Written::Answer, "{text}");
+            assert_eq!(read(text), WrittenCall::Answer, "{text}");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Tokens where a provider counts none: by a real tokenizer, so that budgets and compactions work
+//! Counts tokens if the provider does not, with a real tokenizer, so that budgets and compaction work
 //! with any server. The count is part of the reply, and so of the journal: no fold counts again.
 
-use everloop_ports::{Asking, Model, OnDelta, Request};
+use everloop_ports::{Model, ModelFuture, OnDelta, Request};
 use everloop_types::{Image, Message, Reply, ToolCall, ToolSpec, Usage};
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ pub fn count_tokens(text: &str) -> u64 {
     tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len() as u64
 }
 
-/// A model whose replies always say what they cost, as its provider has it or as counted here.
-pub struct Counted(pub Arc<dyn Model>);
+/// A model whose replies always have their usage, from the provider or as counted here.
+pub struct CountingModel(pub Arc<dyn Model>);
 
-impl Model for Counted {
-    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> Asking<'a> {
+impl Model for CountingModel {
+    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> ModelFuture<'a> {
         Box::pin(async move {
             let (messages, tools) = (request.messages, request.tools.clone());
             let reply = self.0.ask(request, on_delta).await?;
@@ -65,7 +65,7 @@ mod tests {
     struct Says(Usage);
 
     impl Model for Says {
-        fn ask<'a>(&'a self, _: Request<'a>, _: OnDelta<'a>) -> Asking<'a> {
+        fn ask<'a>(&'a self, _: Request<'a>, _: OnDelta<'a>) -> ModelFuture<'a> {
             let usage = self.0;
             Box::pin(async move {
                 Ok(Reply { text: "hello world".to_owned(), usage, ..Reply::default() })
@@ -86,7 +86,7 @@ mod tests {
             temperature_milli: 0,
             max_tokens: 0,
         };
-        let model = Counted(Arc::new(Says(provider)));
+        let model = CountingModel(Arc::new(Says(provider)));
         model.ask(request, &mut |_| {}).await.expect("a reply").usage
     }
 

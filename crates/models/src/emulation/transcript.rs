@@ -7,7 +7,7 @@ use crate::wire::object_or_wrapped;
 use everloop_types::{CallId, Message};
 
 /// The messages with calls and results as text, and with the words about tools at the end of the
-/// system text. Neighbours of the user become one: many templates demand that roles take turns.
+/// system text. Consecutive user messages become one: many templates require alternating roles.
 pub(crate) fn spoken(messages: &[Message], words: &str, way: CallWay) -> Vec<Message> {
     let mut out: Vec<Message> = Vec::with_capacity(messages.len() + 1);
     let is_framed = !words.is_empty();
@@ -43,7 +43,7 @@ pub(crate) fn spoken(messages: &[Message], words: &str, way: CallWay) -> Vec<Mes
     out
 }
 
-/// More words of the user.
+/// Adds text of the user.
 fn say(out: &mut Vec<Message>, more: String) {
     match out.last_mut() {
         Some(Message::User { text, images }) if images.is_empty() => {

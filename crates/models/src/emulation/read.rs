@@ -1,20 +1,20 @@
-//! What a reply in text means.
+//! Reads calls and the answer from a reply in text.
 
 use super::ANSWER;
 use crate::CallWay;
 use everloop_types::{CallId, Reply, StopCause, ToolCall, ToolSpec, written_calls};
 use serde_json::Value;
 
-/// The reply with its calls as calls and its answer as plain text. What is neither stays as it was
-/// said: the loop tells the model what was wrong with it.
+/// The reply with its calls as calls and its answer as plain text. Any other text stays as
+/// it is: the loop reports to the model what was wrong with it.
 pub(crate) fn read(way: CallWay, mut reply: Reply, tools: &[&ToolSpec]) -> Reply {
     let read = match way {
         CallWay::Tagged => tagged(&reply.text, tools),
         _ => in_json(&reply.text, tools),
     };
     match read {
-        Some(Read::Answer(text)) => reply.text = text,
-        Some(Read::Calls(calls)) => {
+        Some(EmulatedReply::Answer(text)) => reply.text = text,
+        Some(EmulatedReply::Calls(calls)) => {
             reply.text.clear();
             reply.calls = calls;
             reply.stop = StopCause::ToolCalls;
@@ -24,16 +24,16 @@ pub(crate) fn read(way: CallWay, mut reply: Reply, tools: &[&ToolSpec]) -> Reply
     reply
 }
 
-enum Read {
+enum EmulatedReply {
     Answer(String),
     Calls(Vec<ToolCall>),
 }
 
-fn in_json(text: &str, tools: &[&ToolSpec]) -> Option<Read> {
+fn in_json(text: &str, tools: &[&ToolSpec]) -> Option<EmulatedReply> {
     if let Some(answer) = answer_in(text) {
-        return Some(Read::Answer(answer));
+        return Some(EmulatedReply::Answer(answer));
     }
-    calls_in(text, tools).map(Read::Calls)
+    calls_in(text, tools).map(EmulatedReply::Calls)
 }
 
 /// The text of a whole `{"tool":"answer","arguments":{"text":"…"}}`.
@@ -55,14 +55,14 @@ fn bare(text: &str) -> &str {
     inner.map_or(text, |inner| inner.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).trim())
 }
 
-fn tagged(text: &str, tools: &[&ToolSpec]) -> Option<Read> {
+fn tagged(text: &str, tools: &[&ToolSpec]) -> Option<EmulatedReply> {
     if let Some((before, inner)) = text.split_once("<final>")
         && !before.contains("<tool ")
     {
         let inner = inner.rsplit_once("</final>").map_or(inner, |(inner, _)| inner);
-        return Some(Read::Answer(inner.trim().to_owned()));
+        return Some(EmulatedReply::Answer(inner.trim().to_owned()));
     }
-    calls_in(text, tools).map(Read::Calls)
+    calls_in(text, tools).map(EmulatedReply::Calls)
 }
 
 /// The calls that a text ends with, if all of them are of tools on offer.
