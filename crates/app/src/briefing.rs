@@ -7,7 +7,7 @@ use crate::context::memory::Memory;
 use crate::context::personas::{DEFAULT, Persona, Personas};
 use crate::context::prompt::{self, Identity, Notes, Parts};
 use crate::context::skill_tool::LOAD_SKILL;
-use crate::context::skills::{self, Found};
+use crate::context::skills::{self, SkillSearch};
 use crate::environment;
 use crate::error::{AppError, ChoiceError, chain};
 use crate::home::Home;
@@ -57,10 +57,10 @@ fn with_known_tools(persona: &Persona) -> Result<Persona, AppError> {
 }
 
 /// The skills that runs in a workspace have.
-pub fn skills(app: &App, workspace: &Path) -> Found {
+pub fn skills(app: &App, workspace: &Path) -> SkillSearch {
     match app.settings.context.skills {
         true => skills::find(Home::of_user().as_deref(), workspace),
-        false => Found::default(),
+        false => SkillSearch::default(),
     }
 }
 

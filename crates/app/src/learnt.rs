@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// How something was found out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Found {
+pub enum LearntFrom {
     /// By `models test`.
     Tested,
     /// A reply of a run has shown it.
@@ -26,7 +26,7 @@ pub enum Found {
 pub struct Entry {
     #[serde(flatten)]
     pub known: Known,
-    pub found: Found,
+    pub found: LearntFrom,
     /// The day, `YYYY-MM-DD`.
     pub on: String,
 }
@@ -49,7 +49,7 @@ impl Learnt {
 
     /// Keeps what was found out. A file that cannot be written is no reason to stop: the same is
     /// found out again.
-    pub fn keep(&self, name: &str, host: &str, known: Known, found: Found) {
+    pub fn keep(&self, name: &str, host: &str, known: Known, found: LearntFrom) {
         let on = moment(SystemClock.now()).strftime("%Y-%m-%d").to_string();
         let mut all = self.all();
         if let Ok(entry) = serde_json::to_value(Entry { known, found, on }) {
@@ -104,7 +104,7 @@ impl Notes for Note {
     }
 
     fn write(&self, known: Known) {
-        self.learnt.keep(&self.name, &self.host, known, Found::Seen);
+        self.learnt.keep(&self.name, &self.host, known, LearntFrom::Seen);
     }
 }
 
@@ -120,10 +120,10 @@ mod tests {
         assert_eq!(learnt.of("llamacpp/m", "localhost"), None);
         let known = Known { calls: Some(CallWay::Schema), ..Known::default() };
         learnt.notes("llamacpp/m", "localhost").write(known);
-        learnt.keep("openai/m", "far.example", Known::default(), Found::Tested);
+        learnt.keep("openai/m", "far.example", Known::default(), LearntFrom::Tested);
         let again = Learnt::in_folder(folder.path());
         assert_eq!(again.notes("llamacpp/m", "localhost").read(), known);
-        assert_eq!(again.of("llamacpp/m", "localhost").unwrap().found, Found::Seen);
+        assert_eq!(again.of("llamacpp/m", "localhost").unwrap().found, LearntFrom::Seen);
         assert_eq!(again.of("llamacpp/m", "elsewhere"), None, "another machine");
         assert!(again.forget("llamacpp/m").unwrap() && !again.forget("llamacpp/m").unwrap());
         assert!(again.of("openai/m", "far.example").is_some(), "the others stay");
@@ -138,7 +138,7 @@ mod tests {
         std::fs::write(folder.path().join("models.json"), r#"{"a/m@h": {"calls": "by mail"}}"#)
             .unwrap();
         assert_eq!(learnt.of("a/m", "h"), None);
-        learnt.keep("b/m", "h", Known::default(), Found::Seen);
+        learnt.keep("b/m", "h", Known::default(), LearntFrom::Seen);
         assert!(learnt.of("b/m", "h").is_some());
     }
 }

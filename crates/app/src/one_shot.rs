@@ -4,24 +4,41 @@ use crate::app::App;
 use crate::conversation::Earlier;
 use crate::error::AppError;
 use crate::router::question_of;
-use everloop_engine::{Engine, Submission};
+use everloop_engine::{Clock, Engine, Submission, SystemClock, fresh_id};
 use everloop_store::{RunFilter, Store};
 use everloop_types::{ConversationId, RunId};
 
 /// Runs among which the newest is looked for.
 const NEWEST: usize = 200;
 
-/// The newest conversation whose name begins so.
+/// What the names of the conversations of one-shot questions begin with. Homes that share a server
+/// have each their own.
+fn prefix(app: &App, chat: &ConversationId) -> String {
+    match app.database.is_shared() {
+        true => format!("conv_print_{chat}_"),
+        false => "conv_print_".to_owned(),
+    }
+}
+
+/// The name of a new conversation for a one-shot question; `chat` is the conversation of this home.
+#[must_use]
+pub fn new_conversation(app: &App, chat: &ConversationId) -> ConversationId {
+    ConversationId::new(fresh_id(&prefix(app, chat), SystemClock.now()))
+}
+
+/// The conversation of the last one-shot question; that of the chat if there was none.
 ///
 /// # Errors
 /// If the store fails.
 pub async fn last_conversation(
+    app: &App,
     store: &Store,
-    prefix: &str,
-) -> Result<Option<ConversationId>, AppError> {
+    chat: ConversationId,
+) -> Result<ConversationId, AppError> {
+    let prefix = prefix(app, &chat);
     let rows = store.runs().list(&newest()).await?;
     let mut conversations = rows.into_iter().map(|row| row.conversation);
-    Ok(conversations.find(|name| name.as_str().starts_with(prefix)))
+    Ok(conversations.find(|name| name.as_str().starts_with(&prefix)).unwrap_or(chat))
 }
 
 /// The newest run of a conversation that asks something.

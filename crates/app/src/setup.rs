@@ -1,6 +1,10 @@
 //! The first run, but for its questions: keys that are there already, names of models as they are
 //! typed, and the settings that come of the answers.
 
+mod choice;
+
+pub use choice::{CUSTOM_PROVIDER, ProviderAnswer, ProviderChoice, read_language};
+
 use crate::app::App;
 use crate::config::{self, ConfigError};
 use crate::error::AppError;

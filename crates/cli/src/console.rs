@@ -7,7 +7,7 @@ use crate::failure;
 use crate::terminal;
 use everloop_agenda::show::Reader;
 use everloop_app::home::Home;
-use everloop_app::settings::SettingSources;
+use everloop_app::settings::{SettingFlags, SettingSources};
 use everloop_app::{App, AppError, Notice, Notices, OpenOptions};
 use everloop_engine::Engine;
 use everloop_store::{Store, StoreError};
@@ -59,7 +59,13 @@ impl Console {
         let lang = early_language(common.lang);
         let quiet = common.quiet;
         let notices = Notices::new(move |notice| show_notice(lang, quiet, &notice));
-        let sources = sources(common, &home);
+        let flags = SettingFlags {
+            set: common.set.clone(),
+            time_zone: common.tz.clone(),
+            database: common.database.clone(),
+            lang: common.lang,
+        };
+        let sources = SettingSources::find(&home, flags);
         let build = build::VERSION.to_owned();
         let app = App::open_anyway(OpenOptions { sources, home, build, notices });
         let console = Self { app, interactive: false, quiet };
@@ -188,40 +194,4 @@ fn show_notice(lang: Lang, quiet: bool, notice: &Notice) {
     if !(quiet && is_minor) {
         terminal::complain(&words);
     }
-}
-
-/// The layers of the settings, as far as they can be read.
-fn sources(common: &Common, home: &Home) -> SettingSources {
-    let path = home.config_file();
-    let (text, trouble) = match std::fs::read_to_string(&path) {
-        Ok(text) => (Some(text), None),
-        Err(error) if is_absent(&error) => (None, None),
-        Err(error) => (None, Some(error.to_string())),
-    };
-    SettingSources {
-        path,
-        text,
-        trouble,
-        environment: environment().collect(),
-        set: common
-            .set
-            .iter()
-            .cloned()
-            .chain(common.tz.iter().map(|zone| format!("ui.time_zone={zone}")))
-            .collect(),
-        database: common.database.clone(),
-        lang: common.lang,
-    }
-}
-
-/// A folder that cannot be is the store's to complain about.
-fn is_absent(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind::{NotADirectory, NotFound};
-    matches!(error.kind(), NotFound | NotADirectory)
-}
-
-/// The variables that are text; a setting cannot be anything else.
-fn environment() -> impl Iterator<Item = (String, String)> {
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }

@@ -1,25 +1,26 @@
 //! Errors and notices of the application as sentences and exit codes. The only place that makes
 //! them.
 
-use crate::commands::copies;
+use crate::commands::{copies, mcp, reply};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::trouble::{self, Read};
+use crate::trouble;
 use everloop_app::config::ConfigError;
 use everloop_app::context::images::ImageError;
 use everloop_app::error::chain;
 use everloop_app::place::{self, Place};
+use everloop_app::rehearsal::RehearsalError;
 use everloop_app::secrets::kept::KeptSecretError;
 use everloop_app::settings::{SettingError, SettingOrigin};
 use everloop_app::show::{call_args, timestamp};
-use everloop_app::trouble::ModelTrouble;
+use everloop_app::trouble::{AdviceFor, ModelTrouble};
 use everloop_app::{AppError, ChoiceError, FileError, ModelChoiceError, Notice, RunError};
 use everloop_engine::{DriveError, ForkError};
 use everloop_loops::{LOOPS, Unknown};
 use everloop_models::providers;
 use everloop_store::Settlement;
 use everloop_text::{self as text, Text};
-use everloop_types::{Lang, ModelErrorKind, RunId, Settled};
+use everloop_types::{Lang, ModelErrorKind, RunId, Settled, Status};
 use std::path::Path;
 
 /// A setting that cannot be used.
@@ -44,6 +45,9 @@ pub(crate) fn of(app: &Console, error: AppError) -> Failure {
         AppError::File(error) => of_file(app, error),
         AppError::Config(error) => of_config(app, &error),
         AppError::Copy(error) => copies::failure(app, &error),
+        AppError::OtherWorker(holder) => app.failure(Exit::Data, text::worker::other(&holder.pid)),
+        AppError::Mcp(error) => mcp::failure(app, &error),
+        AppError::Rehearsal(error) => of_rehearsal(app, &error),
     }
 }
 
@@ -84,6 +88,17 @@ fn of_secret(app: &Console, error: KeptSecretError) -> Failure {
     }
 }
 
+/// Why the reminders cannot be rehearsed.
+fn of_rehearsal(app: &Console, error: &RehearsalError) -> Failure {
+    let text = match error {
+        RehearsalError::Backwards(value) => text::simulate::backwards(value),
+        RehearsalError::NotNumbers(value) => text::simulate::no_number(value),
+        RehearsalError::NotRange(value) => text::simulate::no_range(value),
+        RehearsalError::NotDate(value) => text::command::not_a_date(value),
+    };
+    app.failure(Exit::Usage, text)
+}
+
 fn of_run(app: &Console, error: &RunError) -> Failure {
     let text = match error {
         RunError::NotFound(id) => text::run::not_found(id),
@@ -95,6 +110,12 @@ fn of_run(app: &Console, error: &RunError) -> Failure {
         RunError::SameLoop { run, loop_name } => text::switch::same(loop_name, run),
         RunError::Fork { parent, source } => return fork(app, parent, source),
         RunError::Drive { run, source } => return drive(app, run, source),
+        RunError::EmptyAnswer(run) => text::run::empty_answer(run),
+        RunError::AsksNothing(run) => text::run::asks_nothing(run),
+        RunError::OtherQuestion(asked) => text::run::other_question(asked),
+        RunError::UnclearAnswer { question, text } => {
+            return Failure { exit: Exit::Usage, words: reply::unclear(app, question, text) };
+        }
         RunError::NothingToSettle(run) => text::settle::nothing_open(run),
         RunError::AlreadySettled { call, first } => {
             let said = first.as_ref().map_or_else(String::new, |first| settlement(app, first));
@@ -110,7 +131,7 @@ fn of_model(app: &Console, error: &ModelChoiceError) -> Failure {
         ModelChoiceError::Secret(error) => error.words(app.lang),
         ModelChoiceError::UnknownProvider(name) => provider_hint(app, name),
         ModelChoiceError::Unusable { name, error } if error.kind == ModelErrorKind::NoKey => {
-            trouble::words(app, &ModelTrouble::of(app, name, error), Read::InShell)
+            trouble::words(app, &ModelTrouble::of(app, name, error), AdviceFor::Shell)
         }
         ModelChoiceError::Unusable { name, error } => {
             app.text(text::model::unusable(name, &error.detail))
@@ -137,6 +158,13 @@ fn of_choice(app: &Console, error: &ChoiceError) -> Failure {
         ChoiceError::Workspace { folder, source } => workspace(app, folder, source.as_ref()),
         ChoiceError::UnknownPersona { name, all } => {
             app.text(text::persona::unknown(name, &all.join(", ")))
+        }
+        ChoiceError::UnknownStatus(name) => {
+            let all = Status::ALL.map(Status::as_str).join(", ");
+            app.text(text::runs::no_status(name, &all))
+        }
+        ChoiceError::UnknownSkill { name, all } => {
+            app.text(text::skills::unknown(name, &all.join(", ")))
         }
         ChoiceError::PersonaTool { persona, tool, nearest } => {
             app.text(text::persona::NoTool { name: persona, tool, nearest }.text())

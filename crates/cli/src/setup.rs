@@ -21,13 +21,15 @@ mod probe;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::{build, terminal};
-use choice::Choice;
 use everloop_app::frames::default_model;
 use everloop_app::models::lists;
 use everloop_app::place;
 use everloop_app::secrets::Reference;
 use everloop_app::settings::keys;
-use everloop_app::setup::{ChosenProvider, found_providers, full_name, is_set};
+use everloop_app::setup::{
+    CUSTOM_PROVIDER, ChosenProvider, ProviderChoice, found_providers, full_name, is_set,
+    read_language,
+};
 use everloop_text as text;
 use everloop_types::Lang;
 
@@ -64,7 +66,7 @@ async fn language(app: &Console) -> Result<Console, Failure> {
     let chosen = loop {
         match terminal::ask(&prompt).await.as_deref() {
             None | Some("") => break detected,
-            Some(said) => match language_said(said) {
+            Some(said) => match read_language(said) {
                 Some(lang) => break name_of(lang),
                 None => not_understood(app, "1, 2"),
             },
@@ -74,16 +76,6 @@ async fn language(app: &Console) -> Result<Console, Failure> {
     // The answer counts from now on, whatever the environment says.
     app.lang = Lang::parse(chosen).unwrap_or(app.lang);
     Ok(app)
-}
-
-/// A language by its number or by a name that people use.
-fn language_said(said: &str) -> Option<Lang> {
-    let said = said.trim().to_lowercase();
-    match said.as_str() {
-        name if choice::is_one_of(name, text::setup::words_zh()) => Some(Lang::ZhCn),
-        name if choice::is_one_of(name, text::setup::words_en()) => Some(Lang::En),
-        other => Lang::parse(other),
-    }
 }
 
 fn name_of(lang: Lang) -> &'static str {
@@ -124,8 +116,8 @@ fn from_environment(app: &Console) -> bool {
 async fn model(app: Console) -> Result<Console, Failure> {
     let local = lists::first_local().await;
     let wanted = match choice::provider(&app, local.as_ref()).await {
-        Choice::Nothing => return Ok(app),
-        Choice::Local => {
+        ProviderChoice::Nothing => return Ok(app),
+        ProviderChoice::Local => {
             let Some(local) = local else { return Ok(app) };
             let (provider, key) = (local.provider().to_owned(), String::new());
             let is_usual = everloop_models::usual_url(&provider) == local.url;
@@ -133,8 +125,8 @@ async fn model(app: Console) -> Result<Console, Failure> {
             let url = if is_usual { String::new() } else { local.url };
             return chosen(app, ChosenProvider { provider, url, key, offered }).await;
         }
-        Choice::Known(provider) => with_key(&app, provider, String::new()).await?,
-        Choice::At(url) => with_key(&app, choice::OTHER.to_owned(), url).await?,
+        ProviderChoice::Known(provider) => with_key(&app, provider, String::new()).await?,
+        ProviderChoice::At(url) => with_key(&app, CUSTOM_PROVIDER.to_owned(), url).await?,
     };
     match wanted {
         Some(wanted) => chosen(app, wanted).await,

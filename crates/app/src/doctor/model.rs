@@ -12,6 +12,7 @@ use crate::settings::redact;
 use crate::trouble::ModelTrouble;
 use everloop_engine::Environment;
 use everloop_types::{ModelChoice, ModelErrorKind};
+use serde_json::json;
 use std::time::Duration;
 use tokio::net::TcpStream;
 
@@ -54,7 +55,7 @@ impl DoctorReport {
         let name = redact::shown(&chosen);
         let variables = key::variables(&app.settings, place.provider).join(", ");
         let all = survey(app);
-        self.note("providers", all.iter().map(ProviderInUse::to_json).collect::<Vec<_>>());
+        self.note("providers", json!(all.iter().map(ProviderInUse::report).collect::<Vec<_>>()));
         if !all.is_empty() {
             self.good("providers", DoctorFinding::Providers(all));
         }

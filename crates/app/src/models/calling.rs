@@ -1,7 +1,7 @@
 //! How a model calls tools, and how that is known.
 
 use crate::app::App;
-use crate::learnt::{Entry, Found};
+use crate::learnt::{Entry, LearntFrom};
 use everloop_models::{CallWay, usual_way};
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ impl ToolCalling {
     pub fn to_json(&self) -> Value {
         let (why, on) = match &self.reason {
             CallingReason::Set => ("set", None),
-            CallingReason::Found(entry) if entry.found == Found::Tested => {
+            CallingReason::Found(entry) if entry.found == LearntFrom::Tested => {
                 ("tested", Some(&entry.on))
             }
             CallingReason::Found(entry) => ("seen", Some(&entry.on)),

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::environment::is_scripted;
 use crate::error::{AppError, ModelChoiceError};
 use crate::frames;
-use crate::learnt::Found;
+use crate::learnt::LearntFrom;
 use crate::secrets::SecretError;
 use crate::trouble::ModelTrouble;
 use everloop_engine::Environment;
@@ -204,7 +204,7 @@ fn remember(app: &App, name: &str, way: CallWay) {
     let learnt = app.learnt();
     let known = learnt.of(name, &host).map(|entry| entry.known).unwrap_or_default();
     let known = Known { calls: Some(way), ..known };
-    learnt.keep(name, &host, known, Found::Tested);
+    learnt.keep(name, &host, known, LearntFrom::Tested);
 }
 
 struct Tester<'a> {

@@ -4,7 +4,7 @@ use crate::commands::{loops, personas, settle};
 use crate::console::Console;
 use crate::show::{backed_plan_lines, plan_head, preview, summary};
 use crate::terminal::marks;
-use crate::trouble::{self, Read};
+use crate::trouble;
 use everloop_agenda::commands;
 use everloop_agenda::portable::exchange_words;
 use everloop_agenda::show::{self, Table, firing_line};
@@ -17,7 +17,7 @@ use everloop_app::router::OpenQuestion;
 use everloop_app::runs::RunDetails;
 use everloop_app::settling::{SettleReport, SettleWord};
 use everloop_app::slash;
-use everloop_app::trouble::ModelTrouble;
+use everloop_app::trouble::{AdviceFor, ModelTrouble, final_words};
 use everloop_engine::{OpenUnknown, Settling};
 use everloop_store::{Firing, RunRow};
 use everloop_text as text;
@@ -208,7 +208,7 @@ fn settled(app: &Console, report: &SettleReport, next: Option<&OpenUnknown>) -> 
 pub(super) fn afterword(app: &Console, details: &RunDetails) -> Vec<String> {
     let trouble = ModelTrouble::of_run(app, details);
     let mut lines: Vec<String> =
-        trouble.iter().map(|trouble| trouble::words(app, trouble, Read::InChat)).collect();
+        trouble.iter().map(|trouble| trouble::words(app, trouble, AdviceFor::Chat)).collect();
     lines.push(summary(app, details));
     lines.extend(details.open_unknowns().take(1).map(|open| how_to_settle(app, open)));
     if is_at_limit(details) {
@@ -222,7 +222,7 @@ pub(super) fn afterword(app: &Console, details: &RunDetails) -> Vec<String> {
 
 /// The answer of a run that has ended, if it has one.
 pub(super) fn last_words(app: &Console, details: &RunDetails) -> Option<String> {
-    trouble::said(details, ModelTrouble::of_run(app, details).as_ref())
+    final_words(details, ModelTrouble::of_run(app, details).as_ref())
 }
 
 /// That a run waits for its model.
@@ -231,7 +231,7 @@ pub(super) fn model_unavailable(
     run: &everloop_types::RunId,
     trouble: Option<&ModelTrouble>,
 ) -> String {
-    let words = trouble.map(|trouble| trouble::words(app, trouble, Read::InChat));
+    let words = trouble.map(|trouble| trouble::words(app, trouble, AdviceFor::Chat));
     app.text(text::chat::model_down(&words.as_deref().unwrap_or_default(), &run))
 }
 
@@ -253,8 +253,8 @@ pub(super) fn news(app: &Console, news: &News) -> String {
             let status = everloop_text::status(app.lang, details.row.status);
             let ended = app.text(text::chat::ended(&run, &status));
             let trouble = ModelTrouble::of_run(app, details);
-            let words = trouble.as_ref().map(|it| trouble::words(app, it, Read::InChat));
-            let lines = [Some(ended), trouble::said(details, trouble.as_ref()), words];
+            let words = trouble.as_ref().map(|it| trouble::words(app, it, AdviceFor::Chat));
+            let lines = [Some(ended), final_words(details, trouble.as_ref()), words];
             lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
         }
         RunStop::Continued { to, loop_name } => continued(app, run, to, loop_name),

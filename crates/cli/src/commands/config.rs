@@ -3,15 +3,12 @@
 use crate::args;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::failure;
 use crate::survey::line;
 use crate::terminal;
-use everloop_app::config::{self, ConfigError, SettingNow};
-use everloop_app::models::survey::{ProviderInUse, survey};
-use everloop_app::settings::providers::{self, ProviderPart};
-use everloop_app::settings::{self, SettingError, SettingOrigin, file, redact};
+use everloop_app::config::{self, ConfigReport, SettingNow};
+use everloop_app::models::survey::survey;
+use everloop_app::settings::{SettingError, file};
 use everloop_text as text;
-use serde_json::json;
 use std::path::Path;
 use std::process::Command;
 use unicode_width::UnicodeWidthStr;
@@ -37,38 +34,12 @@ pub(crate) async fn config(app: &Console, args: args::Config) -> Result<Exit, Fa
 }
 
 fn get(app: &Console, key: &str) -> Result<Exit, Failure> {
-    if let Some((provider, part)) = providers::named(key) {
-        usable(app)?;
-        let value = match part {
-            ProviderPart::BaseUrl => redact::shown(app.settings.own_address_of(provider)),
-            ProviderPart::Key => {
-                app.settings.key_of(provider).map_or_else(String::new, |at| at.to_string())
-            }
-        };
-        terminal::answer(&value);
-        return Ok(Exit::Done);
-    }
-    let known = settings::find(key, SettingOrigin::CommandLine);
-    let known = known.map_err(|fault| ConfigError::Setting(Box::new(fault)).into());
-    let key = app.checked(known)?.key;
-    usable(app)?;
-    let all = app.sources.effective(&app.settings);
-    for setting in all.iter().filter(|setting| setting.key == key) {
-        terminal::answer(&setting.value);
-    }
+    terminal::answer(&app.checked(config::get(app, key))?);
     Ok(Exit::Done)
 }
 
-/// Settings of which some cannot be used are not shown as if they were in force.
-fn usable(app: &Console) -> Result<(), Failure> {
-    match app.faults.first() {
-        Some(fault) => Err(failure::of_setting(app.lang, fault)),
-        None => Ok(()),
-    }
-}
-
 fn show(app: &Console, origin: bool) -> Result<Exit, Failure> {
-    usable(app)?;
+    app.checked(config::check_usable(app))?;
     let all = app.sources.effective(&app.settings);
     let widest = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
     let keys = widest(&mut all.iter().map(|setting| setting.key.as_str().width()));
@@ -92,17 +63,7 @@ fn padded(text: &str, width: usize) -> String {
 }
 
 fn show_json(app: &Console) -> Result<Exit, Failure> {
-    usable(app)?;
-    let all = app.sources.effective(&app.settings);
-    let all = all.iter().map(|setting| {
-        json!({"key": setting.key.as_str(), "value": setting.value,
-               "layer": setting.layer, "origin": setting.origin})
-    });
-    let providers: Vec<_> = survey(app).iter().map(ProviderInUse::to_json).collect();
-    let report = json!({"config_file": app.sources.path.display().to_string(),
-                        "providers": providers,
-                        "settings": all.collect::<Vec<_>>()});
-    terminal::answer(&report.to_string());
+    terminal::answer_json(&app.checked(ConfigReport::read(app))?);
     Ok(Exit::Done)
 }
 

@@ -11,15 +11,10 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_agenda::commands::{self, AgendaCommand, AgendaVerb, CommandError, Words};
-use everloop_agenda::desk::Answer;
-use everloop_agenda::kept::reminders;
 use everloop_agenda::portable::What;
 use everloop_agenda::show;
-use everloop_engine::{Clock, SystemClock};
+use everloop_app::agenda::{self, AgendaReading, UnreadReminders};
 use everloop_text as text;
-
-/// Firings that are listed at once.
-const LISTED_MAX: usize = 200;
 
 /// How the answer is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,14 +178,15 @@ async fn perform(
             return Err(Failure { exit: Exit::Usage, words: show::wrong(&reader, &wrong) });
         }
     };
-    if let Some(understood) = commands::echo(said, &command, &reader.now, reader.lang) {
-        app.note(text::command::understood(&understood));
+    let reading = AgendaReading::of(said, &command, &reader);
+    if let Some(understood) = &reading.understood {
+        app.note(text::command::understood(understood));
     }
-    if let Some(year) = commands::other_year(said, &command, &reader.now) {
-        app.note(text::notice::other_year(&year));
+    if let Some(year) = &reading.other_year {
+        app.note(text::notice::other_year(year));
     }
     let store = app.open_to_read().await?;
-    let answer = answer(app, store, &command, &reader).await?;
+    let answer = app.checked(agenda::perform(app, store, &command, &reader).await)?;
     match form {
         Form::Json => terminal::answer(&show::as_json(&reader, &answer).to_string()),
         Form::Words => {
@@ -204,39 +200,21 @@ async fn perform(
     Ok(if answer.is_ok() { Exit::Done } else { Exit::Failed })
 }
 
-async fn answer(
-    app: &Console,
-    store: everloop_store::Store,
-    command: &AgendaCommand,
-    reader: &show::Reader,
-) -> Result<Answer, Failure> {
-    let performed = app.desk(store).perform(command, &reader.now, None).await;
-    performed.map_err(|error| app.store_failure(&error))
-}
-
 /// The reminders that nobody has read yet. Looking fires what is due.
 pub(crate) async fn inbox(app: &Console, args: &Inbox) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
-    let fail = |error| app.store_failure(&error);
-    let now = SystemClock.now();
-    match reminders::fire_due(&store, &app.customs(), now).await {
-        // What cannot be written now fires when it can be.
-        Err(error) if error.is_read_only() => {}
-        fired => drop(fired.map_err(fail)?),
-    }
-    let unread = store.agenda().unread_firings(LISTED_MAX).await.map_err(fail)?;
+    let unread = app.checked(UnreadReminders::read(app, &store).await)?;
     let reader = app.reader();
     if args.json {
-        let rows: Vec<_> = unread.iter().map(|row| show::firing_json(&reader, row)).collect();
-        terminal::answer(&serde_json::json!({"unread": rows}).to_string());
-    } else if unread.is_empty() {
+        terminal::answer_json(&unread.to_json(&reader));
+    } else if unread.firings().is_empty() {
         terminal::answer(&app.text(text::inbox::empty()));
-    }
-    for firing in unread.iter().filter(|_| !args.json) {
-        terminal::answer(&show::firing_line(&reader, firing));
+    } else {
+        let lines = unread.firings().iter().map(|firing| show::firing_line(&reader, firing));
+        lines.for_each(|line| terminal::answer(&line));
     }
     if args.read {
-        store.agenda().read_firings(&unread, now).await.map_err(fail)?;
+        app.checked(unread.mark_read(&store).await)?;
     }
     Ok(Exit::Done)
 }

@@ -6,13 +6,13 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_app::error::chain;
-use everloop_app::portable::{self, ExportFile, ExportOutput, ExportProblem, ImportProblem};
-use everloop_engine::{Clock, ExportError, ImportError, Parcel, SystemClock};
-use everloop_store::portable::RunImport;
+use everloop_app::portable::{
+    self, ExportFile, ExportOutput, ExportProblem, ImportProblem, RunImportReport, RunImportResult,
+};
+use everloop_engine::{ExportError, ImportError};
 use everloop_store::{Store, StoreError};
-use everloop_text as text;
+use everloop_text::{self as text, Text};
 use everloop_types::{RunId, one_line};
-use serde_json::json;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -94,12 +94,15 @@ pub(crate) async fn import(app: &Console, args: &Import) -> Result<Exit, Failure
     let store = app.open_store().await?;
     let mut exit = Exit::Done;
     for parcel in &parcels {
-        let taken = parcel.import(&store, SystemClock.now()).await;
-        let taken = taken.map_err(|error| app.store_failure(&error))?;
-        if taken == RunImport::Differs {
+        let report = app.checked(portable::import(&store, parcel).await)?;
+        if report.result == RunImportResult::Refused {
             exit = Exit::Failed;
         }
-        tell(app, args, parcel, taken);
+        if args.json {
+            terminal::answer_json(&report);
+        } else {
+            terminal::answer(&app.text(imported(&report)));
+        }
     }
     Ok(exit)
 }
@@ -113,17 +116,13 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn tell(app: &Console, args: &Import, parcel: &Parcel, taken: RunImport) {
-    let run = &parcel.run;
-    let (word, text) = match taken {
-        RunImport::New if parcel.is_over() => ("imported", text::import::new(run)),
-        RunImport::New => ("history", text::import::history(run)),
-        RunImport::AlreadyThere => ("already_there", text::import::already_there(run)),
-        RunImport::Differs => ("refused", text::import::differs(run)),
-    };
-    match args.json {
-        true => terminal::answer(&json!({"run_id": parcel.run, "result": word}).to_string()),
-        false => terminal::answer(&app.text(text)),
+fn imported(report: &RunImportReport) -> Text {
+    let run = &report.run_id;
+    match report.result {
+        RunImportResult::Imported => text::import::new(run),
+        RunImportResult::History => text::import::history(run),
+        RunImportResult::AlreadyThere => text::import::already_there(run),
+        RunImportResult::Refused => text::import::differs(run),
     }
 }
 

@@ -10,7 +10,6 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_app::one_shot;
-use everloop_engine::{Clock, SystemClock, fresh_id};
 use everloop_text as text;
 use everloop_types::{ConversationId, RunId};
 use std::io::{IsTerminal, Read};
@@ -56,28 +55,16 @@ pub(crate) async fn print(app: &Console, args: Print) -> Result<Exit, Failure> {
     let run = Run { goal, background: false, output_format: args.output_format, how: args.how };
     let conversation = match continued {
         Some(conversation) => conversation,
-        None => ConversationId::new(fresh_id(&own_prefix(app)?, SystemClock.now())),
+        None => one_shot::new_conversation(app, &chat::router(app, "")?.conversation),
     };
     run::run_with(app, run, piped, Some(&conversation)).await
 }
 
-/// What the names of the conversations of `-p` begin with. Homes that share a server have each
-/// their own.
-fn own_prefix(app: &Console) -> Result<String, Failure> {
-    match app.database.is_shared() {
-        true => Ok(format!("conv_print_{}_", chat::router(app, "")?.conversation)),
-        false => Ok("conv_print_".to_owned()),
-    }
-}
-
 /// The conversation of the last question of `-p`; that of the chat if there was none.
 async fn last_conversation(app: &Console) -> Result<ConversationId, Failure> {
-    let prefix = own_prefix(app)?;
+    let chat = chat::router(app, "")?.conversation;
     let store = app.open_store().await?;
-    match app.checked(one_shot::last_conversation(&store, &prefix).await)? {
-        Some(conversation) => Ok(conversation),
-        None => Ok(chat::router(app, "")?.conversation),
-    }
+    app.checked(one_shot::last_conversation(app, &store, chat).await)
 }
 
 /// Cancels the newest run of the conversation that is under way or waits.

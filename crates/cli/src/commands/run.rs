@@ -7,9 +7,9 @@ use crate::args::{self, Format};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use crate::trouble;
 use everloop_app::frames::{self, RunOptions};
 use everloop_app::one_shot::submit;
+use everloop_app::trouble::RunNotBegun;
 use everloop_engine::Submission;
 use everloop_text as text;
 use everloop_types::{ConversationId, Labels, Unattended};
@@ -75,7 +75,8 @@ pub(super) fn submission(app: &Console, args: &args::Run) -> Result<Submission, 
     let checked = frames::submission(app, &options, &args.goal);
     checked.map_err(|error| app.fail(error)).inspect_err(|failure| {
         if args.output_format != Format::Text {
-            terminal::answer(&trouble::not_begun(app, failure).to_string());
+            let is_configuration = failure.exit == Exit::Configuration;
+            terminal::answer_json(&RunNotBegun::new(app, &failure.words, is_configuration));
         }
     })
 }

@@ -5,12 +5,12 @@ use crate::args::Format;
 use crate::exit::{Exit, Failure};
 use crate::show::{Manner, summary};
 use crate::terminal;
-use crate::trouble::{self, Read};
+use crate::trouble;
 use everloop_app::runs::RunDetails;
-use everloop_app::trouble::ModelTrouble;
+use everloop_app::trouble::{AdviceFor, ModelTrouble, final_words};
 use everloop_text as text;
 use everloop_types::ModelError;
-use serde_json::{Value, json};
+use serde_json::json;
 
 impl Foreground<'_> {
     pub(super) async fn finish(&self) -> Result<Exit, Failure> {
@@ -27,7 +27,7 @@ impl Foreground<'_> {
         };
         // A program reads the events.
         if self.manner() != Manner::Events {
-            terminal::complain(&trouble::words(self.app, &trouble, Read::InShell));
+            terminal::complain(&trouble::words(self.app, &trouble, AdviceFor::Shell));
         }
         Ok(match trouble.error.is_about_the_key() {
             true => Exit::Configuration,
@@ -41,7 +41,7 @@ impl Foreground<'_> {
         // It may be a run below that waits.
         let trouble = ModelTrouble::of_run(app, &shown)
             .unwrap_or_else(|| ModelTrouble::of(app, &shown.history.frame().model.name, error));
-        let words = trouble::words(app, &trouble, Read::InShell);
+        let words = trouble::words(app, &trouble, AdviceFor::Shell);
         terminal::complain(&app.text(text::run::model_down(&words, &self.run.as_str())));
         self.print_result().await?;
         Ok(Exit::Failed)
@@ -58,15 +58,14 @@ impl Foreground<'_> {
         let trouble = ModelTrouble::of_run(self.app, shown);
         let mut result = match self.format {
             Format::Text => {
-                if let Some(text) = trouble::said(shown, trouble.as_ref()) {
+                if let Some(text) = final_words(shown, trouble.as_ref()) {
                     terminal::answer(&text);
                 }
                 return;
             }
             Format::Json | Format::StreamJson => shown.result(),
         };
-        result["error"] =
-            trouble.map_or(Value::Null, |trouble| trouble::object(self.app, &trouble));
+        result["error"] = json!(trouble.map(|trouble| trouble.report(self.app.lang)));
         if self.format == Format::StreamJson {
             result["type"] = json!("result");
         }
