@@ -4,9 +4,12 @@
 //! again, and is never a yes, a no or a new goal.
 
 use crate::app::App;
+use crate::conversation;
 use crate::error::{AppError, RunError};
+use crate::router::OpenQuestion;
 use crate::runs::{RunDetails, front, question_text};
 use crate::settling::SettleWord;
+use crate::slash;
 use everloop_engine::{Asked, Engine};
 use everloop_store::{Sent, Store};
 use everloop_text::Meaning;
@@ -129,6 +132,52 @@ pub async fn let_go_on(engine: &Engine, run: &RunId) -> Result<(), AppError> {
     let front = front(engine.store(), run).await?;
     engine.wake_now(&front).await?;
     Ok(())
+}
+
+/// What a line means where only a question can be answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum QuestionLine {
+    /// It answers the question.
+    Answer {
+        /// What is sent.
+        text: String,
+        /// What it means.
+        meaning: AnswerMeaning,
+    },
+    /// It cancels the run.
+    Cancel,
+    /// It is empty: the question is asked again.
+    Empty,
+    /// It is a command, which cannot be carried out here.
+    Command,
+    /// It is not understood.
+    Unclear,
+}
+
+impl QuestionLine {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// If the home has no conversation.
+    pub fn read(app: &App, open: &OpenQuestion, line: &str) -> Result<Self, AppError> {
+        if line.trim().is_empty() {
+            return Ok(Self::Empty);
+        }
+        let stops = open.question.kind != QuestionKind::Approve
+            && everloop_text::is_stop(line)
+            && !open.offers(line);
+        let router = conversation::router(app, "")?;
+        if stops || slash::is_cancel(line) || router.is_cancel(line) {
+            return Ok(Self::Cancel);
+        }
+        if slash::is_command(line) {
+            return Ok(Self::Command);
+        }
+        Ok(match read_answer(&open.question, line) {
+            AnswerReading::Send { text, meaning } => Self::Answer { text, meaning },
+            AnswerReading::Unclear => Self::Unclear,
+        })
+    }
 }
 
 /// What an answer to a question means.

@@ -8,7 +8,7 @@ use crate::rehearsal::RehearsalError;
 use crate::secrets::SecretError;
 use crate::secrets::kept::KeptSecretError;
 use crate::settings::SettingError;
-use everloop_engine::{DriveError, ForkError};
+use everloop_engine::{DriveError, ForkError, OpenUnknown};
 use everloop_store::{Holder, Settlement, StoreError};
 use everloop_types::{ModelError, Question, RunId, Status};
 use std::error::Error;
@@ -121,6 +121,22 @@ pub enum RunError {
         question: Box<Question>,
         /// What was answered.
         text: String,
+    },
+    /// The run has no call of this name whose outcome is unknown.
+    #[error("{run} has no call {call} to settle")]
+    UnknownCall {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        call: String,
+    },
+    /// Several calls are to be settled, and none was named.
+    #[error("{run} has several calls to settle")]
+    SeveralToSettle {
+        /// The run.
+        run: RunId,
+        /// The calls.
+        calls: Vec<OpenUnknown>,
     },
     /// Nothing is left to settle in this run.
     #[error("nothing to settle in {0}")]

@@ -1,7 +1,7 @@
 //! Errors and notices of the application as sentences and exit codes. The only place that makes
 //! them.
 
-use crate::commands::{copies, mcp, reply};
+use crate::commands::{copies, mcp, reply, settle};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::trouble;
@@ -115,6 +115,12 @@ fn of_run(app: &Console, error: &RunError) -> Failure {
         RunError::OtherQuestion(asked) => text::run::other_question(asked),
         RunError::UnclearAnswer { question, text } => {
             return Failure { exit: Exit::Usage, words: reply::unclear(app, question, text) };
+        }
+        RunError::UnknownCall { run, call } => text::settle::no_such(run, call),
+        RunError::SeveralToSettle { run, calls } => {
+            let lines: Vec<String> = calls.iter().map(|open| settle::line(app, open)).collect();
+            let (count, all) = (&calls.len(), &lines.join("\n"));
+            text::settle::Several { id: run, count, all }.text()
         }
         RunError::NothingToSettle(run) => text::settle::nothing_open(run),
         RunError::AlreadySettled { call, first } => {

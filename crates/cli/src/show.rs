@@ -10,7 +10,6 @@ use crate::console::Console;
 pub(crate) use answering::answering_line;
 pub(crate) use event_lines::{child_line, event_line, replanned_line, tool_of};
 use everloop_app::prices::Cost;
-pub(crate) use everloop_app::run_json::row as row_json;
 use everloop_app::runs::RunDetails;
 pub(crate) use everloop_app::show::{call_args, preview, timestamp};
 use everloop_text::{self as text, TextOf};

@@ -4,12 +4,11 @@ use crate::args::{Clean, DeleteRuns};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_app::cleaning::{self, Cleaning, CleaningReport};
+use everloop_app::cleaning::{self, Cleaning, CleaningReport, RunDeletion};
 use everloop_app::portable::find_runs;
 use everloop_store::{Removal, Store};
 use everloop_text::{self as text, Text};
 use everloop_types::RunId;
-use serde_json::json;
 
 pub(crate) async fn clean(app: &Console, args: &Clean) -> Result<Exit, Failure> {
     let cleaning = app.checked(Cleaning::plan(app, args.older_than).await)?;
@@ -29,14 +28,10 @@ pub(crate) async fn clean(app: &Console, args: &Clean) -> Result<Exit, Failure> 
 }
 
 fn tell(app: &Console, report: &CleaningReport, args: &Clean) {
-    let (trimmed, before, after) = (&report.trimmed, &report.bytes_before, &report.bytes_after);
     if args.json {
-        let told = json!({
-            "dry_run": args.dry_run, "trimmed": trimmed, "deleted": report.deleted,
-            "bytes_before": before, "bytes_after": after,
-        });
-        return terminal::answer(&told.to_string());
+        return terminal::answer_json(report);
     }
+    let (trimmed, before, after) = (&report.trimmed, &report.bytes_before, &report.bytes_after);
     let deleted = &report.deleted.len();
     terminal::answer(&app.text(if args.dry_run {
         text::clean::Would { trimmed, deleted, before }.text()
@@ -73,18 +68,16 @@ pub(crate) async fn delete(
 
 /// What became of one run that was named.
 fn say(app: &Console, run: &RunId, removed: &Removal, args: &DeleteRuns) {
-    let (word, text) = match removed {
-        Removal::Gone(_) if args.dry_run => ("deleted", text::runs::would_delete(run)),
-        Removal::Gone(gone) => ("deleted", text::runs::deleted(run, &gone.len().saturating_sub(1))),
-        Removal::NotOver(other) => ("not_over", text::runs::not_over(run, other)),
-        Removal::Unsent(other) => ("unsent", text::runs::unsent(run, other)),
-        Removal::NoSuchRun => ("not_found", text::run::not_found(run)),
-    };
     if args.json {
-        let told = json!({"run_id": run, "result": word, "dry_run": args.dry_run});
-        return terminal::answer(&told.to_string());
+        return terminal::answer_json(&RunDeletion::of(run, removed, args.dry_run));
     }
-    terminal::answer(&app.text(text));
+    terminal::answer(&app.text(match removed {
+        Removal::Gone(_) if args.dry_run => text::runs::would_delete(run),
+        Removal::Gone(gone) => text::runs::deleted(run, &gone.len().saturating_sub(1)),
+        Removal::NotOver(other) => text::runs::not_over(run, other),
+        Removal::Unsent(other) => text::runs::unsent(run, other),
+        Removal::NoSuchRun => text::run::not_found(run),
+    }));
 }
 
 /// Deleting cannot be taken back, so a person says yes, or `--yes` has.

@@ -13,7 +13,10 @@ use everloop_app::error::chain;
 use everloop_app::frames;
 use everloop_compare::policy::POLICIES;
 use everloop_compare::report::{self, About, Detail, Manner};
-use everloop_compare::{Connected, Contest, Host, Progress, Results, Task, is_simulated, task};
+use everloop_compare::{
+    Connected, Contest, Host, Progress, Results, Task, TaskSelectionError, is_simulated,
+    runs_at_once, select_tasks,
+};
 use everloop_engine::{Environment, Rules};
 use everloop_loops::LOOPS;
 use everloop_text as text;
@@ -48,15 +51,14 @@ fn contest(app: &Console, args: &args::Compare) -> Result<Contest, Failure> {
         _ => vec![name.clone()],
     };
     let loops: Vec<String> = args.loops.iter().flat_map(meant).collect();
-    let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     Ok(Contest {
         loops: each(&loops, |name| app.checked(frames::loop_name(name)))?,
         models: each(&args.models, |name| model(app, name))?,
-        tasks: tasks(app, args)?.into_iter().map(Arc::new).collect(),
+        tasks: tasks(app, args)?,
         seed: args.each.seed,
         repeats: args.each.runs,
         timeout: args.each.timeout,
-        at_once: at_once(args, cores),
+        at_once: runs_at_once(&args.models, is_scripted),
         latency: args.each.latency,
     })
 }
@@ -90,36 +92,16 @@ fn model(app: &Console, name: &str) -> Result<String, Failure> {
     })
 }
 
-fn tasks(app: &Console, args: &args::Compare) -> Result<Vec<Task>, Failure> {
-    let all = match &args.tasks {
-        None => task::builtin(),
-        Some(folder) => task::from_folder(folder).map_err(|error| {
-            let detail = chain(&error);
-            app.failure(Exit::Usage, text::compare::bad_tasks(&detail))
-        })?,
-    };
-    let wanted: Vec<&str> = args.task.iter().flat_map(|name| named(name)).collect();
-    for name in &wanted {
-        if !all.iter().any(|task| task.name == *name) {
-            let near = app.near(name, all.iter().map(|task| task.name.as_str()));
-            let words = app.text(text::compare::no_task(&name, &near));
-            return Err(Failure { exit: Exit::Usage, words });
+fn tasks(app: &Console, args: &args::Compare) -> Result<Vec<Arc<Task>>, Failure> {
+    let text = match select_tasks(args.tasks.as_deref(), &args.task) {
+        Ok(tasks) => return Ok(tasks),
+        Err(TaskSelectionError::Folder(error)) => text::compare::bad_tasks(&chain(&error)),
+        Err(TaskSelectionError::UnknownTask { name, all }) => {
+            let near = app.near(&name, all.iter().map(String::as_str));
+            text::compare::no_task(&name, &near)
         }
-    }
-    let chosen = |task: &Task| wanted.is_empty() || wanted.contains(&task.name.as_str());
-    Ok(all.into_iter().filter(chosen).collect())
-}
-
-/// Policies share the machine's cores. A model of one's own has one place for a prompt that it
-/// keeps, and a second run would take it away each time.
-fn at_once(args: &args::Compare, cores: usize) -> usize {
-    let asks = args.models.iter().any(|name| !is_simulated(name.trim()) && !is_scripted(name));
-    if asks { 1 } else { cores.max(2) }
-}
-
-/// The tasks that a name means: itself, or those of a group.
-fn named(name: &str) -> Vec<&str> {
-    task::group(name).map_or_else(|| vec![name], <[&str]>::to_vec)
+    };
+    Err(app.failure(Exit::Usage, text))
 }
 
 /// An endpoint may cost money, so a person says yes first.

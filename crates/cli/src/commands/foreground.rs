@@ -10,7 +10,7 @@ use crate::reminding;
 use crate::show::{Manner, Printer};
 use crate::signals::Signals;
 use crate::terminal;
-use asking::Heard;
+use asking::QuestionEnd;
 use everloop_app::delivery;
 use everloop_app::drive::{
     DriveNotice, DriveServices, DriveStop, DriveWatcher, RunDriver, StopSignal,
@@ -88,9 +88,11 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
             DriveStop::NoModel(error) => return foreground.no_model(&error).await,
             DriveStop::Asks(run, question) if app.interactive => {
                 match foreground.ask(&run, &question, &mut signals).await? {
-                    Heard::Answer => {}
-                    Heard::Nothing => return foreground.needs_person(&run, &question).await,
-                    Heard::Terminated => return Ok(foreground.leave(Exit::Terminated)),
+                    QuestionEnd::Answered => {}
+                    QuestionEnd::Unanswered => {
+                        return foreground.needs_person(&run, &question).await;
+                    }
+                    QuestionEnd::Terminated => return Ok(foreground.leave(Exit::Terminated)),
                 }
             }
             DriveStop::Asks(run, question) => {
