@@ -206,6 +206,9 @@ pub enum ChoiceError {
         /// Those that there are.
         all: Vec<String>,
     },
+    /// No approval has an id that begins so, or several have.
+    #[error("no approval {0}")]
+    UnknownApproval(String),
     /// There is no such status.
     #[error("no status {0}")]
     UnknownStatus(String),

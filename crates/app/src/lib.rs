@@ -13,6 +13,7 @@
 pub mod agenda;
 pub mod answers;
 pub mod app;
+pub mod approvals;
 pub mod audit_file;
 pub mod audit_query;
 pub mod briefing;

@@ -5,8 +5,20 @@ use crate::error::AppError;
 use crate::{delivery, upkeep};
 use everloop_agenda::kept::reminders;
 use everloop_engine::{Engine, Membership, MembershipPolicy, Report, Worker};
-use everloop_store::ClaimLockError;
+use everloop_store::{ClaimLock, ClaimLockError, Store};
 use std::sync::Arc;
+
+/// Whether a process that drives runs is alive.
+///
+/// # Errors
+/// If the store fails.
+pub async fn has_worker(app: &App, store: &Store) -> Result<bool, AppError> {
+    if let Some(lock) = app.database.lock_file() {
+        return Ok(ClaimLock::signed_by(lock).is_some());
+    }
+    let now = store.workers().time().await?;
+    Ok(store.workers().all().await?.iter().any(|worker| worker.expires_at > now))
+}
 
 /// A worker that has the right to claim runs.
 pub struct WorkerSession {

@@ -29,6 +29,15 @@ pub(crate) struct Console {
     pub(crate) quiet: bool,
 }
 
+/// A question that must be answered with a yes.
+pub(crate) struct Agreement {
+    pub(crate) question: Text,
+    /// Said where nobody can be asked.
+    pub(crate) needs_yes: Text,
+    /// Said after any other answer.
+    pub(crate) declined: Text,
+}
+
 impl Deref for Console {
     type Target = App;
 
@@ -137,6 +146,22 @@ impl Console {
         if everloop_tools::holds_home(Path::new(workspace)) {
             self.note(text::run::in_home());
         }
+    }
+
+    /// Asks a question that `--yes` may have answered; a refusal if nobody can be asked, or if the
+    /// answer is not a yes.
+    pub(crate) async fn agree(&self, yes: bool, ask: Agreement) -> Result<(), Failure> {
+        if yes {
+            return Ok(());
+        }
+        if !self.interactive {
+            return Err(self.failure(Exit::NeedsPerson, ask.needs_yes));
+        }
+        let answer = terminal::ask(&self.text(ask.question)).await;
+        if answer.is_some_and(|answer| everloop_text::means_yes(&answer)) {
+            return Ok(());
+        }
+        Err(self.failure(Exit::NeedsPerson, ask.declined))
     }
 
     /// A failure in the person's language.

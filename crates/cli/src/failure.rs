@@ -165,6 +165,7 @@ fn of_choice(app: &Console, error: &ChoiceError) -> Failure {
         ChoiceError::UnknownPersona { name, all } => {
             app.text(text::persona::unknown(name, &all.join(", ")))
         }
+        ChoiceError::UnknownApproval(id) => app.text(text::approvals::not_found(id)),
         ChoiceError::UnknownStatus(name) => {
             let all = Status::ALL.map(Status::as_str).join(", ");
             app.text(text::runs::no_status(name, &all))

@@ -23,11 +23,10 @@ use crate::exit::{Exit, Failure};
 use crate::{build, terminal};
 use everloop_app::frames::default_model;
 use everloop_app::models::lists;
-use everloop_app::place;
 use everloop_app::secrets::Reference;
 use everloop_app::settings::keys;
 use everloop_app::setup::{
-    CUSTOM_PROVIDER, ChosenProvider, ProviderChoice, found_providers, full_name, is_set,
+    CUSTOM_PROVIDER, ChosenProvider, ProviderChoice, found_providers, full_name, model_variables,
     read_language,
 };
 use everloop_text as text;
@@ -91,14 +90,8 @@ fn not_understood(app: &Console, choices: &str) {
 
 /// A model that the environment names needs no question.
 fn from_environment(app: &Console) -> bool {
-    if !is_set("EVERLOOP_MODEL") {
-        return false;
-    }
+    let Some(names) = model_variables(app) else { return false };
     let model = default_model(app);
-    let provider = place::provider(&model);
-    let mut names = vec!["EVERLOOP_MODEL".to_owned(), place::address_variable(provider)];
-    names.extend(everloop_app::key::variables(&app.settings, provider));
-    names.retain(|name| is_set(name));
     let names = names.join(", ");
     terminal::complain(
         &app.text(
@@ -119,11 +112,7 @@ async fn model(app: Console) -> Result<Console, Failure> {
         ProviderChoice::Nothing => return Ok(app),
         ProviderChoice::Local => {
             let Some(local) = local else { return Ok(app) };
-            let (provider, key) = (local.provider().to_owned(), String::new());
-            let is_usual = everloop_models::usual_url(&provider) == local.url;
-            let offered = vec![local.first().to_owned()];
-            let url = if is_usual { String::new() } else { local.url };
-            return chosen(app, ChosenProvider { provider, url, key, offered }).await;
+            return chosen(app, ChosenProvider::local(local)).await;
         }
         ProviderChoice::Known(provider) => with_key(&app, provider, String::new()).await?,
         ProviderChoice::At(url) => with_key(&app, CUSTOM_PROVIDER.to_owned(), url).await?,

@@ -5,7 +5,7 @@ use crate::args::{self, Format};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_store::{ClaimLock, Store, StoreError};
+use everloop_app::worker::has_worker;
 use everloop_text as text;
 use serde_json::json;
 
@@ -24,17 +24,8 @@ pub(super) async fn queue(app: &Console, args: &args::Run) -> Result<Exit, Failu
     });
     app.note(text::run::queued(&run));
     app.warn_of_sandbox(&workspace);
-    if !is_driven(app, engine.store()).await.map_err(fail)? {
+    if !app.checked(has_worker(app, engine.store()).await)? {
         terminal::complain(&app.text(text::run::no_worker()));
     }
     Ok(Exit::Done)
-}
-
-/// Whether a process that drives runs is alive.
-async fn is_driven(app: &Console, store: &Store) -> Result<bool, StoreError> {
-    if let Some(lock) = app.database.lock_file() {
-        return Ok(ClaimLock::signed_by(lock).is_some());
-    }
-    let now = store.workers().time().await?;
-    Ok(store.workers().all().await?.iter().any(|worker| worker.expires_at > now))
 }

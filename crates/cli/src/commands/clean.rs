@@ -1,13 +1,13 @@
 //! `everloop clean` and `everloop runs delete`: less data, by a person's own wish.
 
 use crate::args::{Clean, DeleteRuns};
-use crate::console::Console;
+use crate::console::{Agreement, Console};
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_app::cleaning::{self, Cleaning, CleaningReport, RunDeletion};
 use everloop_app::portable::find_runs;
 use everloop_store::{Removal, Store};
-use everloop_text::{self as text, Text};
+use everloop_text as text;
 use everloop_types::RunId;
 
 pub(crate) async fn clean(app: &Console, args: &Clean) -> Result<Exit, Failure> {
@@ -17,7 +17,7 @@ pub(crate) async fn clean(app: &Console, args: &Clean) -> Result<Exit, Failure> 
         return Ok(Exit::Done);
     }
     if !cleaning.old.is_empty() {
-        agree(app, args.yes, cleaning.old.len()).await?;
+        app.agree(args.yes, deletion(cleaning.old.len())).await?;
     }
     let report = app.checked(cleaning.clean(app).await)?;
     if let Some(cause) = &report.busy {
@@ -47,7 +47,7 @@ pub(crate) async fn delete(
 ) -> Result<Exit, Failure> {
     let runs = app.checked(find_runs(app, &store, &args.id).await)?;
     if !args.dry_run {
-        agree(app, args.yes, runs.len()).await?;
+        app.agree(args.yes, deletion(runs.len())).await?;
     }
     let mut exit = Exit::Done;
     for run in &runs {
@@ -81,18 +81,10 @@ fn say(app: &Console, run: &RunId, removed: &Removal, args: &DeleteRuns) {
 }
 
 /// Deleting cannot be taken back, so a person says yes, or `--yes` has.
-async fn agree(app: &Console, yes: bool, count: usize) -> Result<(), Failure> {
-    let count = count.to_string();
-    let refused = |text: Text| Err(app.failure(Exit::NeedsPerson, text));
-    if yes {
-        return Ok(());
-    }
-    if !app.interactive {
-        return refused(text::runs::delete_needs_yes(&count));
-    }
-    let said = terminal::ask(&app.text(text::runs::delete_sure(&count))).await;
-    match said.is_some_and(|said| everloop_text::means_yes(&said)) {
-        true => Ok(()),
-        false => refused(text::runs::not_deleted()),
+fn deletion(count: usize) -> Agreement {
+    Agreement {
+        question: text::runs::delete_sure(&count),
+        needs_yes: text::runs::delete_needs_yes(&count),
+        declined: text::runs::not_deleted(),
     }
 }

@@ -3,7 +3,7 @@
 mod again;
 
 use crate::args;
-use crate::console::Console;
+use crate::console::{Agreement, Console};
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
 use crate::terminal;
@@ -18,7 +18,6 @@ use everloop_compare::{
     runs_at_once, select_tasks,
 };
 use everloop_engine::{Environment, Rules};
-use everloop_loops::LOOPS;
 use everloop_text as text;
 use everloop_types::{Frame, ModelChoice, ModelError, ToolSpec, UtcMs};
 use std::path::{Path, PathBuf};
@@ -46,14 +45,9 @@ pub(crate) async fn compare(app: &Console, args: args::Compare) -> Result<Exit, 
 
 /// What is to be compared, with every name checked.
 fn contest(app: &Console, args: &args::Compare) -> Result<Contest, Failure> {
-    let meant = |name: &String| match name.trim() {
-        "all" => LOOPS.iter().map(|name| (*name).to_owned()).collect(),
-        _ => vec![name.clone()],
-    };
-    let loops: Vec<String> = args.loops.iter().flat_map(meant).collect();
     Ok(Contest {
-        loops: each(&loops, |name| app.checked(frames::loop_name(name)))?,
-        models: each(&args.models, |name| model(app, name))?,
+        loops: app.checked(comparison::select_loops(&args.loops))?,
+        models: models(app, &args.models)?,
         tasks: tasks(app, args)?,
         seed: args.each.seed,
         repeats: args.each.runs,
@@ -64,13 +58,10 @@ fn contest(app: &Console, args: &args::Compare) -> Result<Contest, Failure> {
 }
 
 /// Each name checked, and each once.
-fn each(
-    names: &[String],
-    check: impl Fn(&str) -> Result<String, Failure>,
-) -> Result<Vec<String>, Failure> {
+fn models(app: &Console, names: &[String]) -> Result<Vec<String>, Failure> {
     let mut checked: Vec<String> = Vec::new();
     for name in names {
-        let name = check(name.trim())?;
+        let name = model(app, name.trim())?;
         if !checked.contains(&name) {
             checked.push(name);
         }
@@ -113,18 +104,12 @@ async fn confirm(app: &Console, contest: &Contest, yes: bool) -> Result<(), Fail
     }
     let runs = contest.size() / contest.models.len() * paid.len();
     terminal::complain(&app.text(text::compare::costs(&runs, &paid.join(", "))));
-    if yes {
-        return Ok(());
-    }
-    let refused = |key| Failure { exit: Exit::NeedsPerson, words: app.text(key) };
-    if !app.interactive {
-        return Err(refused(text::compare::needs_yes()));
-    }
-    let answer = terminal::ask(&app.text(text::compare::go_on())).await;
-    match answer.is_some_and(|answer| everloop_text::means_yes(&answer)) {
-        true => Ok(()),
-        false => Err(refused(text::compare::declined())),
-    }
+    let agreement = Agreement {
+        question: text::compare::go_on(),
+        needs_yes: text::compare::needs_yes(),
+        declined: text::compare::declined(),
+    };
+    app.agree(yes, agreement).await
 }
 
 /// Runs everything; a signal ends it with what there is.

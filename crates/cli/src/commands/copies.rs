@@ -1,7 +1,7 @@
 //! `everloop backup` and `everloop restore`: a checked copy of the data, and the way back.
 
 use crate::args;
-use crate::console::Console;
+use crate::console::{Agreement, Console};
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_app::copies::{self, CopyError, Restoration};
@@ -50,18 +50,13 @@ async fn confirm(app: &Console, yes: bool, restoration: &Restoration) -> Result<
     if open > 0 {
         terminal::complain(&app.text(text::restore::open_runs(&open)));
     }
-    if yes {
-        return Ok(());
-    }
-    let file = restoration.copy.display();
-    if !app.interactive {
-        return Err(app.failure(Exit::NeedsPerson, text::restore::needs_yes(&file)));
-    }
-    let answer = terminal::ask(&app.text(text::restore::ask(&file))).await;
-    match answer.is_some_and(|answer| everloop_text::means_yes(&answer)) {
-        true => Ok(()),
-        false => Err(app.failure(Exit::NeedsPerson, text::restore::left(&file))),
-    }
+    let file = &restoration.copy.display();
+    let agreement = Agreement {
+        question: text::restore::ask(file),
+        needs_yes: text::restore::needs_yes(file),
+        declined: text::restore::left(file),
+    };
+    app.agree(yes, agreement).await
 }
 
 /// Why there is no copy, or no way back to one.

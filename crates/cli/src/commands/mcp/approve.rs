@@ -2,7 +2,7 @@
 //! is offered them.
 
 use super::{out_words, treatment};
-use crate::console::Console;
+use crate::console::{Agreement, Console};
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_app::mcp_servers::{
@@ -23,14 +23,14 @@ pub(super) async fn approve(app: &Console, name: &str, yes: bool) -> Result<Exit
     show_command(app, &server, &standing);
     let command_is_known = state.knows_command();
     if !command_is_known {
-        agree(app, yes, text::mcp::ask_command(), &server).await?;
+        app.agree(yes, agreement(name, text::mcp::ask_command())).await?;
     }
     let seen = list_tools(&server).await.map_err(fail)?;
     let was = approved_listing(&standing);
     show_tools(app, &server, was, &seen);
     let same = was.is_some_and(|was| was.digest() == seen.digest());
     if !(same && command_is_known) {
-        agree(app, yes, text::mcp::ask_tools(), &server).await?;
+        app.agree(yes, agreement(name, text::mcp::ask_tools())).await?;
     }
     let tools = seen.offers.len().to_string();
     server.approve(seen).map_err(|error| fail(McpError::NotKept(error)))?;
@@ -96,18 +96,6 @@ fn show_part(before: &str, text: &str) {
     }
 }
 
-/// Asks, unless `--yes` has answered.
-async fn agree(app: &Console, yes: bool, question: Text, server: &Server) -> Result<(), Failure> {
-    if yes {
-        return Ok(());
-    }
-    let name = &server.setting().name;
-    if !app.interactive {
-        return Err(app.failure(Exit::NeedsPerson, text::mcp::needs_yes(name)));
-    }
-    let question = app.text(question);
-    match terminal::ask(&question).await.is_some_and(|said| everloop_text::means_yes(&said)) {
-        true => Ok(()),
-        false => Err(app.failure(Exit::NeedsPerson, text::mcp::left(name))),
-    }
+fn agreement(name: &str, question: Text) -> Agreement {
+    Agreement { question, needs_yes: text::mcp::needs_yes(&name), declined: text::mcp::left(&name) }
 }
