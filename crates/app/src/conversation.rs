@@ -23,10 +23,11 @@ mod stop;
 mod terminals;
 
 pub use commands::{SLASH_COMMANDS, history_text};
-pub use confirm::Verdict;
+pub use confirm::ConfirmationResult;
 pub use earlier::Earlier;
 pub use leftovers::{Leftover, Leftovers};
 pub use news::News;
+pub use questions::Greeting;
 pub use queue::{Queue, QueuedLine};
 pub use reaction::{AgendaReply, InboxChange, Reaction, Reply};
 pub use stop::{RunStop, is_at_limit};

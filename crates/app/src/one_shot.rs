@@ -6,7 +6,7 @@ use crate::error::AppError;
 use crate::router::question_of;
 use everloop_engine::{Clock, Engine, Submission, SystemClock, fresh_id};
 use everloop_store::{RunFilter, Store};
-use everloop_types::{ConversationId, RunId};
+use everloop_types::{ConversationId, Labels, RunId};
 
 /// Runs among which the newest is looked for.
 const NEWEST: usize = 200;
@@ -69,6 +69,38 @@ pub async fn newest_run(store: &Store) -> Result<Option<RunId>, AppError> {
 
 fn newest() -> RunFilter {
     RunFilter { statuses: Vec::new(), before: None, most: NEWEST }
+}
+
+/// What came on the standard input. Nobody knows who wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PipedInput {
+    /// Nothing.
+    Nothing,
+    /// The goal itself.
+    Goal,
+    /// What goes with the goal.
+    Beside(String),
+}
+
+impl PipedInput {
+    /// What is read beside a question.
+    #[must_use]
+    pub fn beside(text: &str) -> Self {
+        match text {
+            "" => Self::Nothing,
+            text => Self::Beside(format!("\n[input]\n{text}")),
+        }
+    }
+
+    /// Adds it to a run, which then holds private and untrusted data.
+    pub fn add_to(&self, submission: &mut Submission) {
+        if let Self::Beside(text) = self {
+            submission.goal.context.push_str(text);
+        }
+        if *self != Self::Nothing {
+            submission.frame.policy.inherited.take(Labels::ALL, "stdin");
+        }
+    }
 }
 
 /// Submits a run, in a conversation of its own unless one is named.

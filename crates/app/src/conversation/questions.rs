@@ -17,6 +17,17 @@ use std::time::Duration;
 /// How long a canceled run may take to end before the person is answered.
 const CANCEL_WITHIN: Duration = Duration::from_secs(10);
 
+/// What a person should know when they come back to a conversation.
+#[derive(Debug)]
+pub struct Greeting {
+    /// Reminders that nobody has read.
+    pub unread: i64,
+    /// Runs of other conversations that ask something.
+    pub waiting_elsewhere: usize,
+    /// The question that the next plain line answers, and the goal of the run that asks.
+    pub question: Option<(OpenQuestion, String)>,
+}
+
 impl Conversation {
     /// The question that the next plain line will answer, if it has not been shown yet.
     pub async fn question_to_show(&mut self) -> Result<Option<OpenQuestion>, AppError> {
@@ -88,6 +99,23 @@ impl Conversation {
             asking += usize::from(self.asks(&row.run).await?.is_some());
         }
         Ok(asking)
+    }
+
+    /// What a person should know when they come back.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn greeting(&mut self) -> Result<Greeting, AppError> {
+        let unread = self.store().agenda().count_unread_firings().await?;
+        let waiting_elsewhere = self.count_waiting_elsewhere().await?;
+        let question = match self.question_to_show().await? {
+            Some(open) => {
+                let run = self.store().runs().get(&open.run).await?;
+                Some((open, run.map(|row| row.goal).unwrap_or_default()))
+            }
+            None => None,
+        };
+        Ok(Greeting { unread, waiting_elsewhere, question })
     }
 
     /// Takes up the questions that no other terminal has before it.

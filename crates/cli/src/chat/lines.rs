@@ -8,7 +8,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::{Manner, Printer};
 use crate::signals::Signals;
 use crate::terminal;
-use everloop_app::conversation::{Reaction, RunStop, Verdict};
+use everloop_app::conversation::{Reaction, RunStop};
 use everloop_app::following::{Followed, Following};
 use everloop_app::{reminding, runs};
 use everloop_text as text;
@@ -47,8 +47,10 @@ async fn talk_in(chat: &mut Chat, first: Option<String>) -> Result<Exit, Failure
             },
         };
         if let Some(command) = proposed.take() {
-            let is_over = confirms(chat, command, &line, &mut proposed).await;
-            if is_over {
+            let effect = chat.confirm(command, &line).await;
+            effect.words.iter().chain(&effect.edit).for_each(|words| terminal::answer(words));
+            proposed = effect.proposed;
+            if !effect.goes_on {
                 continue;
             }
         }
@@ -104,27 +106,6 @@ async fn end(chat: &mut Chat) -> Exit {
     );
     terminal::answer(run.as_str());
     Exit::NeedsPerson
-}
-
-/// What a line does while a command waits for a yes; whether that is all.
-async fn confirms(chat: &Chat, command: String, line: &str, proposed: &mut Option<String>) -> bool {
-    match chat.conversation.verdict(&command, line).await {
-        Verdict::Over(done) => terminal::answer(&chat.outcome(*done)),
-        Verdict::Dropped => terminal::answer(&chat.text(text::rule::dropped())),
-        Verdict::Edit => terminal::answer(&command),
-        Verdict::Instead(other) => *proposed = Some(other),
-        Verdict::Unclear => {
-            if !line.trim().is_empty() {
-                terminal::answer(&chat.text(text::rule::unclear(&line.trim())));
-            }
-            *proposed = Some(command);
-        }
-        Verdict::Another => {
-            *proposed = Some(command);
-            return false;
-        }
-    }
-    true
 }
 
 /// What an earlier process left: a run that it did not finish is carried through first, as the

@@ -7,7 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::preview;
 use crate::signals::Signals;
 use crate::terminal;
-use everloop_app::conversation::{Queue, Reaction, Verdict};
+use everloop_app::conversation::{Queue, Reaction};
 use everloop_app::reminding;
 use everloop_app::router::OpenQuestion;
 use everloop_text as text;
@@ -82,10 +82,7 @@ impl TerminalUi {
                 Ok(line) => line,
                 Err(exit) => return Ok(exit),
             };
-            if let Some(words) = self.confirms(&line.text).await {
-                if !words.is_empty() {
-                    terminal::answer(&words);
-                }
+            if self.confirms(&line.text).await {
                 continue;
             }
             let reaction = match self.send(line).await {
@@ -202,29 +199,23 @@ impl TerminalUi {
         for line in self.chat.new_reminders().await {
             terminal::answer(&line);
         }
+        let greeting = self.chat.conversation.greeting().await;
+        let greeting = greeting.map_err(|error| self.chat.fail(error))?;
         let chat = &self.chat;
-        let unread = chat.conversation.store().agenda().count_unread_firings().await;
-        let unread = unread.map_err(|error| chat.app.store_failure(&error))?;
-        if unread > 0 {
-            terminal::answer(&chat.text(text::inbox::unread(&unread)));
+        if greeting.unread > 0 {
+            terminal::answer(&chat.text(text::inbox::unread(&greeting.unread)));
         }
-        let waiting = chat.conversation.count_waiting_elsewhere().await;
-        let waiting = waiting.map_err(|error| chat.fail(error))?;
-        if waiting > 0 {
-            terminal::answer(&chat.text(text::chat::some_wait(&waiting)));
+        if greeting.waiting_elsewhere > 0 {
+            terminal::answer(&chat.text(text::chat::some_wait(&greeting.waiting_elsewhere)));
         }
-        let open = self.chat.conversation.question_to_show().await;
-        let open = open.map_err(|error| self.chat.fail(error))?;
-        let chat = &self.chat;
-        let Some(open) = open else {
-            terminal::answer(&chat.text(text::chat::hello()));
-            return Ok(left.runs);
-        };
-        let run = chat.conversation.store().runs().get(&open.run).await;
-        let run = run.map_err(|error| chat.app.store_failure(&error))?;
-        let goal = run.map(|row| preview(&row.goal)).unwrap_or_default();
-        terminal::answer(&chat.text(text::chat::still_asks(&open.run.as_str(), &goal)));
-        self.show(&open);
+        match greeting.question {
+            None => terminal::answer(&chat.text(text::chat::hello())),
+            Some((open, goal)) => {
+                let asks = text::chat::still_asks(&open.run.as_str(), &preview(&goal));
+                terminal::answer(&chat.text(asks));
+                self.show(&open);
+            }
+        }
         Ok(left.runs)
     }
 
@@ -318,33 +309,14 @@ impl TerminalUi {
         }
     }
 
-    /// What a line does while a command waits for a yes; none if it goes its usual way.
-    async fn confirms(&mut self, line: &str) -> Option<String> {
-        let command = self.proposed.take()?;
-        match self.chat.conversation.verdict(&command, line).await {
-            Verdict::Over(done) => Some(self.chat.outcome(*done)),
-            Verdict::Dropped => Some(self.chat.text(text::rule::dropped())),
-            Verdict::Edit => {
-                self.unsent = command;
-                Some(String::new())
-            }
-            Verdict::Instead(command) => {
-                self.proposed = Some(command);
-                Some(String::new())
-            }
-            Verdict::Unclear => {
-                self.proposed = Some(command);
-                let line = line.trim();
-                if line.is_empty() {
-                    return Some(String::new());
-                }
-                Some(self.chat.text(text::rule::unclear(&line)))
-            }
-            Verdict::Another => {
-                self.proposed = Some(command);
-                None
-            }
-        }
+    /// Whether a line was about the command that waits for a yes.
+    async fn confirms(&mut self, line: &str) -> bool {
+        let Some(command) = self.proposed.take() else { return false };
+        let effect = self.chat.confirm(command, line).await;
+        effect.words.iter().for_each(|words| terminal::answer(words));
+        self.unsent = effect.edit.unwrap_or_else(|| std::mem::take(&mut self.unsent));
+        self.proposed = effect.proposed;
+        !effect.goes_on
     }
 }
 

@@ -2,14 +2,14 @@
 //! is the question if none is given.
 
 use super::front::{self, Front};
-use super::run::{self, Piped};
+use super::run;
 use super::runs;
 use crate::args::{Print, Run, Runs};
 use crate::chat;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_app::one_shot;
+use everloop_app::one_shot::{self, PipedInput};
 use everloop_text as text;
 use everloop_types::{ConversationId, RunId};
 use std::io::{IsTerminal, Read};
@@ -21,7 +21,7 @@ pub(crate) async fn print(app: &Console, args: Print) -> Result<Exit, Failure> {
     let app = &app.clone().quietly().with_person(false);
     let (question, beside) = match args.question {
         Some(question) => (question, None),
-        None => (input(app)?, Some(Piped::Goal)),
+        None => (input(app)?, Some(PipedInput::Goal)),
     };
     if question.trim().is_empty() {
         return Err(Failure { exit: Exit::Usage, words: app.text(text::print::no_question()) });
@@ -47,10 +47,7 @@ pub(crate) async fn print(app: &Console, args: Print) -> Result<Exit, Failure> {
     }
     let piped = match beside {
         Some(piped) => piped,
-        None => match beside_question(&input(app)?) {
-            text if text.is_empty() => Piped::Nothing,
-            text => Piped::Beside(text),
-        },
+        None => PipedInput::beside(&input(app)?),
     };
     let run = Run { goal, background: false, output_format: args.output_format, how: args.how };
     let conversation = match continued {
@@ -112,11 +109,6 @@ async fn newest(app: &Console) -> Result<RunId, Failure> {
     let store = app.open_store().await?;
     let newest = app.checked(one_shot::newest_run(&store).await)?;
     newest.ok_or_else(|| app.failure(Exit::Usage, text::chat::no_run()))
-}
-
-/// What is piped in, as the model reads it beside a question.
-fn beside_question(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!("\n[input]\n{text}") }
 }
 
 /// What is piped in; nothing from a terminal.

@@ -8,11 +8,11 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_app::frames::{self, RunOptions};
-use everloop_app::one_shot::submit;
+use everloop_app::one_shot::{PipedInput, submit};
 use everloop_app::trouble::RunNotBegun;
 use everloop_engine::Submission;
 use everloop_text as text;
-use everloop_types::{ConversationId, Labels, Unattended};
+use everloop_types::{ConversationId, Unattended};
 
 pub(crate) async fn run(app: &Console, args: args::Run) -> Result<Exit, Failure> {
     match front::door(app, &args.goal, &args.how, args.output_format).await? {
@@ -20,35 +20,22 @@ pub(crate) async fn run(app: &Console, args: args::Run) -> Result<Exit, Failure>
         Front::Goal(goal) if args.background => {
             background::queue(app, &args::Run { goal, ..args }).await
         }
-        Front::Goal(goal) => run_with(app, args::Run { goal, ..args }, Piped::Nothing, None).await,
+        Front::Goal(goal) => {
+            run_with(app, args::Run { goal, ..args }, PipedInput::Nothing, None).await
+        }
     }
 }
 
 /// A goal that came through the front door, with something that the model reads beside it. In a
 /// conversation of its own unless one is named.
-/// What came on stdin. Nobody knows who wrote it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Piped {
-    Nothing,
-    /// The goal itself.
-    Goal,
-    /// What goes with the goal.
-    Beside(String),
-}
-
 pub(crate) async fn run_with(
     app: &Console,
     args: args::Run,
-    piped: Piped,
+    piped: PipedInput,
     conversation: Option<&ConversationId>,
 ) -> Result<Exit, Failure> {
     let mut submission = submission(app, &args)?;
-    if let Piped::Beside(text) = &piped {
-        submission.goal.context.push_str(text);
-    }
-    if piped != Piped::Nothing {
-        submission.frame.policy.inherited.take(Labels::ALL, "stdin");
-    }
+    piped.add_to(&mut submission);
     let workspace = submission.frame.workspace.clone();
     let asks = submission.frame.tools_that_ask().join(", ");
     let store = app.open_store().await?;
