@@ -23,7 +23,7 @@ pub enum LearntFrom {
 
 /// What is known of one model on one machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct ModelFacts {
     #[serde(flatten)]
     pub known: Known,
     pub found: LearntFrom,
@@ -33,17 +33,17 @@ pub struct Entry {
 
 /// The file. What cannot be read counts as not known.
 #[derive(Debug, Clone)]
-pub struct Learnt {
+pub struct ModelFactsFile {
     path: PathBuf,
 }
 
-impl Learnt {
+impl ModelFactsFile {
     pub fn in_folder(data: &Path) -> Self {
         Self { path: data.join("models.json") }
     }
 
     /// What is known of a model.
-    pub fn of(&self, name: &str, host: &str) -> Option<Entry> {
+    pub fn of(&self, name: &str, host: &str) -> Option<ModelFacts> {
         serde_json::from_value(self.all().get(&key(name, host))?.clone()).ok()
     }
 
@@ -52,7 +52,7 @@ impl Learnt {
     pub fn keep(&self, name: &str, host: &str, known: Known, found: LearntFrom) {
         let on = moment(SystemClock.now()).strftime("%Y-%m-%d").to_string();
         let mut all = self.all();
-        if let Ok(entry) = serde_json::to_value(Entry { known, found, on }) {
+        if let Ok(entry) = serde_json::to_value(ModelFacts { known, found, on }) {
             all.insert(key(name, host), entry);
             let _ = self.write(all);
         }
@@ -71,8 +71,8 @@ impl Learnt {
     }
 
     /// As the endpoint of a model takes it.
-    pub fn notes(&self, name: &str, host: &str) -> Note {
-        Note { learnt: self.clone(), name: name.to_owned(), host: host.to_owned() }
+    pub fn notes(&self, name: &str, host: &str) -> FactsRecorder {
+        FactsRecorder { learnt: self.clone(), name: name.to_owned(), host: host.to_owned() }
     }
 
     fn all(&self) -> Map<String, Value> {
@@ -92,13 +92,13 @@ fn key(name: &str, host: &str) -> String {
 }
 
 /// What is known of one model, for who asks it.
-pub struct Note {
-    learnt: Learnt,
+pub struct FactsRecorder {
+    learnt: ModelFactsFile,
     name: String,
     host: String,
 }
 
-impl Notes for Note {
+impl Notes for FactsRecorder {
     fn read(&self) -> Known {
         self.learnt.of(&self.name, &self.host).map(|entry| entry.known).unwrap_or_default()
     }
@@ -116,12 +116,12 @@ mod tests {
     #[test]
     fn what_was_found_out_is_there_again_and_can_be_forgotten() {
         let folder = tempfile::tempdir().unwrap();
-        let learnt = Learnt::in_folder(folder.path());
+        let learnt = ModelFactsFile::in_folder(folder.path());
         assert_eq!(learnt.of("llamacpp/m", "localhost"), None);
         let known = Known { calls: Some(CallWay::Schema), ..Known::default() };
         learnt.notes("llamacpp/m", "localhost").write(known);
         learnt.keep("openai/m", "far.example", Known::default(), LearntFrom::Tested);
-        let again = Learnt::in_folder(folder.path());
+        let again = ModelFactsFile::in_folder(folder.path());
         assert_eq!(again.notes("llamacpp/m", "localhost").read(), known);
         assert_eq!(again.of("llamacpp/m", "localhost").unwrap().found, LearntFrom::Seen);
         assert_eq!(again.of("llamacpp/m", "elsewhere"), None, "another machine");
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn a_damaged_file_or_entry_counts_as_not_known() {
         let folder = tempfile::tempdir().unwrap();
-        let learnt = Learnt::in_folder(folder.path());
+        let learnt = ModelFactsFile::in_folder(folder.path());
         std::fs::write(folder.path().join("models.json"), "{oops").unwrap();
         assert_eq!(learnt.of("a/m", "h"), None);
         std::fs::write(folder.path().join("models.json"), r#"{"a/m@h": {"calls": "by mail"}}"#)

@@ -6,7 +6,7 @@
 //!        └─ RunDetails::read, forks, settling, following::Following ──► RunEvent
 //! ```
 //!
-//! Failures are [`AppError`], what stops nothing is a [`Notice`]. Deliberately absent: sentences,
+//! Failures are [`AppError`], what stops nothing is a [`AppNotice`]. Deliberately absent: sentences,
 //! exit codes and pages, which a surface makes of these types.
 #![expect(missing_docs, reason = "items become private when the rest of cli has moved here")]
 
@@ -46,6 +46,7 @@ pub mod notice;
 pub mod one_shot;
 pub mod own;
 pub mod place;
+pub mod plan_change;
 pub mod portable;
 pub mod prices;
 pub mod rehearsal;
@@ -73,4 +74,4 @@ pub mod workspace_mode;
 pub use app::{App, OpenOptions, early_language};
 pub use conversation::Conversation;
 pub use error::{AppError, ChoiceError, FileError, ModelChoiceError, RunError};
-pub use notice::{Notice, Notices};
+pub use notice::{AppNotice, Notices};

@@ -1,7 +1,7 @@
 //! A question from a script: which conversation it goes on with, and which run it answers.
 
 use crate::app::App;
-use crate::conversation::Earlier;
+use crate::conversation::EarlierTurns;
 use crate::error::AppError;
 use crate::router::question_of;
 use everloop_engine::{Clock, Engine, Submission, SystemClock, fresh_id};
@@ -114,7 +114,7 @@ pub async fn submit(
     conversation: Option<&ConversationId>,
 ) -> Result<RunId, AppError> {
     let Some(conversation) = conversation else { return Ok(engine.submit(submission).await?) };
-    let earlier = Earlier::of(app, engine.store(), conversation).await?;
+    let earlier = EarlierTurns::of(app, engine.store(), conversation).await?;
     submission.goal.context.push_str(&earlier.told());
     submission.frame.policy.inherited.join(&earlier.held(engine.store()).await);
     Ok(engine.submit_in(conversation.clone(), submission).await?)

@@ -11,7 +11,7 @@ use crate::error::AppError;
 use crate::frames::default_model;
 use crate::key;
 use crate::models::lists::LocalModels;
-use crate::place::{self, Place, address_variable};
+use crate::place::{self, ModelPlace, address_variable};
 use crate::secrets::{self, Reference, kept};
 use crate::settings::{SettingKind, file, keys, redact};
 use everloop_models::providers;
@@ -181,7 +181,7 @@ pub fn typed_key(typed: &str) -> Option<String> {
 #[must_use]
 pub fn proposed(app: &App, provider: &str) -> Option<&'static str> {
     let name = format!("{provider}/");
-    if Place::of(&app.settings, &name).address() != everloop_models::usual_url(provider) {
+    if ModelPlace::of(&app.settings, &name).address() != everloop_models::usual_url(provider) {
         return None;
     }
     PROPOSED.iter().find(|(name, _)| *name == provider).map(|(_, model)| *model)

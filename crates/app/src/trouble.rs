@@ -4,7 +4,7 @@
 use crate::app::App;
 use crate::environment::{EndpointError, is_scripted};
 use crate::key;
-use crate::place::{self, Place};
+use crate::place::{self, ModelPlace};
 use crate::runs::RunDetails;
 use crate::settings::redact;
 use everloop_models::providers;
@@ -167,7 +167,7 @@ impl ModelTrouble {
     /// With what the settings and the environment of this process say now.
     #[must_use]
     pub fn of(app: &App, name: &str, error: &ModelError) -> Self {
-        let place = Place::of(&app.settings, name);
+        let place = ModelPlace::of(&app.settings, name);
         let key = key::find(&app.settings, &app.key_file(), &place);
         let key = key.ok().flatten().map(|key| key.source.to_string());
         let variables = key::variables(&app.settings, place.provider);

@@ -9,7 +9,7 @@ use std::num::{ParseFloatError, ParseIntError};
 
 /// The complaint, how the command is used, and where help is.
 pub(crate) fn complaint(error: &clap::Error, lang: Lang) -> String {
-    let facts = Facts(error);
+    let facts = ClapFacts(error);
     let mut lines = vec![facts.wrong(lang)];
     lines.extend(facts.nearest().map(|nearest| text::usage::did_you_mean(&nearest).in_lang(lang)));
     let usage = facts.all(ContextKind::Usage);
@@ -21,9 +21,9 @@ pub(crate) fn complaint(error: &clap::Error, lang: Lang) -> String {
     lines.join("\n")
 }
 
-struct Facts<'e>(&'e clap::Error);
+struct ClapFacts<'e>(&'e clap::Error);
 
-impl Facts<'_> {
+impl ClapFacts<'_> {
     fn wrong(&self, lang: Lang) -> String {
         let arg = &self.all(ContextKind::InvalidArg);
         let value = &self.all(ContextKind::InvalidValue);

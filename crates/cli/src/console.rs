@@ -1,6 +1,6 @@
 //! The application as the terminal has it: who is there, and lines to them.
 
-use crate::args::{Command, Common};
+use crate::args::{Command, CommonArgs};
 use crate::build;
 use crate::exit::{Exit, Failure};
 use crate::failure;
@@ -8,7 +8,7 @@ use crate::terminal;
 use everloop_agenda::show::Reader;
 use everloop_app::home::Home;
 use everloop_app::settings::{SettingFlags, SettingSources};
-use everloop_app::{App, AppError, Notice, Notices, OpenOptions};
+use everloop_app::{App, AppError, AppNotice, Notices, OpenOptions};
 use everloop_engine::Engine;
 use everloop_store::{Store, StoreError};
 use everloop_text::{self as text, Text};
@@ -53,7 +53,7 @@ impl DerefMut for Console {
 }
 
 impl Console {
-    pub(crate) fn start(common: &Common) -> Result<Self, Failure> {
+    pub(crate) fn start(common: &CommonArgs) -> Result<Self, Failure> {
         let console = Self::start_anyway(common)?;
         match console.faults.first() {
             Some(fault) => Err(failure::of_setting(console.lang, fault)),
@@ -62,7 +62,7 @@ impl Console {
     }
 
     /// Starts even if a setting cannot be used, for the commands that repair settings.
-    pub(crate) fn start_anyway(common: &Common) -> Result<Self, Failure> {
+    pub(crate) fn start_anyway(common: &CommonArgs) -> Result<Self, Failure> {
         let home = Home::find()
             .map_err(|error| Failure { exit: Exit::Configuration, words: error.to_string() })?;
         let lang = early_language(common.lang);
@@ -214,7 +214,7 @@ impl Console {
 }
 
 /// Shows a notice on stderr; some are left out where the person wants quiet.
-fn show_notice(lang: Lang, quiet: bool, notice: &Notice) {
+fn show_notice(lang: Lang, quiet: bool, notice: &AppNotice) {
     let (words, is_minor) = failure::of_notice(lang, notice);
     if !(quiet && is_minor) {
         terminal::complain(&words);

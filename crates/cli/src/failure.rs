@@ -8,13 +8,13 @@ use crate::trouble;
 use everloop_app::config::ConfigError;
 use everloop_app::context::images::ImageError;
 use everloop_app::error::chain;
-use everloop_app::place::{self, Place};
+use everloop_app::place::{self, ModelPlace};
 use everloop_app::rehearsal::RehearsalError;
 use everloop_app::secrets::kept::KeptSecretError;
 use everloop_app::settings::{SettingError, SettingOrigin};
 use everloop_app::show::{call_args, timestamp};
 use everloop_app::trouble::{AdviceFor, ModelTrouble};
-use everloop_app::{AppError, ChoiceError, FileError, ModelChoiceError, Notice, RunError};
+use everloop_app::{AppError, AppNotice, ChoiceError, FileError, ModelChoiceError, RunError};
 use everloop_engine::{DriveError, ForkError};
 use everloop_loops::{LOOPS, Unknown};
 use everloop_models::providers;
@@ -215,7 +215,7 @@ fn workspace(app: &Console, folder: &Path, error: Option<&std::io::Error>) -> St
 
 /// That nobody knows where a provider is, and which names are like it.
 pub(crate) fn provider_hint(app: &Console, name: &str) -> String {
-    let provider = Place::of(&app.settings, name).provider.to_owned();
+    let provider = ModelPlace::of(&app.settings, name).provider.to_owned();
     let names: Vec<&str> = providers().map(|known| known.name).collect();
     let near = app.near(&provider, names.iter().copied());
     let (all, variable) = (names.join(", "), place::address_variable(&provider));
@@ -295,26 +295,30 @@ pub(crate) fn verdict(app: &Console, settled: Settled) -> String {
 }
 
 /// A notice in words, and whether it is left out where the person wants quiet.
-pub(crate) fn of_notice(lang: Lang, notice: &Notice) -> (String, bool) {
+pub(crate) fn of_notice(lang: Lang, notice: &AppNotice) -> (String, bool) {
     let text = |text: Text| text.in_lang(lang);
     match notice {
-        Notice::Setting(fault) => (fault.words(lang), false),
-        Notice::Prices { file, detail } => (text(text::prices::bad(&file.display(), detail)), true),
-        Notice::ZoneWithoutName(zone) => (text(text::settings::zone_without_name(&zone)), true),
-        Notice::Persona { file, detail } => {
+        AppNotice::Setting(fault) => (fault.words(lang), false),
+        AppNotice::Prices { file, detail } => {
+            (text(text::prices::bad(&file.display(), detail)), true)
+        }
+        AppNotice::ZoneWithoutName(zone) => (text(text::settings::zone_without_name(&zone)), true),
+        AppNotice::Persona { file, detail } => {
             (text(text::persona::bad(&file.display(), detail)), true)
         }
-        Notice::Guidance(detail) => (text(text::context::no_guidance(&detail)), true),
-        Notice::Memory(detail) => (text(text::context::no_memory(&detail)), true),
-        Notice::MemoryFull(most) => (text(text::memory::full(&most)), false),
-        Notice::MemoryNotWritten(detail) => (text(text::memory::not_written(&detail)), false),
-        Notice::Secret { key, error } => {
+        AppNotice::Guidance(detail) => (text(text::context::no_guidance(&detail)), true),
+        AppNotice::Memory(detail) => (text(text::context::no_memory(&detail)), true),
+        AppNotice::MemoryFull(most) => (text(text::memory::full(&most)), false),
+        AppNotice::MemoryNotWritten(detail) => (text(text::memory::not_written(&detail)), false),
+        AppNotice::Secret { key, error } => {
             let detail = error.words(lang);
             (text(text::secret::missing(&key, &detail)), false)
         }
-        Notice::AuditNotWritten(file) => (text(text::audit::not_written(&file.display())), false),
-        Notice::AuditReplaced(file) => (text(text::audit::replaced(&file.display())), false),
-        Notice::AddressUnused { owner, provider, variable } => (
+        AppNotice::AuditNotWritten(file) => {
+            (text(text::audit::not_written(&file.display())), false)
+        }
+        AppNotice::AuditReplaced(file) => (text(text::audit::replaced(&file.display())), false),
+        AppNotice::AddressUnused { owner, provider, variable } => (
             text(
                 text::model::AddressUnused {
                     owner: &owner,
@@ -325,7 +329,7 @@ pub(crate) fn of_notice(lang: Lang, notice: &Notice) -> (String, bool) {
             ),
             false,
         ),
-        Notice::WorkspaceNotTrusted { mode, folder } => {
+        AppNotice::WorkspaceNotTrusted { mode, folder } => {
             let folder = folder.display().to_string();
             (text(text::workspace::not_trusted(&mode, &folder)), true)
         }

@@ -151,7 +151,7 @@ async fn typed_key(app: &Console, provider: &str) -> Result<String, Failure> {
     loop {
         let prompt = app.text(text::setup::key(&provider));
         let typed = tokio::task::spawn_blocking(move || hidden::ask(&prompt)).await;
-        let Ok(hidden::Typed::Line(key)) = typed else {
+        let Ok(hidden::HiddenInput::Line(key)) = typed else {
             // The terminal is as it was again; nothing was written.
             return Err(Failure { exit: Exit::Interrupted, words: String::new() });
         };

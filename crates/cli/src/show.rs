@@ -17,7 +17,7 @@ use everloop_types::{Usage, UtcMs};
 pub(crate) use labels::labels_line;
 use plan::replanned;
 pub(crate) use plan::{backed_plan_lines, plan_head, plan_lines};
-pub(crate) use printer::{Manner, Printer};
+pub(crate) use printer::{PrintMode, Printer};
 
 /// The last line about a run that ended: its status, its counts, its time.
 pub(crate) fn summary(app: &Console, details: &RunDetails) -> String {

@@ -4,7 +4,7 @@
 //! that was taken up here (`/resume`), or that a terminal left which is gone. Questions that
 //! another terminal shows are announced, and need `/resume`.
 
-use super::{Conversation, Reaction, Reply};
+use super::{Conversation, ConversationReply, Reaction};
 use crate::answers::{AnswerReading, read_answer};
 use crate::error::AppError;
 use crate::router::{OpenQuestion, question_of};
@@ -135,16 +135,16 @@ impl Conversation {
     }
 
     /// Cancels the run whose question is open, or the newest one of this terminal.
-    pub(super) async fn cancel(&mut self) -> Result<Reply, AppError> {
+    pub(super) async fn cancel(&mut self) -> Result<ConversationReply, AppError> {
         let Some(run) = self.current().await? else {
-            return Ok(Reply::NothingToCancel);
+            return Ok(ConversationReply::NothingToCancel);
         };
         self.engine.cancel(&run, "user").await?;
         // Whoever drives it ends it soon; if nobody does, its cancel waits in its inbox.
         let _ = tokio::time::timeout(CANCEL_WITHIN, self.until_stopped(&run)).await;
         self.seen = None;
         self.terminals.forget(&run);
-        Ok(Reply::Canceled)
+        Ok(ConversationReply::Canceled)
     }
 
     /// The run that a cancel is about.
@@ -165,18 +165,18 @@ impl Conversation {
             return self.answer_settling(open, &line).await;
         }
         let AnswerReading::Send { text, meaning } = read_answer(&open.question, &line) else {
-            return Ok(Reaction::Reply(Reply::UnclearPermission(line)));
+            return Ok(Reaction::Reply(ConversationReply::UnclearPermission(line)));
         };
         self.seen = None;
         let answer = Asked { question: open.question.id, text, by: "user".to_owned() };
         match self.engine.answer(&open.run, answer).await? {
             Sent::Accepted => {
                 let top = runs::top(self.store(), &open.run).await?;
-                Ok(Reaction::Follow(top, Some(Reply::Answered(meaning))))
+                Ok(Reaction::Follow(top, Some(ConversationReply::Answered(meaning))))
             }
             // It was meant as an answer, so it is not a goal, though nobody asks any more.
             Sent::AlreadySent | Sent::Finished(_) | Sent::NoSuchRun => {
-                Ok(Reaction::Reply(Reply::AnsweredElsewhere(line)))
+                Ok(Reaction::Reply(ConversationReply::AnsweredElsewhere(line)))
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::environment::is_scripted;
 use crate::frames::{default_model, is_of_unknown_provider};
 use crate::key;
 use crate::models::survey::{ProviderInUse, survey};
-use crate::place::Place;
+use crate::place::ModelPlace;
 use crate::secrets::SecretError;
 use crate::settings::redact;
 use crate::trouble::ModelTrouble;
@@ -51,7 +51,7 @@ pub enum ModelFinding {
 impl DoctorReport {
     pub(super) async fn model(&mut self, app: &App) {
         let chosen = default_model(app);
-        let place = Place::of(&app.settings, &chosen);
+        let place = ModelPlace::of(&app.settings, &chosen);
         let name = redact::shown(&chosen);
         let variables = key::variables(&app.settings, place.provider).join(", ");
         let all = survey(app);

@@ -2,8 +2,8 @@
 //! and none is fetched from a keychain or a program for that.
 
 use crate::app::App;
-use crate::key::{self, Source};
-use crate::place::{self, Place, address_variable, default_name};
+use crate::key::{self, KeySource};
+use crate::place::{self, ModelPlace, address_variable, default_name};
 use crate::secrets;
 use crate::settings::{SettingOrigin, Settings, keys, redact};
 use everloop_models::providers;
@@ -76,12 +76,12 @@ fn has_variable(settings: &Settings, name: &str) -> bool {
 
 fn of(app: &App, name: &str) -> ProviderInUse {
     let whole = format!("{name}/");
-    let place = Place::of(&app.settings, &whole);
+    let place = ModelPlace::of(&app.settings, &whole);
     let own = app.settings.key_of(name).cloned();
     let default = secrets::of_model(&app.settings);
     let default = default.filter(|_| app.settings.owner(keys::model::key()) == name);
     let key_from = match own.or(default) {
-        Some(reference) => Some(Source::Reference(reference).to_string()),
+        Some(reference) => Some(KeySource::Reference(reference).to_string()),
         None => {
             let found = key::find(&app.settings, &app.key_file(), &place).ok().flatten();
             found.map(|key| key.source.to_string())

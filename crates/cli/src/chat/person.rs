@@ -1,6 +1,6 @@
 //! A chat with a person at a terminal.
 
-use super::editor::{Editor, Typed};
+use super::editor::{Editor, EditorInput};
 use super::{Chat, words};
 use crate::commands::tour;
 use crate::exit::{Exit, Failure};
@@ -116,26 +116,26 @@ impl TerminalUi {
     }
 
     /// The next line: one that was typed ahead, or one that is typed now.
-    async fn line(&mut self) -> Result<Line, Exit> {
+    async fn line(&mut self) -> Result<ChatLine, Exit> {
         // A line that was typed ahead must not answer a question that nobody had seen.
         let asks = self.chat.conversation.awaits_answer();
         let free = !asks && self.proposed.is_none();
         self.queue.held &= self.queue.first().is_some();
         let ahead = self.queue.first().filter(|_| free).cloned();
         match (self.first.take_if(|_| free), ahead) {
-            (Some(text), _) => Ok(self.said(Line { text, queued: None })),
+            (Some(text), _) => Ok(self.said(ChatLine { text, queued: None })),
             (None, Some(ahead)) if !self.queue.held => {
-                Ok(self.said(Line { text: ahead.line, queued: Some(ahead.id) }))
+                Ok(self.said(ChatLine { text: ahead.line, queued: Some(ahead.id) }))
             }
             (None, Some(ahead)) if self.unsent.is_empty() => {
                 self.unsent = ahead.line;
-                Ok(Line { text: self.next_line().await?, queued: Some(ahead.id) })
+                Ok(ChatLine { text: self.next_line().await?, queued: Some(ahead.id) })
             }
-            _ => Ok(Line { text: self.next_line().await?, queued: None }),
+            _ => Ok(ChatLine { text: self.next_line().await?, queued: None }),
         }
     }
 
-    fn said(&self, line: Line) -> Line {
+    fn said(&self, line: ChatLine) -> ChatLine {
         terminal::answer(&format!("{}{}", self.chat.text(text::chat::you()), line.text));
         line
     }
@@ -149,7 +149,7 @@ impl TerminalUi {
 
     /// What the line does. One from the queue stays there until it has done so, and one that could
     /// not be carried out stands in the input line again; then why, in words.
-    async fn send(&mut self, line: Line) -> Result<Reaction, String> {
+    async fn send(&mut self, line: ChatLine) -> Result<Reaction, String> {
         let dropped = line.queued.is_some() && line.text.trim().is_empty();
         let sent = match dropped {
             true => Err(self.chat.text(text::chat::queued_dropped())),
@@ -278,16 +278,16 @@ impl TerminalUi {
                 exit = self.signals.next() => return Err(exit),
             };
             match typed {
-                Typed::Line(line) => return Ok(line),
-                Typed::End => return Err(Exit::Done),
+                EditorInput::Line(line) => return Ok(line),
+                EditorInput::End => return Err(Exit::Done),
                 // A key that stops is a no.
-                Typed::Interrupt { .. } | Typed::Escape if self.proposed.is_some() => {
+                EditorInput::Interrupt { .. } | EditorInput::Escape if self.proposed.is_some() => {
                     self.proposed = None;
                     // The editor paints its line where it was, so this goes through it.
                     self.editor.print(&self.chat.text(text::rule::dropped()));
                     prompt = self.prompt();
                 }
-                Typed::Interrupt { empty: true } => {
+                EditorInput::Interrupt { empty: true } => {
                     if leaving.is_some_and(|at| at.elapsed() < AGAIN) {
                         terminal::answer("");
                         return Err(Exit::Done);
@@ -298,12 +298,12 @@ impl TerminalUi {
                     // The editor paints its line where it was, so this goes through it.
                     self.editor.print(&self.chat.text(key));
                 }
-                Typed::Plan => {
+                EditorInput::Plan => {
                     if let Ok(Reaction::Reply(reply)) = self.chat.send("/plan", None).await {
                         self.editor.print(&self.chat.reply(reply));
                     }
                 }
-                Typed::Interrupt { empty: false } | Typed::Escape => {}
+                EditorInput::Interrupt { empty: false } | EditorInput::Escape => {}
             }
             self.editor.ask(&prompt, String::new());
         }
@@ -321,7 +321,7 @@ impl TerminalUi {
 }
 
 /// A line, and which one of the queue it was.
-struct Line {
+struct ChatLine {
     text: String,
     queued: Option<String>,
 }

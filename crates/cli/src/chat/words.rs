@@ -10,7 +10,7 @@ use everloop_agenda::portable::exchange_words;
 use everloop_agenda::show::{self, Table, firing_line};
 use everloop_app::answers::{AlwaysScope, AnswerMeaning};
 use everloop_app::conversation::{
-    AgendaReply, Conversation, InboxChange, Leftover, Leftovers, News, Reply, RunStop,
+    AgendaReply, Conversation, ConversationReply, InboxChange, Leftover, Leftovers, News, RunStop,
     history_text, is_at_limit,
 };
 use everloop_app::router::OpenQuestion;
@@ -24,33 +24,39 @@ use everloop_text as text;
 use everloop_types::{QuestionKind, Status};
 
 /// Something to show.
-pub(super) fn reply(app: &Console, conversation: &Conversation, reply: Reply) -> String {
+pub(super) fn reply(
+    app: &Console,
+    conversation: &Conversation,
+    reply: ConversationReply,
+) -> String {
     match reply {
-        Reply::Empty => app.text(text::door::empty()),
-        Reply::Wrong(wrong) => show::wrong(&app.reader(), &wrong),
-        Reply::NothingToSteer => app.text(text::chat::nothing_to_steer()),
-        Reply::NothingToCancel => app.text(text::door::nothing_to_cancel()),
-        Reply::Canceled => app.text(text::door::canceled()),
-        Reply::NoModel => trouble::no_model_line(app),
-        Reply::Agenda(done) => agenda(app, &done),
-        Reply::Answered(meaning) => answered(app, &meaning),
-        Reply::UnclearPermission(text) => app.text(text::answer::unclear(&text.trim())),
-        Reply::AnsweredElsewhere(line) => app.text(text::chat::answered_elsewhere(&line)),
-        Reply::AlreadyAnswered => app.text(text::run::already_answered()),
-        Reply::Help(command) => slash::help_text(command, app.lang),
-        Reply::Usage(command) => {
+        ConversationReply::Empty => app.text(text::door::empty()),
+        ConversationReply::Wrong(wrong) => show::wrong(&app.reader(), &wrong),
+        ConversationReply::NothingToSteer => app.text(text::chat::nothing_to_steer()),
+        ConversationReply::NothingToCancel => app.text(text::door::nothing_to_cancel()),
+        ConversationReply::Canceled => app.text(text::door::canceled()),
+        ConversationReply::NoModel => trouble::no_model_line(app),
+        ConversationReply::Agenda(done) => agenda(app, &done),
+        ConversationReply::Answered(meaning) => answered(app, &meaning),
+        ConversationReply::UnclearPermission(text) => app.text(text::answer::unclear(&text.trim())),
+        ConversationReply::AnsweredElsewhere(line) => {
+            app.text(text::chat::answered_elsewhere(&line))
+        }
+        ConversationReply::AlreadyAnswered => app.text(text::run::already_answered()),
+        ConversationReply::Help(command) => slash::help_text(command, app.lang),
+        ConversationReply::Usage(command) => {
             app.text(text::command::usage(&command.usages(app.lang).join("\n")))
         }
-        Reply::Inbox(firings, change) => inbox(app, &firings, change),
-        Reply::Plan(details) => plan(app, &details),
-        Reply::NoPlan(run) => app.text(text::chat::no_plan(&run)),
-        Reply::NoRun => app.text(text::chat::no_run()),
-        Reply::Runs(rows) => runs(app, rows),
-        Reply::History(said) if said.is_empty() => app.text(text::chat::nothing_said()),
-        Reply::History(said) => history_text(app, &app.reader(), &said),
-        Reply::Loops => loops::short_list(app, conversation.loop_name()),
-        Reply::LoopChosen(name) => app.text(text::chat::loop_now(&name)),
-        Reply::Switch { run, requested, chosen } => {
+        ConversationReply::Inbox(firings, change) => inbox(app, &firings, change),
+        ConversationReply::Plan(details) => plan(app, &details),
+        ConversationReply::NoPlan(run) => app.text(text::chat::no_plan(&run)),
+        ConversationReply::NoRun => app.text(text::chat::no_run()),
+        ConversationReply::Runs(rows) => runs(app, rows),
+        ConversationReply::History(said) if said.is_empty() => app.text(text::chat::nothing_said()),
+        ConversationReply::History(said) => history_text(app, &app.reader(), &said),
+        ConversationReply::Loops => loops::short_list(app, conversation.loop_name()),
+        ConversationReply::LoopChosen(name) => app.text(text::chat::loop_now(&name)),
+        ConversationReply::Switch { run, requested, chosen } => {
             let words = match requested {
                 Ok(name) => app.text(text::switch::wanted(&name, &run)),
                 Err(error) => app.fail(error).words,
@@ -58,28 +64,28 @@ pub(super) fn reply(app: &Console, conversation: &Conversation, reply: Reply) ->
             let now = chosen.map(|name| app.text(text::chat::loop_now(&name)));
             [Some(words), now].into_iter().flatten().collect::<Vec<_>>().join("\n")
         }
-        Reply::ModelIs(name) => app.text(text::chat::model_is(&name)),
-        Reply::ModelChosen(name) => app.text(text::chat::model_now(&name)),
-        Reply::Personas => personas::short_list(app, conversation.persona()),
-        Reply::PersonaChosen(name) => app.text(text::persona::now(&name)),
-        Reply::ImageAttached(file, count) => {
+        ConversationReply::ModelIs(name) => app.text(text::chat::model_is(&name)),
+        ConversationReply::ModelChosen(name) => app.text(text::chat::model_now(&name)),
+        ConversationReply::Personas => personas::short_list(app, conversation.persona()),
+        ConversationReply::PersonaChosen(name) => app.text(text::persona::now(&name)),
+        ConversationReply::ImageAttached(file, count) => {
             let (file, count) = (file.display().to_string(), count.to_string());
             app.text(text::image::attached(&count, &file))
         }
-        Reply::LanguageChosen => app.text(text::chat::lang_now()),
-        Reply::BeganAnew => app.text(text::chat::anew()),
-        Reply::InBackground(run) => app.text(text::chat::in_background(&run)),
-        Reply::Exported(text) => text,
-        Reply::Written(file) => app.text(text::chat::written(&file.display())),
-        Reply::Imported(done) => exchange_words(&app.reader(), &done),
-        Reply::NothingToSettle => app.text(text::chat::nothing_to_settle()),
-        Reply::ToSettle(open) => how_to_settle(app, &open),
-        Reply::UnclearSettling(line, open) => {
+        ConversationReply::LanguageChosen => app.text(text::chat::lang_now()),
+        ConversationReply::BeganAnew => app.text(text::chat::anew()),
+        ConversationReply::InBackground(run) => app.text(text::chat::in_background(&run)),
+        ConversationReply::Exported(text) => text,
+        ConversationReply::Written(file) => app.text(text::chat::written(&file.display())),
+        ConversationReply::Imported(done) => exchange_words(&app.reader(), &done),
+        ConversationReply::NothingToSettle => app.text(text::chat::nothing_to_settle()),
+        ConversationReply::ToSettle(open) => how_to_settle(app, &open),
+        ConversationReply::UnclearSettling(line, open) => {
             let unclear = app.text(text::answer::unclear_settle(&line));
             format!("{unclear}\n{}", how_to_settle(app, &open))
         }
-        Reply::SettleLater => app.text(text::chat::settle_later()),
-        Reply::Settled(report, next) => settled(app, &report, next.as_ref()),
+        ConversationReply::SettleLater => app.text(text::chat::settle_later()),
+        ConversationReply::Settled(report, next) => settled(app, &report, next.as_ref()),
     }
 }
 

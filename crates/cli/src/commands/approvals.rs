@@ -10,7 +10,7 @@ use everloop_text as text;
 use everloop_types::one_line;
 use serde_json::json;
 
-pub(crate) async fn approvals(app: &Console, args: args::Approvals) -> Result<Exit, Failure> {
+pub(crate) async fn approvals(app: &Console, args: args::ApprovalsArgs) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     match args.verb {
         None => list(app, &store, args.json).await,

@@ -1,6 +1,6 @@
 //! `everloop audit`: every tool call, in lines or as JSON.
 
-use crate::args::Audit;
+use crate::args::AuditArgs;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::show::timestamp;
@@ -14,7 +14,7 @@ use everloop_types::{canonical, one_line};
 /// Characters of arguments and result in a line for people.
 const SHOWN_CHARS: usize = 60;
 
-pub(crate) async fn audit(app: &Console, args: &Audit) -> Result<Exit, Failure> {
+pub(crate) async fn audit(app: &Console, args: &AuditArgs) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     let now = SystemClock.now();
     let since = args.since.map_or(0, |ms| now.saturating_sub_unsigned(ms));

@@ -1,7 +1,7 @@
 //! `everloop run --background`: queues a goal for a worker, and drives nothing.
 
 use super::run;
-use crate::args::{self, Format};
+use crate::args::{self, OutputFormat};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
@@ -9,7 +9,7 @@ use everloop_app::worker::has_worker;
 use everloop_text as text;
 use serde_json::json;
 
-pub(super) async fn queue(app: &Console, args: &args::Run) -> Result<Exit, Failure> {
+pub(super) async fn queue(app: &Console, args: &args::RunArgs) -> Result<Exit, Failure> {
     // Nobody follows the run, so nobody here can be asked.
     let app = &app.clone().with_person(false);
     let fail = |error| app.store_failure(&error);
@@ -19,8 +19,10 @@ pub(super) async fn queue(app: &Console, args: &args::Run) -> Result<Exit, Failu
     let engine = app.engine(store).await?;
     let run = engine.submit(submission).await.map_err(fail)?;
     terminal::answer(&match args.output_format {
-        Format::Text => run.to_string(),
-        Format::Json | Format::StreamJson => json!({"run_id": run, "status": "queued"}).to_string(),
+        OutputFormat::Text => run.to_string(),
+        OutputFormat::Json | OutputFormat::StreamJson => {
+            json!({"run_id": run, "status": "queued"}).to_string()
+        }
     });
     app.note(text::run::queued(&run));
     app.warn_of_sandbox(&workspace);

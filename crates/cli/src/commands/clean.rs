@@ -1,6 +1,6 @@
 //! `everloop clean` and `everloop runs delete`: less data, by a person's own wish.
 
-use crate::args::{Clean, DeleteRuns};
+use crate::args::{CleanArgs, DeleteRunsArgs};
 use crate::console::{Agreement, Console};
 use crate::exit::{Exit, Failure};
 use crate::terminal;
@@ -10,7 +10,7 @@ use everloop_store::{Removal, Store};
 use everloop_text as text;
 use everloop_types::RunId;
 
-pub(crate) async fn clean(app: &Console, args: &Clean) -> Result<Exit, Failure> {
+pub(crate) async fn clean(app: &Console, args: &CleanArgs) -> Result<Exit, Failure> {
     let cleaning = app.checked(Cleaning::plan(app, args.older_than).await)?;
     if args.dry_run {
         tell(app, &app.checked(cleaning.foresee(app).await)?, args);
@@ -27,7 +27,7 @@ pub(crate) async fn clean(app: &Console, args: &Clean) -> Result<Exit, Failure> 
     Ok(Exit::Done)
 }
 
-fn tell(app: &Console, report: &CleaningReport, args: &Clean) {
+fn tell(app: &Console, report: &CleaningReport, args: &CleanArgs) {
     if args.json {
         return terminal::answer_json(report);
     }
@@ -43,7 +43,7 @@ fn tell(app: &Console, report: &CleaningReport, args: &Clean) {
 pub(crate) async fn delete(
     app: &Console,
     store: Store,
-    args: &DeleteRuns,
+    args: &DeleteRunsArgs,
 ) -> Result<Exit, Failure> {
     let runs = app.checked(find_runs(app, &store, &args.id).await)?;
     if !args.dry_run {
@@ -67,7 +67,7 @@ pub(crate) async fn delete(
 }
 
 /// What became of one run that was named.
-fn say(app: &Console, run: &RunId, removed: &Removal, args: &DeleteRuns) {
+fn say(app: &Console, run: &RunId, removed: &Removal, args: &DeleteRunsArgs) {
     if args.json {
         return terminal::answer_json(&RunDeletion::of(run, removed, args.dry_run));
     }

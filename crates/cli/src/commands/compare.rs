@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) async fn compare(app: &Console, args: args::Compare) -> Result<Exit, Failure> {
+pub(crate) async fn compare(app: &Console, args: args::CompareArgs) -> Result<Exit, Failure> {
     let contest = contest(app, &args)?;
     if args.output.list {
         terminal::answer(&report::list(&contest.tasks, app.lang, terminal::width()));
@@ -44,7 +44,7 @@ pub(crate) async fn compare(app: &Console, args: args::Compare) -> Result<Exit, 
 }
 
 /// What is to be compared, with every name checked.
-fn contest(app: &Console, args: &args::Compare) -> Result<Contest, Failure> {
+fn contest(app: &Console, args: &args::CompareArgs) -> Result<Contest, Failure> {
     Ok(Contest {
         loops: app.checked(comparison::select_loops(&args.loops))?,
         models: models(app, &args.models)?,
@@ -83,7 +83,7 @@ fn model(app: &Console, name: &str) -> Result<String, Failure> {
     })
 }
 
-fn tasks(app: &Console, args: &args::Compare) -> Result<Vec<Arc<Task>>, Failure> {
+fn tasks(app: &Console, args: &args::CompareArgs) -> Result<Vec<Arc<Task>>, Failure> {
     let text = match select_tasks(args.tasks.as_deref(), &args.task) {
         Ok(tasks) => return Ok(tasks),
         Err(TaskSelectionError::Folder(error)) => text::compare::bad_tasks(&chain(&error)),
@@ -152,7 +152,7 @@ fn tell(progress: Progress<'_>, several: bool) {
     }
 }
 
-fn print(app: &Console, output: &args::CompareOutput, results: &Results, about: &About) {
+fn print(app: &Console, output: &args::CompareOutputArgs, results: &Results, about: &About) {
     let detail = if output.per_task { Detail::PerTask } else { Detail::Totals };
     let marks = terminal::marks();
     let manner = Manner { lang: app.lang, detail, marks: (marks.done, marks.failed) };

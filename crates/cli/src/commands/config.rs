@@ -13,20 +13,20 @@ use std::path::Path;
 use std::process::Command;
 use unicode_width::UnicodeWidthStr;
 
-pub(crate) async fn config(app: &Console, args: args::Config) -> Result<Exit, Failure> {
+pub(crate) async fn config(app: &Console, args: args::ConfigVerb) -> Result<Exit, Failure> {
     match args {
-        args::Config::Get { key } => get(app, &key),
-        args::Config::Set { key, value } => set(app, &key, &value),
-        args::Config::Unset { key } => unset(app, &key),
-        args::Config::Show { json: true, .. } => show_json(app),
-        args::Config::Show { origin, .. } => show(app, origin),
-        args::Config::Edit => edit(app).await,
-        args::Config::Setup => {
+        args::ConfigVerb::Get { key } => get(app, &key),
+        args::ConfigVerb::Set { key, value } => set(app, &key, &value),
+        args::ConfigVerb::Unset { key } => unset(app, &key),
+        args::ConfigVerb::Show { json: true, .. } => show_json(app),
+        args::ConfigVerb::Show { origin, .. } => show(app, origin),
+        args::ConfigVerb::Edit => edit(app).await,
+        args::ConfigVerb::Setup => {
             app.checked(config::current_text(app))?;
             crate::setup::first_run(app).await?;
             Ok(Exit::Done)
         }
-        args::Config::Path => {
+        args::ConfigVerb::Path => {
             terminal::answer(&app.sources.path.display().to_string());
             Ok(Exit::Done)
         }

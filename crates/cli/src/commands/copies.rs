@@ -11,7 +11,7 @@ use everloop_text as text;
 use everloop_types::RunId;
 use std::path::Path;
 
-pub(crate) async fn backup(app: &Console, args: args::Backup) -> Result<Exit, Failure> {
+pub(crate) async fn backup(app: &Console, args: args::BackupArgs) -> Result<Exit, Failure> {
     let copy = app.checked(copies::back_up(app, args.file).await)?;
     let file = copy.file.display().to_string();
     terminal::answer(&file);
@@ -24,7 +24,7 @@ pub(crate) async fn backup(app: &Console, args: args::Backup) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-pub(crate) async fn restore(app: &Console, args: args::Restore) -> Result<Exit, Failure> {
+pub(crate) async fn restore(app: &Console, args: args::RestoreArgs) -> Result<Exit, Failure> {
     let restoration = app.checked(Restoration::prepare(app, args.file).await)?;
     if restoration.is_foreign {
         terminal::complain(&app.text(text::restore::foreign(&restoration.copy.display())));

@@ -1,6 +1,6 @@
 //! `everloop diff`: where two runs part, and what became of each.
 
-use crate::args::Diff;
+use crate::args::DiffArgs;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::show::{preview, summary};
@@ -10,7 +10,7 @@ use everloop_engine::Differs;
 use everloop_text::{self as text, Text};
 use everloop_types::{one_line, spelled};
 
-pub(crate) async fn diff(app: &Console, args: &Diff) -> Result<Exit, Failure> {
+pub(crate) async fn diff(app: &Console, args: &DiffArgs) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     let diff = app.checked(RunDiff::read(app, &store, [&args.one, &args.other]).await)?;
     match (args.json, diff.differs) {

@@ -1,6 +1,6 @@
 //! Runs and those below them: `runs tree`.
 
-use crate::args::Format;
+use crate::args::OutputFormat;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::show::preview;
@@ -16,11 +16,11 @@ pub(crate) async fn tree(
     app: &Console,
     store: &Store,
     id: &str,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let run = app.find_run(store, id).await?;
     let rows = runs::tree(store, &run).await.map_err(|error| app.fail(error))?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         terminal::answer_json(&run_json::tree(&rows));
         return Ok(Exit::Done);
     }

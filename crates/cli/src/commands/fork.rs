@@ -13,7 +13,7 @@ use everloop_loops::Unknown;
 use everloop_text as text;
 use everloop_types::Settled;
 
-pub(crate) async fn fork(app: &Console, args: args::Fork) -> Result<Exit, Failure> {
+pub(crate) async fn fork(app: &Console, args: args::ForkArgs) -> Result<Exit, Failure> {
     let store = app.open_store().await?;
     let parent = app.find_run(&store, &args.id).await?;
     let prepared = prepare_fork(app, &store, &parent, &ForkOptions::from(&args)).await;

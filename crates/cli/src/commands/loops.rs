@@ -10,7 +10,7 @@ use everloop_loops::LoopSpec;
 use everloop_text as text;
 use serde_json::json;
 
-pub(crate) fn loops(app: &Console, args: &args::Loops) -> Result<Exit, Failure> {
+pub(crate) fn loops(app: &Console, args: &args::LoopsArgs) -> Result<Exit, Failure> {
     let chosen = app.checked(loop_infos(app, args.name.as_deref()))?;
     if args.json {
         terminal::answer_json(&json!({ "loops": chosen }));

@@ -20,7 +20,7 @@ use everloop_text::{self as text, Text};
 use everloop_types::{Approval, EffectClass, ToolSpec, one_line};
 use serde_json::json;
 
-pub(crate) async fn mcp(app: &Console, args: args::Mcp) -> Result<Exit, Failure> {
+pub(crate) async fn mcp(app: &Console, args: args::McpArgs) -> Result<Exit, Failure> {
     match args.verb {
         Some(args::McpVerb::Test { name, json }) => test::test(app, &name, json).await,
         Some(args::McpVerb::Approve { name, yes }) => approve::approve(app, &name, yes).await,

@@ -21,7 +21,7 @@ use everloop_app::trouble::AdviceFor;
 use everloop_text::{self as text, TextOf};
 use everloop_types::one_line;
 
-pub(crate) async fn models(app: &Console, args: args::Models) -> Result<Exit, Failure> {
+pub(crate) async fn models(app: &Console, args: args::ModelsArgs) -> Result<Exit, Failure> {
     match args.verb {
         Some(args::ModelsVerb::Test { name, json }) => return test::test(app, name, json).await,
         Some(args::ModelsVerb::Forget { name }) => return forget(app, &name),

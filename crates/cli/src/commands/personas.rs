@@ -10,7 +10,7 @@ use everloop_text as text;
 use everloop_types::{one_line, spelled};
 use serde_json::json;
 
-pub(crate) fn personas(app: &Console, args: &args::Personas) -> Result<Exit, Failure> {
+pub(crate) fn personas(app: &Console, args: &args::PersonasArgs) -> Result<Exit, Failure> {
     match &args.name {
         Some(name) => {
             let persona = app.checked(persona_info(app, name))?;

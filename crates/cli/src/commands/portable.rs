@@ -1,6 +1,6 @@
 //! `everloop export` and `everloop import`: whole runs from one data folder to another.
 
-use crate::args::{Export, Import};
+use crate::args::{ExportArgs, ImportArgs};
 use crate::build;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
@@ -16,7 +16,7 @@ use everloop_types::{RunId, one_line};
 use std::io::{self, Read};
 use std::path::Path;
 
-pub(crate) async fn export(app: &Console, args: &Export) -> Result<Exit, Failure> {
+pub(crate) async fn export(app: &Console, args: &ExportArgs) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     let runs = chosen(app, &store, args).await?;
     let name = args.out.display().to_string();
@@ -58,7 +58,7 @@ impl ExportOutput for ExportToScreen {
     }
 }
 
-async fn chosen(app: &Console, store: &Store, args: &Export) -> Result<Vec<RunId>, Failure> {
+async fn chosen(app: &Console, store: &Store, args: &ExportArgs) -> Result<Vec<RunId>, Failure> {
     let mut runs = app.checked(portable::find_runs(app, store, &args.id).await)?;
     if args.all {
         let (resting, running) = app.checked(portable::all_runs(store).await)?;
@@ -83,7 +83,7 @@ fn no_export(app: &Console, error: ExportProblem) -> Failure {
     }
 }
 
-pub(crate) async fn import(app: &Console, args: &Import) -> Result<Exit, Failure> {
+pub(crate) async fn import(app: &Console, args: &ImportArgs) -> Result<Exit, Failure> {
     let file = args.file.display().to_string();
     let bytes = read(&args.file)
         .map_err(|error| app.failure(Exit::Usage, text::import::no_file(&file, &error)))?;

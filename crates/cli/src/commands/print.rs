@@ -1,10 +1,10 @@
 //! `everloop -p "question"`: the answer alone, for scripts. What comes on stdin is read with it, or
 //! is the question if none is given.
 
-use super::front::{self, Front};
+use super::front::{self, FrontDoor};
 use super::run;
 use super::runs;
-use crate::args::{Print, Run, Runs};
+use crate::args::{PrintArgs, RunArgs, RunsVerb};
 use crate::chat;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
@@ -17,7 +17,7 @@ use std::io::{IsTerminal, Read};
 /// Bytes of the input that are read.
 const INPUT_BYTES_MAX: u64 = 400_000;
 
-pub(crate) async fn print(app: &Console, args: Print) -> Result<Exit, Failure> {
+pub(crate) async fn print(app: &Console, args: PrintArgs) -> Result<Exit, Failure> {
     let app = &app.clone().quietly().with_person(false);
     let (question, beside) = match args.question {
         Some(question) => (question, None),
@@ -39,8 +39,8 @@ pub(crate) async fn print(app: &Console, args: Print) -> Result<Exit, Failure> {
         return canceled(app, conversation).await;
     }
     let goal = match front::door(app, &question, &args.how, args.output_format).await? {
-        Front::Done(exit) => return Ok(exit),
-        Front::Goal(goal) => goal,
+        FrontDoor::Done(exit) => return Ok(exit),
+        FrontDoor::Goal(goal) => goal,
     };
     if let Some(run) = asking(app, continued.as_ref()).await? {
         return answered(app, Some(run.to_string()), question, args.output_format).await;
@@ -49,7 +49,7 @@ pub(crate) async fn print(app: &Console, args: Print) -> Result<Exit, Failure> {
         Some(piped) => piped,
         None => PipedInput::beside(&input(app)?),
     };
-    let run = Run { goal, background: false, output_format: args.output_format, how: args.how };
+    let run = RunArgs { goal, background: false, output_format: args.output_format, how: args.how };
     let conversation = match continued {
         Some(conversation) => conversation,
         None => one_shot::new_conversation(app, &chat::router(app, "")?.conversation),
@@ -72,7 +72,7 @@ async fn canceled(app: &Console, conversation: &ConversationId) -> Result<Exit, 
     drop(store);
     let key = match open.into_iter().next() {
         Some((run, _)) => {
-            runs::runs(app, Runs::Cancel { id: run.to_string() }).await?;
+            runs::runs(app, RunsVerb::Cancel { id: run.to_string() }).await?;
             text::door::canceled()
         }
         None => text::door::nothing_to_cancel(),
@@ -96,13 +96,13 @@ async fn answered(
     app: &Console,
     id: Option<String>,
     answer: String,
-    output_format: crate::args::Format,
+    output_format: crate::args::OutputFormat,
 ) -> Result<Exit, Failure> {
     let id = match id {
         Some(id) => id,
         None => newest(app).await?.to_string(),
     };
-    runs::runs(app, Runs::Resume { id, answer: Some(answer), to: None, output_format }).await
+    runs::runs(app, RunsVerb::Resume { id, answer: Some(answer), to: None, output_format }).await
 }
 
 async fn newest(app: &Console) -> Result<RunId, Failure> {

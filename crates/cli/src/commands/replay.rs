@@ -1,6 +1,6 @@
 //! `everloop replay`: the journal as a story, the state at any entry, a verdict.
 
-use crate::args::Replay;
+use crate::args::ReplayArgs;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::show::{backed_plan_lines, clock_time};
@@ -11,7 +11,7 @@ use everloop_engine::{History, Verdict};
 use everloop_text::{self as text, Text, TextOf};
 use everloop_types::{Message, one_line, spelled, without_mark};
 
-pub(crate) async fn replay(app: &Console, args: &Replay) -> Result<Exit, Failure> {
+pub(crate) async fn replay(app: &Console, args: &ReplayArgs) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     let run = app.find_run(&store, &args.id).await?;
     if args.verify {
@@ -25,7 +25,7 @@ pub(crate) async fn replay(app: &Console, args: &Replay) -> Result<Exit, Failure
     }
 }
 
-fn tell(app: &Console, history: &History, args: &Replay) -> Exit {
+fn tell(app: &Console, history: &History, args: &ReplayArgs) -> Exit {
     for line in tell_story(history, app.lang) {
         if args.json {
             terminal::answer_json(&line);
@@ -40,7 +40,7 @@ fn tell(app: &Console, history: &History, args: &Replay) -> Exit {
     Exit::Done
 }
 
-fn at(app: &Console, history: &History, seq: i64, args: &Replay) -> Result<Exit, Failure> {
+fn at(app: &Console, history: &History, seq: i64, args: &ReplayArgs) -> Result<Exit, Failure> {
     let last = history.entries.last().map_or(0, |entry| entry.seq);
     if !(1..=last).contains(&seq) {
         let (wanted, last) = (seq.to_string(), last.to_string());
@@ -93,7 +93,7 @@ fn role(message: &Message) -> Text {
 }
 
 /// The verdict, and always what was not checked.
-fn print_verdict(app: &Console, args: &Replay, verdict: &Verdict) -> Exit {
+fn print_verdict(app: &Console, args: &ReplayArgs, verdict: &Verdict) -> Exit {
     let exit = match verdict {
         Verdict::Verified { .. } => Exit::Done,
         Verdict::Diverged { .. } | Verdict::OutcomeDiffers { .. } | Verdict::Cannot { .. } => {

@@ -2,8 +2,8 @@
 
 use super::background;
 use super::foreground::{Foreground, drive_here};
-use super::front::{self, Front};
-use crate::args::{self, Format};
+use super::front::{self, FrontDoor};
+use crate::args::{self, OutputFormat};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
@@ -14,14 +14,14 @@ use everloop_engine::Submission;
 use everloop_text as text;
 use everloop_types::{ConversationId, Unattended};
 
-pub(crate) async fn run(app: &Console, args: args::Run) -> Result<Exit, Failure> {
+pub(crate) async fn run(app: &Console, args: args::RunArgs) -> Result<Exit, Failure> {
     match front::door(app, &args.goal, &args.how, args.output_format).await? {
-        Front::Done(exit) => Ok(exit),
-        Front::Goal(goal) if args.background => {
-            background::queue(app, &args::Run { goal, ..args }).await
+        FrontDoor::Done(exit) => Ok(exit),
+        FrontDoor::Goal(goal) if args.background => {
+            background::queue(app, &args::RunArgs { goal, ..args }).await
         }
-        Front::Goal(goal) => {
-            run_with(app, args::Run { goal, ..args }, PipedInput::Nothing, None).await
+        FrontDoor::Goal(goal) => {
+            run_with(app, args::RunArgs { goal, ..args }, PipedInput::Nothing, None).await
         }
     }
 }
@@ -30,7 +30,7 @@ pub(crate) async fn run(app: &Console, args: args::Run) -> Result<Exit, Failure>
 /// conversation of its own unless one is named.
 pub(crate) async fn run_with(
     app: &Console,
-    args: args::Run,
+    args: args::RunArgs,
     piped: PipedInput,
     conversation: Option<&ConversationId>,
 ) -> Result<Exit, Failure> {
@@ -57,11 +57,11 @@ pub(crate) async fn run_with(
 
 /// Everything about the run that never changes, checked before anything is written. Programs are
 /// told in their form why it does not begin.
-pub(super) fn submission(app: &Console, args: &args::Run) -> Result<Submission, Failure> {
+pub(super) fn submission(app: &Console, args: &args::RunArgs) -> Result<Submission, Failure> {
     let options = RunOptions::from(&args.how);
     let checked = frames::submission(app, &options, &args.goal);
     checked.map_err(|error| app.fail(error)).inspect_err(|failure| {
-        if args.output_format != Format::Text {
+        if args.output_format != OutputFormat::Text {
             let is_configuration = failure.exit == Exit::Configuration;
             terminal::answer_json(&RunNotBegun::new(app, &failure.words, is_configuration));
         }

@@ -2,7 +2,7 @@
 
 use super::foreground::{Foreground, drive_here};
 use super::{clean, family, settle, switch};
-use crate::args::{Format, Runs};
+use crate::args::{OutputFormat, RunsVerb};
 use crate::chat::answered;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
@@ -25,33 +25,33 @@ use serde_json::json;
 /// Columns of the longest name of a loop, `plan-execute-think`.
 const LOOP_COLUMNS: usize = 18;
 
-pub(crate) async fn runs(app: &Console, args: Runs) -> Result<Exit, Failure> {
+pub(crate) async fn runs(app: &Console, args: RunsVerb) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     match args {
-        Runs::List { json, status, limit, cursor } => {
+        RunsVerb::List { json, status, limit, cursor } => {
             let request = RunListRequest { statuses: status, limit, cursor };
             list(app, &store, request, as_format(json)).await
         }
-        Runs::Show { id, json } => show(app, &store, &id, as_format(json)).await,
-        Runs::Tree { id, json } => family::tree(app, &store, &id, as_format(json)).await,
-        Runs::Events { id, after } => events(app, &store, &id, after).await,
-        Runs::Cancel { id } => cancel(app, store, &id).await,
-        Runs::Delete(args) => clean::delete(app, store, &args).await,
-        Runs::Resume { id, answer, to, output_format } => {
+        RunsVerb::Show { id, json } => show(app, &store, &id, as_format(json)).await,
+        RunsVerb::Tree { id, json } => family::tree(app, &store, &id, as_format(json)).await,
+        RunsVerb::Events { id, after } => events(app, &store, &id, after).await,
+        RunsVerb::Cancel { id } => cancel(app, store, &id).await,
+        RunsVerb::Delete(args) => clean::delete(app, store, &args).await,
+        RunsVerb::Resume { id, answer, to, output_format } => {
             let answer = answer.map(|text| RunAnswer { text, question: to });
             resume(app, store, &id, answer, output_format).await
         }
-        Runs::Switch { id, loop_name, yes, output_format } => {
+        RunsVerb::Switch { id, loop_name, yes, output_format } => {
             switch::switch(app, store, &id, &loop_name, yes, output_format).await
         }
-        Runs::Settle { id, word, effect } => {
+        RunsVerb::Settle { id, word, effect } => {
             settle::settle(app, store, &id, word, effect.as_deref()).await
         }
     }
 }
 
-fn as_format(json: bool) -> Format {
-    if json { Format::Json } else { Format::Text }
+fn as_format(json: bool) -> OutputFormat {
+    if json { OutputFormat::Json } else { OutputFormat::Text }
 }
 
 /// A run with its numbers, folded from its journal.
@@ -67,11 +67,11 @@ async fn list(
     app: &Console,
     store: &Store,
     request: RunListRequest,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let is_narrowed = !request.statuses.is_empty() || request.cursor.is_some();
     let page = app.checked(RunPage::read(app, store, request).await)?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         terminal::answer_json(&page.to_json());
         return Ok(Exit::Done);
     }
@@ -100,12 +100,17 @@ fn status_words(app: &Console, status: Status, settled: bool) -> String {
     }
 }
 
-async fn show(app: &Console, store: &Store, id: &str, format: Format) -> Result<Exit, Failure> {
+async fn show(
+    app: &Console,
+    store: &Store,
+    id: &str,
+    format: OutputFormat,
+) -> Result<Exit, Failure> {
     let run = app.find_run(store, id).await?;
     let shown = details(app, store, &run).await?;
     let children = store.runs().children(&run).await.map_err(|error| app.store_failure(&error))?;
     let trouble = ModelTrouble::of_run(app, &shown);
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         let mut whole = shown.whole();
         whole["error"] = json!(trouble.map(|trouble| trouble.report(app.lang)));
         whole["children"] = children.iter().map(run_json::child).collect();
@@ -199,7 +204,7 @@ async fn resume(
     store: Store,
     id: &str,
     answer: Option<RunAnswer>,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let run = app.find_run(&store, id).await?;
     let engine = app.engine(store).await?;

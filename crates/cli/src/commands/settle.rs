@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: a change of the finished journal, and a second word on the same call.
 
-use crate::args::Word;
+use crate::args::SettleArg;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::failure::{settlement, verdict};
@@ -19,7 +19,7 @@ pub(crate) async fn settle(
     app: &Console,
     store: Store,
     id: &str,
-    word: Word,
+    word: SettleArg,
     effect: Option<&str>,
 ) -> Result<Exit, Failure> {
     let run = app.find_run(&store, id).await?;

@@ -1,6 +1,6 @@
 //! `schedule simulate`: a rehearsal of the reminders that are set, by the very code that fires.
 
-use crate::args::Simulate;
+use crate::args::SimulateArgs;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
@@ -11,7 +11,11 @@ use everloop_app::rehearsal::{RehearsalReport, RehearsalRequest, rehearse_remind
 use everloop_store::{FiredAs, Firing};
 use everloop_text as text;
 
-pub(crate) async fn simulate(app: &Console, args: &Simulate, json: bool) -> Result<Exit, Failure> {
+pub(crate) async fn simulate(
+    app: &Console,
+    args: &SimulateArgs,
+    json: bool,
+) -> Result<Exit, Failure> {
     let reader = app.reader();
     let request = RehearsalRequest {
         from: &args.from,

@@ -11,7 +11,7 @@ use everloop_app::frames;
 use everloop_text as text;
 use everloop_types::{one_line, spelled};
 
-pub(crate) fn skills(app: &Console, args: &args::Skills) -> Result<Exit, Failure> {
+pub(crate) fn skills(app: &Console, args: &args::SkillsArgs) -> Result<Exit, Failure> {
     let workspace = app.checked(frames::workspace(args.workspace.as_deref()))?;
     match &args.name {
         Some(name) => {

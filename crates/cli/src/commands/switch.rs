@@ -2,7 +2,7 @@
 
 use super::foreground::{Foreground, drive_here};
 use super::runs;
-use crate::args::Format;
+use crate::args::OutputFormat;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use everloop_app::{forks, frames};
@@ -17,7 +17,7 @@ pub(crate) async fn switch(
     id: &str,
     loop_name: &str,
     yes: bool,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let loop_name = frames::loop_name(loop_name).map_err(|error| app.fail(error))?;
     let run = app.find_run(&store, id).await?;
@@ -56,7 +56,7 @@ impl Foreground<'_> {
             crate::terminal::complain(&words);
         }
         self.run = to;
-        if self.format == Format::StreamJson {
+        if self.format == OutputFormat::StreamJson {
             self.show_beginning().await?;
         }
         Ok(true)

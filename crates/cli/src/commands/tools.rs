@@ -12,7 +12,7 @@ use everloop_types::{Approval, EffectClass};
 use serde::Serialize;
 use serde_json::json;
 
-pub(crate) fn tools(app: &Console, args: &args::Tools) -> Result<Exit, Failure> {
+pub(crate) fn tools(app: &Console, args: &args::ToolsArgs) -> Result<Exit, Failure> {
     let shown = app.checked(ToolOverview::read(app, args.name.as_deref()))?;
     match (args.json, shown.as_slice()) {
         (true, all) => {

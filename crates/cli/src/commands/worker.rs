@@ -12,7 +12,7 @@ use everloop_store::{Orphan, StoreError};
 use everloop_text as text;
 use everloop_types::Status;
 
-pub(crate) async fn worker(app: &Console, args: &args::Worker) -> Result<Exit, Failure> {
+pub(crate) async fn worker(app: &Console, args: &args::WorkerArgs) -> Result<Exit, Failure> {
     let away = |error: &StoreError| app.note(text::run::database_away(&chain(error)));
     let store = app.checked(app.open_store_patiently(away).await)?;
     let engine = app.engine(store).await?;

@@ -5,7 +5,7 @@ use crate::console::Console;
 use crate::failure::{of_notice, provider_hint};
 use crate::survey::line;
 use crate::trouble;
-use everloop_app::Notice;
+use everloop_app::AppNotice;
 use everloop_app::doctor::{
     CheckState, DoctorCheck, DoctorFinding, DoctorReport, FolderProblem, ModelFinding,
     TerminalFacts, WorkspaceFinding,
@@ -238,7 +238,7 @@ fn model(app: &Console, finding: &ModelFinding) -> (String, Option<String>) {
 /// The secrets that cannot be resolved.
 fn unresolved(app: &Console, missing: &[(&'static str, SecretError)]) -> Vec<String> {
     let notice = |(key, error): &(&'static str, SecretError)| {
-        of_notice(app.lang, &Notice::Secret { key, error: error.clone() }).0
+        of_notice(app.lang, &AppNotice::Secret { key, error: error.clone() }).0
     };
     missing.iter().map(notice).collect()
 }

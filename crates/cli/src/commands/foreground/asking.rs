@@ -1,7 +1,7 @@
 //! A question of a run that this process follows, put to the person at its terminal.
 
 use super::Foreground;
-use crate::args::Format;
+use crate::args::OutputFormat;
 use crate::chat;
 use crate::commands::reply;
 use crate::exit::{Exit, Failure};
@@ -93,8 +93,8 @@ impl Foreground<'_> {
             &app.text(text::run::NeedsPerson { id: &id, question: &asked, to: &to }.text()),
         );
         match self.format {
-            Format::Text => terminal::answer(self.run.as_str()),
-            Format::Json | Format::StreamJson => self.print_result().await?,
+            OutputFormat::Text => terminal::answer(self.run.as_str()),
+            OutputFormat::Json | OutputFormat::StreamJson => self.print_result().await?,
         }
         Ok(Exit::NeedsPerson)
     }

@@ -1,9 +1,9 @@
 //! What a run that was followed came to, as it is printed.
 
 use super::Foreground;
-use crate::args::Format;
+use crate::args::OutputFormat;
 use crate::exit::{Exit, Failure};
-use crate::show::{Manner, summary};
+use crate::show::{PrintMode, summary};
 use crate::terminal;
 use crate::trouble;
 use everloop_app::runs::RunDetails;
@@ -16,7 +16,7 @@ impl Foreground<'_> {
     pub(super) async fn finish(&self) -> Result<Exit, Failure> {
         let shown = self.shown().await?;
         self.print(&shown);
-        if self.manner() == Manner::Lines {
+        if self.manner() == PrintMode::Lines {
             terminal::complain(&summary(self.app, &shown));
         }
         if shown.has_open_unknown() {
@@ -26,7 +26,7 @@ impl Foreground<'_> {
             return Ok(Exit::of(shown.row.status, shown.reason()));
         };
         // A program reads the events.
-        if self.manner() != Manner::Events {
+        if self.manner() != PrintMode::Events {
             terminal::complain(&trouble::words(self.app, &trouble, AdviceFor::Shell));
         }
         Ok(match trouble.error.is_about_the_key() {
@@ -48,7 +48,7 @@ impl Foreground<'_> {
     }
 
     pub(super) async fn print_result(&self) -> Result<(), Failure> {
-        if self.format != Format::Text {
+        if self.format != OutputFormat::Text {
             self.print(&self.shown().await?);
         }
         Ok(())
@@ -57,16 +57,16 @@ impl Foreground<'_> {
     fn print(&self, shown: &RunDetails) {
         let trouble = ModelTrouble::of_run(self.app, shown);
         let mut result = match self.format {
-            Format::Text => {
+            OutputFormat::Text => {
                 if let Some(text) = final_words(shown, trouble.as_ref()) {
                     terminal::answer(&text);
                 }
                 return;
             }
-            Format::Json | Format::StreamJson => shown.result(),
+            OutputFormat::Json | OutputFormat::StreamJson => shown.result(),
         };
         result["error"] = json!(trouble.map(|trouble| trouble.report(self.app.lang)));
-        if self.format == Format::StreamJson {
+        if self.format == OutputFormat::StreamJson {
             result["type"] = json!("result");
         }
         terminal::answer(&result.to_string());
