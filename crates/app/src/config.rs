@@ -201,6 +201,25 @@ pub fn unset(app: &App, key: &str) -> Result<Option<SettingNow>, AppError> {
     }
 }
 
+/// What is wrong with the settings if this is the text of their file.
+pub struct ConfigCheck {
+    /// Each fault, with the line on which it is.
+    pub faults: Vec<(SettingError, Option<usize>)>,
+    /// Whether all settings can be used; what remains is odd, not wrong.
+    pub is_usable: bool,
+}
+
+impl ConfigCheck {
+    /// Reads the text of the file as it is now.
+    #[must_use]
+    pub fn read(app: &App) -> Self {
+        let text = std::fs::read_to_string(&app.sources.path).ok();
+        let loaded = app.sources.with_text(text.clone()).read();
+        let faults = faults(&loaded, &text.unwrap_or_default());
+        Self { faults, is_usable: loaded.errors.is_empty() }
+    }
+}
+
 /// What is wrong with settings, with the lines of the file on which it stands.
 #[must_use]
 pub fn faults(loaded: &LoadedSettings, text: &str) -> Vec<(SettingError, Option<usize>)> {

@@ -28,7 +28,7 @@ pub use earlier::EarlierTurns;
 pub use leftovers::{Leftover, Leftovers};
 pub use news::News;
 pub use questions::Greeting;
-pub use queue::{Queue, QueuedLine};
+pub use queue::{Queue, QueueTurn, QueuedLine};
 pub use reaction::{AgendaReply, ConversationReply, InboxChange, Reaction};
 pub use stop::{RunStop, is_at_limit};
 

@@ -7,7 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::show::preview;
 use crate::signals::Signals;
 use crate::terminal;
-use everloop_app::conversation::{Queue, Reaction};
+use everloop_app::conversation::{Queue, QueueTurn, Reaction};
 use everloop_app::reminding;
 use everloop_app::router::OpenQuestion;
 use everloop_text as text;
@@ -117,17 +117,14 @@ impl TerminalUi {
 
     /// The next line: one that was typed ahead, or one that is typed now.
     async fn line(&mut self) -> Result<ChatLine, Exit> {
-        // A line that was typed ahead must not answer a question that nobody had seen.
-        let asks = self.chat.conversation.awaits_answer();
-        let free = !asks && self.proposed.is_none();
-        self.queue.held &= self.queue.first().is_some();
-        let ahead = self.queue.first().filter(|_| free).cloned();
-        match (self.first.take_if(|_| free), ahead) {
+        let is_free = !self.chat.conversation.awaits_answer() && self.proposed.is_none();
+        let turn = self.queue.turn(is_free);
+        match (self.first.take_if(|_| is_free), turn) {
             (Some(text), _) => Ok(self.said(ChatLine { text, queued: None })),
-            (None, Some(ahead)) if !self.queue.held => {
+            (None, QueueTurn::Send(ahead)) => {
                 Ok(self.said(ChatLine { text: ahead.line, queued: Some(ahead.id) }))
             }
-            (None, Some(ahead)) if self.unsent.is_empty() => {
+            (None, QueueTurn::Offer(ahead)) if self.unsent.is_empty() => {
                 self.unsent = ahead.line;
                 Ok(ChatLine { text: self.next_line().await?, queued: Some(ahead.id) })
             }

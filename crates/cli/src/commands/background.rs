@@ -12,12 +12,11 @@ use serde_json::json;
 pub(super) async fn queue(app: &Console, args: &args::RunArgs) -> Result<Exit, Failure> {
     // Nobody follows the run, so nobody here can be asked.
     let app = &app.clone().with_person(false);
-    let fail = |error| app.store_failure(&error);
     let submission = run::submission(app, args)?;
     let workspace = submission.frame.workspace.clone();
     let store = app.open_store().await?;
     let engine = app.engine(store).await?;
-    let run = engine.submit(submission).await.map_err(fail)?;
+    let run = engine.submit(submission).await.map_err(|error| app.store_failure(&error))?;
     terminal::answer(&match args.output_format {
         OutputFormat::Text => run.to_string(),
         OutputFormat::Json | OutputFormat::StreamJson => {

@@ -5,7 +5,7 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::survey::line;
 use crate::terminal;
-use everloop_app::config::{self, ConfigReport, SettingNow};
+use everloop_app::config::{self, ConfigCheck, ConfigReport, SettingNow};
 use everloop_app::models::survey::survey;
 use everloop_app::settings::{SettingError, file};
 use everloop_text as text;
@@ -107,7 +107,13 @@ async fn edit(app: &Console) -> Result<Exit, Failure> {
     let made = file::make_folder(&path).map_err(|error| config::not_written(&error).into());
     app.checked(made)?;
     open_editor(app, &path).await?;
-    Ok(checked(app, std::fs::read_to_string(&path).ok()))
+    let check = ConfigCheck::read(app);
+    fault_words(app, &check.faults).iter().for_each(|words| terminal::complain(words));
+    if !check.is_usable {
+        return Ok(Exit::Configuration);
+    }
+    app.note(text::config::file_is_good(&path.display()));
+    Ok(Exit::Done)
 }
 
 /// Lets the person edit a file with the editor of their choice.
@@ -131,23 +137,6 @@ pub(crate) async fn open_editor(app: &Console, path: &Path) -> Result<(), Failur
         return Err(Failure { exit: Exit::Failed, words });
     }
     Ok(())
-}
-
-/// Reads the new text and names every fault with its line.
-fn checked(app: &Console, text: Option<String>) -> Exit {
-    let sources = app.sources.with_text(text.clone());
-    let loaded = sources.read();
-    let text = text.unwrap_or_default();
-    for words in fault_words(app, &config::faults(&loaded, &text)) {
-        terminal::complain(&words);
-    }
-    match loaded.errors.is_empty() {
-        true => {
-            app.note(text::config::file_is_good(&sources.path.display()));
-            Exit::Done
-        }
-        false => Exit::Configuration,
-    }
 }
 
 /// What is wrong with the settings, with the lines on which it stands.

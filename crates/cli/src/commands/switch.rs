@@ -25,12 +25,8 @@ pub(crate) async fn switch(
     let requested = forks::request_switch(app, &engine, &run, &loop_name, yes).await;
     let name = requested.map_err(|error| app.fail(error))?;
     app.note(text::switch::wanted(&name, &run));
-    engine
-        .store()
-        .queue()
-        .reset_stall_count(&run)
-        .await
-        .map_err(|error| app.store_failure(&error))?;
+    let reset = engine.store().queue().reset_stall_count(&run).await;
+    reset.map_err(|error| app.store_failure(&error))?;
     drive_here(Foreground { app, engine, run, format }).await
 }
 
