@@ -5,8 +5,8 @@ use crate::database::Database;
 use crate::environment::{LocalEnvironment, Places};
 use crate::error::{AppError, RunError};
 use crate::home::Home;
-use crate::learnt::Learnt;
-use crate::notice::{Notice, Notices};
+use crate::learnt::ModelFactsFile;
+use crate::notice::{AppNotice, Notices};
 use crate::prices::Prices;
 use crate::settings::{
     Millis, SettingError, SettingOrigin, SettingProblem, SettingSources, Settings, keys,
@@ -86,7 +86,7 @@ impl App {
         let OpenOptions { sources, home, build, notices } = options;
         let (app, warnings) = Self::of(sources, home, build, notices);
         for warning in warnings {
-            app.notices.show(Notice::Setting(warning));
+            app.notices.show(AppNotice::Setting(warning));
         }
         app
     }
@@ -134,7 +134,7 @@ impl App {
     }
 
     /// Shows a notice.
-    pub fn notify(&self, notice: Notice) {
+    pub fn notify(&self, notice: AppNotice) {
         self.notices.show(notice);
     }
 
@@ -210,8 +210,8 @@ impl App {
     }
 
     /// What was found out about models.
-    pub fn learnt(&self) -> Learnt {
-        Learnt::in_folder(self.home.data())
+    pub fn learnt(&self) -> ModelFactsFile {
+        ModelFactsFile::in_folder(self.home.data())
     }
 
     /// The MCP servers of the settings.
@@ -225,7 +225,7 @@ impl App {
         let file = self.home.prices_file();
         let loaded = Prices::load(&file);
         loaded.unwrap_or_else(|detail| {
-            self.notify(Notice::Prices { file, detail });
+            self.notify(AppNotice::Prices { file, detail });
             Prices::default()
         })
     }
@@ -249,7 +249,7 @@ impl App {
     pub async fn engine(&self, store: Store) -> Result<Arc<Engine>, AppError> {
         // Before anything is taken up: a call that an earlier process left may show any of them.
         for (key, error) in secrets::learn_all(&self.settings) {
-            self.notify(Notice::Secret { key, error });
+            self.notify(AppNotice::Secret { key, error });
         }
         let membership = self.membership();
         let rules = EngineRules {
@@ -288,7 +288,7 @@ impl App {
         // Where nobody has set a zone, UTC is what every program takes.
         if name.is_none() && (system.is_ok() || variable.is_some()) {
             let zone = variable.unwrap_or_else(|| "/etc/localtime".to_owned());
-            SAID.call_once(|| self.notify(Notice::ZoneWithoutName(zone)));
+            SAID.call_once(|| self.notify(AppNotice::ZoneWithoutName(zone)));
         }
         name.unwrap_or("UTC").to_owned()
     }

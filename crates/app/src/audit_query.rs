@@ -1,9 +1,11 @@
 //! Every tool call, from the journals alone. One page at a time is in memory.
 
 use crate::error::{AppError, chain};
+use crate::show::timestamp;
 use everloop_engine::{AuditCall, Auditor};
 use everloop_store::{RunRow, Store};
 use everloop_types::{RunId, UtcMs};
+use serde_json::Value;
 
 const RUNS_PER_PAGE: usize = 100;
 const ENTRIES_PER_PAGE: usize = 500;
@@ -121,4 +123,12 @@ impl AuditQuery {
         let own = !call.copied || self.run.is_some();
         call.at >= self.since && named && own && (!self.only_failed || call.has_failed())
     }
+}
+
+/// One call, for programs.
+#[must_use]
+pub fn call_json(row: &RunRow, call: &AuditCall) -> Value {
+    let mut object = call.json(row);
+    object["time"] = timestamp(call.at).into();
+    object
 }

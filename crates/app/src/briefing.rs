@@ -5,13 +5,13 @@ use crate::context::guidance;
 use crate::context::images::{self, IMAGES_MAX};
 use crate::context::memory::Memory;
 use crate::context::personas::{DEFAULT, Persona, Personas};
-use crate::context::prompt::{self, Identity, Notes, Parts};
+use crate::context::prompt::{self, PromptIdentity, PromptNotes, PromptParts};
 use crate::context::skill_tool::LOAD_SKILL;
-use crate::context::skills::{self, Found};
+use crate::context::skills::{self, SkillSearch};
 use crate::environment;
 use crate::error::{AppError, ChoiceError, chain};
 use crate::home::Home;
-use crate::notice::Notice;
+use crate::notice::AppNotice;
 use everloop_types::{Image, Labels, Lang, ModelChoice, TODO_WRITE, Taint, ToolSpec};
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ const ALWAYS: [&str; 3] = ["ask_user", TODO_WRITE, LOAD_SKILL];
 pub fn personas(app: &App) -> Personas {
     let found = Personas::find(&app.home.personas(), app.lang);
     for (file, why) in &found.bad {
-        app.notify(Notice::Persona { file: file.clone(), detail: chain(why) });
+        app.notify(AppNotice::Persona { file: file.clone(), detail: chain(why) });
     }
     found
 }
@@ -57,10 +57,10 @@ fn with_known_tools(persona: &Persona) -> Result<Persona, AppError> {
 }
 
 /// The skills that runs in a workspace have.
-pub fn skills(app: &App, workspace: &Path) -> Found {
+pub fn skills(app: &App, workspace: &Path) -> SkillSearch {
     match app.settings.context.skills {
         true => skills::find(Home::of_user().as_deref(), workspace),
-        false => Found::default(),
+        false => SkillSearch::default(),
     }
 }
 
@@ -73,7 +73,7 @@ pub fn memory(app: &App, workspace: &Path) -> Memory {
 pub fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
     let guidance = match app.settings.context.agents_file {
         true => guidance::read(workspace).unwrap_or_else(|error| {
-            app.notify(Notice::Guidance(error.text()));
+            app.notify(AppNotice::Guidance(error.text()));
             None
         }),
         false => None,
@@ -81,19 +81,19 @@ pub fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
     let chars = app.settings.context.memory_chars;
     let notes = app.settings.context.memory.then(|| {
         memory(app, workspace).newest(chars).unwrap_or_else(|error| {
-            app.notify(Notice::Memory(error.to_string()));
+            app.notify(AppNotice::Memory(error.to_string()));
             String::new()
         })
     });
-    prompt::system(&Parts {
+    prompt::system(&PromptParts {
         identity: identity(app, persona),
-        memory: notes.as_deref().map(|text| Notes { text }),
+        memory: notes.as_deref().map(|text| PromptNotes { text }),
         guidance: guidance.as_deref().unwrap_or_default(),
         skills: &skills(app, workspace).skills,
     })
 }
 
-/// What the system prompt brings into a run. Notes, guidance and skills are the person's own like
+/// What the system prompt brings into a run. PromptNotes, guidance and skills are the person's own like
 /// any file of the workspace; notes may hold what others wrote, and so may guidance and skills
 /// where the settings say so.
 pub fn held(app: &App, workspace: &Path) -> Taint {
@@ -124,11 +124,11 @@ pub fn plain_system(app: &App) -> String {
     let persona = Persona::default();
     let identity = identity(app, &persona);
     let skills = &[];
-    prompt::system(&Parts { identity, memory: None, guidance: "", skills })
+    prompt::system(&PromptParts { identity, memory: None, guidance: "", skills })
 }
 
-fn identity<'a>(app: &'a App, persona: &'a Persona) -> Identity<'a> {
-    Identity {
+fn identity<'a>(app: &'a App, persona: &'a Persona) -> PromptIdentity<'a> {
+    PromptIdentity {
         name: app.settings.persona.name.as_str(),
         system: std::env::consts::OS,
         address: app.settings.persona.address.as_str(),

@@ -7,6 +7,7 @@ use everloop_engine::Engine;
 use everloop_store::{Removal, Store, copies};
 use everloop_tools::forget_records;
 use everloop_types::RunId;
+use serde::Serialize;
 use std::sync::Arc;
 
 /// A cleaning that was thought through and not done yet.
@@ -19,8 +20,10 @@ pub struct Cleaning {
 }
 
 /// What a cleaning did, or would do.
-#[derive(Default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct CleaningReport {
+    /// Whether nothing was done yet.
+    pub dry_run: bool,
     /// Runs whose journal was shortened.
     pub trimmed: u64,
     /// Runs that are gone.
@@ -30,6 +33,7 @@ pub struct CleaningReport {
     /// The size of the database after.
     pub bytes_after: u64,
     /// Why the file could not be made smaller.
+    #[serde(skip)]
     pub busy: Option<String>,
 }
 
@@ -62,7 +66,7 @@ impl Cleaning {
         let (deleted, bytes) = (self.old, self.bytes);
         let sizes =
             CleaningReport { bytes_before: bytes, bytes_after: bytes, ..Default::default() };
-        Ok(CleaningReport { trimmed, deleted, ..sizes })
+        Ok(CleaningReport { dry_run: true, trimmed, deleted, ..sizes })
     }
 
     /// Does it.
@@ -107,6 +111,31 @@ pub async fn delete_run(app: &App, store: &Store, run: &RunId) -> Result<Removal
         }
     }
     Ok(removal)
+}
+
+/// What became of a run that was to be deleted, for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunDeletion {
+    /// The run.
+    pub run_id: RunId,
+    /// `deleted`, `not_over`, `unsent` or `not_found`.
+    pub result: &'static str,
+    /// Whether nothing was done yet.
+    pub dry_run: bool,
+}
+
+impl RunDeletion {
+    /// What became of a run.
+    #[must_use]
+    pub fn of(run: &RunId, removal: &Removal, dry_run: bool) -> Self {
+        let result = match removal {
+            Removal::Gone(_) => "deleted",
+            Removal::NotOver(_) => "not_over",
+            Removal::Unsent(_) => "unsent",
+            Removal::NoSuchRun => "not_found",
+        };
+        Self { run_id: run.clone(), result, dry_run }
+    }
 }
 
 /// Gives back the space of runs that were deleted.

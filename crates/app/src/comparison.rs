@@ -3,9 +3,11 @@
 //! A value is shown only if its form leaves no room for a secret.
 
 use crate::app::App;
+use crate::error::AppError;
 use crate::frames;
 use crate::settings::{RoundPreset, SettingKey, SettingKind, SettingSpec, keys};
 use everloop_engine::EngineRules;
+use everloop_loops::LOOPS;
 use serde_json::{Value, json};
 
 /// Settings of these sections have a part in what a run does.
@@ -17,6 +19,26 @@ const READ: &[SettingKey] =
 const TEXTS: &[SettingKey] =
     &[keys::loops::completion_mark(), keys::persona::name(), keys::persona::address()];
 const PLACE: SettingKey = keys::model::base_url();
+
+/// The loops of these names, each once; `all` means every one.
+///
+/// # Errors
+/// [`ChoiceError::UnknownLoop`](crate::ChoiceError::UnknownLoop).
+pub fn select_loops(names: &[String]) -> Result<Vec<String>, AppError> {
+    let mut loops: Vec<String> = Vec::new();
+    for name in names {
+        let meant = match name.trim() {
+            "all" => LOOPS.iter().map(|name| (*name).to_owned()).collect(),
+            name => vec![frames::loop_name(name)?],
+        };
+        for name in meant {
+            if !loops.contains(&name) {
+                loops.push(name);
+            }
+        }
+    }
+    Ok(loops)
+}
 
 /// The settings with a part in the figures and values that cannot be secrets, as `key=value`.
 #[must_use]

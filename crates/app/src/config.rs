@@ -3,13 +3,15 @@
 use crate::app::App;
 use crate::database::Database;
 use crate::error::AppError;
-use crate::models::survey::{ProviderInUse, survey};
+use crate::models::survey::{ProviderInUse, ProviderReport, survey};
 use crate::place;
 use crate::settings::file::{self, EditError};
+use crate::settings::providers::ProviderPart;
 use crate::settings::{
     self, EffectiveSetting, LoadedSettings, SettingError, SettingOrigin, SettingProblem,
     SettingTarget, keys, providers, redact,
 };
+use serde::Serialize;
 use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
@@ -57,6 +59,64 @@ pub struct SettingChange {
     /// The former and the new provider, if the new one takes over the address and the key that
     /// stand in the settings without a name.
     pub new_owner: Option<(String, String)>,
+}
+
+/// The settings in force, for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct ConfigReport {
+    /// The settings file.
+    pub config_file: String,
+    /// The providers that could be asked.
+    pub providers: Vec<ProviderReport>,
+    /// Every setting.
+    pub settings: Vec<EffectiveSetting>,
+}
+
+impl ConfigReport {
+    /// What is in force.
+    ///
+    /// # Errors
+    /// [`AppError::Setting`] if a setting cannot be used.
+    pub fn read(app: &App) -> Result<Self, AppError> {
+        check_usable(app)?;
+        Ok(Self {
+            config_file: app.sources.path.display().to_string(),
+            providers: survey(app).iter().map(ProviderInUse::report).collect(),
+            settings: app.sources.effective(&app.settings),
+        })
+    }
+}
+
+/// Settings of which some cannot be used are not shown as if they were in force.
+///
+/// # Errors
+/// [`AppError::Setting`] for the first that cannot be used.
+pub fn check_usable(app: &App) -> Result<(), AppError> {
+    match app.faults.first() {
+        Some(fault) => Err(AppError::Setting(Box::new(fault.clone()))),
+        None => Ok(()),
+    }
+}
+
+/// The value of a setting, or of the address or key of a provider, without secrets.
+///
+/// # Errors
+/// If there is no such setting, or one cannot be used.
+pub fn get(app: &App, key: &str) -> Result<String, AppError> {
+    if let Some((provider, part)) = providers::named(key) {
+        check_usable(app)?;
+        return Ok(match part {
+            ProviderPart::BaseUrl => redact::shown(app.settings.own_address_of(provider)),
+            ProviderPart::Key => {
+                app.settings.key_of(provider).map_or_else(String::new, |at| at.to_string())
+            }
+        });
+    }
+    let key = settings::find(key, SettingOrigin::CommandLine).map_err(wrong_usage)?.key;
+    check_usable(app)?;
+    let all = app.sources.effective(&app.settings);
+    let setting = all.into_iter().find(|setting| setting.key == key);
+    Ok(setting.map(|setting| setting.value).unwrap_or_default())
 }
 
 /// The text of the file; a file that cannot be read is not written over.
@@ -138,6 +198,25 @@ pub fn unset(app: &App, key: &str) -> Result<Option<SettingNow>, AppError> {
             settings::find(key, SettingOrigin::CommandLine).map_err(wrong_usage)?;
             Ok(None)
         }
+    }
+}
+
+/// What is wrong with the settings if this is the text of their file.
+pub struct ConfigCheck {
+    /// Each fault, with the line on which it is.
+    pub faults: Vec<(SettingError, Option<usize>)>,
+    /// Whether all settings can be used; what remains is odd, not wrong.
+    pub is_usable: bool,
+}
+
+impl ConfigCheck {
+    /// Reads the text of the file as it is now.
+    #[must_use]
+    pub fn read(app: &App) -> Self {
+        let text = std::fs::read_to_string(&app.sources.path).ok();
+        let loaded = app.sources.with_text(text.clone()).read();
+        let faults = faults(&loaded, &text.unwrap_or_default());
+        Self { faults, is_usable: loaded.errors.is_empty() }
     }
 }
 

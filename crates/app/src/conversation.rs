@@ -1,7 +1,7 @@
 //! One conversation: what it knows, and what a line does.
 //!
 //! ```text
-//!   line ──► Router::route ──► Conversation::send ──► Reply │ Follow a run │ Confirm │ Quit
+//!   line ──► Router::route ──► Conversation::send ──► ConversationReply │ Follow a run │ Confirm │ Quit
 //!                                      │
 //!   background tasks: drive what is ready, fire reminders, deliver messages (while it is open)
 //! ```
@@ -23,12 +23,13 @@ mod stop;
 mod terminals;
 
 pub use commands::{SLASH_COMMANDS, history_text};
-pub use confirm::Verdict;
-pub use earlier::Earlier;
+pub use confirm::ConfirmationResult;
+pub use earlier::EarlierTurns;
 pub use leftovers::{Leftover, Leftovers};
 pub use news::News;
-pub use queue::{Queue, QueuedLine};
-pub use reaction::{AgendaReply, InboxChange, Reaction, Reply};
+pub use questions::Greeting;
+pub use queue::{Queue, QueueTurn, QueuedLine};
+pub use reaction::{AgendaReply, ConversationReply, InboxChange, Reaction};
 pub use stop::{RunStop, is_at_limit};
 
 use crate::app::App;
@@ -55,7 +56,7 @@ pub struct Conversation {
     engine: Arc<Engine>,
     agenda: Agenda,
     router: Router,
-    choice: Choice,
+    choice: RunChoice,
     /// Everything that happens to runs that are driven here.
     watch: Watch,
     /// The question that the person has before them; the next plain line answers it.
@@ -70,7 +71,7 @@ pub struct Conversation {
 }
 
 /// How new goals are worked on.
-struct Choice {
+struct RunChoice {
     loop_name: String,
     model: String,
     workspace: PathBuf,
@@ -92,7 +93,7 @@ impl Conversation {
         let mut policy =
             Policy { unattended: Unattended::Wait, ..frames::policy(&app, options.approve_all) };
         policy.inherited = briefing::pictured(&app, &workspace, &options.images);
-        let choice = Choice {
+        let choice = RunChoice {
             loop_name: frames::wanted_loop(&app, options, &workspace)?,
             model: frames::wanted_model(&app, options)?,
             workspace,
@@ -215,16 +216,16 @@ impl Conversation {
         let reader = self.reader();
         let route = self.router.route(line, &reader.now, self.seen.clone());
         let reaction = match route {
-            Route::Nothing => Reaction::Reply(Reply::Empty),
+            Route::Nothing => Reaction::Reply(ConversationReply::Empty),
             Route::Cancel => Reaction::Reply(self.cancel().await?),
-            Route::Wrong(wrong) => Reaction::Reply(Reply::Wrong(wrong)),
-            Route::Steer => Reaction::Reply(Reply::NothingToSteer),
-            Route::NoModel => Reaction::Reply(Reply::NoModel),
+            Route::Wrong(wrong) => Reaction::Reply(ConversationReply::Wrong(wrong)),
+            Route::Steer => Reaction::Reply(ConversationReply::NothingToSteer),
+            Route::NoModel => Reaction::Reply(ConversationReply::NoModel),
             Route::Rule(command) => Reaction::Confirm(command),
             Route::Look(command, line) => {
                 let done = self.perform(&line, &command, &reader).await?;
                 let understood = Some(line);
-                Reaction::Reply(Reply::Agenda(AgendaReply { understood, ..done }))
+                Reaction::Reply(ConversationReply::Agenda(AgendaReply { understood, ..done }))
             }
             Route::Slash(slash) => slash.handle(self).await?,
             Route::Answer(open, text) => self.answer(open, text).await?,
@@ -265,11 +266,13 @@ impl Conversation {
     }
 
     /// Carries out a line about todos or the schedule.
-    async fn perform_line(&self, line: &str) -> Result<Reply, AppError> {
+    async fn perform_line(&self, line: &str) -> Result<ConversationReply, AppError> {
         let reader = self.reader();
         match agenda_commands::parse(line, &reader.now) {
-            Ok(command) => Ok(Reply::Agenda(self.perform(line, &command, &reader).await?)),
-            Err(wrong) => Ok(Reply::Wrong(wrong)),
+            Ok(command) => {
+                Ok(ConversationReply::Agenda(self.perform(line, &command, &reader).await?))
+            }
+            Err(wrong) => Ok(ConversationReply::Wrong(wrong)),
         }
     }
 
@@ -280,7 +283,7 @@ impl Conversation {
         let model = frames::model(app, choice.model.clone())?;
         let persona = briefing::persona(app, Some(&choice.persona))?;
         let mut frame = frames::frame(app, &choice.loop_name, &choice.workspace, model, &persona)?;
-        let earlier = Earlier::of(app, self.store(), &self.router.conversation).await?;
+        let earlier = EarlierTurns::of(app, self.store(), &self.router.conversation).await?;
         let mut inherited = earlier.held(self.store()).await;
         inherited.join(&choice.policy.inherited);
         frame.policy = Policy { inherited, ..choice.policy.clone() };

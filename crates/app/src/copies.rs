@@ -133,7 +133,7 @@ pub struct Restoration {
 }
 
 /// A database that was replaced by a copy.
-pub struct Restored {
+pub struct RestoreReport {
     /// The copy.
     pub copy: PathBuf,
     /// Where the former database is, if there was one.
@@ -172,7 +172,7 @@ impl Restoration {
     ///
     /// # Errors
     /// [`CopyError`].
-    pub async fn restore(self, app: &App) -> Result<Restored, AppError> {
+    pub async fn restore(self, app: &App) -> Result<RestoreReport, AppError> {
         let kept = format!(".before-restore-{}", stamp());
         let kept = unused(&beside(&self.database, &kept), "");
         let was_there = self.database.exists();
@@ -180,7 +180,7 @@ impl Restoration {
         let restored = self.put_back(app, &staged, &kept).await;
         copies::unstage(&staged);
         let approvals_dropped = restored?;
-        Ok(Restored { copy: self.copy, kept: was_there.then_some(kept), approvals_dropped })
+        Ok(RestoreReport { copy: self.copy, kept: was_there.then_some(kept), approvals_dropped })
     }
 
     /// Unfinished runs are put aside in a working copy first: if this breaks off at any moment, the

@@ -22,20 +22,26 @@ use everloop_mcp::Standing;
 use everloop_store::{Inspection, RunCheck};
 use everloop_tools::{Level, Sandbox};
 use everloop_types::LabelGuard;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// How one thing stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The state of one thing. Programs get `ok`, `note` or `wrong`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum CheckState {
     /// All is well.
+    #[serde(rename = "ok")]
     Good,
     /// Not wrong, but good to know.
+    #[serde(rename = "note")]
     Note,
     /// Not there; everloop works all the same.
+    #[serde(rename = "note")]
     Missing,
     /// The settings or the machine are to be changed.
+    #[serde(rename = "wrong")]
     WrongSetting,
     /// The data cannot be used.
+    #[serde(rename = "wrong")]
     WrongData,
 }
 

@@ -5,13 +5,13 @@ mod services;
 pub use services::channels;
 
 use crate::audit_file::AuditFile;
-use crate::context::memory::{Added, MEMORY_BYTES_MAX, Memory, Section};
+use crate::context::memory::{MEMORY_BYTES_MAX, Memory, MemorySection, MemoryWrite};
 use crate::context::skill_tool::LoadSkill;
 use crate::context::skills::find;
 use crate::key;
-use crate::learnt::Learnt;
-use crate::notice::{Notice, Notices};
-use crate::place::Place;
+use crate::learnt::ModelFactsFile;
+use crate::notice::{AppNotice, Notices};
+use crate::place::ModelPlace;
 use crate::secrets::{self, SecretError};
 use crate::settings::{Millis, Settings, keys};
 use everloop_agenda::desk::Agenda;
@@ -37,7 +37,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-type Connected = (Arc<dyn Model>, String);
+type ConnectedModel = (Arc<dyn Model>, String);
 
 /// The models and tools that this process can reach.
 pub struct LocalEnvironment {
@@ -50,7 +50,7 @@ pub struct LocalEnvironment {
     /// Where todos and schedules are kept; none where tools are only described.
     desk: Option<Agenda>,
     servers: Servers,
-    models: Mutex<BTreeMap<String, Connected>>,
+    models: Mutex<BTreeMap<String, ConnectedModel>>,
     places: Places,
     audit: Option<AuditFile>,
     notices: Notices,
@@ -66,7 +66,7 @@ pub struct Places {
     /// The program's own folders.
     pub own: Vec<PathBuf>,
     /// What was found out about models.
-    pub learnt: Option<Learnt>,
+    pub learnt: Option<ModelFactsFile>,
 }
 
 impl LocalEnvironment {
@@ -164,7 +164,7 @@ impl LocalEnvironment {
         if is_scripted(name) {
             return Ok(self.endpoint.clone());
         }
-        let place = Place::of(&self.settings, name);
+        let place = ModelPlace::of(&self.settings, name);
         let key = key::find(&self.settings, &self.key_file, &place)?;
         if key.is_none() && place.needs_key() {
             let variables = key::variables(&self.settings, place.provider);
@@ -182,7 +182,7 @@ impl LocalEnvironment {
     }
 
     /// A model that is asked to call tools in this way, whatever is known about it.
-    pub fn connected_by(&self, name: &str, way: CallWay) -> Result<Connected, ModelError> {
+    pub fn connected_by(&self, name: &str, way: CallWay) -> Result<ConnectedModel, ModelError> {
         let refused = |error: &dyn std::error::Error| {
             ModelError::new(ModelErrorKind::Refused, error.to_string())
         };
@@ -195,7 +195,7 @@ impl LocalEnvironment {
     pub fn host(&self, name: &str) -> String {
         match is_scripted(name) {
             true => String::new(),
-            false => Place::of(&self.settings, name).host(),
+            false => ModelPlace::of(&self.settings, name).host(),
         }
     }
 
@@ -363,17 +363,17 @@ impl From<EndpointError> for ModelError {
     "the run was begun with a model on {begun}, and here it would be asked on {here}: set the base \
      URL as it was, or fork the run to go on here"
 )]
-struct Elsewhere {
+struct OtherEndpointError {
     begun: String,
     here: String,
 }
 
 impl LocalEnvironment {
     /// A model as its provider serves it.
-    pub fn connected(&self, choice: &ModelChoice) -> Result<Connected, ModelError> {
+    pub fn connected(&self, choice: &ModelChoice) -> Result<ConnectedModel, ModelError> {
         let host = self.host(&choice.name);
         if !choice.host.is_empty() && choice.host != host {
-            let elsewhere = Elsewhere { begun: choice.host.clone(), here: host };
+            let elsewhere = OtherEndpointError { begun: choice.host.clone(), here: host };
             return Err(ModelError::new(ModelErrorKind::Refused, elsewhere.to_string()));
         }
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
@@ -391,7 +391,7 @@ impl LocalEnvironment {
 }
 
 impl Environment for LocalEnvironment {
-    fn model(&self, choice: &ModelChoice) -> Result<Connected, ModelError> {
+    fn model(&self, choice: &ModelChoice) -> Result<ConnectedModel, ModelError> {
         let (model, name) = self.connected(choice)?;
         Ok((Arc::new(CountingModel(model)), name))
     }
@@ -420,7 +420,7 @@ impl Environment for LocalEnvironment {
         let Some(folder) = &self.places.memory else { return };
         let zone = TimeZone::get(&frame.time_zone).unwrap_or(TimeZone::UTC);
         let day = moment(summary.at).to_zoned(zone).strftime("%Y-%m-%d %H:%M");
-        let section = Section {
+        let section = MemorySection {
             mark: &format!("{} {}", summary.run, summary.number),
             title: &format!("{day}, {}", summary.run),
             text: summary.text,
@@ -428,10 +428,10 @@ impl Environment for LocalEnvironment {
         };
         let added = Memory::of(folder, Path::new(&frame.workspace)).add(&section);
         match added {
-            Ok(Added::Now | Added::Before) => {}
-            Ok(Added::Full) => self.notices.show(Notice::MemoryFull(MEMORY_BYTES_MAX)),
+            Ok(MemoryWrite::Now | MemoryWrite::Before) => {}
+            Ok(MemoryWrite::Full) => self.notices.show(AppNotice::MemoryFull(MEMORY_BYTES_MAX)),
             // The run itself has the summary: it goes on.
-            Err(error) => self.notices.show(Notice::MemoryNotWritten(error.to_string())),
+            Err(error) => self.notices.show(AppNotice::MemoryNotWritten(error.to_string())),
         }
     }
 }

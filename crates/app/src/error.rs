@@ -3,12 +3,14 @@
 use crate::config::ConfigError;
 use crate::context::images::ImageError;
 use crate::copies::CopyError;
+use crate::mcp_servers::McpError;
+use crate::rehearsal::RehearsalError;
 use crate::secrets::SecretError;
 use crate::secrets::kept::KeptSecretError;
 use crate::settings::SettingError;
-use everloop_engine::{DriveError, ForkError};
-use everloop_store::{Settlement, StoreError};
-use everloop_types::{ModelError, RunId, Status};
+use everloop_engine::{DriveError, ForkError, OpenUnknown};
+use everloop_store::{Holder, Settlement, StoreError};
+use everloop_types::{ModelError, Question, RunId, Status};
 use std::error::Error;
 use std::io;
 use std::path::PathBuf;
@@ -46,6 +48,15 @@ pub enum AppError {
     /// A copy was not made or not restored.
     #[error(transparent)]
     Copy(#[from] CopyError),
+    /// Another process drives the runs of this database.
+    #[error("process {} drives the runs of this database", .0.pid)]
+    OtherWorker(Holder),
+    /// An MCP server cannot be used.
+    #[error(transparent)]
+    Mcp(#[from] McpError),
+    /// The reminders cannot be rehearsed as was asked.
+    #[error(transparent)]
+    Rehearsal(#[from] RehearsalError),
 }
 
 /// A run cannot do what was asked of it.
@@ -93,6 +104,39 @@ pub enum RunError {
         run: RunId,
         /// Why.
         source: DriveError,
+    },
+    /// An answer to this run's question is empty.
+    #[error("the answer to {0} is empty")]
+    EmptyAnswer(RunId),
+    /// The run asks nothing.
+    #[error("{0} asks nothing")]
+    AsksNothing(RunId),
+    /// The run asks something else by now: this.
+    #[error("the run asks something else by now")]
+    OtherQuestion(String),
+    /// The answer to a question is not understood.
+    #[error("the answer is not understood")]
+    UnclearAnswer {
+        /// The question.
+        question: Box<Question>,
+        /// What was answered.
+        text: String,
+    },
+    /// The run has no call of this name whose outcome is unknown.
+    #[error("{run} has no call {call} to settle")]
+    UnknownCall {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        call: String,
+    },
+    /// Several calls are to be settled, and none was named.
+    #[error("{run} has several calls to settle")]
+    SeveralToSettle {
+        /// The run.
+        run: RunId,
+        /// The calls.
+        calls: Vec<OpenUnknown>,
     },
     /// Nothing is left to settle in this run.
     #[error("nothing to settle in {0}")]
@@ -157,6 +201,20 @@ pub enum ChoiceError {
     /// There is no such persona.
     #[error("no persona {name}")]
     UnknownPersona {
+        /// What was asked for.
+        name: String,
+        /// Those that there are.
+        all: Vec<String>,
+    },
+    /// No approval has an id that begins so, or several have.
+    #[error("no approval {0}")]
+    UnknownApproval(String),
+    /// There is no such status.
+    #[error("no status {0}")]
+    UnknownStatus(String),
+    /// There is no such skill.
+    #[error("no skill {name}")]
+    UnknownSkill {
         /// What was asked for.
         name: String,
         /// Those that there are.

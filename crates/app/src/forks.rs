@@ -7,8 +7,8 @@ use crate::frames;
 use crate::runs::history;
 use everloop_engine::{Engine, Fork, History};
 use everloop_store::{InboxSendResult, Store};
-use everloop_types::journal::{EntryKind, InboxMessage, RunCreated};
-use everloop_types::{Goal, RunId};
+use everloop_types::journal::{InboxMessage, EntryKind, RunCreated};
+use everloop_types::{Goal, RunId, SettledOutcome};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -139,10 +139,34 @@ pub async fn request_switch(
     let context = wanted.word.context;
     let sent = engine.switch(run, &wanted.loop_name, &wanted.frame, context).await?;
     match sent.1 {
-        InboxSendResult::Finished(status) => {
-            Err(RunError::Finished { run: run.clone(), status }.into())
-        }
+        InboxSendResult::Finished(status) => Err(RunError::Finished { run: run.clone(), status }.into()),
         InboxSendResult::NoSuchRun => Err(RunError::NotFound(run.to_string()).into()),
         InboxSendResult::Accepted | InboxSendResult::AlreadySent => Ok(wanted.loop_name),
+    }
+}
+
+/// A fork that can be made: where its parent comes from, and what is asked of the engine.
+///
+/// # Errors
+/// If there is no such run, an option cannot be used, or the store fails.
+pub async fn prepare_fork(
+    app: &App,
+    store: &Store,
+    parent: &RunId,
+    options: &ForkOptions,
+) -> Result<(RunSource, Fork), AppError> {
+    let source = source_of(store, parent).await?;
+    let history = history(store, parent).await?;
+    let fork = fork_request(app, options, &history, source)?;
+    Ok((source, fork))
+}
+
+/// What a person says about a call that may have happened; nothing if it is not understood.
+#[must_use]
+pub fn read_settled(answer: &str) -> Option<SettledOutcome> {
+    match answer.to_lowercase().as_str() {
+        "happened" | "yes" | "y" | "1" => Some(SettledOutcome::Happened),
+        "not" | "no" | "n" | "2" => Some(SettledOutcome::Not),
+        _ => None,
     }
 }

@@ -6,8 +6,8 @@ use crate::briefing;
 use crate::context::personas::Persona;
 use crate::environment;
 use crate::error::{AppError, ChoiceError, ModelChoiceError};
-use crate::notice::Notice;
-use crate::place::{self, Place};
+use crate::notice::AppNotice;
+use crate::place::{self, ModelPlace};
 use crate::settings::{RoundPreset, keys};
 use crate::show::timestamp;
 use crate::toolset;
@@ -131,7 +131,7 @@ pub fn model(app: &App, name: String) -> Result<String, AppError> {
 /// Whether nobody knows where the provider of a model is.
 #[must_use]
 pub fn is_of_unknown_provider(app: &App, name: &str) -> bool {
-    let place = Place::of(&app.settings, name);
+    let place = ModelPlace::of(&app.settings, name);
     !place.provider.is_empty() && !environment::is_scripted(name) && place.address().is_empty()
 }
 
@@ -148,7 +148,7 @@ fn notify_of_unused_address(app: &App, name: &str) {
     {
         let (owner, provider) = (owner.to_owned(), provider.to_owned());
         let variable = place::address_variable(&provider);
-        app.notify(Notice::AddressUnused { owner, provider, variable });
+        app.notify(AppNotice::AddressUnused { owner, provider, variable });
     }
 }
 

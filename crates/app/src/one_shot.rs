@@ -1,27 +1,44 @@
 //! A question from a script: which conversation it goes on with, and which run it answers.
 
 use crate::app::App;
-use crate::conversation::Earlier;
+use crate::conversation::EarlierTurns;
 use crate::error::AppError;
 use crate::router::question_of;
-use everloop_engine::{Engine, Submission};
+use everloop_engine::{Clock, Engine, Submission, SystemClock, fresh_id};
 use everloop_store::{RunFilter, Store};
-use everloop_types::{ConversationId, RunId};
+use everloop_types::{ConversationId, Labels, RunId};
 
 /// Runs among which the newest is looked for.
 const NEWEST: usize = 200;
 
-/// The newest conversation whose name begins so.
+/// What the names of the conversations of one-shot questions begin with. Homes that share a server
+/// have each their own.
+fn prefix(app: &App, chat: &ConversationId) -> String {
+    match app.database.is_shared() {
+        true => format!("conv_print_{chat}_"),
+        false => "conv_print_".to_owned(),
+    }
+}
+
+/// The name of a new conversation for a one-shot question; `chat` is the conversation of this home.
+#[must_use]
+pub fn new_conversation(app: &App, chat: &ConversationId) -> ConversationId {
+    ConversationId::new(fresh_id(&prefix(app, chat), SystemClock.now()))
+}
+
+/// The conversation of the last one-shot question; that of the chat if there was none.
 ///
 /// # Errors
 /// If the store fails.
 pub async fn last_conversation(
+    app: &App,
     store: &Store,
-    prefix: &str,
-) -> Result<Option<ConversationId>, AppError> {
+    chat: ConversationId,
+) -> Result<ConversationId, AppError> {
+    let prefix = prefix(app, &chat);
     let rows = store.runs().list(&newest()).await?;
     let mut conversations = rows.into_iter().map(|row| row.conversation);
-    Ok(conversations.find(|name| name.as_str().starts_with(prefix)))
+    Ok(conversations.find(|name| name.as_str().starts_with(&prefix)).unwrap_or(chat))
 }
 
 /// The newest run of a conversation that asks something.
@@ -54,6 +71,38 @@ fn newest() -> RunFilter {
     RunFilter { statuses: Vec::new(), before: None, most: NEWEST }
 }
 
+/// What came on the standard input. Nobody knows who wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PipedInput {
+    /// Nothing.
+    Nothing,
+    /// The goal itself.
+    Goal,
+    /// What goes with the goal.
+    Beside(String),
+}
+
+impl PipedInput {
+    /// What is read beside a question.
+    #[must_use]
+    pub fn beside(text: &str) -> Self {
+        match text {
+            "" => Self::Nothing,
+            text => Self::Beside(format!("\n[input]\n{text}")),
+        }
+    }
+
+    /// Adds it to a run, which then holds private and untrusted data.
+    pub fn add_to(&self, submission: &mut Submission) {
+        if let Self::Beside(text) = self {
+            submission.goal.context.push_str(text);
+        }
+        if *self != Self::Nothing {
+            submission.frame.policy.inherited.take(Labels::ALL, "stdin");
+        }
+    }
+}
+
 /// Submits a run, in a conversation of its own unless one is named.
 ///
 /// # Errors
@@ -65,7 +114,7 @@ pub async fn submit(
     conversation: Option<&ConversationId>,
 ) -> Result<RunId, AppError> {
     let Some(conversation) = conversation else { return Ok(engine.submit(submission).await?) };
-    let earlier = Earlier::of(app, engine.store(), conversation).await?;
+    let earlier = EarlierTurns::of(app, engine.store(), conversation).await?;
     submission.goal.context.push_str(&earlier.told());
     submission.frame.policy.inherited.join(&earlier.held(engine.store()).await);
     Ok(engine.submit_in(conversation.clone(), submission).await?)

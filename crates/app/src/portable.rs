@@ -7,8 +7,10 @@ use everloop_engine::{
     Clock, ExportError, ExportedRun, ImportError, SystemClock, export_footer, export_header,
     export_lines, read_export,
 };
+use everloop_store::portable::RunImport;
 use everloop_store::{RunFilter, Store, StoreError};
 use everloop_types::{RunId, Status};
+use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -140,6 +142,43 @@ pub async fn all_runs(store: &Store) -> Result<(Vec<RunId>, Vec<RunId>), AppErro
     let (running, resting): (Vec<_>, Vec<_>) = all.partition(|row| row.status == Status::Running);
     let ids = |rows: Vec<everloop_store::RunRow>| rows.into_iter().map(|row| row.run).collect();
     Ok((ids(resting), ids(running)))
+}
+
+/// What became of a run of an export, for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunImportReport {
+    /// The run.
+    pub run_id: RunId,
+    /// What became of it.
+    pub result: RunImportResult,
+}
+
+/// What became of a run of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunImportResult {
+    /// It is here now, and was over.
+    Imported,
+    /// Its history is here now; it is not driven here.
+    History,
+    /// It was here before, the same.
+    AlreadyThere,
+    /// Another run of the same id is here.
+    Refused,
+}
+
+/// Takes one run of an export in.
+///
+/// # Errors
+/// If the store fails.
+pub async fn import(store: &Store, parcel: &ExportedRun) -> Result<RunImportReport, AppError> {
+    let result = match parcel.import(store, SystemClock.now()).await? {
+        RunImport::New if parcel.is_over() => RunImportResult::Imported,
+        RunImport::New => RunImportResult::History,
+        RunImport::AlreadyThere => RunImportResult::AlreadyThere,
+        RunImport::Differs => RunImportResult::Refused,
+    };
+    Ok(RunImportReport { run_id: parcel.run.clone(), result })
 }
 
 /// The runs of an export.

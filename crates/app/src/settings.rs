@@ -39,7 +39,7 @@ pub use lists::{ChannelEntry, PathPattern, SettingItem, ToolName};
 pub use load::{LoadedSettings, mode_name};
 pub use origin::SettingOrigin;
 pub use providers::ProviderPart;
-pub use sources::{EffectiveSetting, SettingSources};
+pub use sources::{EffectiveSetting, SettingFlags, SettingSources};
 pub use spec::{ListKind, SettingKey, SettingKind, SettingSpec};
 pub use value::{ByteSize, DatabaseAddress, Millis, SecretPlace, SettingValue, Thousandths};
 pub use values::*;

@@ -44,6 +44,33 @@ pub struct SettleReport {
     pub settling: Option<(SettledOutcome, SettleResult)>,
 }
 
+/// The call that is meant: the one that was named, or the only one that is open.
+///
+/// # Errors
+/// [`RunError::UnknownCall`], [`RunError::NothingToSettle`] or [`RunError::SeveralToSettle`].
+pub fn choose_call<'a>(
+    run: &RunId,
+    all: &'a [OpenUnknown],
+    name: Option<&str>,
+) -> Result<&'a OpenUnknown, RunError> {
+    if let Some(name) = name {
+        let is_meant = |open: &&OpenUnknown| {
+            open.effect.place().as_str() == name || open.effect.to_string() == name
+        };
+        let unknown = || RunError::UnknownCall { run: run.clone(), call: name.to_owned() };
+        return all.iter().find(is_meant).ok_or_else(unknown);
+    }
+    let open: Vec<&OpenUnknown> = all.iter().filter(|open| open.settled.is_none()).collect();
+    match open.as_slice() {
+        [only] => Ok(only),
+        [] => Err(RunError::NothingToSettle(run.clone())),
+        several => {
+            let calls = several.iter().map(|open| (*open).clone()).collect();
+            Err(RunError::SeveralToSettle { run: run.clone(), calls })
+        }
+    }
+}
+
 /// Says what happened, or looks first.
 ///
 /// # Errors

@@ -1,11 +1,17 @@
 //! The first run, but for its questions: keys that are there already, names of models as they are
 //! typed, and the settings that come of the answers.
 
+mod choice;
+
+pub use choice::{CUSTOM_PROVIDER, ProviderAnswer, ProviderChoice, read_language};
+
 use crate::app::App;
 use crate::config::{self, ConfigError};
 use crate::error::AppError;
+use crate::frames::default_model;
 use crate::key;
-use crate::place::{Place, address_variable};
+use crate::models::lists::LocalModels;
+use crate::place::{self, ModelPlace, address_variable};
 use crate::secrets::{self, Reference, kept};
 use crate::settings::{SettingKind, file, keys, redact};
 use everloop_models::providers;
@@ -43,6 +49,16 @@ pub struct ChosenProvider {
 }
 
 impl ChosenProvider {
+    /// What listens on this machine; it needs no key.
+    #[must_use]
+    pub fn local(local: LocalModels) -> Self {
+        let provider = local.provider().to_owned();
+        let offered = vec![local.first().to_owned()];
+        let is_usual = everloop_models::usual_url(&provider) == local.url;
+        let url = if is_usual { String::new() } else { local.url };
+        Self { provider, url, key: String::new(), offered }
+    }
+
     /// The model that needs no question: the one that is proposed, or the only one that is offered.
     #[must_use]
     pub fn sole_model(&self, app: &App) -> Option<String> {
@@ -165,7 +181,7 @@ pub fn typed_key(typed: &str) -> Option<String> {
 #[must_use]
 pub fn proposed(app: &App, provider: &str) -> Option<&'static str> {
     let name = format!("{provider}/");
-    if Place::of(&app.settings, &name).address() != everloop_models::usual_url(provider) {
+    if ModelPlace::of(&app.settings, &name).address() != everloop_models::usual_url(provider) {
         return None;
     }
     PROPOSED.iter().find(|(name, _)| *name == provider).map(|(_, model)| *model)
@@ -199,6 +215,40 @@ pub fn found_providers(app: &App) -> Vec<FoundProvider> {
         FoundProvider { provider: known.name.to_owned(), variables }
     });
     found.filter(|found| !found.variables.is_empty()).collect()
+}
+
+/// The variables that name the model, its address and its key; none if no variable names a model.
+#[must_use]
+pub fn model_variables(app: &App) -> Option<Vec<String>> {
+    const MODEL: &str = "EVERLOOP_MODEL";
+    if !is_set(MODEL) {
+        return None;
+    }
+    let model = default_model(app);
+    let provider = place::provider(&model);
+    let mut names = vec![MODEL.to_owned(), address_variable(provider)];
+    names.extend(key::variables(&app.settings, provider));
+    names.retain(|name| is_set(name));
+    Some(names)
+}
+
+impl FoundProvider {
+    /// The model to propose: the usual one if it is offered, else the first that is.
+    #[must_use]
+    pub fn proposal(&self, app: &App, offered: &[String]) -> Option<String> {
+        let usual = proposed(app, &self.provider).map(str::to_owned);
+        let name = match usual {
+            Some(name) if offered.is_empty() || offered.contains(&name) => Some(name),
+            _ => offered.first().cloned(),
+        };
+        name.map(|name| full_name(&self.provider, &name, offered))
+    }
+
+    /// Whether a name is one of this provider's models.
+    #[must_use]
+    pub fn is_of(&self, name: &str) -> bool {
+        name.split_once('/').is_some_and(|(provider, _)| provider == self.provider)
+    }
 }
 
 /// The name with the provider in front. What the endpoint itself calls `openai/x` keeps that.

@@ -7,8 +7,10 @@ use crate::error::{AppError, ChoiceError};
 use crate::{briefing, toolset};
 use everloop_loops::LOOPS;
 use everloop_ports::Registry;
+use everloop_text as text;
 use everloop_tools::{BuiltIn, Needs};
-use everloop_types::{Handling, ToolSpec};
+use everloop_types::{Approval, EffectClass, Handling, Lang, ToolSpec};
+use serde::Serialize;
 
 /// A built-in tool, and how it is with it here.
 pub struct ToolOverview {
@@ -24,6 +26,31 @@ pub struct ToolOverview {
     pub loops: Vec<&'static str>,
     /// How a run treats its calls.
     pub handling: Handling,
+}
+
+/// A built-in tool, for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct ToolReport {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in the person's language.
+    pub does: String,
+    /// What a crash means for it.
+    pub class: EffectClass,
+    /// Whether a person is asked.
+    pub approval: Approval,
+    /// How long a call may take; 0 for as long as it takes.
+    pub timeout_ms: u64,
+    /// The argument that says what a call acts on.
+    pub resource_arg: Option<String>,
+    /// Whether the settings allow it.
+    pub enabled: bool,
+    /// Whether it can be had in this folder.
+    pub available: bool,
+    /// Whether any run here has it.
+    pub offered: bool,
+    /// The loops whose runs have it.
+    pub loops: Vec<&'static str>,
 }
 
 /// Whether a new run has a tool.
@@ -75,6 +102,24 @@ impl ToolOverview {
         };
         let handling = spec.as_ref().map_or_else(table, |spec| spec.handling.clone());
         Self { tool, spec, enabled, not_of, loops, handling }
+    }
+
+    /// For programs.
+    #[must_use]
+    pub fn report(&self, lang: Lang) -> ToolReport {
+        let does = text::tools::does::named(self.tool.name).map(|text| text.in_lang(lang));
+        ToolReport {
+            name: self.tool.name,
+            does: does.unwrap_or_default(),
+            class: self.handling.class,
+            approval: self.handling.approval,
+            timeout_ms: self.handling.timeout_ms,
+            resource_arg: self.handling.resource_arg.clone(),
+            enabled: self.enabled,
+            available: self.spec.is_some(),
+            offered: self.is_offered(),
+            loops: self.loops.clone(),
+        }
     }
 
     /// Whether any run here has it.

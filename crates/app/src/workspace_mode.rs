@@ -4,7 +4,7 @@
 use crate::app::App;
 use crate::error::AppError;
 use crate::frames;
-use crate::notice::Notice;
+use crate::notice::AppNotice;
 use crate::settings::keys;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub fn of_workspace(app: &App, workspace: &Path) -> Result<Option<String>, AppEr
     let is_this = |folder: &PathBuf| folder.canonicalize().is_ok_and(|it| it == workspace);
     if !trusted.any(is_this) {
         let folder = workspace.to_owned();
-        app.notify(Notice::WorkspaceNotTrusted { mode: mode.to_owned(), folder });
+        app.notify(AppNotice::WorkspaceNotTrusted { mode: mode.to_owned(), folder });
         return Ok(None);
     }
     frames::loop_name(&crate::settings::mode_name(mode)).map(Some)

@@ -2,11 +2,9 @@
 //! with a process that dies: every later prompt has the same bytes, the memory the same sections.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-use everloop_app::context::memory::{Memory, Section};
-use everloop_engine::{Engine, EngineRules, Environment, Submission, Summary, WorkerIdentity};
-use everloop_ports::{
-    CallContext, Model, ModelFuture, OnDelta, Registry, Request, Tool, ToolReturn,
-};
+use everloop_app::context::memory::{Memory, MemorySection};
+use everloop_engine::{Engine, Environment, WorkerIdentity, EngineRules, Submission, Summary};
+use everloop_ports::{ModelFuture, CallContext, ToolReturn, Model, OnDelta, Registry, Request, Tool};
 use everloop_store::{
     Db, DbError, DbFuture, MemoryDb, SqlRow, Store, Urgency, WriteResult as Written,
 };
@@ -151,7 +149,8 @@ impl Environment for World {
 
     fn remember(&self, _: &Frame, summary: &Summary<'_>) {
         let mark = format!("{} {}", summary.run, summary.number);
-        let section = Section { mark: &mark, title: "noted", text: summary.text, untrusted: false };
+        let section =
+            MemorySection { mark: &mark, title: "noted", text: summary.text, untrusted: false };
         self.memory.add(&section).unwrap();
     }
 }

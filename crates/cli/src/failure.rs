@@ -1,25 +1,26 @@
 //! Errors and notices of the application as sentences and exit codes. The only place that makes
 //! them.
 
-use crate::commands::copies;
+use crate::commands::{copies, mcp, reply, settle};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::trouble::{self, Read};
+use crate::trouble;
 use everloop_app::config::ConfigError;
 use everloop_app::context::images::ImageError;
 use everloop_app::error::chain;
-use everloop_app::place::{self, Place};
+use everloop_app::place::{self, ModelPlace};
+use everloop_app::rehearsal::RehearsalError;
 use everloop_app::secrets::kept::KeptSecretError;
 use everloop_app::settings::{SettingError, SettingOrigin};
 use everloop_app::show::{call_args, timestamp};
-use everloop_app::trouble::ModelTrouble;
-use everloop_app::{AppError, ChoiceError, FileError, ModelChoiceError, Notice, RunError};
+use everloop_app::trouble::{AdviceFor, ModelTrouble};
+use everloop_app::{AppError, AppNotice, ChoiceError, FileError, ModelChoiceError, RunError};
 use everloop_engine::{DriveError, ForkError};
 use everloop_loops::{LOOPS, UnknownEffect};
 use everloop_models::providers;
 use everloop_store::Settlement;
 use everloop_text::{self as text, Text};
-use everloop_types::{Lang, ModelErrorKind, RunId, SettledOutcome};
+use everloop_types::{Lang, ModelErrorKind, RunId, SettledOutcome, Status};
 use std::path::Path;
 
 /// A setting that cannot be used.
@@ -44,6 +45,9 @@ pub(crate) fn of(app: &Console, error: AppError) -> Failure {
         AppError::File(error) => of_file(app, error),
         AppError::Config(error) => of_config(app, &error),
         AppError::Copy(error) => copies::failure(app, &error),
+        AppError::OtherWorker(holder) => app.failure(Exit::Data, text::worker::other(&holder.pid)),
+        AppError::Mcp(error) => mcp::failure(app, &error),
+        AppError::Rehearsal(error) => of_rehearsal(app, &error),
     }
 }
 
@@ -84,6 +88,17 @@ fn of_secret(app: &Console, error: KeptSecretError) -> Failure {
     }
 }
 
+/// Why the reminders cannot be rehearsed.
+fn of_rehearsal(app: &Console, error: &RehearsalError) -> Failure {
+    let text = match error {
+        RehearsalError::Backwards(value) => text::simulate::backwards(value),
+        RehearsalError::NotNumbers(value) => text::simulate::no_number(value),
+        RehearsalError::NotRange(value) => text::simulate::no_range(value),
+        RehearsalError::NotDate(value) => text::command::not_a_date(value),
+    };
+    app.failure(Exit::Usage, text)
+}
+
 fn of_run(app: &Console, error: &RunError) -> Failure {
     let text = match error {
         RunError::NotFound(id) => text::run::not_found(id),
@@ -95,6 +110,18 @@ fn of_run(app: &Console, error: &RunError) -> Failure {
         RunError::SameLoop { run, loop_name } => text::switch::same(loop_name, run),
         RunError::Fork { parent, source } => return fork(app, parent, source),
         RunError::Drive { run, source } => return drive(app, run, source),
+        RunError::EmptyAnswer(run) => text::run::empty_answer(run),
+        RunError::AsksNothing(run) => text::run::asks_nothing(run),
+        RunError::OtherQuestion(asked) => text::run::other_question(asked),
+        RunError::UnclearAnswer { question, text } => {
+            return Failure { exit: Exit::Usage, words: reply::unclear(app, question, text) };
+        }
+        RunError::UnknownCall { run, call } => text::settle::no_such(run, call),
+        RunError::SeveralToSettle { run, calls } => {
+            let lines: Vec<String> = calls.iter().map(|open| settle::line(app, open)).collect();
+            let (count, all) = (&calls.len(), &lines.join("\n"));
+            text::settle::Several { id: run, count, all }.text()
+        }
         RunError::NothingToSettle(run) => text::settle::nothing_open(run),
         RunError::AlreadySettled { call, first } => {
             let said = first.as_ref().map_or_else(String::new, |first| settlement(app, first));
@@ -110,7 +137,7 @@ fn of_model(app: &Console, error: &ModelChoiceError) -> Failure {
         ModelChoiceError::Secret(error) => error.words(app.lang),
         ModelChoiceError::UnknownProvider(name) => provider_hint(app, name),
         ModelChoiceError::Unusable { name, error } if error.kind == ModelErrorKind::NoKey => {
-            trouble::words(app, &ModelTrouble::of(app, name, error), Read::InShell)
+            trouble::words(app, &ModelTrouble::of(app, name, error), AdviceFor::Shell)
         }
         ModelChoiceError::Unusable { name, error } => {
             app.text(text::model::unusable(name, &error.detail))
@@ -137,6 +164,14 @@ fn of_choice(app: &Console, error: &ChoiceError) -> Failure {
         ChoiceError::Workspace { folder, source } => workspace(app, folder, source.as_ref()),
         ChoiceError::UnknownPersona { name, all } => {
             app.text(text::persona::unknown(name, &all.join(", ")))
+        }
+        ChoiceError::UnknownApproval(id) => app.text(text::approvals::not_found(id)),
+        ChoiceError::UnknownStatus(name) => {
+            let all = Status::ALL.map(Status::as_str).join(", ");
+            app.text(text::runs::no_status(name, &all))
+        }
+        ChoiceError::UnknownSkill { name, all } => {
+            app.text(text::skills::unknown(name, &all.join(", ")))
         }
         ChoiceError::PersonaTool { persona, tool, nearest } => {
             app.text(text::persona::NoTool { name: persona, tool, nearest }.text())
@@ -180,7 +215,7 @@ fn workspace(app: &Console, folder: &Path, error: Option<&std::io::Error>) -> St
 
 /// That nobody knows where a provider is, and which names are like it.
 pub(crate) fn provider_hint(app: &Console, name: &str) -> String {
-    let provider = Place::of(&app.settings, name).provider.to_owned();
+    let provider = ModelPlace::of(&app.settings, name).provider.to_owned();
     let names: Vec<&str> = providers().map(|known| known.name).collect();
     let near = app.near(&provider, names.iter().copied());
     let (all, variable) = (names.join(", "), place::address_variable(&provider));
@@ -260,26 +295,30 @@ pub(crate) fn verdict(app: &Console, settled: SettledOutcome) -> String {
 }
 
 /// A notice in words, and whether it is left out where the person wants quiet.
-pub(crate) fn of_notice(lang: Lang, notice: &Notice) -> (String, bool) {
+pub(crate) fn of_notice(lang: Lang, notice: &AppNotice) -> (String, bool) {
     let text = |text: Text| text.in_lang(lang);
     match notice {
-        Notice::Setting(fault) => (fault.words(lang), false),
-        Notice::Prices { file, detail } => (text(text::prices::bad(&file.display(), detail)), true),
-        Notice::ZoneWithoutName(zone) => (text(text::settings::zone_without_name(&zone)), true),
-        Notice::Persona { file, detail } => {
+        AppNotice::Setting(fault) => (fault.words(lang), false),
+        AppNotice::Prices { file, detail } => {
+            (text(text::prices::bad(&file.display(), detail)), true)
+        }
+        AppNotice::ZoneWithoutName(zone) => (text(text::settings::zone_without_name(&zone)), true),
+        AppNotice::Persona { file, detail } => {
             (text(text::persona::bad(&file.display(), detail)), true)
         }
-        Notice::Guidance(detail) => (text(text::context::no_guidance(&detail)), true),
-        Notice::Memory(detail) => (text(text::context::no_memory(&detail)), true),
-        Notice::MemoryFull(most) => (text(text::memory::full(&most)), false),
-        Notice::MemoryNotWritten(detail) => (text(text::memory::not_written(&detail)), false),
-        Notice::Secret { key, error } => {
+        AppNotice::Guidance(detail) => (text(text::context::no_guidance(&detail)), true),
+        AppNotice::Memory(detail) => (text(text::context::no_memory(&detail)), true),
+        AppNotice::MemoryFull(most) => (text(text::memory::full(&most)), false),
+        AppNotice::MemoryNotWritten(detail) => (text(text::memory::not_written(&detail)), false),
+        AppNotice::Secret { key, error } => {
             let detail = error.words(lang);
             (text(text::secret::missing(&key, &detail)), false)
         }
-        Notice::AuditNotWritten(file) => (text(text::audit::not_written(&file.display())), false),
-        Notice::AuditReplaced(file) => (text(text::audit::replaced(&file.display())), false),
-        Notice::AddressUnused { owner, provider, variable } => (
+        AppNotice::AuditNotWritten(file) => {
+            (text(text::audit::not_written(&file.display())), false)
+        }
+        AppNotice::AuditReplaced(file) => (text(text::audit::replaced(&file.display())), false),
+        AppNotice::AddressUnused { owner, provider, variable } => (
             text(
                 text::model::AddressUnused {
                     owner: &owner,
@@ -290,7 +329,7 @@ pub(crate) fn of_notice(lang: Lang, notice: &Notice) -> (String, bool) {
             ),
             false,
         ),
-        Notice::WorkspaceNotTrusted { mode, folder } => {
+        AppNotice::WorkspaceNotTrusted { mode, folder } => {
             let folder = folder.display().to_string();
             (text(text::workspace::not_trusted(&mode, &folder)), true)
         }

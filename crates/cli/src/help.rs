@@ -10,7 +10,7 @@
 
 mod pages;
 
-use crate::args::{Cli, Loops};
+use crate::args::{Cli, LoopsArgs};
 use crate::complaint::complaint;
 use crate::console::{Console, early_language};
 use crate::exit::{Exit, Failure};
@@ -147,7 +147,7 @@ pub(crate) fn topic(app: &Console, topic: &[String]) -> Result<Exit, Failure> {
     if let [name] = topic
         && LOOPS.contains(&name.as_str())
     {
-        let args = Loops { name: Some(name.clone()), json: false };
+        let args = LoopsArgs { name: Some(name.clone()), json: false };
         return crate::commands::loops::loops(app, &args);
     }
     if let [name] = topic

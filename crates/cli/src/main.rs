@@ -17,7 +17,7 @@ mod survey;
 mod terminal;
 mod trouble;
 
-use args::{Chat, Cli, Command, Print, Run};
+use args::{ChatArgs, Cli, Command, PrintArgs, RunArgs};
 use console::Console;
 use everloop_app::log::{self, LogSurface};
 use everloop_text as text;
@@ -129,15 +129,15 @@ fn wanted(cli: Cli) -> Command {
     let Cli { message, print, output_format, continued, resume, how, command, .. } = cli;
     match command {
         // A flag before the command means what it means behind it.
-        Some(Command::Chat(args)) => Command::Chat(Chat { how: args.how.or(how), ..args }),
-        Some(Command::Run(args)) => Command::Run(Run { how: args.how.or(how), ..args }),
+        Some(Command::Chat(args)) => Command::Chat(ChatArgs { how: args.how.or(how), ..args }),
+        Some(Command::Run(args)) => Command::Run(RunArgs { how: args.how.or(how), ..args }),
         Some(command) => command,
         None if print => {
-            Command::Print(Print { question: message, output_format, continued, resume, how })
+            Command::Print(PrintArgs { question: message, output_format, continued, resume, how })
         }
         None => {
             let again = resume.map(|id| format!("/resume {}", id.unwrap_or_default()));
-            Command::Chat(Chat { message: again.or(message), how })
+            Command::Chat(ChatArgs { message: again.or(message), how })
         }
     }
 }

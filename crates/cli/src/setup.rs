@@ -21,13 +21,14 @@ mod probe;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::{build, terminal};
-use choice::Choice;
 use everloop_app::frames::default_model;
 use everloop_app::models::lists;
-use everloop_app::place;
 use everloop_app::secrets::Reference;
 use everloop_app::settings::keys;
-use everloop_app::setup::{ChosenProvider, found_providers, full_name, is_set};
+use everloop_app::setup::{
+    CUSTOM_PROVIDER, ChosenProvider, ProviderChoice, found_providers, full_name, model_variables,
+    read_language,
+};
 use everloop_text as text;
 use everloop_types::Lang;
 
@@ -64,7 +65,7 @@ async fn language(app: &Console) -> Result<Console, Failure> {
     let chosen = loop {
         match terminal::ask(&prompt).await.as_deref() {
             None | Some("") => break detected,
-            Some(said) => match language_said(said) {
+            Some(said) => match read_language(said) {
                 Some(lang) => break name_of(lang),
                 None => not_understood(app, "1, 2"),
             },
@@ -74,16 +75,6 @@ async fn language(app: &Console) -> Result<Console, Failure> {
     // The answer counts from now on, whatever the environment says.
     app.lang = Lang::parse(chosen).unwrap_or(app.lang);
     Ok(app)
-}
-
-/// A language by its number or by a name that people use.
-fn language_said(said: &str) -> Option<Lang> {
-    let said = said.trim().to_lowercase();
-    match said.as_str() {
-        name if choice::is_one_of(name, text::setup::words_zh()) => Some(Lang::ZhCn),
-        name if choice::is_one_of(name, text::setup::words_en()) => Some(Lang::En),
-        other => Lang::parse(other),
-    }
 }
 
 fn name_of(lang: Lang) -> &'static str {
@@ -99,14 +90,8 @@ fn not_understood(app: &Console, choices: &str) {
 
 /// A model that the environment names needs no question.
 fn from_environment(app: &Console) -> bool {
-    if !is_set("EVERLOOP_MODEL") {
-        return false;
-    }
+    let Some(names) = model_variables(app) else { return false };
     let model = default_model(app);
-    let provider = place::provider(&model);
-    let mut names = vec!["EVERLOOP_MODEL".to_owned(), place::address_variable(provider)];
-    names.extend(everloop_app::key::variables(&app.settings, provider));
-    names.retain(|name| is_set(name));
     let names = names.join(", ");
     terminal::complain(
         &app.text(
@@ -124,17 +109,13 @@ fn from_environment(app: &Console) -> bool {
 async fn model(app: Console) -> Result<Console, Failure> {
     let local = lists::first_local().await;
     let wanted = match choice::provider(&app, local.as_ref()).await {
-        Choice::Nothing => return Ok(app),
-        Choice::Local => {
+        ProviderChoice::Nothing => return Ok(app),
+        ProviderChoice::Local => {
             let Some(local) = local else { return Ok(app) };
-            let (provider, key) = (local.provider().to_owned(), String::new());
-            let is_usual = everloop_models::usual_url(&provider) == local.url;
-            let offered = vec![local.first().to_owned()];
-            let url = if is_usual { String::new() } else { local.url };
-            return chosen(app, ChosenProvider { provider, url, key, offered }).await;
+            return chosen(app, ChosenProvider::local(local)).await;
         }
-        Choice::Known(provider) => with_key(&app, provider, String::new()).await?,
-        Choice::At(url) => with_key(&app, choice::OTHER.to_owned(), url).await?,
+        ProviderChoice::Known(provider) => with_key(&app, provider, String::new()).await?,
+        ProviderChoice::At(url) => with_key(&app, CUSTOM_PROVIDER.to_owned(), url).await?,
     };
     match wanted {
         Some(wanted) => chosen(app, wanted).await,
@@ -170,7 +151,7 @@ async fn typed_key(app: &Console, provider: &str) -> Result<String, Failure> {
     loop {
         let prompt = app.text(text::setup::key(&provider));
         let typed = tokio::task::spawn_blocking(move || hidden::ask(&prompt)).await;
-        let Ok(hidden::Typed::Line(key)) = typed else {
+        let Ok(hidden::HiddenInput::Line(key)) = typed else {
             // The terminal is as it was again; nothing was written.
             return Err(Failure { exit: Exit::Interrupted, words: String::new() });
         };

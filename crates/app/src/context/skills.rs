@@ -5,6 +5,7 @@
 
 use super::front_matter;
 use everloop_tools::{Workspace, WorkspaceError, clean};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -27,15 +28,16 @@ const FILES_MAX: usize = 100;
 const DEPTH_MAX: usize = 3;
 
 /// Whose a skill is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Owner {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SkillOwner {
     /// The user's own, for every workspace.
     User,
     /// The workspace's.
     Workspace,
 }
 
-impl Owner {
+impl SkillOwner {
     /// The word used in JSON and prompts.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -56,15 +58,15 @@ pub struct Skill {
     /// Whether every run has it from the beginning.
     pub always: bool,
     /// Whose it is.
-    pub owner: Owner,
+    pub owner: SkillOwner,
     /// What it says.
     pub body: String,
-    place: Place,
+    place: SkillFolder,
 }
 
 /// The skill's folder, which nothing leads out of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct SkillFolder {
     folder: PathBuf,
 }
 
@@ -94,16 +96,16 @@ pub enum SkillError {
     Outside(PathBuf),
 }
 
-/// What was found.
+/// The skills of a home and a workspace.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct SkillSearch {
     /// The skills, by name.
     pub skills: Vec<Skill>,
     /// What cannot be used, and why.
     pub bad: Vec<(PathBuf, SkillError)>,
 }
 
-impl Found {
+impl SkillSearch {
     /// The skill of that name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Skill> {
@@ -113,12 +115,12 @@ impl Found {
 
 /// Looks for the skills of a home, if there is one, and of a workspace.
 #[must_use]
-pub fn find(home: Option<&Path>, workspace: &Path) -> Found {
-    let mut found = Found::default();
+pub fn find(home: Option<&Path>, workspace: &Path) -> SkillSearch {
+    let mut found = SkillSearch::default();
     let mut by_name = BTreeMap::new();
-    let places = home.map(|home| (home, Owner::User)).into_iter();
+    let places = home.map(|home| (home, SkillOwner::User)).into_iter();
     // The later ones replace the earlier ones.
-    for (root, owner) in places.chain([(workspace, Owner::Workspace)]) {
+    for (root, owner) in places.chain([(workspace, SkillOwner::Workspace)]) {
         for (n, folder) in folders(&root.join(SKILLS_FOLDER)).into_iter().enumerate() {
             let read = match n < SKILLS_MAX {
                 true => Skill::read(root, &folder, owner),
@@ -144,13 +146,13 @@ fn folders(place: &Path) -> Vec<PathBuf> {
 }
 
 impl Skill {
-    fn read(root: &Path, folder: &Path, owner: Owner) -> Result<Self, SkillError> {
+    fn read(root: &Path, folder: &Path, owner: SkillOwner) -> Result<Self, SkillError> {
         // Users keep skills elsewhere and link to them. In a workspace a link would bring files
         // past the rules and labels for them.
-        if owner == Owner::Workspace && !is_itself(root, folder) {
+        if owner == SkillOwner::Workspace && !is_itself(root, folder) {
             return Err(SkillError::Outside(folder.to_owned()));
         }
-        let place = Place { folder: folder.to_owned() };
+        let place = SkillFolder { folder: folder.to_owned() };
         let text = place.text(Path::new("SKILL.md"), &[])?;
         let (fields, body) = front_matter::split(&text).ok_or(SkillError::NoFrontMatter)?;
         let name = fields.text("name").filter(|name| is_name(name)).ok_or(SkillError::Name)?;
@@ -209,7 +211,7 @@ fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-impl Place {
+impl SkillFolder {
     fn text(&self, path: &Path, own: &[PathBuf]) -> Result<String, SkillError> {
         let folder = Workspace::open(&self.folder)?.protecting(own);
         let (bytes, size) = folder.read(path, SKILL_BYTES_MAX)?;

@@ -4,7 +4,7 @@
 //! and `usage.NAME`). Completion, `/help`, the nearest name and the router read the table.
 
 use super::earlier::ANEW;
-use super::{Conversation, InboxChange, Reaction, Reply};
+use super::{Conversation, ConversationReply, InboxChange, Reaction};
 use crate::briefing;
 use crate::context::images::IMAGES_MAX;
 use crate::error::{AppError, ChoiceError};
@@ -160,7 +160,7 @@ pub static SLASH_COMMANDS: &[SlashCommand] = &[
 
 fn help(line: &SlashLine) -> SlashResult {
     let name = line.rest.trim_start_matches('/');
-    Ok(Reply::Help(find(name)).into())
+    Ok(ConversationReply::Help(find(name)).into())
 }
 
 /// `/todo`, `/schedule` and `/view`: the agenda understands and performs them.
@@ -175,25 +175,29 @@ async fn cancel(chat: &mut Conversation) -> SlashResult {
 async fn inbox(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     let unread = chat.store().agenda().unread_firings(UNREAD_LISTED).await?;
     if line.rest != "read" || unread.is_empty() {
-        return Ok(Reply::Inbox(unread, InboxChange::Kept).into());
+        return Ok(ConversationReply::Inbox(unread, InboxChange::Kept).into());
     }
     chat.store().agenda().read_firings(&unread, chat.engine.clock().now()).await?;
-    Ok(Reply::Inbox(unread, InboxChange::MarkedRead).into())
+    Ok(ConversationReply::Inbox(unread, InboxChange::MarkedRead).into())
 }
 
 async fn plan(chat: &mut Conversation) -> SlashResult {
-    let Some(run) = named_run(chat, "").await? else { return Ok(Reply::NoRun.into()) };
+    let Some(run) = named_run(chat, "").await? else { return Ok(ConversationReply::NoRun.into()) };
     let details = RunDetails::read(&chat.app, chat.store(), &run).await?;
     if details.progress.items.is_empty() {
-        return Ok(Reply::NoPlan(run).into());
+        return Ok(ConversationReply::NoPlan(run).into());
     }
-    Ok(Reply::Plan(Box::new(details)).into())
+    Ok(ConversationReply::Plan(Box::new(details)).into())
 }
 
 async fn runs(chat: &mut Conversation) -> SlashResult {
     let filter = RunFilter { statuses: Vec::new(), before: None, most: RUNS_LISTED };
     let rows = chat.store().runs().list(&filter).await?;
-    Ok(if rows.is_empty() { Reply::NoRun.into() } else { Reply::Runs(rows).into() })
+    Ok(if rows.is_empty() {
+        ConversationReply::NoRun.into()
+    } else {
+        ConversationReply::Runs(rows).into()
+    })
 }
 
 async fn resume(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
@@ -202,7 +206,7 @@ async fn resume(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     } else {
         named_run(chat, &line.rest).await?
     };
-    let Some(run) = found else { return Ok(Reply::NoRun.into()) };
+    let Some(run) = found else { return Ok(ConversationReply::NoRun.into()) };
     chat.wake(&run).await?;
     Ok(Reaction::Follow(run, None))
 }
@@ -238,9 +242,9 @@ async fn background(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
         return Ok(Reaction::Background);
     }
     if chat.choice.model.is_empty() {
-        return Ok(Reply::NoModel.into());
+        return Ok(ConversationReply::NoModel.into());
     }
-    Ok(Reply::InBackground(chat.begin(line.rest.clone(), None).await?).into())
+    Ok(ConversationReply::InBackground(chat.begin(line.rest.clone(), None).await?).into())
 }
 
 /// `/fork [ID] [WORD]`: the first word is an id if a run has it.
@@ -252,14 +256,14 @@ async fn fork(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
         _ if first.starts_with("run_") => (first, word),
         _ => ("", line.rest.as_str()),
     };
-    let Some(run) = named_run(chat, id).await? else { return Ok(Reply::NoRun.into()) };
+    let Some(run) = named_run(chat, id).await? else { return Ok(ConversationReply::NoRun.into()) };
     let forked = forks::continue_run(&chat.app, &chat.engine, &run, word, None).await?;
     Ok(Reaction::Follow(forked, None))
 }
 
 async fn history(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     let most = line.rest.parse().unwrap_or(SAID_LISTED);
-    Ok(Reply::History(messages(chat, most).await?).into())
+    Ok(ConversationReply::History(messages(chat, most).await?).into())
 }
 
 async fn messages(chat: &Conversation, most: usize) -> Result<Vec<ConversationMessage>, AppError> {
@@ -274,14 +278,14 @@ async fn messages(chat: &Conversation, most: usize) -> Result<Vec<ConversationMe
 /// `/loop [NAME]`: of the run whose question the person has before them, and of new goals.
 async fn choose_loop(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     if line.rest.is_empty() {
-        return Ok(Reply::Loops.into());
+        return Ok(ConversationReply::Loops.into());
     }
     let Some(open) = chat.seen.clone() else {
         chat.choice.loop_name = frames::loop_name(&line.rest)?;
-        return Ok(Reply::LoopChosen(chat.choice.loop_name.clone()).into());
+        return Ok(ConversationReply::LoopChosen(chat.choice.loop_name.clone()).into());
     };
     let reply = chat.request_switch(&open.run, &line.rest).await;
-    if matches!(&reply, Reply::Switch { requested: Ok(_), .. }) {
+    if matches!(&reply, ConversationReply::Switch { requested: Ok(_), .. }) {
         chat.seen = None;
         return Ok(Reaction::Follow(open.run, Some(reply)));
     }
@@ -291,25 +295,30 @@ async fn choose_loop(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
 fn choose_model(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     if line.rest.is_empty() {
         let name = chat.choice.model.clone();
-        return Ok(if name.is_empty() { Reply::NoModel } else { Reply::ModelIs(name) }.into());
+        return Ok(if name.is_empty() {
+            ConversationReply::NoModel
+        } else {
+            ConversationReply::ModelIs(name)
+        }
+        .into());
     }
     let name = frames::model(&chat.app, line.rest.clone())?;
     chat.use_model(name.clone());
-    Ok(Reply::ModelChosen(name).into())
+    Ok(ConversationReply::ModelChosen(name).into())
 }
 
 fn choose_persona(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     if line.rest.is_empty() {
-        return Ok(Reply::Personas.into());
+        return Ok(ConversationReply::Personas.into());
     }
     chat.choice.persona = briefing::persona(&chat.app, Some(&line.rest))?.name;
-    Ok(Reply::PersonaChosen(chat.choice.persona.clone()).into())
+    Ok(ConversationReply::PersonaChosen(chat.choice.persona.clone()).into())
 }
 
 /// `/image FILE`: an image that goes with the next goal.
 fn attach_image(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     if line.rest.is_empty() {
-        return Ok(Reply::Usage(line.command).into());
+        return Ok(ConversationReply::Usage(line.command).into());
     }
     if chat.choice.images.len() >= IMAGES_MAX {
         return Err(ChoiceError::TooManyImages(IMAGES_MAX).into());
@@ -319,22 +328,22 @@ fn attach_image(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     let files = [file.clone()];
     let held = briefing::pictured(&chat.app, &chat.choice.workspace, &files);
     chat.choice.policy.inherited.join(&held);
-    Ok(Reply::ImageAttached(file, chat.choice.images.len()).into())
+    Ok(ConversationReply::ImageAttached(file, chat.choice.images.len()).into())
 }
 
 fn choose_language(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     let Some(lang) = Lang::parse(&line.rest) else {
-        return Ok(Reply::Usage(line.command).into());
+        return Ok(ConversationReply::Usage(line.command).into());
     };
     chat.app.lang = lang;
-    Ok(Reply::LanguageChosen.into())
+    Ok(ConversationReply::LanguageChosen.into())
 }
 
 async fn begin_anew(chat: &mut Conversation) -> SlashResult {
     let now = chat.engine.clock().now();
     let id = everloop_engine::fresh_id("message_", now);
     chat.store().conversations().say(&chat.router.conversation, &id, ANEW, "-", now).await?;
-    Ok(Reply::BeganAnew.into())
+    Ok(ConversationReply::BeganAnew.into())
 }
 
 /// `/export chat|todos|schedule [FILE]`.
@@ -344,29 +353,29 @@ async fn export(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
         ("chat" | "", _) => {
             let said = messages(chat, SAID_EXPORTED).await?;
             if file.is_empty() {
-                return Ok(Reply::History(said).into());
+                return Ok(ConversationReply::History(said).into());
             }
             history_text(&chat.app, &chat.reader(), &said)
         }
         (_, Some(what)) => exchange::export(&chat.reader(), chat.store(), what).await?,
-        _ => return Ok(Reply::Usage(line.command).into()),
+        _ => return Ok(ConversationReply::Usage(line.command).into()),
     };
     if file.is_empty() {
-        return Ok(Reply::Exported(text).into());
+        return Ok(ConversationReply::Exported(text).into());
     }
     exchange::write_new(Path::new(file), &text)?;
-    Ok(Reply::Written(PathBuf::from(file)).into())
+    Ok(ConversationReply::Written(PathBuf::from(file)).into())
 }
 
 /// `/import todos|schedule FILE`.
 async fn import(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     let (name, file) = first_word(&line.rest);
     let Some(what) = What::parse(name).filter(|_| !file.is_empty()) else {
-        return Ok(Reply::Usage(line.command).into());
+        return Ok(ConversationReply::Usage(line.command).into());
     };
     let reader = chat.reader();
     let done = exchange::import(&chat.app, &reader, chat.store(), what, Path::new(file));
-    Ok(Reply::Imported(done.await?).into())
+    Ok(ConversationReply::Imported(done.await?).into())
 }
 
 /// The first word of a text, and the rest of it.

@@ -17,12 +17,12 @@ const CONTEXT_CHARS_MAX: usize = 20_000;
 pub(super) const ANEW: &str = "anew";
 
 /// The last turns of a conversation.
-pub struct Earlier {
+pub struct EarlierTurns {
     said: Vec<ConversationMessage>,
     turns: usize,
 }
 
-impl Earlier {
+impl EarlierTurns {
     pub async fn of(
         app: &App,
         store: &Store,

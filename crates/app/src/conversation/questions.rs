@@ -4,18 +4,29 @@
 //! that was taken up here (`/resume`), or that a terminal left which is gone. Questions that
 //! another terminal shows are announced, and need `/resume`.
 
-use super::{Conversation, Reaction, Reply};
+use super::{Conversation, ConversationReply, Reaction};
 use crate::answers::{AnswerReading, read_answer};
 use crate::error::AppError;
 use crate::router::{OpenQuestion, question_of};
 use crate::runs;
 use everloop_engine::{QuestionAnswer, Update};
-use everloop_store::{InboxSendResult, RunFilter, RunRow};
+use everloop_store::{RunFilter, RunRow, InboxSendResult};
 use everloop_types::{QuestionKind, RunId, Status};
 use std::time::Duration;
 
 /// How long a canceled run may take to end before the person is answered.
 const CANCEL_WITHIN: Duration = Duration::from_secs(10);
+
+/// What a person should know when they come back to a conversation.
+#[derive(Debug)]
+pub struct Greeting {
+    /// Reminders that nobody has read.
+    pub unread: i64,
+    /// Runs of other conversations that ask something.
+    pub waiting_elsewhere: usize,
+    /// The question that the next plain line answers, and the goal of the run that asks.
+    pub question: Option<(OpenQuestion, String)>,
+}
 
 impl Conversation {
     /// The question that the next plain line will answer, if it has not been shown yet.
@@ -90,6 +101,23 @@ impl Conversation {
         Ok(asking)
     }
 
+    /// What a person should know when they come back.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn greeting(&mut self) -> Result<Greeting, AppError> {
+        let unread = self.store().agenda().count_unread_firings().await?;
+        let waiting_elsewhere = self.count_waiting_elsewhere().await?;
+        let question = match self.question_to_show().await? {
+            Some(open) => {
+                let run = self.store().runs().get(&open.run).await?;
+                Some((open, run.map(|row| row.goal).unwrap_or_default()))
+            }
+            None => None,
+        };
+        Ok(Greeting { unread, waiting_elsewhere, question })
+    }
+
     /// Takes up the questions that no other terminal has before it.
     pub(super) async fn take_up_questions(&mut self) -> Result<(), AppError> {
         let others = self.terminals.of_others();
@@ -107,16 +135,16 @@ impl Conversation {
     }
 
     /// Cancels the run whose question is open, or the newest one of this terminal.
-    pub(super) async fn cancel(&mut self) -> Result<Reply, AppError> {
+    pub(super) async fn cancel(&mut self) -> Result<ConversationReply, AppError> {
         let Some(run) = self.current().await? else {
-            return Ok(Reply::NothingToCancel);
+            return Ok(ConversationReply::NothingToCancel);
         };
         self.engine.cancel(&run, "user").await?;
         // Whoever drives it ends it soon; if nobody does, its cancel waits in its inbox.
         let _ = tokio::time::timeout(CANCEL_WITHIN, self.until_stopped(&run)).await;
         self.seen = None;
         self.terminals.forget(&run);
-        Ok(Reply::Canceled)
+        Ok(ConversationReply::Canceled)
     }
 
     /// The run that a cancel is about.
@@ -137,19 +165,19 @@ impl Conversation {
             return self.answer_settling(open, &line).await;
         }
         let AnswerReading::Send { text, meaning } = read_answer(&open.question, &line) else {
-            return Ok(Reaction::Reply(Reply::UnclearPermission(line)));
+            return Ok(Reaction::Reply(ConversationReply::UnclearPermission(line)));
         };
         self.seen = None;
         let answer = QuestionAnswer { question: open.question.id, text, by: "user".to_owned() };
         match self.engine.answer(&open.run, answer).await? {
             InboxSendResult::Accepted => {
                 let top = runs::top(self.store(), &open.run).await?;
-                Ok(Reaction::Follow(top, Some(Reply::Answered(meaning))))
+                Ok(Reaction::Follow(top, Some(ConversationReply::Answered(meaning))))
             }
             // It was meant as an answer, so it is not a goal, though nobody asks any more.
-            InboxSendResult::AlreadySent
-            | InboxSendResult::Finished(_)
-            | InboxSendResult::NoSuchRun => Ok(Reaction::Reply(Reply::AnsweredElsewhere(line))),
+            InboxSendResult::AlreadySent | InboxSendResult::Finished(_) | InboxSendResult::NoSuchRun => {
+                Ok(Reaction::Reply(ConversationReply::AnsweredElsewhere(line)))
+            }
         }
     }
 

@@ -21,6 +21,17 @@ pub struct QueuedLine {
     pub line: String,
 }
 
+/// What is to be done with the first line of a queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum QueueTurn {
+    /// It is sent now.
+    Send(QueuedLine),
+    /// It is offered to the person, who may change it.
+    Offer(QueuedLine),
+    /// Nothing.
+    Wait,
+}
+
 /// The lines of one chat.
 #[derive(Debug)]
 pub struct Queue {
@@ -80,6 +91,17 @@ impl Queue {
 
     pub fn lines(&self) -> impl Iterator<Item = &str> {
         self.lines.iter().map(|waiting| waiting.line.as_str())
+    }
+
+    /// What is to be done with the first line. It must not answer a question that nobody had seen,
+    /// so it waits while one is open.
+    pub fn turn(&mut self, is_free: bool) -> QueueTurn {
+        self.held &= !self.lines.is_empty();
+        match self.lines.front().filter(|_| is_free) {
+            None => QueueTurn::Wait,
+            Some(line) if self.held => QueueTurn::Offer(line.clone()),
+            Some(line) => QueueTurn::Send(line.clone()),
+        }
     }
 
     pub fn first(&self) -> Option<&QueuedLine> {

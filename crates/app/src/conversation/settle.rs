@@ -1,6 +1,6 @@
 //! A call whose outcome nobody knows: the person says what happened, or lets the tool look.
 
-use super::{Conversation, Reaction, Reply};
+use super::{Conversation, ConversationReply, Reaction};
 use crate::error::AppError;
 use crate::router::OpenQuestion;
 use crate::runs;
@@ -24,11 +24,11 @@ impl Conversation {
             id => Some(self.app.find_run(self.store(), id).await?),
         };
         let Some(open) = self.open_call(run).await? else {
-            return Ok(Reaction::Reply(Reply::NothingToSettle));
+            return Ok(Reaction::Reply(ConversationReply::NothingToSettle));
         };
         match word {
             Some(word) => self.settle_call(&open, word).await,
-            None => Ok(Reaction::Reply(Reply::ToSettle(open))),
+            None => Ok(Reaction::Reply(ConversationReply::ToSettle(open))),
         }
     }
 
@@ -66,17 +66,18 @@ impl Conversation {
         let Some((_, settling)) = settling else {
             self.unsettled = Some(run.clone());
             let again = Some(open.clone());
-            return Ok(Reaction::Reply(Reply::Settled(Box::new(report), again)));
+            return Ok(Reaction::Reply(ConversationReply::Settled(Box::new(report), again)));
         };
         if *settling == SettleResult::Answered {
             self.forget_question_of(run);
             let top = runs::top(self.store(), run).await?;
-            let note = report.probe.is_some().then(|| Reply::Settled(Box::new(report), None));
+            let note =
+                report.probe.is_some().then(|| ConversationReply::Settled(Box::new(report), None));
             return Ok(Reaction::Follow(top, note));
         }
         let next = self.open_call(Some(run.clone())).await?;
         self.unsettled = next.is_some().then(|| run.clone());
-        Ok(Reaction::Reply(Reply::Settled(Box::new(report), next)))
+        Ok(Reaction::Reply(ConversationReply::Settled(Box::new(report), next)))
     }
 
     /// Whether a call happened is no matter for any words: nothing but the choices is an answer.
@@ -88,12 +89,13 @@ impl Conversation {
         let call = self.open_call(Some(open.run.clone())).await?;
         match (call, SettleWord::read(text)) {
             (Some(call), Some(word)) => self.settle_call(&call, word).await,
-            (Some(call), None) => {
-                Ok(Reaction::Reply(Reply::UnclearSettling(text.trim().to_owned(), call)))
-            }
+            (Some(call), None) => Ok(Reaction::Reply(ConversationReply::UnclearSettling(
+                text.trim().to_owned(),
+                call,
+            ))),
             (None, _) => {
                 self.seen = None;
-                Ok(Reaction::Reply(Reply::AlreadyAnswered))
+                Ok(Reaction::Reply(ConversationReply::AlreadyAnswered))
             }
         }
     }
@@ -111,11 +113,13 @@ impl Conversation {
         };
         if everloop_text::is_later(line) || everloop_text::is_stop(line) {
             self.unsettled = None;
-            return Ok(Some(Reaction::Reply(Reply::SettleLater)));
+            return Ok(Some(Reaction::Reply(ConversationReply::SettleLater)));
         }
         Ok(Some(match SettleWord::read(line) {
             Some(word) => self.settle_call(&open, word).await?,
-            None => Reaction::Reply(Reply::UnclearSettling(line.trim().to_owned(), open)),
+            None => {
+                Reaction::Reply(ConversationReply::UnclearSettling(line.trim().to_owned(), open))
+            }
         }))
     }
 }

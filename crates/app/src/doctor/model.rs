@@ -6,12 +6,13 @@ use crate::environment::is_scripted;
 use crate::frames::{default_model, is_of_unknown_provider};
 use crate::key;
 use crate::models::survey::{ProviderInUse, survey};
-use crate::place::Place;
+use crate::place::ModelPlace;
 use crate::secrets::SecretError;
 use crate::settings::redact;
 use crate::trouble::ModelTrouble;
 use everloop_engine::Environment;
 use everloop_types::{ModelChoice, ModelErrorKind};
+use serde_json::json;
 use std::time::Duration;
 use tokio::net::TcpStream;
 
@@ -50,11 +51,11 @@ pub enum ModelFinding {
 impl DoctorReport {
     pub(super) async fn model(&mut self, app: &App) {
         let chosen = default_model(app);
-        let place = Place::of(&app.settings, &chosen);
+        let place = ModelPlace::of(&app.settings, &chosen);
         let name = redact::shown(&chosen);
         let variables = key::variables(&app.settings, place.provider).join(", ");
         let all = survey(app);
-        self.note("providers", all.iter().map(ProviderInUse::to_json).collect::<Vec<_>>());
+        self.note("providers", json!(all.iter().map(ProviderInUse::report).collect::<Vec<_>>()));
         if !all.is_empty() {
             self.good("providers", DoctorFinding::Providers(all));
         }

@@ -1,7 +1,7 @@
 //! How a model calls tools, and how that is known.
 
 use crate::app::App;
-use crate::learnt::{Entry, Found};
+use crate::learnt::{LearntFrom, ModelFacts};
 use everloop_models::{CallWay, usual_way};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ pub enum CallingReason {
     /// The settings say so.
     Set,
     /// It was found out earlier.
-    Found(Entry),
+    Found(ModelFacts),
     /// It is what this provider does.
     Usual,
 }
@@ -49,7 +49,7 @@ impl ToolCalling {
     pub fn to_json(&self) -> Value {
         let (why, on) = match &self.reason {
             CallingReason::Set => ("set", None),
-            CallingReason::Found(entry) if entry.found == Found::Tested => {
+            CallingReason::Found(entry) if entry.found == LearntFrom::Tested => {
                 ("tested", Some(&entry.on))
             }
             CallingReason::Found(entry) => ("seen", Some(&entry.on)),

@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::environment::{EndpointError, is_scripted};
 use crate::frames::{default_model, is_of_unknown_provider};
 use crate::key;
-use crate::place::Place;
+use crate::place::ModelPlace;
 use crate::secrets::SecretError;
 use crate::settings::redact;
 use crate::trouble::ModelTrouble;
@@ -149,13 +149,13 @@ async fn configured(app: &App, name: &str) -> Option<ModelEndpoint> {
     if name.is_empty() || is_scripted(name) {
         return None;
     }
-    let place = Place::of(&app.settings, name);
+    let place = ModelPlace::of(&app.settings, name);
     let address = redact::shown(place.address());
     let offered = list(app, name, &place).await;
     Some(ModelEndpoint { provider: place.provider.to_owned(), address, offered })
 }
 
-async fn list(app: &App, name: &str, place: &Place<'_>) -> Result<Vec<String>, ListError> {
+async fn list(app: &App, name: &str, place: &ModelPlace<'_>) -> Result<Vec<String>, ListError> {
     if is_of_unknown_provider(app, name) {
         return Err(ListError::UnknownProvider(name.to_owned()));
     }
@@ -256,7 +256,7 @@ pub async fn offered_to(
     typed_key: &str,
 ) -> Result<Vec<String>, ModelError> {
     let name = format!("{provider}/");
-    let place = Place::of(&app.settings, &name);
+    let place = ModelPlace::of(&app.settings, &name);
     let base_url = match url {
         "" => place.base_url.clone(),
         url => url.to_owned(),

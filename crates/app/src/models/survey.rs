@@ -2,12 +2,12 @@
 //! and none is fetched from a keychain or a program for that.
 
 use crate::app::App;
-use crate::key::{self, Source};
-use crate::place::{self, Place, address_variable, default_name};
+use crate::key::{self, KeySource};
+use crate::place::{self, ModelPlace, address_variable, default_name};
 use crate::secrets;
 use crate::settings::{SettingOrigin, Settings, keys, redact};
 use everloop_models::providers;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// One provider as it would be asked.
 pub struct ProviderInUse {
@@ -26,14 +26,27 @@ pub struct ProviderInUse {
 impl ProviderInUse {
     /// For programs.
     #[must_use]
-    pub fn to_json(&self) -> Value {
-        json!({
-            "provider": self.name,
-            "base_url": self.address,
-            "base_url_from": self.address_from.to_string(),
-            "key_from": self.key_from,
-        })
+    pub fn report(&self) -> ProviderReport {
+        ProviderReport {
+            provider: self.name.clone(),
+            base_url: self.address.clone(),
+            base_url_from: self.address_from.to_string(),
+            key_from: self.key_from.clone(),
+        }
     }
+}
+
+/// One provider, for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct ProviderReport {
+    /// As in `provider/model`.
+    pub provider: String,
+    /// The base URL, without secrets.
+    pub base_url: String,
+    /// Where the base URL was chosen.
+    pub base_url_from: String,
+    /// Where the key is looked for and found.
+    pub key_from: Option<String>,
 }
 
 /// The providers of the models in use, and all that the settings or the environment have something
@@ -63,12 +76,12 @@ fn has_variable(settings: &Settings, name: &str) -> bool {
 
 fn of(app: &App, name: &str) -> ProviderInUse {
     let whole = format!("{name}/");
-    let place = Place::of(&app.settings, &whole);
+    let place = ModelPlace::of(&app.settings, &whole);
     let own = app.settings.key_of(name).cloned();
     let default = secrets::of_model(&app.settings);
     let default = default.filter(|_| app.settings.owner(keys::model::key()) == name);
     let key_from = match own.or(default) {
-        Some(reference) => Some(Source::Reference(reference).to_string()),
+        Some(reference) => Some(KeySource::Reference(reference).to_string()),
         None => {
             let found = key::find(&app.settings, &app.key_file(), &place).ok().flatten();
             found.map(|key| key.source.to_string())

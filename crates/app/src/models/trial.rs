@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::environment::is_scripted;
 use crate::error::{AppError, ModelChoiceError};
 use crate::frames;
-use crate::learnt::Found;
+use crate::learnt::LearntFrom;
 use crate::secrets::SecretError;
 use crate::trouble::ModelTrouble;
 use everloop_engine::Environment;
@@ -142,7 +142,7 @@ impl ModelTrial {
         let choice = ModelChoice { name: full.clone(), ..ModelChoice::default() };
         let found = app.environment(&app.settings).connected(&choice);
         let (model, name) = found.map_err(ModelChoiceError::NotConnected)?;
-        let tester = Tester { app, model, name, refused: OnceLock::new() };
+        let tester = ModelTester { app, model, name, refused: OnceLock::new() };
         let mut findings = tester.words().await;
         // Whoever does not take the key, or has no such model, says the same to every call.
         let is_refused = tester.refused.get().is_some();
@@ -204,10 +204,10 @@ fn remember(app: &App, name: &str, way: CallWay) {
     let learnt = app.learnt();
     let known = learnt.of(name, &host).map(|entry| entry.known).unwrap_or_default();
     let known = ModelTraits { calls: Some(way), ..known };
-    learnt.keep(name, &host, known, Found::Tested);
+    learnt.keep(name, &host, known, LearntFrom::Tested);
 }
 
-struct Tester<'a> {
+struct ModelTester<'a> {
     app: &'a App,
     model: Arc<dyn Model>,
     name: String,
@@ -215,7 +215,7 @@ struct Tester<'a> {
     refused: OnceLock<ModelError>,
 }
 
-impl Tester<'_> {
+impl ModelTester<'_> {
     /// A text, whether it came in pieces, and what it cost.
     async fn words(&self) -> Vec<TrialFinding> {
         let begun = Instant::now();
@@ -266,7 +266,7 @@ impl Tester<'_> {
                 Ok((model, _)) => {
                     let name_there = self.name.clone();
                     let refused = OnceLock::new();
-                    let there = Tester { app: self.app, model, name: name_there, refused };
+                    let there = ModelTester { app: self.app, model, name: name_there, refused };
                     there.call(choice.clone(), check).await
                 }
                 Err(error) => {

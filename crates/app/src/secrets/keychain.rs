@@ -2,7 +2,7 @@
 //! Secret Service, `security` on a Mac. No value is ever an argument.
 
 use super::SecretError;
-use super::program::{Ended, run};
+use super::program::{ProgramEnd, run};
 
 const SERVICE: &str = "everloop";
 
@@ -20,8 +20,10 @@ pub fn is_there(timeout_ms: u64) -> bool {
 pub fn look_up(name: &str, timeout_ms: u64) -> Result<String, SecretError> {
     let ended = run(&find(name), None, timeout_ms)?;
     match ended {
-        Ended { is_good: true, output, .. } if !output.trim().is_empty() => Ok(output),
-        Ended { is_good: false, complained: true, status, .. } if !cfg!(target_os = "macos") => {
+        ProgramEnd { is_good: true, output, .. } if !output.trim().is_empty() => Ok(output),
+        ProgramEnd { is_good: false, complained: true, status, .. }
+            if !cfg!(target_os = "macos") =>
+        {
             Err(SecretError::Failed(PROGRAM.to_owned(), status))
         }
         _ => Err(SecretError::NotInKeychain(name.to_owned())),
@@ -60,7 +62,7 @@ fn words(args: &[&str]) -> Vec<String> {
     std::iter::once(PROGRAM).chain(args.iter().copied()).map(str::to_owned).collect()
 }
 
-fn done(ended: Ended) -> Result<(), SecretError> {
+fn done(ended: ProgramEnd) -> Result<(), SecretError> {
     match ended.is_good {
         true => Ok(()),
         false => Err(SecretError::Failed(PROGRAM.to_owned(), ended.status)),

@@ -5,17 +5,17 @@
 use super::{Chat, words};
 use crate::commands::tour;
 use crate::exit::{Exit, Failure};
-use crate::show::{Manner, Printer};
+use crate::show::{PrintMode, Printer};
 use crate::signals::Signals;
 use crate::terminal;
-use everloop_app::conversation::{Reaction, RunStop, Verdict};
-use everloop_app::following::{Followed, Following};
+use everloop_app::conversation::{Reaction, RunStop};
+use everloop_app::following::{FollowUpdate, Following};
 use everloop_app::{reminding, runs};
 use everloop_text as text;
 use everloop_types::RunId;
 use tokio::io::{AsyncBufReadExt, BufReader, Stdin};
 
-type Input = BufReader<Stdin>;
+type LineInput = BufReader<Stdin>;
 
 pub(super) async fn talk(mut chat: Chat, first: Option<String>) -> Result<Exit, Failure> {
     let exit = talk_in(&mut chat, first).await;
@@ -41,14 +41,16 @@ async fn talk_in(chat: &mut Chat, first: Option<String>) -> Result<Exit, Failure
         let line = match next.take() {
             Some(line) => line,
             None => match read(chat, &mut input, &mut signals).await {
-                Read::Line(line) => line,
-                Read::End => return Ok(end(chat).await),
-                Read::Signal(exit) => return Ok(exit),
+                LineRead::Line(line) => line,
+                LineRead::End => return Ok(end(chat).await),
+                LineRead::Signal(exit) => return Ok(exit),
             },
         };
         if let Some(command) = proposed.take() {
-            let is_over = confirms(chat, command, &line, &mut proposed).await;
-            if is_over {
+            let effect = chat.confirm(command, &line).await;
+            effect.words.iter().chain(&effect.edit).for_each(|words| terminal::answer(words));
+            proposed = effect.proposed;
+            if !effect.goes_on {
                 continue;
             }
         }
@@ -106,27 +108,6 @@ async fn end(chat: &mut Chat) -> Exit {
     Exit::NeedsPerson
 }
 
-/// What a line does while a command waits for a yes; whether that is all.
-async fn confirms(chat: &Chat, command: String, line: &str, proposed: &mut Option<String>) -> bool {
-    match chat.conversation.verdict(&command, line).await {
-        Verdict::Over(done) => terminal::answer(&chat.outcome(*done)),
-        Verdict::Dropped => terminal::answer(&chat.text(text::rule::dropped())),
-        Verdict::Edit => terminal::answer(&command),
-        Verdict::Instead(other) => *proposed = Some(other),
-        Verdict::Unclear => {
-            if !line.trim().is_empty() {
-                terminal::answer(&chat.text(text::rule::unclear(&line.trim())));
-            }
-            *proposed = Some(command);
-        }
-        Verdict::Another => {
-            *proposed = Some(command);
-            return false;
-        }
-    }
-    true
-}
-
 /// What an earlier process left: a run that it did not finish is carried through first, as the
 /// line that began it would have been; a question that waits is asked again.
 async fn take_up(chat: &mut Chat, signals: &mut Signals) -> Result<Option<Exit>, Failure> {
@@ -156,14 +137,14 @@ async fn show_question(chat: &mut Chat) {
 }
 
 /// What came of waiting for a line.
-enum Read {
+enum LineRead {
     Line(String),
     End,
     Signal(Exit),
 }
 
 /// The next line. Bytes that are no text are replaced, and what happens meanwhile passes by.
-async fn read(chat: &mut Chat, input: &mut Input, signals: &mut Signals) -> Read {
+async fn read(chat: &mut Chat, input: &mut LineInput, signals: &mut Signals) -> LineRead {
     let mut line = Vec::new();
     let mut reading = std::pin::pin!(input.read_until(b'\n', &mut line));
     let mut reminders = tokio::time::interval(reminding::LOOK);
@@ -175,15 +156,15 @@ async fn read(chat: &mut Chat, input: &mut Input, signals: &mut Signals) -> Read
                 announce(chat).await;
                 tell_unheard(chat).await;
             }
-            exit = signals.next() => return Read::Signal(exit),
+            exit = signals.next() => return LineRead::Signal(exit),
         }
     };
     match read {
-        Ok(0) => Read::End,
-        Ok(_) => Read::Line(String::from_utf8_lossy(&line).trim_end().to_owned()),
+        Ok(0) => LineRead::End,
+        Ok(_) => LineRead::Line(String::from_utf8_lossy(&line).trim_end().to_owned()),
         Err(error) => {
             terminal::complain(&chat.text(text::error::system(&error)));
-            Read::End
+            LineRead::End
         }
     }
 }
@@ -218,7 +199,7 @@ async fn follow_one(
     signals: &mut Signals,
 ) -> Result<FollowEnd, Failure> {
     let app = chat.app.clone();
-    let manner = if app.quiet { Manner::Silent } else { Manner::Lines };
+    let manner = if app.quiet { PrintMode::Silent } else { PrintMode::Lines };
     let mut following = Following::begin(chat.conversation.engine(), run).await;
     let mut printer = Printer::new(&app, manner, following.past().clone());
     let mut reminders = tokio::time::interval(reminding::LOOK);
@@ -226,8 +207,8 @@ async fn follow_one(
     let still = loop {
         tokio::select! {
             followed = following.next() => match followed {
-                Followed::Event(event) => printer.show(&event),
-                Followed::MayHaveStopped => match chat.conversation.stop_of(run).await {
+                FollowUpdate::Event(event) => printer.show(&event),
+                FollowUpdate::MayHaveStopped => match chat.conversation.stop_of(run).await {
                     Ok(Some(stop)) => break stop,
                     Ok(None) => {}
                     Err(_) => following.check_soon(),

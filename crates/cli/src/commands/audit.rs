@@ -1,11 +1,11 @@
 //! `everloop audit`: every tool call, in lines or as JSON.
 
-use crate::args::Audit;
+use crate::args::AuditArgs;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::show::timestamp;
 use crate::terminal;
-use everloop_app::audit_query::{AuditNews, AuditQuery};
+use everloop_app::audit_query::{AuditNews, AuditQuery, call_json};
 use everloop_engine::{AuditCall, Clock, SystemClock};
 use everloop_store::RunRow;
 use everloop_text::{self as text, Text};
@@ -14,7 +14,7 @@ use everloop_types::{canonical, one_line};
 /// Characters of arguments and result in a line for people.
 const SHOWN_CHARS: usize = 60;
 
-pub(crate) async fn audit(app: &Console, args: &Audit) -> Result<Exit, Failure> {
+pub(crate) async fn audit(app: &Console, args: &AuditArgs) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     let now = SystemClock.now();
     let since = args.since.map_or(0, |ms| now.saturating_sub_unsigned(ms));
@@ -27,7 +27,7 @@ pub(crate) async fn audit(app: &Console, args: &Audit) -> Result<Exit, Failure> 
     };
     let query = AuditQuery { run, tool: args.tool.clone(), only_failed: args.failed, since };
     let tell = |news: AuditNews<'_>| match news {
-        AuditNews::Call(row, call) if args.json => terminal::answer(&json(row, call)),
+        AuditNews::Call(row, call) if args.json => terminal::answer_json(&call_json(row, call)),
         AuditNews::Call(row, call) => terminal::answer(&line(app, row, call)),
         AuditNews::Unreadable(run, detail) => app.note(text::audit::unreadable(run, &detail)),
         AuditNews::Gaps(run) => app.note(text::audit::gaps(run)),
@@ -38,12 +38,6 @@ pub(crate) async fn audit(app: &Console, args: &Audit) -> Result<Exit, Failure> 
     }
     // A journal that cannot be read is passed over; the exit code tells that something is missing.
     Ok(if summary.is_whole { Exit::Done } else { Exit::Data })
-}
-
-fn json(row: &RunRow, call: &AuditCall) -> String {
-    let mut told = call.json(row);
-    told["time"] = timestamp(call.at).into();
-    told.to_string()
 }
 
 fn line(app: &Console, row: &RunRow, call: &AuditCall) -> String {

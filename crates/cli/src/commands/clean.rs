@@ -1,24 +1,23 @@
 //! `everloop clean` and `everloop runs delete`: less data, by a person's own wish.
 
-use crate::args::{Clean, DeleteRuns};
-use crate::console::Console;
+use crate::args::{CleanArgs, DeleteRunsArgs};
+use crate::console::{Agreement, Console};
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_app::cleaning::{self, Cleaning, CleaningReport};
+use everloop_app::cleaning::{self, Cleaning, CleaningReport, RunDeletion};
 use everloop_app::portable::find_runs;
 use everloop_store::{Removal, Store};
-use everloop_text::{self as text, Text};
+use everloop_text as text;
 use everloop_types::RunId;
-use serde_json::json;
 
-pub(crate) async fn clean(app: &Console, args: &Clean) -> Result<Exit, Failure> {
+pub(crate) async fn clean(app: &Console, args: &CleanArgs) -> Result<Exit, Failure> {
     let cleaning = app.checked(Cleaning::plan(app, args.older_than).await)?;
     if args.dry_run {
         tell(app, &app.checked(cleaning.foresee(app).await)?, args);
         return Ok(Exit::Done);
     }
     if !cleaning.old.is_empty() {
-        agree(app, args.yes, cleaning.old.len()).await?;
+        app.agree(args.yes, deletion(cleaning.old.len())).await?;
     }
     let report = app.checked(cleaning.clean(app).await)?;
     if let Some(cause) = &report.busy {
@@ -28,15 +27,11 @@ pub(crate) async fn clean(app: &Console, args: &Clean) -> Result<Exit, Failure> 
     Ok(Exit::Done)
 }
 
-fn tell(app: &Console, report: &CleaningReport, args: &Clean) {
-    let (trimmed, before, after) = (&report.trimmed, &report.bytes_before, &report.bytes_after);
+fn tell(app: &Console, report: &CleaningReport, args: &CleanArgs) {
     if args.json {
-        let told = json!({
-            "dry_run": args.dry_run, "trimmed": trimmed, "deleted": report.deleted,
-            "bytes_before": before, "bytes_after": after,
-        });
-        return terminal::answer(&told.to_string());
+        return terminal::answer_json(report);
     }
+    let (trimmed, before, after) = (&report.trimmed, &report.bytes_before, &report.bytes_after);
     let deleted = &report.deleted.len();
     terminal::answer(&app.text(if args.dry_run {
         text::clean::Would { trimmed, deleted, before }.text()
@@ -48,11 +43,11 @@ fn tell(app: &Console, report: &CleaningReport, args: &Clean) {
 pub(crate) async fn delete(
     app: &Console,
     store: Store,
-    args: &DeleteRuns,
+    args: &DeleteRunsArgs,
 ) -> Result<Exit, Failure> {
     let runs = app.checked(find_runs(app, &store, &args.id).await)?;
     if !args.dry_run {
-        agree(app, args.yes, runs.len()).await?;
+        app.agree(args.yes, deletion(runs.len())).await?;
     }
     let mut exit = Exit::Done;
     for run in &runs {
@@ -72,34 +67,24 @@ pub(crate) async fn delete(
 }
 
 /// What became of one run that was named.
-fn say(app: &Console, run: &RunId, removed: &Removal, args: &DeleteRuns) {
-    let (word, text) = match removed {
-        Removal::Gone(_) if args.dry_run => ("deleted", text::runs::would_delete(run)),
-        Removal::Gone(gone) => ("deleted", text::runs::deleted(run, &gone.len().saturating_sub(1))),
-        Removal::NotOver(other) => ("not_over", text::runs::not_over(run, other)),
-        Removal::Unsent(other) => ("unsent", text::runs::unsent(run, other)),
-        Removal::NoSuchRun => ("not_found", text::run::not_found(run)),
-    };
+fn say(app: &Console, run: &RunId, removed: &Removal, args: &DeleteRunsArgs) {
     if args.json {
-        let told = json!({"run_id": run, "result": word, "dry_run": args.dry_run});
-        return terminal::answer(&told.to_string());
+        return terminal::answer_json(&RunDeletion::of(run, removed, args.dry_run));
     }
-    terminal::answer(&app.text(text));
+    terminal::answer(&app.text(match removed {
+        Removal::Gone(_) if args.dry_run => text::runs::would_delete(run),
+        Removal::Gone(gone) => text::runs::deleted(run, &gone.len().saturating_sub(1)),
+        Removal::NotOver(other) => text::runs::not_over(run, other),
+        Removal::Unsent(other) => text::runs::unsent(run, other),
+        Removal::NoSuchRun => text::run::not_found(run),
+    }));
 }
 
 /// Deleting cannot be taken back, so a person says yes, or `--yes` has.
-async fn agree(app: &Console, yes: bool, count: usize) -> Result<(), Failure> {
-    let count = count.to_string();
-    let refused = |text: Text| Err(app.failure(Exit::NeedsPerson, text));
-    if yes {
-        return Ok(());
-    }
-    if !app.interactive {
-        return refused(text::runs::delete_needs_yes(&count));
-    }
-    let said = terminal::ask(&app.text(text::runs::delete_sure(&count))).await;
-    match said.is_some_and(|said| everloop_text::means_yes(&said)) {
-        true => Ok(()),
-        false => refused(text::runs::not_deleted()),
+fn deletion(count: usize) -> Agreement {
+    Agreement {
+        question: text::runs::delete_sure(&count),
+        needs_yes: text::runs::delete_needs_yes(&count),
+        declined: text::runs::not_deleted(),
     }
 }

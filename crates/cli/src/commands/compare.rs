@@ -3,7 +3,7 @@
 mod again;
 
 use crate::args;
-use crate::console::Console;
+use crate::console::{Agreement, Console};
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
 use crate::terminal;
@@ -13,16 +13,18 @@ use everloop_app::error::chain;
 use everloop_app::frames;
 use everloop_compare::policy::POLICIES;
 use everloop_compare::report::{self, About, Detail, Manner};
-use everloop_compare::{Connected, Contest, Host, Progress, Results, Task, is_simulated, task};
-use everloop_engine::{EngineRules, Environment};
-use everloop_loops::LOOPS;
+use everloop_compare::{
+    Connected, Contest, Host, Progress, Results, Task, TaskSelectionError, is_simulated,
+    runs_at_once, select_tasks,
+};
+use everloop_engine::{Environment, EngineRules};
 use everloop_text as text;
 use everloop_types::{Frame, ModelChoice, ModelError, ToolSpec, UtcMs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) async fn compare(app: &Console, args: args::Compare) -> Result<Exit, Failure> {
+pub(crate) async fn compare(app: &Console, args: args::CompareArgs) -> Result<Exit, Failure> {
     let contest = contest(app, &args)?;
     if args.output.list {
         terminal::answer(&report::list(&contest.tasks, app.lang, terminal::width()));
@@ -42,33 +44,24 @@ pub(crate) async fn compare(app: &Console, args: args::Compare) -> Result<Exit, 
 }
 
 /// What is to be compared, with every name checked.
-fn contest(app: &Console, args: &args::Compare) -> Result<Contest, Failure> {
-    let meant = |name: &String| match name.trim() {
-        "all" => LOOPS.iter().map(|name| (*name).to_owned()).collect(),
-        _ => vec![name.clone()],
-    };
-    let loops: Vec<String> = args.loops.iter().flat_map(meant).collect();
-    let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+fn contest(app: &Console, args: &args::CompareArgs) -> Result<Contest, Failure> {
     Ok(Contest {
-        loops: each(&loops, |name| app.checked(frames::loop_name(name)))?,
-        models: each(&args.models, |name| model(app, name))?,
-        tasks: tasks(app, args)?.into_iter().map(Arc::new).collect(),
+        loops: app.checked(comparison::select_loops(&args.loops))?,
+        models: models(app, &args.models)?,
+        tasks: tasks(app, args)?,
         seed: args.each.seed,
         repeats: args.each.runs,
         timeout: args.each.timeout,
-        at_once: at_once(args, cores),
+        at_once: runs_at_once(&args.models, is_scripted),
         latency: args.each.latency,
     })
 }
 
 /// Each name checked, and each once.
-fn each(
-    names: &[String],
-    check: impl Fn(&str) -> Result<String, Failure>,
-) -> Result<Vec<String>, Failure> {
+fn models(app: &Console, names: &[String]) -> Result<Vec<String>, Failure> {
     let mut checked: Vec<String> = Vec::new();
     for name in names {
-        let name = check(name.trim())?;
+        let name = model(app, name.trim())?;
         if !checked.contains(&name) {
             checked.push(name);
         }
@@ -90,36 +83,16 @@ fn model(app: &Console, name: &str) -> Result<String, Failure> {
     })
 }
 
-fn tasks(app: &Console, args: &args::Compare) -> Result<Vec<Task>, Failure> {
-    let all = match &args.tasks {
-        None => task::builtin(),
-        Some(folder) => task::from_folder(folder).map_err(|error| {
-            let detail = chain(&error);
-            app.failure(Exit::Usage, text::compare::bad_tasks(&detail))
-        })?,
-    };
-    let wanted: Vec<&str> = args.task.iter().flat_map(|name| named(name)).collect();
-    for name in &wanted {
-        if !all.iter().any(|task| task.name == *name) {
-            let near = app.near(name, all.iter().map(|task| task.name.as_str()));
-            let words = app.text(text::compare::no_task(&name, &near));
-            return Err(Failure { exit: Exit::Usage, words });
+fn tasks(app: &Console, args: &args::CompareArgs) -> Result<Vec<Arc<Task>>, Failure> {
+    let text = match select_tasks(args.tasks.as_deref(), &args.task) {
+        Ok(tasks) => return Ok(tasks),
+        Err(TaskSelectionError::Folder(error)) => text::compare::bad_tasks(&chain(&error)),
+        Err(TaskSelectionError::UnknownTask { name, all }) => {
+            let near = app.near(&name, all.iter().map(String::as_str));
+            text::compare::no_task(&name, &near)
         }
-    }
-    let chosen = |task: &Task| wanted.is_empty() || wanted.contains(&task.name.as_str());
-    Ok(all.into_iter().filter(chosen).collect())
-}
-
-/// Policies share the machine's cores. A model of one's own has one place for a prompt that it
-/// keeps, and a second run would take it away each time.
-fn at_once(args: &args::Compare, cores: usize) -> usize {
-    let asks = args.models.iter().any(|name| !is_simulated(name.trim()) && !is_scripted(name));
-    if asks { 1 } else { cores.max(2) }
-}
-
-/// The tasks that a name means: itself, or those of a group.
-fn named(name: &str) -> Vec<&str> {
-    task::group(name).map_or_else(|| vec![name], <[&str]>::to_vec)
+    };
+    Err(app.failure(Exit::Usage, text))
 }
 
 /// An endpoint may cost money, so a person says yes first.
@@ -131,18 +104,12 @@ async fn confirm(app: &Console, contest: &Contest, yes: bool) -> Result<(), Fail
     }
     let runs = contest.size() / contest.models.len() * paid.len();
     terminal::complain(&app.text(text::compare::costs(&runs, &paid.join(", "))));
-    if yes {
-        return Ok(());
-    }
-    let refused = |key| Failure { exit: Exit::NeedsPerson, words: app.text(key) };
-    if !app.interactive {
-        return Err(refused(text::compare::needs_yes()));
-    }
-    let answer = terminal::ask(&app.text(text::compare::go_on())).await;
-    match answer.is_some_and(|answer| everloop_text::means_yes(&answer)) {
-        true => Ok(()),
-        false => Err(refused(text::compare::declined())),
-    }
+    let agreement = Agreement {
+        question: text::compare::go_on(),
+        needs_yes: text::compare::needs_yes(),
+        declined: text::compare::declined(),
+    };
+    app.agree(yes, agreement).await
 }
 
 /// Runs everything; a signal ends it with what there is.
@@ -185,7 +152,7 @@ fn tell(progress: Progress<'_>, several: bool) {
     }
 }
 
-fn print(app: &Console, output: &args::CompareOutput, results: &Results, about: &About) {
+fn print(app: &Console, output: &args::CompareOutputArgs, results: &Results, about: &About) {
     let detail = if output.per_task { Detail::PerTask } else { Detail::Totals };
     let marks = terminal::marks();
     let manner = Manner { lang: app.lang, detail, marks: (marks.done, marks.failed) };

@@ -3,33 +3,30 @@
 use crate::args;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::failure;
 use crate::survey::line;
 use crate::terminal;
-use everloop_app::config::{self, ConfigError, SettingNow};
-use everloop_app::models::survey::{ProviderInUse, survey};
-use everloop_app::settings::providers::{self, ProviderPart};
-use everloop_app::settings::{self, SettingError, SettingOrigin, file, redact};
+use everloop_app::config::{self, ConfigCheck, ConfigReport, SettingNow};
+use everloop_app::models::survey::survey;
+use everloop_app::settings::{SettingError, file};
 use everloop_text as text;
-use serde_json::json;
 use std::path::Path;
 use std::process::Command;
 use unicode_width::UnicodeWidthStr;
 
-pub(crate) async fn config(app: &Console, args: args::Config) -> Result<Exit, Failure> {
+pub(crate) async fn config(app: &Console, args: args::ConfigVerb) -> Result<Exit, Failure> {
     match args {
-        args::Config::Get { key } => get(app, &key),
-        args::Config::Set { key, value } => set(app, &key, &value),
-        args::Config::Unset { key } => unset(app, &key),
-        args::Config::Show { json: true, .. } => show_json(app),
-        args::Config::Show { origin, .. } => show(app, origin),
-        args::Config::Edit => edit(app).await,
-        args::Config::Setup => {
+        args::ConfigVerb::Get { key } => get(app, &key),
+        args::ConfigVerb::Set { key, value } => set(app, &key, &value),
+        args::ConfigVerb::Unset { key } => unset(app, &key),
+        args::ConfigVerb::Show { json: true, .. } => show_json(app),
+        args::ConfigVerb::Show { origin, .. } => show(app, origin),
+        args::ConfigVerb::Edit => edit(app).await,
+        args::ConfigVerb::Setup => {
             app.checked(config::current_text(app))?;
             crate::setup::first_run(app).await?;
             Ok(Exit::Done)
         }
-        args::Config::Path => {
+        args::ConfigVerb::Path => {
             terminal::answer(&app.sources.path.display().to_string());
             Ok(Exit::Done)
         }
@@ -37,38 +34,12 @@ pub(crate) async fn config(app: &Console, args: args::Config) -> Result<Exit, Fa
 }
 
 fn get(app: &Console, key: &str) -> Result<Exit, Failure> {
-    if let Some((provider, part)) = providers::named(key) {
-        usable(app)?;
-        let value = match part {
-            ProviderPart::BaseUrl => redact::shown(app.settings.own_address_of(provider)),
-            ProviderPart::Key => {
-                app.settings.key_of(provider).map_or_else(String::new, |at| at.to_string())
-            }
-        };
-        terminal::answer(&value);
-        return Ok(Exit::Done);
-    }
-    let known = settings::find(key, SettingOrigin::CommandLine);
-    let known = known.map_err(|fault| ConfigError::Setting(Box::new(fault)).into());
-    let key = app.checked(known)?.key;
-    usable(app)?;
-    let all = app.sources.effective(&app.settings);
-    for setting in all.iter().filter(|setting| setting.key == key) {
-        terminal::answer(&setting.value);
-    }
+    terminal::answer(&app.checked(config::get(app, key))?);
     Ok(Exit::Done)
 }
 
-/// Settings of which some cannot be used are not shown as if they were in force.
-fn usable(app: &Console) -> Result<(), Failure> {
-    match app.faults.first() {
-        Some(fault) => Err(failure::of_setting(app.lang, fault)),
-        None => Ok(()),
-    }
-}
-
 fn show(app: &Console, origin: bool) -> Result<Exit, Failure> {
-    usable(app)?;
+    app.checked(config::check_usable(app))?;
     let all = app.sources.effective(&app.settings);
     let widest = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
     let keys = widest(&mut all.iter().map(|setting| setting.key.as_str().width()));
@@ -92,17 +63,7 @@ fn padded(text: &str, width: usize) -> String {
 }
 
 fn show_json(app: &Console) -> Result<Exit, Failure> {
-    usable(app)?;
-    let all = app.sources.effective(&app.settings);
-    let all = all.iter().map(|setting| {
-        json!({"key": setting.key.as_str(), "value": setting.value,
-               "layer": setting.layer, "origin": setting.origin})
-    });
-    let providers: Vec<_> = survey(app).iter().map(ProviderInUse::to_json).collect();
-    let report = json!({"config_file": app.sources.path.display().to_string(),
-                        "providers": providers,
-                        "settings": all.collect::<Vec<_>>()});
-    terminal::answer(&report.to_string());
+    terminal::answer_json(&app.checked(ConfigReport::read(app))?);
     Ok(Exit::Done)
 }
 
@@ -146,7 +107,13 @@ async fn edit(app: &Console) -> Result<Exit, Failure> {
     let made = file::make_folder(&path).map_err(|error| config::not_written(&error).into());
     app.checked(made)?;
     open_editor(app, &path).await?;
-    Ok(checked(app, std::fs::read_to_string(&path).ok()))
+    let check = ConfigCheck::read(app);
+    fault_words(app, &check.faults).iter().for_each(|words| terminal::complain(words));
+    if !check.is_usable {
+        return Ok(Exit::Configuration);
+    }
+    app.note(text::config::file_is_good(&path.display()));
+    Ok(Exit::Done)
 }
 
 /// Lets the person edit a file with the editor of their choice.
@@ -170,23 +137,6 @@ pub(crate) async fn open_editor(app: &Console, path: &Path) -> Result<(), Failur
         return Err(Failure { exit: Exit::Failed, words });
     }
     Ok(())
-}
-
-/// Reads the new text and names every fault with its line.
-fn checked(app: &Console, text: Option<String>) -> Exit {
-    let sources = app.sources.with_text(text.clone());
-    let loaded = sources.read();
-    let text = text.unwrap_or_default();
-    for words in fault_words(app, &config::faults(&loaded, &text)) {
-        terminal::complain(&words);
-    }
-    match loaded.errors.is_empty() {
-        true => {
-            app.note(text::config::file_is_good(&sources.path.display()));
-            Exit::Done
-        }
-        false => Exit::Configuration,
-    }
 }
 
 /// What is wrong with the settings, with the lines on which it stands.

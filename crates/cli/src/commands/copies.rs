@@ -1,7 +1,7 @@
 //! `everloop backup` and `everloop restore`: a checked copy of the data, and the way back.
 
 use crate::args;
-use crate::console::Console;
+use crate::console::{Agreement, Console};
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_app::copies::{self, CopyError, Restoration};
@@ -11,7 +11,7 @@ use everloop_text as text;
 use everloop_types::RunId;
 use std::path::Path;
 
-pub(crate) async fn backup(app: &Console, args: args::Backup) -> Result<Exit, Failure> {
+pub(crate) async fn backup(app: &Console, args: args::BackupArgs) -> Result<Exit, Failure> {
     let copy = app.checked(copies::back_up(app, args.file).await)?;
     let file = copy.file.display().to_string();
     terminal::answer(&file);
@@ -24,7 +24,7 @@ pub(crate) async fn backup(app: &Console, args: args::Backup) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-pub(crate) async fn restore(app: &Console, args: args::Restore) -> Result<Exit, Failure> {
+pub(crate) async fn restore(app: &Console, args: args::RestoreArgs) -> Result<Exit, Failure> {
     let restoration = app.checked(Restoration::prepare(app, args.file).await)?;
     if restoration.is_foreign {
         terminal::complain(&app.text(text::restore::foreign(&restoration.copy.display())));
@@ -50,18 +50,13 @@ async fn confirm(app: &Console, yes: bool, restoration: &Restoration) -> Result<
     if open > 0 {
         terminal::complain(&app.text(text::restore::open_runs(&open)));
     }
-    if yes {
-        return Ok(());
-    }
-    let file = restoration.copy.display();
-    if !app.interactive {
-        return Err(app.failure(Exit::NeedsPerson, text::restore::needs_yes(&file)));
-    }
-    let answer = terminal::ask(&app.text(text::restore::ask(&file))).await;
-    match answer.is_some_and(|answer| everloop_text::means_yes(&answer)) {
-        true => Ok(()),
-        false => Err(app.failure(Exit::NeedsPerson, text::restore::left(&file))),
-    }
+    let file = &restoration.copy.display();
+    let agreement = Agreement {
+        question: text::restore::ask(file),
+        needs_yes: text::restore::needs_yes(file),
+        declined: text::restore::left(file),
+    };
+    app.agree(yes, agreement).await
 }
 
 /// Why there is no copy, or no way back to one.

@@ -13,7 +13,7 @@ use std::io::IsTerminal;
 use unicode_width::UnicodeWidthStr;
 use words::CheckWords;
 
-pub(crate) async fn doctor(app: &Console, args: &args::Doctor) -> Result<Exit, Failure> {
+pub(crate) async fn doctor(app: &Console, args: &args::DoctorArgs) -> Result<Exit, Failure> {
     let facts = BuildFacts { version: build::VERSION, commit: build::COMMIT, date: build::DATE };
     let mut report = DoctorReport::read(app, facts, terminal_facts()).await;
     words::add_fields(app, &mut report);
@@ -43,13 +43,8 @@ fn terminal_facts() -> TerminalFacts {
 
 fn print_json(app: &Console, report: DoctorReport, exit: Exit) {
     let checks = report.checks.iter().map(|check| {
-        let state = match check.state {
-            CheckState::Good => "ok",
-            CheckState::Note | CheckState::Missing => "note",
-            CheckState::WrongSetting | CheckState::WrongData => "wrong",
-        };
         let words = CheckWords::of(app, check);
-        json!({"name": check.name, "state": state, "detail": words.detail,
+        json!({"name": check.name, "state": check.state, "detail": words.detail,
                "advice": words.advice})
     });
     let checks: Vec<Value> = checks.collect();

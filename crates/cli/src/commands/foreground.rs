@@ -3,14 +3,14 @@
 mod asking;
 mod printing;
 
-use crate::args::Format;
+use crate::args::OutputFormat;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::reminding;
-use crate::show::{Manner, Printer};
+use crate::show::{PrintMode, Printer};
 use crate::signals::Signals;
 use crate::terminal;
-use asking::Heard;
+use asking::QuestionEnd;
 use everloop_app::delivery;
 use everloop_app::drive::{
     DriveNotice, DriveServices, DriveStop, DriveWatcher, RunDriver, StopSignal,
@@ -29,7 +29,7 @@ pub(crate) struct Foreground<'a> {
     pub(crate) app: &'a Console,
     pub(crate) engine: Arc<Engine>,
     pub(crate) run: RunId,
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
 }
 
 /// How long a process that has done its work waits for its messages to arrive.
@@ -61,13 +61,13 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
     let mut signals = Signals::new(app)?;
     let frame = foreground.store().journal().frame(&foreground.run).await;
     let frame = frame.map_err(|error| app.store_failure(&error))?.unwrap_or_default();
-    if foreground.format == Format::StreamJson {
+    if foreground.format == OutputFormat::StreamJson {
         let first = json!({"type": "session", "run_id": foreground.run,
                            "needs_person": frame.tools_that_ask()});
         terminal::answer(&first.to_string());
         foreground.show_beginning().await?;
     }
-    let is_watched = foreground.manner() != Manner::Silent;
+    let is_watched = foreground.manner() != PrintMode::Silent;
     let mut driver = RunDriver::begin(app, &foreground.engine, &foreground.run, is_watched).await;
     let mut printer = Printer::new(app, foreground.manner(), driver.past());
     loop {
@@ -88,9 +88,11 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
             DriveStop::NoModel(error) => return foreground.no_model(&error).await,
             DriveStop::Asks(run, question) if app.interactive => {
                 match foreground.ask(&run, &question, &mut signals).await? {
-                    Heard::Answer => {}
-                    Heard::Nothing => return foreground.needs_person(&run, &question).await,
-                    Heard::Terminated => return Ok(foreground.leave(Exit::Terminated)),
+                    QuestionEnd::Answered => {}
+                    QuestionEnd::Unanswered => {
+                        return foreground.needs_person(&run, &question).await;
+                    }
+                    QuestionEnd::Terminated => return Ok(foreground.leave(Exit::Terminated)),
                 }
             }
             DriveStop::Asks(run, question) => {
@@ -158,12 +160,12 @@ impl Foreground<'_> {
         sent.map(drop).map_err(|error| self.app.store_failure(&error))
     }
 
-    fn manner(&self) -> Manner {
+    fn manner(&self) -> PrintMode {
         match self.format {
-            Format::Text if self.app.quiet => Manner::Silent,
-            Format::Text => Manner::Lines,
-            Format::Json => Manner::Silent,
-            Format::StreamJson => Manner::Events,
+            OutputFormat::Text if self.app.quiet => PrintMode::Silent,
+            OutputFormat::Text => PrintMode::Lines,
+            OutputFormat::Json => PrintMode::Silent,
+            OutputFormat::StreamJson => PrintMode::Events,
         }
     }
 

@@ -12,15 +12,16 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::failure;
 use crate::terminal;
-use crate::trouble::{self, Read};
+use crate::trouble;
 use everloop_app::environment::is_scripted;
-use everloop_app::learnt::Found;
+use everloop_app::learnt::LearntFrom;
 use everloop_app::models::calling::{CallingReason, ToolCalling};
 use everloop_app::models::lists::{ListError, ModelEndpoint, ModelOverview};
+use everloop_app::trouble::AdviceFor;
 use everloop_text::{self as text, TextOf};
 use everloop_types::one_line;
 
-pub(crate) async fn models(app: &Console, args: args::Models) -> Result<Exit, Failure> {
+pub(crate) async fn models(app: &Console, args: args::ModelsArgs) -> Result<Exit, Failure> {
     match args.verb {
         Some(args::ModelsVerb::Test { name, json }) => return test::test(app, name, json).await,
         Some(args::ModelsVerb::Forget { name }) => return forget(app, &name),
@@ -45,7 +46,7 @@ fn unlisted(app: &Console, error: &ListError) -> String {
     match error {
         ListError::UnknownProvider(name) => failure::provider_hint(app, name),
         ListError::Secret(error) => error.words(app.lang),
-        ListError::Model(trouble) => trouble::words(app, trouble, Read::InShell),
+        ListError::Model(trouble) => trouble::words(app, trouble, AdviceFor::Shell),
     }
 }
 
@@ -94,8 +95,8 @@ fn calling(app: &Console, name: &str) -> String {
         CallingReason::Set => app.text(text::models::way_set()),
         CallingReason::Found(entry) => {
             let text = match entry.found {
-                Found::Tested => text::models::way_tested,
-                Found::Seen => text::models::way_seen,
+                LearntFrom::Tested => text::models::way_tested,
+                LearntFrom::Seen => text::models::way_seen,
             };
             app.text(text(&entry.on))
         }

@@ -1,22 +1,22 @@
 //! `everloop export` and `everloop import`: whole runs from one data folder to another.
 
-use crate::args::{Export, Import};
+use crate::args::{ExportArgs, ImportArgs};
 use crate::build;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_app::error::chain;
-use everloop_app::portable::{self, ExportFile, ExportOutput, ExportProblem, ImportProblem};
-use everloop_engine::{Clock, ExportError, ExportedRun, ImportError, SystemClock};
-use everloop_store::portable::RunImport;
+use everloop_app::portable::{
+    self, ExportFile, ExportOutput, ExportProblem, ImportProblem, RunImportReport, RunImportResult,
+};
+use everloop_engine::{ExportError, ImportError};
 use everloop_store::{Store, StoreError};
-use everloop_text as text;
+use everloop_text::{self as text, Text};
 use everloop_types::{RunId, one_line};
-use serde_json::json;
 use std::io::{self, Read};
 use std::path::Path;
 
-pub(crate) async fn export(app: &Console, args: &Export) -> Result<Exit, Failure> {
+pub(crate) async fn export(app: &Console, args: &ExportArgs) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     let runs = chosen(app, &store, args).await?;
     let name = args.out.display().to_string();
@@ -58,7 +58,7 @@ impl ExportOutput for ExportToScreen {
     }
 }
 
-async fn chosen(app: &Console, store: &Store, args: &Export) -> Result<Vec<RunId>, Failure> {
+async fn chosen(app: &Console, store: &Store, args: &ExportArgs) -> Result<Vec<RunId>, Failure> {
     let mut runs = app.checked(portable::find_runs(app, store, &args.id).await)?;
     if args.all {
         let (resting, running) = app.checked(portable::all_runs(store).await)?;
@@ -83,7 +83,7 @@ fn no_export(app: &Console, error: ExportProblem) -> Failure {
     }
 }
 
-pub(crate) async fn import(app: &Console, args: &Import) -> Result<Exit, Failure> {
+pub(crate) async fn import(app: &Console, args: &ImportArgs) -> Result<Exit, Failure> {
     let file = args.file.display().to_string();
     let bytes = read(&args.file)
         .map_err(|error| app.failure(Exit::Usage, text::import::no_file(&file, &error)))?;
@@ -94,12 +94,15 @@ pub(crate) async fn import(app: &Console, args: &Import) -> Result<Exit, Failure
     let store = app.open_store().await?;
     let mut exit = Exit::Done;
     for parcel in &parcels {
-        let taken = parcel.import(&store, SystemClock.now()).await;
-        let taken = taken.map_err(|error| app.store_failure(&error))?;
-        if taken == RunImport::Differs {
+        let report = app.checked(portable::import(&store, parcel).await)?;
+        if report.result == RunImportResult::Refused {
             exit = Exit::Failed;
         }
-        tell(app, args, parcel, taken);
+        if args.json {
+            terminal::answer_json(&report);
+        } else {
+            terminal::answer(&app.text(imported(&report)));
+        }
     }
     Ok(exit)
 }
@@ -113,17 +116,13 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn tell(app: &Console, args: &Import, parcel: &ExportedRun, taken: RunImport) {
-    let run = &parcel.run;
-    let (word, text) = match taken {
-        RunImport::New if parcel.is_over() => ("imported", text::import::new(run)),
-        RunImport::New => ("history", text::import::history(run)),
-        RunImport::AlreadyThere => ("already_there", text::import::already_there(run)),
-        RunImport::Differs => ("refused", text::import::differs(run)),
-    };
-    match args.json {
-        true => terminal::answer(&json!({"run_id": parcel.run, "result": word}).to_string()),
-        false => terminal::answer(&app.text(text)),
+fn imported(report: &RunImportReport) -> Text {
+    let run = &report.run_id;
+    match report.result {
+        RunImportResult::Imported => text::import::new(run),
+        RunImportResult::History => text::import::history(run),
+        RunImportResult::AlreadyThere => text::import::already_there(run),
+        RunImportResult::Refused => text::import::differs(run),
     }
 }
 

@@ -1,20 +1,20 @@
 //! `everloop secrets`: put a secret away, list the names, take one out. No value is ever printed.
 
-use crate::args::Secrets;
+use crate::args::SecretsVerb;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::setup::hidden::{self, Typed};
+use crate::setup::hidden::{self, HiddenInput};
 use crate::terminal;
 use everloop_app::secrets::{is_name, kept, redactor};
 use everloop_text::{self as text, TextOf};
 use serde_json::json;
 use std::io::Read;
 
-pub(crate) fn secrets(app: &Console, args: Secrets) -> Result<Exit, Failure> {
+pub(crate) fn secrets(app: &Console, args: SecretsVerb) -> Result<Exit, Failure> {
     match args {
-        Secrets::Set { name, file } => set(app, &name, file),
-        Secrets::List { json } => Ok(list(app, json)),
-        Secrets::Remove { name } => remove(app, &name),
+        SecretsVerb::Set { name, file } => set(app, &name, file),
+        SecretsVerb::List { json } => Ok(list(app, json)),
+        SecretsVerb::Remove { name } => remove(app, &name),
     }
 }
 
@@ -25,8 +25,8 @@ fn set(app: &Console, name: &str, in_file: bool) -> Result<Exit, Failure> {
     }
     let value = match app.interactive {
         true => match hidden::ask(&app.text(text::secrets::ask(&name))) {
-            Typed::Line(line) => line,
-            Typed::GivenUp => return Ok(Exit::Interrupted),
+            HiddenInput::Line(line) => line,
+            HiddenInput::GivenUp => return Ok(Exit::Interrupted),
         },
         false => {
             let mut text = String::new();

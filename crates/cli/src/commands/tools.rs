@@ -6,18 +6,18 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_agenda::show::padded;
-use everloop_app::tool_overview::{ToolOverview, ToolState};
+use everloop_app::tool_overview::{ToolOverview, ToolReport, ToolState};
 use everloop_text as text;
 use everloop_types::{Approval, EffectClass};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-pub(crate) fn tools(app: &Console, args: &args::Tools) -> Result<Exit, Failure> {
+pub(crate) fn tools(app: &Console, args: &args::ToolsArgs) -> Result<Exit, Failure> {
     let shown = app.checked(ToolOverview::read(app, args.name.as_deref()))?;
     match (args.json, shown.as_slice()) {
         (true, all) => {
-            let all: Vec<Value> = all.iter().map(|one| as_json(app, one)).collect();
-            terminal::answer(&json!({ "tools": all }).to_string());
+            let all: Vec<ToolReport> = all.iter().map(|one| one.report(app.lang)).collect();
+            terminal::answer_json(&json!({ "tools": all }));
         }
         (false, [one]) if args.name.is_some() => terminal::answer(&explained(app, one)),
         (false, all) => {
@@ -64,10 +64,6 @@ fn line(app: &Console, tool: &ToolOverview) -> String {
     parts.join("  ")
 }
 
-fn does(app: &Console, tool: &ToolOverview) -> String {
-    text::tools::does::named(tool.tool.name).map(|it| app.text(it)).unwrap_or_default()
-}
-
 fn explained(app: &Console, tool: &ToolOverview) -> String {
     let class = app.text(match tool.handling.class {
         EffectClass::Transactional => text::tools::class::transactional(),
@@ -77,28 +73,12 @@ fn explained(app: &Console, tool: &ToolOverview) -> String {
         EffectClass::Dangerous => text::tools::class::dangerous(),
     });
     let head = [app.text(text::tools::head()), line(app, tool), String::new()];
-    let does = does(app, tool);
+    let does = tool.report(app.lang).does;
     let mut lines = [head.to_vec(), vec![does, class]].concat();
     if let Some(spec) = &tool.spec {
         lines.push(app.text(text::tools::for_model(&spec.description)));
     }
     lines.join("\n")
-}
-
-fn as_json(app: &Console, tool: &ToolOverview) -> Value {
-    let handling = &tool.handling;
-    json!({
-        "name": tool.tool.name,
-        "does": does(app, tool),
-        "class": handling.class,
-        "approval": handling.approval,
-        "timeout_ms": handling.timeout_ms,
-        "resource_arg": handling.resource_arg,
-        "enabled": tool.enabled,
-        "available": tool.spec.is_some(),
-        "offered": tool.is_offered(),
-        "loops": tool.loops,
-    })
 }
 
 /// The word of the journal, which is never translated.

@@ -4,82 +4,52 @@ use crate::args;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
-use everloop_agenda::kept::reminders;
 use everloop_app::error::chain;
-use everloop_app::{delivery, log, upkeep};
-use everloop_engine::{DriveEnd, Engine, Membership, WorkerReport};
-use everloop_store::{ClaimLockError, Orphan, StoreError};
+use everloop_app::log;
+use everloop_app::worker::WorkerSession;
+use everloop_engine::{DriveEnd, WorkerReport};
+use everloop_store::{Orphan, StoreError};
 use everloop_text as text;
 use everloop_types::Status;
-use std::sync::Arc;
 
-pub(crate) async fn worker(app: &Console, args: &args::Worker) -> Result<Exit, Failure> {
-    let fail = |error| app.store_failure(&error);
+pub(crate) async fn worker(app: &Console, args: &args::WorkerArgs) -> Result<Exit, Failure> {
     let away = |error: &StoreError| app.note(text::run::database_away(&chain(error)));
     let store = app.checked(app.open_store_patiently(away).await)?;
     let engine = app.engine(store).await?;
-    let name = engine.identity().worker.clone();
-    let policy = app.membership();
-    let membership = policy.acquire(&name).map_err(|error| match error {
-        ClaimLockError::Held(holder) => {
-            let words = app.text(text::worker::other(&holder.pid));
-            Failure { exit: Exit::Data, words }
-        }
-        ClaimLockError::Store(error) => fail(error),
-    })?;
-    // Before the first line: whoever reads it may ask this process to stop.
+    let session = app.checked(WorkerSession::acquire(app, &engine))?;
+    // Before the first line: its reader may ask this process to stop.
     let signals = if args.drain { None } else { Some(Signals::new(app)?) };
-    policy.register(&engine).await.map_err(fail)?;
-    // On a server the worker's own loop looks for them, and again and again.
-    if let Membership::Exclusive(_) = &membership {
-        for orphan in membership.recover_orphans(&engine).await.map_err(fail)? {
-            tell_of_orphan(app, &orphan);
-        }
-    }
-    let (keeping, keeper) = (policy.clone(), engine.clone());
-    tokio::spawn(async move { keeping.keep(keeper).await });
-    tokio::spawn(engine.clone().poll_inboxes());
-    let reminding =
-        reminders::keep_reminding(engine.store().clone(), app.customs(), engine.shared_clock());
-    tokio::spawn(reminding);
-    let most = app.settings.worker.runs;
-    let worker = everloop_engine::Worker::new(engine.clone(), most).with_membership(&membership);
-    let worked = work(app, &engine, worker, signals).await;
-    // If this fails the lease expires by itself.
-    let _ = policy.unregister(&engine).await;
-    drop(membership);
+    app.checked(session.start(|report| tell(app, report)).await)?;
+    let worked = work(app, &session, signals).await;
+    session.end().await;
     worked
 }
 
 async fn work(
     app: &Console,
-    engine: &Arc<Engine>,
-    mut worker: everloop_engine::Worker,
+    session: &WorkerSession,
     signals: Option<Signals>,
 ) -> Result<Exit, Failure> {
-    let fail = |error| app.store_failure(&error);
     let report = |report| tell(app, report);
     let Some(mut signals) = signals else {
-        worker.drain(report).await.map_err(fail)?;
-        delivery::deliver_now(app, engine).await;
-        upkeep::tidy(app, engine).await.map_err(fail)?;
+        app.checked(session.drain(report).await)?;
         return Ok(Exit::Done);
     };
-    delivery::deliver(app, engine);
-    tokio::spawn(upkeep::keep_tidy(app.app().clone(), engine.clone()));
+    session.serve();
     app.note(text::worker::ready());
     let mut exit = Exit::Done;
-    let mut working = std::pin::pin!(worker.work(report));
+    let mut working = std::pin::pin!(session.work(report));
     let worked = loop {
         tokio::select! {
             worked = &mut working => break worked,
             signal = signals.next() => {
                 exit = signal;
-                engine.stop();
+                session.stop();
             }
         }
     };
-    worked.map(|()| exit).map_err(fail)
+    app.checked(worked)?;
+    Ok(exit)
 }
 
 fn tell_of_orphan(app: &Console, orphan: &Orphan) {

@@ -22,12 +22,7 @@ pub(super) async fn used(app: Console, found: &[FoundProvider]) -> Result<Consol
         terminal::complain(&app.text(text::setup::found_also(&name)));
     }
     let offered = lists::offered(&app, &first.provider).await;
-    let proposal = proposed(&app, &first.provider).map(str::to_owned);
-    let proposal = match (proposal, offered.as_slice()) {
-        (Some(name), offered) if offered.is_empty() || offered.contains(&name) => Some(name),
-        (_, offered) => offered.first().cloned(),
-    };
-    let Some(proposal) = proposal.map(|name| full_name(&first.provider, &name, &offered)) else {
+    let Some(proposal) = first.proposal(&app, &offered) else {
         let Some(name) = naming::asked(&app, &offered).await else { return Ok(app) };
         return write(
             &app,
@@ -38,7 +33,7 @@ pub(super) async fn used(app: Console, found: &[FoundProvider]) -> Result<Consol
     let (mut names, mut elsewhere) = (TypedNames::new(&offered), TypedNames::new(&[]));
     loop {
         let Some(typed) = terminal::ask(&prompt).await else { return Ok(app) };
-        let is_of_another = is_of_another(&typed, others);
+        let is_of_another = others.iter().any(|other| other.is_of(&typed));
         let judged = match typed.as_str() {
             "" => Ok(()),
             name if is_of_another => naming::check(&app, &mut elsewhere, name),
@@ -54,9 +49,4 @@ pub(super) async fn used(app: Console, found: &[FoundProvider]) -> Result<Consol
             Err(words) => terminal::complain(&words),
         }
     }
-}
-
-fn is_of_another(name: &str, others: &[FoundProvider]) -> bool {
-    let provider = name.split_once('/').map(|(provider, _)| provider);
-    others.iter().any(|other| Some(other.provider.as_str()) == provider)
 }

@@ -2,10 +2,10 @@
 
 use crate::console::Console;
 use crate::terminal;
-use crate::trouble::{self, Read};
+use crate::trouble;
 use everloop_app::frames::default_model;
 use everloop_app::models::trial::{FirstWordError, first_word};
-use everloop_app::trouble::ModelTrouble;
+use everloop_app::trouble::{AdviceFor, ModelTrouble};
 use everloop_text as text;
 
 /// Asks for one word and tells how long the first one took. A failure changes nothing.
@@ -24,7 +24,7 @@ pub(super) async fn tell(app: &Console) {
             let detail = match &error {
                 FirstWordError::Secret(error) => error.words(app.lang),
                 FirstWordError::Model(error) => {
-                    trouble::words(app, &ModelTrouble::of(app, &name, error), Read::InShell)
+                    trouble::words(app, &ModelTrouble::of(app, &name, error), AdviceFor::Shell)
                 }
                 FirstWordError::TooSlow(seconds) => app.text(text::setup::too_slow(seconds)),
             };

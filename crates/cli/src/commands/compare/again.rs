@@ -14,7 +14,7 @@ use everloop_compare::{Contest, is_simulated};
 use everloop_engine::{Clock, SystemClock};
 
 /// What a report says about itself.
-pub(super) fn about(app: &Console, args: &args::Compare, contest: &Contest) -> About {
+pub(super) fn about(app: &Console, args: &args::CompareArgs, contest: &Contest) -> About {
     let asks_endpoints = contest.models.iter().any(|name| !is_simulated(name));
     let limits = contest.loops.iter().map(|name| (name.clone(), limits(app, name)));
     About {
@@ -26,7 +26,7 @@ pub(super) fn about(app: &Console, args: &args::Compare, contest: &Contest) -> A
     }
 }
 
-fn command(app: &Console, args: &args::Compare, contest: &Contest) -> String {
+fn command(app: &Console, args: &args::CompareArgs, contest: &Contest) -> String {
     let mut words = vec!["everloop".to_owned(), "compare".to_owned()];
     let mut say = |option: &str, value: &str| words.extend([option.to_owned(), quoted(value)]);
     say("--loops", &args.loops.join(","));

@@ -4,14 +4,15 @@ use crate::commands::config::fault_words;
 use crate::console::Console;
 use crate::failure::{of_notice, provider_hint};
 use crate::survey::line;
-use crate::trouble::{self, Read};
-use everloop_app::Notice;
+use crate::trouble;
+use everloop_app::AppNotice;
 use everloop_app::doctor::{
     CheckState, DoctorCheck, DoctorFinding, DoctorReport, FolderProblem, ModelFinding,
     TerminalFacts, WorkspaceFinding,
 };
 use everloop_app::secrets::SecretError;
 use everloop_app::settings::SettingError;
+use everloop_app::trouble::AdviceFor;
 use everloop_store::{Inspection, RunCheck};
 use everloop_text::{self as text, Text};
 use everloop_tools::{Level, Sandbox};
@@ -219,7 +220,7 @@ fn model(app: &Console, finding: &ModelFinding) -> (String, Option<String>) {
         ModelFinding::UnknownProvider(name) => (name.clone(), Some(provider_hint(app, name))),
         ModelFinding::Secret { name, error } => (name.clone(), Some(error.words(app.lang))),
         ModelFinding::NoKey(trouble) => {
-            let advice = trouble::words(app, trouble, Read::InShell);
+            let advice = trouble::words(app, trouble, AdviceFor::Shell);
             (trouble.error.detail.clone(), Some(advice))
         }
         ModelFinding::Unusable(detail) => (detail.clone(), Some(app.text(text::doctor::set_up()))),
@@ -237,7 +238,7 @@ fn model(app: &Console, finding: &ModelFinding) -> (String, Option<String>) {
 /// The secrets that cannot be resolved.
 fn unresolved(app: &Console, missing: &[(&'static str, SecretError)]) -> Vec<String> {
     let notice = |(key, error): &(&'static str, SecretError)| {
-        of_notice(app.lang, &Notice::Secret { key, error: error.clone() }).0
+        of_notice(app.lang, &AppNotice::Secret { key, error: error.clone() }).0
     };
     missing.iter().map(notice).collect()
 }

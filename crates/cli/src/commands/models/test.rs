@@ -3,11 +3,12 @@
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use crate::trouble::{self, Read};
+use crate::trouble;
 use everloop_app::models::trial::{ModelTrial, TrialCheck, TrialFault, TrialVerdict};
+use everloop_app::trouble::AdviceFor;
 use everloop_models::CallWay;
 use everloop_text::{self as text, Text};
-use serde_json::Value;
+use serde_json::json;
 use unicode_width::UnicodeWidthStr;
 
 pub(super) async fn test(
@@ -19,7 +20,7 @@ pub(super) async fn test(
     if as_json {
         let mut value = trial.to_json(|fault| words(app, fault));
         let trouble = trial.trouble.as_ref();
-        value["error"] = trouble.map_or(Value::Null, |trouble| trouble::object(app, trouble));
+        value["error"] = json!(trouble.map(|trouble| trouble.report(app.lang)));
         terminal::answer(&value.to_string());
     } else {
         print(app, &trial);
@@ -27,7 +28,7 @@ pub(super) async fn test(
     let Some(trouble) = &trial.trouble else {
         return Ok(if trial.works() { Exit::Done } else { Exit::Failed });
     };
-    terminal::complain(&trouble::words(app, trouble, Read::InShell));
+    terminal::complain(&trouble::words(app, trouble, AdviceFor::Shell));
     Ok(if trouble.error.is_about_the_key() { Exit::Configuration } else { Exit::Failed })
 }
 

@@ -1,0 +1,9 @@
+//! What a run can be made of, for pages and programs: loops, personas and skills.
+
+mod loops;
+mod personas;
+mod skills;
+
+pub use loops::{LoopInfo, loop_infos};
+pub use personas::{PersonaInfo, persona_info, persona_infos};
+pub use skills::{SkillDetails, SkillInfo, SkillList, UnusableSkill, find_skill};
