@@ -12,5 +12,5 @@ pub mod licences;
 pub mod tidy;
 mod tree;
 
-pub use lex::{Kind, Token};
-pub use tree::{Complaint, File, Tree};
+pub use lex::{RustToken, TokenKind};
+pub use tree::{Complaint, Tree, TreeFile};

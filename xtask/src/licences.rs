@@ -24,7 +24,7 @@ pub struct Package {
 
 /// What `deny.toml` says about licences and refused crates.
 #[derive(Debug, Default)]
-pub struct Rules {
+pub struct LicenceRules {
     allowed: BTreeSet<String>,
     exceptions: Vec<(String, BTreeSet<String>)>,
     refused: BTreeSet<String>,
@@ -36,14 +36,14 @@ pub struct Rules {
 /// If cargo cannot say, for example because the lock file is stale.
 pub fn check(root: &Path) -> Result<Vec<Complaint>> {
     let text = std::fs::read_to_string(root.join("deny.toml")).context("reading deny.toml")?;
-    let rules = Rules::parse(&text.parse().context("deny.toml")?);
+    let rules = LicenceRules::parse(&text.parse().context("deny.toml")?);
     ensure!(!rules.allowed.is_empty(), "deny.toml allows no licence at all; see [licenses] allow");
     Ok(judge(&rules, &packages(root)?))
 }
 
 /// The complaints about `packages`.
 #[must_use]
-pub fn judge(rules: &Rules, packages: &[Package]) -> Vec<Complaint> {
+pub fn judge(rules: &LicenceRules, packages: &[Package]) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for package in packages {
         let mut complain = |text: String| {
@@ -64,7 +64,7 @@ pub fn judge(rules: &Rules, packages: &[Package]) -> Vec<Complaint> {
     complaints
 }
 
-impl Rules {
+impl LicenceRules {
     /// Reads the parts of `deny.toml` that matter here.
     #[must_use]
     pub fn parse(deny: &Table) -> Self {
@@ -195,11 +195,11 @@ fn from_metadata(metadata: &Value) -> Vec<Package> {
 mod tests {
     use super::*;
 
-    fn rules() -> Rules {
+    fn rules() -> LicenceRules {
         let text = "[licenses]\nallow = [\"MIT\", \"ISC\", \"Apache-2.0 WITH LLVM-exception\"]\n\
                     exceptions = [{ crate = \"roots\", allow = [\"CDLA\"] }]\n\
                     [bans]\ndeny = [\"openssl-sys\", { crate = \"aws-lc-sys@1\" }]\n";
-        Rules::parse(&text.parse().unwrap())
+        LicenceRules::parse(&text.parse().unwrap())
     }
 
     fn complaints(name: &str, licence: Option<&str>) -> usize {

@@ -16,11 +16,11 @@ mod verbs;
 mod words;
 
 pub use options::Remind;
-pub use schedule::{NewEntry, ScheduleCommand, Start, Stretch, Switch};
-pub use todo::{Filter, Mark, NewTodo, TodoCommand, View};
-pub use update::{Shift, shifted};
+pub use schedule::{CalendarView, FirstOccurrence, NewEntry, ReminderSwitch, ScheduleCommand};
+pub use todo::{NewTodo, TodoCommand, TodoFilter, TodoMark, TodoView};
+pub use update::{TimeShift, shifted};
 pub use verbs::{AgendaVerb, nearest_name};
-pub use words::{Words, normal, normal_with};
+pub use words::{CommandWords, normal, normal_with};
 
 use crate::time::says_several_times;
 use everloop_text::Text;
@@ -102,7 +102,7 @@ impl CommandError {
 /// What is wrong with it.
 pub fn parse(line: &str, now: &Zoned) -> Result<AgendaCommand, CommandError> {
     let line = normal(line);
-    let mut words = Words::of(line.trim_start_matches('/'));
+    let mut words = CommandWords::of(line.trim_start_matches('/'));
     let name = words.next().unwrap_or_default();
     match AgendaVerb::find(&name) {
         Some(verb) => parse_words(verb, words, now),
@@ -119,7 +119,7 @@ pub fn parse(line: &str, now: &Zoned) -> Result<AgendaCommand, CommandError> {
 /// What is wrong with it.
 pub fn parse_words(
     verb: AgendaVerb,
-    words: Words,
+    words: CommandWords,
     now: &Zoned,
 ) -> Result<AgendaCommand, CommandError> {
     if let Some(name) = words.one_dash() {

@@ -9,7 +9,9 @@ mod todos;
 
 pub use changes::{EntryChange, EntryStart, RemindWhen, TodoChange};
 
-use crate::commands::{AgendaCommand, Filter, ScheduleCommand, Stretch, TodoCommand, View};
+use crate::commands::{
+    AgendaCommand, CalendarView, ScheduleCommand, TodoCommand, TodoFilter, TodoView,
+};
 use crate::kept::{AgendaConfig, reminders};
 use everloop_store::{Firing, ScheduleRow, Store, StoreError, TodoRow, WriteKey};
 use everloop_types::UtcMs;
@@ -18,28 +20,28 @@ use jiff::{Timestamp, Zoned};
 
 /// What a command came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply {
+pub enum CommandOutcome {
     /// A todo, what was done to it, and what the person should know about that.
-    Todo(Did, TodoRow, Vec<Notice>),
+    Todo(ItemAction, TodoRow, Vec<AgendaNotice>),
     /// Several todos, and what was done to each.
-    Marked(Vec<(Did, TodoRow)>),
+    Marked(Vec<(ItemAction, TodoRow)>),
     /// Todos are gone.
-    TodosDeleted(Vec<Gone>),
+    TodosDeleted(Vec<DeletedItem>),
     /// Todos, by a view or a search.
-    Todos(TodoList),
+    Todos(TodoListing),
     /// The views.
     Views,
     /// An entry, what was done to it, what fired of it last, and what the person should know.
-    Entry(Did, Box<ScheduleRow>, Vec<Firing>, Vec<Notice>),
+    Entry(ItemAction, Box<ScheduleRow>, Vec<Firing>, Vec<AgendaNotice>),
     /// Entries are gone.
-    EntriesDeleted(Vec<Gone>),
+    EntriesDeleted(Vec<DeletedItem>),
     /// A stretch of the schedule.
-    Entries(Range, Vec<ScheduleRow>),
+    Entries(ScheduleRange, Vec<ScheduleRow>),
 }
 
 /// Something that the person should know about what was saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Notice {
+pub enum AgendaNotice {
     /// It was to begin at this moment, which is past.
     StartPast(UtcMs),
     /// It was due at this moment, which is past.
@@ -52,7 +54,7 @@ pub enum Notice {
 
 /// Something that was deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gone {
+pub struct DeletedItem {
     /// Its number.
     pub id: i64,
     /// Its text; none if the same call had deleted it before.
@@ -61,20 +63,20 @@ pub struct Gone {
 
 /// Todos, and by what they were chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TodoList {
+pub struct TodoListing {
     /// The view.
-    pub view: View,
+    pub view: TodoView,
     /// A word that each of them has.
     pub word: Option<String>,
     /// What else was asked of them.
-    pub filter: Filter,
+    pub filter: TodoFilter,
     /// The todos.
     pub todos: Vec<TodoRow>,
 }
 
 /// What was done to a todo or an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Did {
+pub enum ItemAction {
     /// It was made.
     Added,
     /// It was changed.
@@ -91,24 +93,24 @@ pub enum Did {
 
 /// Which part of the schedule is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Range {
+pub struct ScheduleRange {
     /// From this moment.
     pub from: Timestamp,
     /// To this one.
     pub to: Timestamp,
     /// As a stretch of the calendar around a day, or as a list.
-    pub calendar: Option<(Stretch, Date)>,
+    pub calendar: Option<(CalendarView, Date)>,
 }
 
 /// Why a command was not carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
+pub enum CommandRefusal {
     /// There is no todo of that number.
     NoSuchTodo(i64),
     /// There is no entry of that number.
     NoSuchEntry(i64),
     /// Others take place at the same time.
-    Conflict(Conflict),
+    Conflict(EntryConflict),
     /// It would begin again before it has ended.
     OverlapsItself,
     /// A reminder needs a due date.
@@ -127,7 +129,7 @@ pub enum Refusal {
 
 /// What is in the way of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conflict {
+pub struct EntryConflict {
     /// The entries that take place at the same time, each with the moment.
     pub with: Vec<(ScheduleRow, Timestamp)>,
     /// How long the entry was to take.
@@ -137,7 +139,7 @@ pub struct Conflict {
 }
 
 /// What came of a command: what was done, or why not.
-pub type Answer = Result<Reply, Refusal>;
+pub type AgendaResult = Result<CommandOutcome, CommandRefusal>;
 
 /// Where commands are carried out.
 #[derive(Debug, Clone)]
@@ -177,7 +179,7 @@ impl Agenda {
         command: &AgendaCommand,
         now: &Zoned,
         key: Option<&str>,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<AgendaResult, StoreError> {
         let write = WriteKey { key, now: now.timestamp().as_millisecond() };
         if is_change(command) {
             self.settle_due(write).await?;

@@ -4,7 +4,7 @@ pub mod conflicts;
 pub mod reminders;
 pub mod simulate;
 
-use crate::commands::{Filter, View};
+use crate::commands::{TodoFilter, TodoView};
 use crate::time::{Repeat, Series};
 use everloop_store::{ScheduleRow, TodoRow};
 use everloop_types::UtcMs;
@@ -104,7 +104,7 @@ pub fn is_reminder(entry: &ScheduleRow) -> bool {
 
 /// One occurrence of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held<'a> {
+pub struct EntryOccurrence<'a> {
     /// The entry.
     pub entry: &'a ScheduleRow,
     /// When it begins.
@@ -113,7 +113,7 @@ pub struct Held<'a> {
     pub to: Timestamp,
 }
 
-impl Held<'_> {
+impl EntryOccurrence<'_> {
     /// Whether it touches the time from `from` on: it ends later, or takes no time and is then.
     #[must_use]
     pub fn reaches(&self, from: Timestamp) -> bool {
@@ -123,9 +123,9 @@ impl Held<'_> {
 
 /// Occurrences in order, the first ones, and how many came after them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Listed<'a> {
+pub struct OccurrencePage<'a> {
     /// The first ones.
-    pub held: Vec<Held<'a>>,
+    pub held: Vec<EntryOccurrence<'a>>,
     /// How many more there are.
     pub left_out: usize,
 }
@@ -133,8 +133,8 @@ pub struct Listed<'a> {
 /// Most occurrences that are listed: a month with one every minute.
 const HELD_MAX: usize = 50_000;
 
-impl<'a> Listed<'a> {
-    fn add(&mut self, held: Held<'a>) {
+impl<'a> OccurrencePage<'a> {
+    fn add(&mut self, held: EntryOccurrence<'a>) {
         self.held.push(held);
         if self.held.len() >= 2 * HELD_MAX {
             self.cut();
@@ -154,10 +154,10 @@ pub fn held_between<'a>(
     entries: impl IntoIterator<Item = &'a ScheduleRow>,
     from: Timestamp,
     to: Timestamp,
-) -> Listed<'a> {
-    let mut listed = Listed::default();
+) -> OccurrencePage<'a> {
+    let mut listed = OccurrencePage::default();
     for entry in entries {
-        let course = Course::of(entry);
+        let course = EntryTimeline::of(entry);
         for held in course.reaching(from).take_while(|held| held.from < to) {
             listed.add(held);
         }
@@ -167,26 +167,29 @@ pub fn held_between<'a>(
 }
 
 /// An entry and its moments.
-pub(crate) struct Course<'a> {
+pub(crate) struct EntryTimeline<'a> {
     entry: &'a ScheduleRow,
     series: Series,
     lasts_ms: i64,
 }
 
-impl<'a> Course<'a> {
+impl<'a> EntryTimeline<'a> {
     pub(crate) fn of(entry: &'a ScheduleRow) -> Self {
         let lasts_ms = entry.said.span.minutes.saturating_mul(60_000);
         Self { entry, series: series(entry), lasts_ms }
     }
 
     /// The occurrences that touch the time from `at` on, in order.
-    pub(crate) fn reaching(&self, at: Timestamp) -> impl Iterator<Item = Held<'a>> + use<'a> {
+    pub(crate) fn reaching(
+        &self,
+        at: Timestamp,
+    ) -> impl Iterator<Item = EntryOccurrence<'a>> + use<'a> {
         let (entry, lasts_ms) = (self.entry, self.lasts_ms);
         let before = lasts_ms.saturating_sub(1).max(0);
         let earliest = moment(at.as_millisecond().saturating_sub(before));
         self.series.from(earliest).map(move |found| {
             let to = moment(found.at.as_millisecond().saturating_add(lasts_ms));
-            Held { entry, from: found.at, to }
+            EntryOccurrence { entry, from: found.at, to }
         })
     }
 }
@@ -194,7 +197,12 @@ impl<'a> Course<'a> {
 /// The todos of a view, the most pressing first: open before done, early before late, urgent
 /// before the rest.
 #[must_use]
-pub fn viewed(todos: Vec<TodoRow>, view: View, filter: &Filter, now: &Zoned) -> Vec<TodoRow> {
+pub fn viewed(
+    todos: Vec<TodoRow>,
+    view: TodoView,
+    filter: &TodoFilter,
+    now: &Zoned,
+) -> Vec<TodoRow> {
     let mut todos: Vec<TodoRow> =
         todos.into_iter().filter(|todo| is_in(todo, view, now) && fits(todo, filter)).collect();
     todos.sort_by_key(|todo| {
@@ -204,19 +212,19 @@ pub fn viewed(todos: Vec<TodoRow>, view: View, filter: &Filter, now: &Zoned) -> 
     todos
 }
 
-pub(crate) fn fits(todo: &TodoRow, filter: &Filter) -> bool {
+pub(crate) fn fits(todo: &TodoRow, filter: &TodoFilter) -> bool {
     let tag = filter.tag.as_ref().is_none_or(|tag| *tag == todo.said.tag);
     tag && !(filter.open_only && todo.done_at.is_some())
 }
 
-fn is_in(todo: &TodoRow, view: View, now: &Zoned) -> bool {
+fn is_in(todo: &TodoRow, view: TodoView, now: &Zoned) -> bool {
     let due = todo.said.due_at.map(moment);
     let day = due.map(|due| due.to_zoned(now.time_zone().clone()).date());
     match view {
-        View::All => true,
-        View::Today => day == Some(now.date()),
-        View::Overdue => todo.done_at.is_none() && due.is_some_and(|due| due < now.timestamp()),
-        View::Upcoming => day.is_some_and(|day| day > now.date()),
-        View::Inbox => due.is_none() && todo.said.tag == DEFAULT_TAG,
+        TodoView::All => true,
+        TodoView::Today => day == Some(now.date()),
+        TodoView::Overdue => todo.done_at.is_none() && due.is_some_and(|due| due < now.timestamp()),
+        TodoView::Upcoming => day.is_some_and(|day| day > now.date()),
+        TodoView::Inbox => due.is_none() && todo.said.tag == DEFAULT_TAG,
     }
 }

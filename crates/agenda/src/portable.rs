@@ -19,7 +19,7 @@ mod ics_zone;
 mod take;
 
 use crate::desk::Agenda;
-use crate::show::Reader;
+use crate::show::DisplayContext;
 use everloop_store::{ScheduleText, Store, StoreError, TodoText};
 use everloop_text::{self as text, Text};
 use everloop_types::UtcMs;
@@ -29,7 +29,7 @@ use std::fmt::Display;
 
 /// What goes out or comes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
+pub enum PortableContent {
     /// Todos: out as todo.txt, in as that or as a calendar.
     Todos,
     /// The schedule, as a calendar.
@@ -38,7 +38,7 @@ pub enum What {
     All,
 }
 
-impl What {
+impl PortableContent {
     /// What is called by that name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
@@ -62,7 +62,7 @@ impl What {
 
 /// A todo of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadTodo {
+pub struct ImportedTodo {
     /// Where it begins in the file, from 1.
     pub line: usize,
     /// Its name; made of its text where the file gives none.
@@ -70,14 +70,14 @@ pub struct ReadTodo {
     /// What the file says of it.
     pub said: TodoText,
     /// Whether it is done.
-    pub done: Option<Done>,
+    pub done: Option<CompletionTime>,
     /// When it was made, if the file says so.
     pub created_at: Option<UtcMs>,
 }
 
 /// How well a file knows when a todo was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Done {
+pub enum CompletionTime {
     /// To the second.
     At(UtcMs),
     /// On this day.
@@ -88,7 +88,7 @@ pub enum Done {
 
 /// An entry of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadEntry {
+pub struct ImportedEntry {
     /// Where it begins in the file, from 1.
     pub line: usize,
     /// Its name.
@@ -101,29 +101,29 @@ pub struct ReadEntry {
 
 /// What a file holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Parsed {
+pub struct PortableFile {
     /// Its todos.
-    pub todos: Vec<ReadTodo>,
+    pub todos: Vec<ImportedTodo>,
     /// Its entries of the schedule.
-    pub entries: Vec<ReadEntry>,
+    pub entries: Vec<ImportedEntry>,
     /// What could not be taken as it stands.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<FileProblem>,
 }
 
 /// Something that could not be taken as it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct FileProblem {
     /// The line, from 1.
     pub line: usize,
     /// Of which kind.
-    pub trouble: Trouble,
+    pub trouble: FileProblemKind,
     /// What it is about, as the file has it.
     pub detail: String,
 }
 
 /// Kinds of problems. The first ones cost the whole item, the others a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trouble {
+pub enum FileProblemKind {
     /// The file is no calendar.
     NotACalendar,
     /// A part of the calendar is not closed, or closed without having begun.
@@ -158,7 +158,7 @@ pub enum Trouble {
     Group,
 }
 
-impl Trouble {
+impl FileProblemKind {
     /// What people are told of it.
     fn text(self, detail: &dyn Display) -> Text {
         use text::exchange::trouble;
@@ -185,7 +185,7 @@ impl Trouble {
 
 /// What came of taking a file in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportSummary {
     /// New ones.
     pub added: usize,
     /// Those that were here, and are otherwise now.
@@ -195,10 +195,10 @@ pub struct Imported {
     /// New or changed entries that take place while others do.
     pub conflicts: usize,
     /// What could not be taken as it stands, by line.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<FileProblem>,
 }
 
-impl Imported {
+impl ImportSummary {
     fn and(mut self, other: Self) -> Self {
         self.added += other.added;
         self.changed += other.changed;
@@ -213,12 +213,16 @@ impl Imported {
 ///
 /// # Errors
 /// If the store fails.
-pub async fn export(what: What, store: &Store, reader: &Reader) -> Result<String, StoreError> {
+pub async fn export(
+    what: PortableContent,
+    store: &Store,
+    reader: &DisplayContext,
+) -> Result<String, StoreError> {
     let now = &reader.now;
     Ok(match what {
-        What::Todos => todo_txt::write(&store.agenda().todos().await?, now.time_zone()),
-        What::Schedule => ics_write::write(&store.agenda().schedules().await?, &[], now),
-        What::All => ics_write::write(
+        PortableContent::Todos => todo_txt::write(&store.agenda().todos().await?, now.time_zone()),
+        PortableContent::Schedule => ics_write::write(&store.agenda().schedules().await?, &[], now),
+        PortableContent::All => ics_write::write(
             &store.agenda().schedules().await?,
             &store.agenda().todos().await?,
             now,
@@ -232,21 +236,21 @@ pub async fn export(what: What, store: &Store, reader: &Reader) -> Result<String
 /// # Errors
 /// If the store fails. What was taken before stays, and the file may be taken in again.
 pub async fn import(
-    what: What,
+    what: PortableContent,
     text: &str,
     desk: &Agenda,
-    reader: &Reader,
-) -> Result<Imported, StoreError> {
+    reader: &DisplayContext,
+) -> Result<ImportSummary, StoreError> {
     let now = &reader.now;
     let parsed = match (ics_read::is_calendar(text), what) {
-        (true, _) | (false, What::Schedule) => ics_read::read(text, now),
-        (false, What::Todos | What::All) => todo_txt::read(text, now),
+        (true, _) | (false, PortableContent::Schedule) => ics_read::read(text, now),
+        (false, PortableContent::Todos | PortableContent::All) => todo_txt::read(text, now),
     };
-    let mut done = Imported { problems: parsed.problems, ..Imported::default() };
-    if what != What::Schedule {
+    let mut done = ImportSummary { problems: parsed.problems, ..ImportSummary::default() };
+    if what != PortableContent::Schedule {
         done = done.and(desk.import_todos(parsed.todos, now).await?);
     }
-    if what != What::Todos {
+    if what != PortableContent::Todos {
         done = done.and(desk.import_schedule(parsed.entries, now).await?);
     }
     done.problems.sort_by_key(|problem| problem.line);
@@ -261,7 +265,7 @@ const DETAIL_CHARS: usize = 60;
 
 /// What came of taking a file in, in words.
 #[must_use]
-pub fn exchange_words(reader: &Reader, imported: &Imported) -> String {
+pub fn exchange_words(reader: &DisplayContext, imported: &ImportSummary) -> String {
     let mut lines = vec![
         reader.text(
             text::exchange::Counts {
@@ -299,11 +303,11 @@ fn derived_uid(content: &str, origin: &str) -> String {
 const TEXT_CHARS_MAX: usize = 2_000;
 
 /// Whether a text can be kept, or why not.
-fn text_trouble(text: &str) -> Option<Trouble> {
+fn text_trouble(text: &str) -> Option<FileProblemKind> {
     if text.trim().is_empty() {
-        return Some(Trouble::NoText);
+        return Some(FileProblemKind::NoText);
     }
-    (text.chars().count() > TEXT_CHARS_MAX).then_some(Trouble::TooLong)
+    (text.chars().count() > TEXT_CHARS_MAX).then_some(FileProblemKind::TooLong)
 }
 
 /// The last minute of a day in the person's zone: when something of that day is due.

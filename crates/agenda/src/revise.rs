@@ -4,7 +4,7 @@
 //! keeps the day, a day keeps the time. A reminder keeps its distance. What does not fit is none.
 
 use crate::commands::{
-    self, AgendaCommand, NewEntry, NewTodo, Remind, ScheduleCommand, Start, TodoCommand,
+    self, AgendaCommand, FirstOccurrence, NewEntry, NewTodo, Remind, ScheduleCommand, TodoCommand,
 };
 use jiff::{Timestamp, Zoned};
 
@@ -29,7 +29,7 @@ pub fn revised(line: &str, correction: &str, now: &Zoned) -> Option<String> {
 
 fn entry(old: NewEntry, phrase: &str, now: &Zoned) -> Option<NewEntry> {
     let was = old.start?;
-    let start = Start::at(commands::shifted(was.at, phrase, now)?, now);
+    let start = FirstOccurrence::at(commands::shifted(was.at, phrase, now)?, now);
     let remind = old.remind.map(|remind| moved(remind, was.at, start.at));
     Some(NewEntry { start: Some(start), remind, ..old })
 }

@@ -38,10 +38,10 @@ mod weeks;
 mod within;
 mod words;
 
-pub use ahead::Ahead;
-pub use dates::{Precision, When};
-pub use every::Every;
+pub use ahead::LeadTime;
+pub use dates::{ParsedDate, Precision};
+pub use every::SpokenRepeat;
 pub use leftovers::says_several_times;
 pub use repeat::{MonthDay, MonthDays, Repeat, Weekdays};
 pub use series::{Occurrence, Series};
-pub use texts::{About, Reading, Unclear};
+pub use texts::{ParsedText, TextSubject, UnclearPhrase};

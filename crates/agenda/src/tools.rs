@@ -4,8 +4,8 @@
 //! again after a crash finds what it did and does not do it again.
 
 use crate::commands::{self, AgendaVerb};
-use crate::desk::{Agenda, Answer};
-use crate::show::{self, Reader};
+use crate::desk::{Agenda, AgendaResult};
+use crate::show::{self, DisplayContext};
 use everloop_ports::{CallContext, Clock, Done, Tool};
 use everloop_store::{Store, StoreError};
 use everloop_tools::{BuiltIn, Needs, Timeout, clip};
@@ -117,7 +117,7 @@ impl Tool for TodoTool {
     }
 
     async fn call(&self, args: TodoArgs, context: &CallContext) -> Done {
-        self.0.perform(&args.command, Subject::Todo, context).await
+        self.0.perform(&args.command, AgendaSubject::Todo, context).await
     }
 }
 
@@ -141,17 +141,17 @@ impl Tool for ScheduleTool {
     }
 
     async fn call(&self, args: ScheduleArgs, context: &CallContext) -> Done {
-        self.0.perform(&args.command, Subject::Schedule, context).await
+        self.0.perform(&args.command, AgendaSubject::Schedule, context).await
     }
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Subject {
+enum AgendaSubject {
     Todo,
     Schedule,
 }
 
-impl Subject {
+impl AgendaSubject {
     /// The commands that the tool takes.
     fn verbs(self) -> &'static [AgendaVerb] {
         match self {
@@ -162,18 +162,18 @@ impl Subject {
 }
 
 impl AgendaContext {
-    async fn perform(&self, line: &str, subject: Subject, context: &CallContext) -> Done {
+    async fn perform(&self, line: &str, subject: AgendaSubject, context: &CallContext) -> Done {
         let zoned = |at| crate::kept::moment(at).to_zoned(self.zone.clone());
         let now = zoned(self.clock.now());
         // After a crash the call may come on another day; "tomorrow" was said on this one.
         let said_at = self.asked_at(context).await.map_or_else(|| now.clone(), zoned);
-        let reader = Reader { lang: self.lang, now, width: None };
+        let reader = DisplayContext { lang: self.lang, now, width: None };
         let line = commands::normal(line);
         let begins = |verb: AgendaVerb| line.starts_with(&format!("/{}", verb.name()));
         if !subject.verbs().iter().copied().any(begins) {
             let starts = match subject {
-                Subject::Todo => "/todo or /view",
-                Subject::Schedule => "/schedule",
+                AgendaSubject::Todo => "/todo or /view",
+                AgendaSubject::Schedule => "/schedule",
             };
             let words = format!("command: must be a complete command that starts with {starts}");
             return Done::Seen(Observation::error(words));
@@ -199,7 +199,12 @@ impl AgendaContext {
     }
 
     /// A long table is cut by rows, and says how many are left out.
-    fn observed(&self, reader: &Reader, answer: &Answer, context: &CallContext) -> Observation {
+    fn observed(
+        &self,
+        reader: &DisplayContext,
+        answer: &AgendaResult,
+        context: &CallContext,
+    ) -> Observation {
         let text = clip::head(&show::answer(reader, answer), context.observation_chars);
         match answer {
             Ok(_) => Observation::ok(text),

@@ -316,7 +316,7 @@ async fn a_reminder_in_a_minute_keeps_its_seconds() {
     p.say("/todo add 开火 --due \"in 1 minute\" --remind \"in 1 minute\"").await;
     assert_eq!(p.rings("2026-11-15T09:01:20").await, Vec::<String>::new());
     assert_eq!(p.rings("2026-11-15T09:01:21").await.len(), 2);
-    let file = everloop_agenda::portable::What::Schedule;
+    let file = everloop_agenda::portable::PortableContent::Schedule;
     let text = everloop_agenda::portable::export(file, &p.store, &p.reader).await.unwrap();
     assert!(text.contains("DTSTART;TZID=Asia/Shanghai:20261115T090121"), "{text}");
     assert!(!text.contains("DURATION"), "a reminder takes no time: {text}");

@@ -6,7 +6,7 @@ use crate::error::{AppError, RunError};
 use crate::show::call_args;
 use everloop_engine::{Engine, OpenUnknown, Settling};
 use everloop_ports::Probe;
-use everloop_text::Told;
+use everloop_text::OutcomeReport;
 use everloop_types::{RunId, Settled};
 use std::sync::Arc;
 
@@ -26,9 +26,9 @@ impl SettleWord {
     #[must_use]
     pub fn read(line: &str) -> Option<Self> {
         everloop_text::told(line).map(|told| match told {
-            Told::Happened => Self::Happened,
-            Told::DidNot => Self::DidNot,
-            Told::Look => Self::Probe,
+            OutcomeReport::Happened => Self::Happened,
+            OutcomeReport::DidNot => Self::DidNot,
+            OutcomeReport::Look => Self::Probe,
         })
     }
 }

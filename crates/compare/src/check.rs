@@ -14,7 +14,7 @@ pub struct Scene {
     /// The files of the workspace, by their paths.
     pub files: BTreeMap<String, String>,
     /// Todos.
-    pub todos: Vec<Kept>,
+    pub todos: Vec<SavedTodo>,
     /// Entries of the schedule: their text, and wall time as `YYYY-MM-DD HH:MM`.
     pub entries: Vec<(String, String)>,
     /// The last words of the run.
@@ -27,7 +27,7 @@ pub struct Scene {
 
 /// A todo, as far as checks care.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct SavedTodo {
     /// What is to be done.
     pub text: String,
     /// Whether it is done.
@@ -40,13 +40,13 @@ impl Scene {
     /// What is there before anybody has done anything.
     #[must_use]
     pub fn before(files: &BTreeMap<String, String>, todos: &[String]) -> Self {
-        let kept = |text: &String| Kept { text: text.clone(), ..Kept::default() };
+        let kept = |text: &String| SavedTodo { text: text.clone(), ..SavedTodo::default() };
         let todos = todos.iter().map(kept).collect();
         Self { files: files.clone(), todos, ..Self::default() }
     }
 }
 
-impl From<&TodoRow> for Kept {
+impl From<&TodoRow> for SavedTodo {
     fn from(row: &TodoRow) -> Self {
         let day = |at| moment(at).to_zoned(TimeZone::UTC).date().to_string();
         Self {
@@ -67,15 +67,15 @@ pub(crate) fn entry(row: &ScheduleRow) -> (String, String) {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Check {
     /// A file has exactly this text.
-    FileEquals(InFile),
+    FileEquals(FilePassage),
     /// A file has this text in it.
-    FileHas(InFile),
+    FileHas(FilePassage),
     /// A file is there and does not have this text in it.
-    FileLacks(InFile),
+    FileLacks(FilePassage),
     /// There is no such file.
     FileAbsent(String),
     /// A line stands in a file exactly once, so that a repeated effect is seen.
-    LineOnce(InFile),
+    LineOnce(FilePassage),
     /// There is exactly one such todo, and it is open.
     TodoOpen(String),
     /// There is exactly one such todo, and it is done.
@@ -83,11 +83,11 @@ pub enum Check {
     /// There is no such todo.
     TodoAbsent(String),
     /// There is exactly one such todo, and it is due on that day.
-    TodoDue(At),
+    TodoDue(TimedItem),
     /// There are so many todos in all.
     Todos(usize),
     /// There is exactly one such entry, and it begins at that time.
-    Scheduled(At),
+    Scheduled(TimedItem),
     /// There are so many entries in all.
     Entries(usize),
     /// The answer has this in it, as words of their own.
@@ -103,7 +103,7 @@ pub enum Check {
 /// A text and the file in which it is looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct InFile {
+pub struct FilePassage {
     /// Its path.
     pub file: String,
     /// The text, or the line.
@@ -113,7 +113,7 @@ pub struct InFile {
 /// Something that is kept, and its time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct At {
+pub struct TimedItem {
     /// What it is called.
     pub text: String,
     /// `YYYY-MM-DD` for a todo, `YYYY-MM-DD HH:MM` for an entry.

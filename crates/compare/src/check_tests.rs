@@ -1,4 +1,4 @@
-use super::{Check, Kept, Scene, says};
+use super::{Check, SavedTodo, Scene, says};
 use std::collections::BTreeMap;
 
 fn check(text: &str) -> Check {
@@ -6,7 +6,7 @@ fn check(text: &str) -> Check {
 }
 
 fn scene() -> Scene {
-    let kept = |text: &str, done, due: Option<&str>| Kept {
+    let kept = |text: &str, done, due: Option<&str>| SavedTodo {
         text: text.into(),
         done,
         due: due.map(str::to_owned),

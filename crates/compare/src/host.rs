@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What answers, and its name without the provider.
-pub type Connected = (Arc<dyn Model>, String);
+pub type ConnectedModel = (Arc<dyn Model>, String);
 
 /// What the program that compares brings.
-pub trait Host: Send + Sync {
+pub trait ContestHost: Send + Sync {
     /// Everything that a run's prompts are built from, as for a run of its own. Language, zone
     /// and permissions are the comparison's, so that everybody compares the same. Limits may be
     /// fitted to the goal.
@@ -24,7 +24,7 @@ pub trait Host: Send + Sync {
     ///
     /// # Errors
     /// Why it cannot be asked.
-    fn connect(&self, name: &str) -> Result<Connected, ModelError>;
+    fn connect(&self, name: &str) -> Result<ConnectedModel, ModelError>;
 
     /// The program around each shell command, if there is one.
     fn guard(&self) -> Option<PathBuf>;

@@ -22,8 +22,8 @@ pub mod task;
 mod tokens;
 
 pub use check::{Check, Scene};
-pub use contest::{Contest, Progress, Results};
-pub use host::{Connected, Host, is_simulated};
+pub use contest::{Contest, ContestProgress, ContestResults};
+pub use host::{ConnectedModel, ContestHost, is_simulated};
 pub use latency::Latency;
-pub use tally::{Cell, Ending, Tally};
-pub use task::Task;
+pub use tally::{Cell, ContestEnding, Tally};
+pub use task::ContestTask;

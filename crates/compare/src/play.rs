@@ -1,11 +1,11 @@
 //! One run: a task under a loop with a model, from an empty stage to its checked end.
 
-use crate::host::{Connected, Host, is_simulated};
+use crate::host::{ConnectedModel, ContestHost, is_simulated};
 use crate::policy;
-use crate::stage::{Stage, StageError};
-use crate::tally::{Cell, Ending, Tally};
-use crate::tokens::Tokens;
-use crate::{Latency, Scene, Task};
+use crate::stage::{StageError, TaskStage};
+use crate::tally::{Cell, ContestEnding, Tally};
+use crate::tokens::TokenCache;
+use crate::{ContestTask, Latency, Scene};
 use everloop_engine::{Asked, DriveError, Driven, Engine, History};
 use everloop_store::StoreError;
 use everloop_types::journal::WaitingOn;
@@ -19,8 +19,8 @@ const MODEL_PAUSE: Duration = Duration::from_secs(2);
 
 /// What is run.
 #[derive(Debug, Clone)]
-pub(crate) struct Part {
-    pub(crate) task: Arc<Task>,
+pub(crate) struct ContestRun {
+    pub(crate) task: Arc<ContestTask>,
     pub(crate) loop_name: String,
     pub(crate) model: String,
     pub(crate) seed: u64,
@@ -44,23 +44,23 @@ enum PlayError {
 }
 
 /// What is known of a run that is over, or was left.
-struct Seen {
-    ending: Ending,
+struct RunFacts {
+    ending: ContestEnding,
     counts: Counts,
     scene: Scene,
     wall_ms: u64,
 }
 
 /// Plays the part. What goes wrong around the run is an ending, too: the others go on.
-pub(crate) async fn play(host: &dyn Host, tokens: &Tokens, part: &Part) -> Cell {
-    let seen = attempt(host, tokens, part).await.unwrap_or_else(|error| Seen {
-        ending: Ending::Broken(chain(&error)),
+pub(crate) async fn play(host: &dyn ContestHost, tokens: &TokenCache, part: &ContestRun) -> Cell {
+    let seen = attempt(host, tokens, part).await.unwrap_or_else(|error| RunFacts {
+        ending: ContestEnding::Broken(chain(&error)),
         counts: Counts::default(),
         scene: Scene::default(),
         wall_ms: 0,
     });
     let failed = part.task.failed(&seen.scene);
-    let over = matches!(seen.ending, Ending::Ended(_));
+    let over = matches!(seen.ending, ContestEnding::Ended(_));
     let has_words = over && !seen.scene.answer.trim().is_empty();
     let wall_ms = match part.latency.filter(|_| is_simulated(&part.model)) {
         Some(latency) => latency.of(&seen.counts),
@@ -83,8 +83,12 @@ pub(crate) async fn play(host: &dyn Host, tokens: &Tokens, part: &Part) -> Cell 
     }
 }
 
-async fn attempt(host: &dyn Host, tokens: &Tokens, part: &Part) -> Result<Seen, PlayError> {
-    let stage = Stage::set(host, &part.task).await?;
+async fn attempt(
+    host: &dyn ContestHost,
+    tokens: &TokenCache,
+    part: &ContestRun,
+) -> Result<RunFacts, PlayError> {
+    let stage = TaskStage::set(host, &part.task).await?;
     let model = model(host, tokens, part)?;
     let engine = stage.engine(host, model);
     let submission = stage.submission(host, &part.task, &part.loop_name, &part.model);
@@ -93,22 +97,26 @@ async fn attempt(host: &dyn Host, tokens: &Tokens, part: &Part) -> Result<Seen, 
     let driven = tokio::time::timeout(part.timeout, drive(&engine, &run, part)).await;
     let wall_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     let ending = match driven {
-        Ok(status) => Ending::Ended(status?.as_str().to_owned()),
-        Err(_) => Ending::TimedOut,
+        Ok(status) => ContestEnding::Ended(status?.as_str().to_owned()),
+        Err(_) => ContestEnding::TimedOut,
     };
     let (scene, counts) = (stage.scene(&run).await?, counts(&stage, &run).await?);
-    Ok(Seen { ending, counts, scene, wall_ms })
+    Ok(RunFacts { ending, counts, scene, wall_ms })
 }
 
 /// What the run has counted by itself, as its journal says.
-async fn counts(stage: &Stage, run: &RunId) -> Result<Counts, StoreError> {
+async fn counts(stage: &TaskStage, run: &RunId) -> Result<Counts, StoreError> {
     let history = History::read(stage.store(), run).await?;
     let state = history.map(|history| history.state_at(i64::MAX)).transpose()?;
     Ok(state.map(|state| state.counts()).unwrap_or_default())
 }
 
 /// A policy counts its own tokens; an endpoint says what it has counted.
-fn model(host: &dyn Host, tokens: &Tokens, part: &Part) -> Result<Connected, PlayError> {
+fn model(
+    host: &dyn ContestHost,
+    tokens: &TokenCache,
+    part: &ContestRun,
+) -> Result<ConnectedModel, PlayError> {
     match policy::by_name(&part.model, part.seed, tokens.counter()) {
         Some(policy) => Ok((Arc::new(policy), part.model.clone())),
         None => host.connect(&part.model).map_err(PlayError::Model),
@@ -116,7 +124,7 @@ fn model(host: &dyn Host, tokens: &Tokens, part: &Part) -> Result<Connected, Pla
 }
 
 /// Drives the run to its end, and answers its questions on the way.
-async fn drive(engine: &Engine, run: &RunId, part: &Part) -> Result<Status, PlayError> {
+async fn drive(engine: &Engine, run: &RunId, part: &ContestRun) -> Result<Status, PlayError> {
     let (task, model) = (&part.task, part.model.as_str());
     let worker = &engine.identity().worker;
     loop {

@@ -6,7 +6,7 @@
 //!                 └──► Meter: what it cost ──► Reply.usage       a flaw spoils it now and then
 //! ```
 //!
-//! So every loop is compared on one and the same skill. [`Mind`] decides and holds nothing between
+//! So every loop is compared on one and the same skill. [`PolicyRules`] decides and holds nothing between
 //! calls; [`Meter`] remembers which messages a run has shown, and decides nothing. A run gets a
 //! policy of its own, because what is cached is counted for each run.
 //!
@@ -24,11 +24,11 @@ mod skill;
 mod speaking;
 mod values;
 
-pub use meter::{Count, Meter};
+pub use meter::{Meter, TokenCounter};
 
 use everloop_ports::{Asking, Delta, Model, OnDelta, Request};
 use everloop_types::Reply;
-use shown::Shown;
+use shown::ShownRequest;
 
 /// The names of all policies, the one without a flaw first.
 pub const POLICIES: [&str; 4] = ["competent", "format", "forgets", "repeats"];
@@ -57,43 +57,43 @@ impl Flaw {
 
 /// What decides: the same prompt always gets the same reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mind {
+pub struct PolicyRules {
     /// What is wrong with it.
     pub flaw: Flaw,
     /// From what its chances are drawn, beside the prompt.
     pub seed: u64,
 }
 
-impl Mind {
+impl PolicyRules {
     /// The reply to a request, without its cost.
     #[must_use]
     pub fn reply(self, request: &Request<'_>) -> Reply {
-        flaws::reply(self, &Shown::of(request))
+        flaws::reply(self, &ShownRequest::of(request))
     }
 }
 
 /// A simulated model for one run.
 #[derive(Debug)]
-pub struct Policy {
-    mind: Mind,
+pub struct SimulatedModel {
+    mind: PolicyRules,
     meter: Meter,
 }
 
-impl Policy {
+impl SimulatedModel {
     /// A policy that has shown nothing yet. `count` says how many tokens a text has.
     #[must_use]
-    pub fn new(flaw: Flaw, seed: u64, count: Count) -> Self {
-        Self { mind: Mind { flaw, seed }, meter: Meter::new(count) }
+    pub fn new(flaw: Flaw, seed: u64, count: TokenCounter) -> Self {
+        Self { mind: PolicyRules { flaw, seed }, meter: Meter::new(count) }
     }
 }
 
 /// The policy of that name, for one run.
 #[must_use]
-pub fn by_name(name: &str, seed: u64, count: Count) -> Option<Policy> {
-    Flaw::parse(name).map(|flaw| Policy::new(flaw, seed, count))
+pub fn by_name(name: &str, seed: u64, count: TokenCounter) -> Option<SimulatedModel> {
+    Flaw::parse(name).map(|flaw| SimulatedModel::new(flaw, seed, count))
 }
 
-impl Model for Policy {
+impl Model for SimulatedModel {
     fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> Asking<'a> {
         let mut reply = self.mind.reply(&request);
         reply.usage = self.meter.measure(request.messages, &request.tools, &reply);

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 
 /// What a report says about itself.
 #[derive(Debug, Clone)]
-pub struct About {
+pub struct ReportHeader {
     /// A command line that gives the same figures again.
     pub command: String,
     /// Settings that have a part in them and whose values are not shown: they may be secrets.
@@ -40,18 +40,18 @@ pub struct About {
 
 /// How a report is wanted.
 #[derive(Debug, Clone, Copy)]
-pub struct Manner {
+pub struct ReportStyle {
     /// Its language.
     pub lang: Lang,
     /// Whether every task is shown.
-    pub detail: Detail,
+    pub detail: ReportDetail,
     /// Marks for success and failure.
     pub marks: (&'static str, &'static str),
 }
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
+pub enum ReportDetail {
     /// Sums alone.
     Totals,
     /// Every task, too.

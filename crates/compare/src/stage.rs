@@ -3,9 +3,9 @@
 //! Tools and engine are the real ones. Nothing of a stage outlives it, and no stage sees another.
 
 use crate::check::entry;
-use crate::host::{Connected, Host, is_simulated};
-use crate::pages::Recorded;
-use crate::{Scene, Task, litter};
+use crate::host::{ConnectedModel, ContestHost, is_simulated};
+use crate::pages::RecordedSearchService;
+use crate::{ContestTask, Scene, litter};
 use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::AgendaConfig;
 use everloop_agenda::tools::{AgendaContext, ScheduleTool, TodoTool};
@@ -54,9 +54,9 @@ pub(crate) enum StageError {
 }
 
 /// A clock that stands, so that no prompt depends on the day on which it is made. Waits are real.
-struct StandingClock;
+struct FixedClock;
 
-impl Clock for StandingClock {
+impl Clock for FixedClock {
     fn now(&self) -> UtcMs {
         NOW
     }
@@ -75,13 +75,13 @@ impl Clock for StandingClock {
 }
 
 /// One model and one set of tools, whatever a frame names.
-struct StageMeans {
-    model: Connected,
+struct StageEnvironment {
+    model: ConnectedModel,
     tools: Arc<Registry>,
 }
 
-impl Environment for StageMeans {
-    fn model(&self, _choice: &ModelChoice) -> Result<Connected, ModelError> {
+impl Environment for StageEnvironment {
+    fn model(&self, _choice: &ModelChoice) -> Result<ConnectedModel, ModelError> {
         Ok(self.model.clone())
     }
 
@@ -91,19 +91,22 @@ impl Environment for StageMeans {
 }
 
 /// A stage that is set for a task.
-pub(crate) struct Stage {
+pub(crate) struct TaskStage {
     workspace: PathBuf,
     store: Store,
     tools: Arc<Registry>,
-    search: Recorded,
+    search: RecordedSearchService,
     /// Gone with the stage, whatever is in it.
     _folder: TempDir,
     /// Says that the folder is in use.
     _held: File,
 }
 
-impl Stage {
-    pub(crate) async fn set(host: &dyn Host, task: &Task) -> Result<Self, StageError> {
+impl TaskStage {
+    pub(crate) async fn set(
+        host: &dyn ContestHost,
+        task: &ContestTask,
+    ) -> Result<Self, StageError> {
         let folder = tempfile::Builder::new().prefix(litter::PREFIX).tempdir()?;
         let held = litter::hold(folder.path())?;
         let outer = folder.path().canonicalize()?;
@@ -114,7 +117,7 @@ impl Stage {
             path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
             std::fs::write(path, text)?;
         }
-        let search = Recorded::serve(&task.search).await?;
+        let search = RecordedSearchService::serve(&task.search).await?;
         let store = Store::memory();
         for (number, text) in (1..).zip(&task.todos) {
             store.agenda().add_todo(&todo(number, text), WriteKey { key: None, now: NOW }).await?;
@@ -138,13 +141,13 @@ impl Stage {
         &self.store
     }
 
-    pub(crate) fn engine(&self, host: &dyn Host, model: Connected) -> Arc<Engine> {
-        let means = StageMeans { model, tools: self.tools.clone() };
+    pub(crate) fn engine(&self, host: &dyn ContestHost, model: ConnectedModel) -> Arc<Engine> {
+        let means = StageEnvironment { model, tools: self.tools.clone() };
         let identity = Identity {
             worker: WorkerId::new(fresh_id("worker_", NOW)),
             build: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let clock = Arc::new(StandingClock);
+        let clock = Arc::new(FixedClock);
         Engine::new(self.store.clone(), Arc::new(means), clock, identity, host.rules())
     }
 
@@ -153,8 +156,8 @@ impl Stage {
     /// what it does is drawn from its prompt; a model that may really go there is told where it is.
     pub(crate) fn submission(
         &self,
-        host: &dyn Host,
-        task: &Task,
+        host: &dyn ContestHost,
+        task: &ContestTask,
         loop_name: &str,
         model: &str,
     ) -> Submission {
@@ -199,7 +202,7 @@ fn is_question(slot: &str) -> bool {
 fn registry(setting: &Setting, store: &Store) -> Result<Registry, StageError> {
     let office = AgendaContext {
         desk: Some(Agenda::new(store.clone(), AgendaConfig::default())),
-        clock: Arc::new(StandingClock),
+        clock: Arc::new(FixedClock),
         zone: TimeZone::UTC,
         lang: Lang::En,
     };

@@ -86,7 +86,7 @@ impl Tally {
 /// How a run ended, as far as the comparison is concerned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ending {
+pub enum ContestEnding {
     /// The engine's own word: `succeeded`, `failed`, `unsettled`, …
     Ended(String),
     /// It took longer than it may.
@@ -108,7 +108,7 @@ pub struct Cell {
     /// The seed.
     pub seed: u64,
     /// How it ended.
-    pub ending: Ending,
+    pub ending: ContestEnding,
     /// The checks that do not hold.
     pub failed_checks: Vec<String>,
     /// The last words.

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// One thing to do, with its checker.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Task {
+pub struct ContestTask {
     /// Short, with hyphens; the file's name without its ending.
     pub name: String,
     /// What it is about.
@@ -32,10 +32,10 @@ pub struct Task {
     pub todos: Vec<String>,
     /// What the user says to questions.
     #[serde(default)]
-    pub answers: Vec<Answer>,
+    pub answers: Vec<ScriptedAnswer>,
     /// What a search finds.
     #[serde(default)]
-    pub search: Search,
+    pub search: SearchScript,
     /// Files of the workspace that are there before, by their paths.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
@@ -77,7 +77,7 @@ impl TaskKind {
 /// What the user says to a question.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Answer {
+pub struct ScriptedAnswer {
     /// Words of the question, in any case.
     pub asks: String,
     /// The answer.
@@ -87,29 +87,29 @@ pub struct Answer {
 /// What a search finds, and how often it fails before.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Search {
+pub struct SearchScript {
     /// Requests that are answered with an error, from the first on.
     #[serde(default)]
     pub fails: u32,
     /// Pages of this task beside those of the set.
     #[serde(default)]
-    pub pages: Vec<Page>,
+    pub pages: Vec<RecordedPage>,
 }
 
 /// One recorded page of results, in the form in which SearXNG answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Page {
+pub struct RecordedPage {
     /// What was searched for.
     pub query: String,
     /// What was found, the best first.
-    pub results: Vec<Found>,
+    pub results: Vec<RecordedHit>,
 }
 
 /// One thing that was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Found {
+pub struct RecordedHit {
     /// What it is called.
     pub title: String,
     /// Where it is.
@@ -118,12 +118,12 @@ pub struct Found {
     pub content: String,
 }
 
-impl Task {
+impl ContestTask {
     /// What the user says to a question; a person who does not know says so.
     #[must_use]
     pub fn answer_to(&self, question: &str) -> &str {
         let question = question.to_lowercase();
-        let fits = |answer: &&Answer| question.contains(&answer.asks.to_lowercase());
+        let fits = |answer: &&ScriptedAnswer| question.contains(&answer.asks.to_lowercase());
         self.answers.iter().find(fits).map_or("I do not know.", |answer| &answer.says)
     }
 

@@ -3,7 +3,7 @@
 //! The vocabulary takes 0.15 s to load, so it is loaded by the first text that is counted. The
 //! same system message and tools come again in every call of every run: counts are kept.
 
-use crate::policy::Count;
+use crate::policy::TokenCounter;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,13 +12,13 @@ const KEPT_MAX: usize = 20_000;
 
 /// Counts that are kept for a whole comparison.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tokens {
+pub(crate) struct TokenCache {
     kept: Arc<Mutex<HashMap<String, u64>>>,
 }
 
-impl Tokens {
+impl TokenCache {
     /// A counter for one run.
-    pub(crate) fn counter(&self) -> Count {
+    pub(crate) fn counter(&self) -> TokenCounter {
         let tokens = self.clone();
         Arc::new(move |text| tokens.count(text))
     }
@@ -41,11 +41,11 @@ impl Tokens {
 
 #[cfg(test)]
 mod tests {
-    use super::Tokens;
+    use super::TokenCache;
 
     #[test]
     fn tokens_are_those_of_the_vocabulary_however_often_they_are_counted() {
-        let tokens = Tokens::default();
+        let tokens = TokenCache::default();
         let counter = tokens.counter();
         for _ in 0..2 {
             assert_eq!((counter("hello world"), counter("")), (2, 0));

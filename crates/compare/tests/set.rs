@@ -4,11 +4,11 @@
 
 mod support;
 
-use everloop_compare::{Contest, Results, task};
+use everloop_compare::{Contest, ContestResults, task};
 use everloop_loops::LOOPS;
 use support::{contest, run, tasks};
 
-fn without_time(results: &Results) -> String {
+fn without_time(results: &ContestResults) -> String {
     let mut cells = results.cells.clone();
     cells.iter_mut().for_each(|cell| cell.tally.wall_ms = 0);
     format!("{cells:#?}")

@@ -2,7 +2,7 @@
 
 mod family;
 
-use crate::world::{Act, World};
+use crate::world::{World, WorldChange};
 use everloop_engine::{History, Verdict};
 use everloop_store::Store;
 use everloop_types::journal::{
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How a run ended, for comparing a disturbed one with an undisturbed one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ending {
+pub struct DisturbedEnding {
     /// The status.
     pub status: Status,
     /// The last words.
@@ -25,7 +25,7 @@ pub struct Ending {
 }
 
 /// A run, and everything that it could have touched.
-pub struct Watched<'a> {
+pub struct ObservedRun<'a> {
     /// Where its journal is.
     pub store: &'a Store,
     /// The run.
@@ -42,7 +42,7 @@ pub struct Watched<'a> {
 ///
 /// # Errors
 /// The first invariant that does not hold, in words.
-pub async fn check_midway(watched: &Watched<'_>) -> Result<(), String> {
+pub async fn check_midway(watched: &ObservedRun<'_>) -> Result<(), String> {
     family::members(watched).await.map(drop)
 }
 
@@ -50,7 +50,7 @@ pub async fn check_midway(watched: &Watched<'_>) -> Result<(), String> {
 ///
 /// # Errors
 /// The first invariant that does not hold, in words.
-pub async fn check(watched: &Watched<'_>) -> Result<Ending, String> {
+pub async fn check(watched: &ObservedRun<'_>) -> Result<DisturbedEnding, String> {
     let mut members = family::members(watched).await?;
     let first = members.remove(0);
     // Who was put aside has last words and no ending.
@@ -60,7 +60,7 @@ pub async fn check(watched: &Watched<'_>) -> Result<Ending, String> {
     ended(&first.history, first.status)
 }
 
-fn ended(history: &History, status: Status) -> Result<Ending, String> {
+fn ended(history: &History, status: Status) -> Result<DisturbedEnding, String> {
     all_finished(&history.entries)?;
     one_ending(&history.entries, status)?;
     cancel_obeyed(&history.entries, status)?;
@@ -73,10 +73,10 @@ fn ended(history: &History, status: Status) -> Result<Ending, String> {
         other => return Err(format!("replay does not verify: {other:?}")),
     }
     let text = history.final_text().unwrap_or_default().to_owned();
-    Ok(Ending { status, text, unknowns })
+    Ok(DisturbedEnding { status, text, unknowns })
 }
 
-async fn read(watched: &Watched<'_>) -> Result<(History, Status), String> {
+async fn read(watched: &ObservedRun<'_>) -> Result<(History, Status), String> {
     let history = History::read(watched.store, watched.run).await;
     let history = history.map_err(|error| format!("unreadable: {error}"))?.ok_or("no run")?;
     let row = watched.store.runs().get(watched.run).await.map_err(|error| error.to_string())?;
@@ -84,7 +84,7 @@ async fn read(watched: &Watched<'_>) -> Result<(History, Status), String> {
 }
 
 async fn holds_always(
-    watched: &Watched<'_>,
+    watched: &ObservedRun<'_>,
     history: &History,
     status: Status,
 ) -> Result<(), String> {
@@ -188,7 +188,10 @@ fn cancel_obeyed(entries: &[Entry], status: Status) -> Result<(), String> {
 }
 
 /// One final message if the run is over, and none before.
-async fn final_message_with_ending(watched: &Watched<'_>, status: Status) -> Result<(), String> {
+async fn final_message_with_ending(
+    watched: &ObservedRun<'_>,
+    status: Status,
+) -> Result<(), String> {
     let messages =
         watched.store.runs().messages(watched.run).await.map_err(|error| error.to_string())?;
     let last: Vec<_> = messages.iter().filter(|message| message.slot == "final").collect();
@@ -199,7 +202,10 @@ async fn final_message_with_ending(watched: &Watched<'_>, status: Status) -> Res
 }
 
 /// A letter wakes: whoever waits has read everything.
-async fn no_unread_mail_while_waiting(watched: &Watched<'_>, status: Status) -> Result<(), String> {
+async fn no_unread_mail_while_waiting(
+    watched: &ObservedRun<'_>,
+    status: Status,
+) -> Result<(), String> {
     let unread =
         watched.store.inbox().unread(watched.run).await.map_err(|error| error.to_string())?;
     let asleep = status == Status::Waiting && !unread.messages.is_empty();
@@ -319,7 +325,7 @@ fn probes_are_on_record(entries: &[Entry]) -> Result<(), String> {
 }
 
 /// No dangerous effect twice, none without its durable intent, and no claim of one that never was.
-fn acts_fit_journal(entries: &[Entry], acts: &[Act]) -> Result<(), String> {
+fn acts_fit_journal(entries: &[Entry], acts: &[WorldChange]) -> Result<(), String> {
     let key = |effect: &EffectId| digest_bytes(effect.to_string().as_bytes());
     let mut classes = BTreeMap::new();
     let mut intents = BTreeMap::new();
@@ -373,7 +379,7 @@ fn unknown_count(entries: &[Entry]) -> usize {
 }
 
 /// The newest snapshot and its tail give the same state as the whole journal.
-async fn snapshot_agrees(watched: &Watched<'_>, history: &History) -> Result<(), String> {
+async fn snapshot_agrees(watched: &ObservedRun<'_>, history: &History) -> Result<(), String> {
     let loaded =
         watched.store.journal().load(watched.run).await.map_err(|error| error.to_string())?;
     let Some(snapshot) = loaded.snapshot else { return Ok(()) };

@@ -20,14 +20,16 @@ mod trouble;
 mod world;
 
 pub use clock::VirtualClock;
-pub use invariants::{Ending, Watched, check, check_midway};
-pub use points::{Gate, InTime, Passing, Point, Points};
-pub use processes::{Company, Database, Generation, Part, Played, ended, parts, play};
-pub use scenario::{Scenario, errand, families, heir_of, scenarios};
-pub use sim::{Simulated, simulate};
-pub use stage::{Process, Stage, Went};
-pub use sweep::{
-    Swept, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_letters, sweep_living_owners,
-    sweep_lost_replies, sweep_stale_owners, sweep_switches, sweep_takeovers,
+pub use invariants::{DisturbedEnding, ObservedRun, check, check_midway};
+pub use points::{GateDecision, GateWait, PointGate, PointKind, Points};
+pub use processes::{
+    GroupReport, ProcessExit, ProcessGroup, ProcessSpec, SharedDatabase, ended, parts, play,
 };
-pub use world::{Act, World};
+pub use scenario::{Scenario, errand, families, heir_of, scenarios};
+pub use sim::{SimReport, simulate};
+pub use stage::{ProcessEnd, TestProcess, Testbed};
+pub use sweep::{
+    SweepReport, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_letters,
+    sweep_living_owners, sweep_lost_replies, sweep_stale_owners, sweep_switches, sweep_takeovers,
+};
+pub use world::{World, WorldChange};

@@ -11,9 +11,9 @@
 
 mod company;
 
-pub use company::{Company, Generation, Played, ended};
+pub use company::{GroupReport, ProcessExit, ProcessGroup, ended};
 
-use crate::points::{Gate, PointDb, Points};
+use crate::points::{PointDb, PointGate, Points};
 use crate::scenario::{Scenario, families, scenarios};
 use crate::stage::{PointModel, in_words, open_question, submission};
 use crate::world::{World, registry};
@@ -42,9 +42,9 @@ const CALL_MS_MAX: u64 = 300;
 
 /// What a process is told when it starts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Part {
+pub struct ProcessSpec {
     /// Where the run is.
-    pub database: Database,
+    pub database: SharedDatabase,
     /// The file of acts.
     pub acts: PathBuf,
     /// The place of the scenario among [`parts`].
@@ -61,14 +61,14 @@ pub struct Part {
 
 /// A database of many processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Database {
+pub enum SharedDatabase {
     /// In a folder that has one owner at a time.
     Folder(PathBuf),
     /// On a server, by its address.
     Server(String),
 }
 
-impl Part {
+impl ProcessSpec {
     fn fate(&self) -> Option<(usize, Signal)> {
         let dies = self.dies_at.map(|n| (n, Signal::KILL));
         dies.or(self.stops_at.map(|n| (n, Signal::STOP)))
@@ -76,15 +76,17 @@ impl Part {
 
     fn membership(&self) -> MembershipPolicy {
         match &self.database {
-            Database::Folder(folder) => {
+            SharedDatabase::Folder(folder) => {
                 MembershipPolicy::Exclusive { lock: folder.join("everloop.lock") }
             }
-            Database::Server(_) => MembershipPolicy::Leased(LeaseTimes { lease_ms: self.lease_ms }),
+            SharedDatabase::Server(_) => {
+                MembershipPolicy::Leased(LeaseTimes { lease_ms: self.lease_ms })
+            }
         }
     }
 }
 
-impl Database {
+impl SharedDatabase {
     /// Opens it as anybody may who drives nothing.
     ///
     /// # Errors
@@ -105,7 +107,7 @@ impl Database {
 ///
 /// # Errors
 /// Why it could not go on, in words.
-pub async fn play(part: &Part) -> Result<(RunId, usize, usize), String> {
+pub async fn play(part: &ProcessSpec) -> Result<(RunId, usize, usize), String> {
     let worker = WorkerId::new(fresh_id("worker_", SystemClock.now()));
     let policy = part.membership();
     let membership = policy.acquire(&worker).map_err(|error| in_words(&error))?;
@@ -138,7 +140,7 @@ where
 }
 
 async fn live(
-    part: &Part,
+    part: &ProcessSpec,
     store: &Store,
     points: &Arc<Points>,
     worker: WorkerId,
@@ -149,8 +151,8 @@ async fn live(
     let shared = policy.owners_may_live();
     let pointed =
         Store::with_db(Arc::new(PointDb { inner: store.db().clone(), points: points.clone() }));
-    let gate: Arc<dyn Gate> = points.clone();
-    let means = Arc::new(Hands { gate });
+    let gate: Arc<dyn PointGate> = points.clone();
+    let means = Arc::new(ProcessEnvironment { gate });
     let mut submission = submission(&scenario, means.tools_at(&part.acts).specs());
     submission.idem_key = Some(part.key.clone());
     submission.frame.model.name = format!("scripted/{}", part.scenario);
@@ -229,11 +231,11 @@ pub fn parts() -> Vec<Scenario> {
 }
 
 /// The model and the tools of any run in the database: its frame names scenario and acts.
-struct Hands {
-    gate: Arc<dyn Gate>,
+struct ProcessEnvironment {
+    gate: Arc<dyn PointGate>,
 }
 
-impl Hands {
+impl ProcessEnvironment {
     fn tools_at(&self, acts: &Path) -> Registry {
         let world = Arc::new(World::in_file(acts.to_owned()));
         let folder = acts.parent().expect("the acts are in a folder");
@@ -249,7 +251,7 @@ impl Hands {
     }
 }
 
-impl Environment for Hands {
+impl Environment for ProcessEnvironment {
     fn model(&self, choice: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         let (_, place) = choice.name.split_once('/').expect("a provider and a place");
         let scenario = parts().swap_remove(place.parse().expect("a place"));

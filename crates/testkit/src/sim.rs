@@ -18,11 +18,11 @@ mod story;
 mod workload;
 
 use crate::clock::VirtualClock;
-use crate::invariants::{Watched, check, check_midway};
+use crate::invariants::{ObservedRun, check, check_midway};
 use crate::points::Points;
 use crate::scenario::Scenario;
 use crate::world::{World, registry};
-use chance::Chance;
+use chance::SimRandom;
 use everloop_engine::{LeaseTimes, Rules};
 use everloop_loops::AnyRun;
 use everloop_ports::Clock;
@@ -35,14 +35,14 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use story::Story;
+use story::SimTrace;
 
 /// A tenth of what is shipped, so that more happens in the same time.
 const LEASE: LeaseTimes = LeaseTimes { lease_ms: 3_000 };
 
 /// What one seed came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Simulated {
+pub struct SimReport {
     /// Runs that came to their end.
     pub runs: u64,
     /// Processes that were killed.
@@ -65,7 +65,7 @@ pub struct Simulated {
     pub quarantined: u64,
 }
 
-impl Simulated {
+impl SimReport {
     /// Adds another seed's numbers.
     pub fn add(&mut self, other: &Self) {
         self.runs += other.runs;
@@ -82,22 +82,22 @@ impl Simulated {
 }
 
 /// Everything that outlives the processes.
-struct Cast {
+struct SimWorld {
     /// Past every gate, for people and for those who look on.
     store: Store,
     db: Arc<MemoryDb>,
     time: VirtualClock,
-    story: Arc<Story>,
+    story: Arc<SimTrace>,
     /// Whether several workers share the database; otherwise a lock lets in one at a time.
     cluster: bool,
-    roles: BTreeMap<String, Role>,
+    roles: BTreeMap<String, SimRun>,
     /// The stores of all processes, for what a unique index had to keep out.
     stores: Mutex<Vec<Store>>,
     processes: AtomicU64,
 }
 
 /// A run's part: what its model says and what it can touch.
-struct Role {
+struct SimRun {
     run: RunId,
     scenario: Scenario,
     world: Arc<World>,
@@ -125,12 +125,12 @@ fn database(time: VirtualClock) -> Arc<MemoryDb> {
 ///
 /// # Panics
 /// If the made-up world cannot be set up.
-pub fn simulate(seed: u64) -> Result<Simulated, String> {
+pub fn simulate(seed: u64) -> Result<SimReport, String> {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_time().start_paused(true).build().expect("a runtime");
     runtime.block_on(async {
-        let mut chance = Chance::new(seed);
-        let cast = Cast::new(&mut chance).await;
+        let mut chance = SimRandom::new(seed);
+        let cast = SimWorld::new(&mut chance).await;
         let fate = fate::play(&cast, &mut chance).await;
         let judged = match fate {
             Ok(happened) => cast.judge(happened).await,
@@ -143,8 +143,8 @@ pub fn simulate(seed: u64) -> Result<Simulated, String> {
     })
 }
 
-impl Cast {
-    async fn new(chance: &mut Chance) -> Arc<Self> {
+impl SimWorld {
+    async fn new(chance: &mut SimRandom) -> Arc<Self> {
         let time = VirtualClock::default();
         let db = database(time);
         let store = Store::with_db(db.clone());
@@ -152,13 +152,13 @@ impl Cast {
         for n in 0..chance.between(1, 2) {
             let (run, workspace) = (RunId::new(format!("run_{n}")), format!("place_{n}"));
             let (scenario, world) = (workload::scenario(chance), Arc::new(World::default()));
-            let role = Role { run, scenario, world };
+            let role = SimRun { run, scenario, world };
             let new = role.new_run(&workspace, time.now());
             store.queue().create_run(&new).await.expect("the run is created");
             roles.insert(workspace, role);
         }
         let cluster = !chance.one_in(3);
-        let (story, stores) = (Arc::new(Story::new()), Mutex::default());
+        let (story, stores) = (Arc::new(SimTrace::new()), Mutex::default());
         let processes = AtomicU64::new(0);
         Arc::new(Self { store, db, time, story, cluster, roles, stores, processes })
     }
@@ -186,7 +186,7 @@ impl Cast {
     }
 
     /// A run that is put aside gets its last words from whoever finds it so.
-    async fn has_last_words(&self, role: &Role) -> bool {
+    async fn has_last_words(&self, role: &SimRun) -> bool {
         let messages = self.store.runs().messages(&role.run).await.expect("readable");
         messages.iter().any(|message| message.slot == "final")
     }
@@ -196,8 +196,8 @@ impl Cast {
         stores.iter().map(Store::violations).sum()
     }
 
-    fn watched<'a>(&'a self, role: &'a Role) -> Watched<'a> {
-        Watched {
+    fn watched<'a>(&'a self, role: &'a SimRun) -> ObservedRun<'a> {
+        ObservedRun {
             store: &self.store,
             run: &role.run,
             world: &role.world,
@@ -206,7 +206,7 @@ impl Cast {
         }
     }
 
-    async fn judge(&self, mut simulated: Simulated) -> Result<Simulated, String> {
+    async fn judge(&self, mut simulated: SimReport) -> Result<SimReport, String> {
         for role in self.roles.values() {
             let watched = self.watched(role);
             let broken = |why| format!("{}: {why}", role.run);
@@ -252,7 +252,7 @@ impl Cast {
     }
 }
 
-impl Role {
+impl SimRun {
     fn new_run(&self, workspace: &str, now: i64) -> NewRun {
         let frame = self.frame(workspace);
         let loop_name = self.scenario.loop_name.to_owned();
@@ -271,7 +271,7 @@ impl Role {
     }
 
     fn frame(&self, workspace: &str) -> Frame {
-        let gate: Arc<dyn crate::points::Gate> = Arc::new(Points::default());
+        let gate: Arc<dyn crate::points::PointGate> = Arc::new(Points::default());
         let tools = registry(&self.world, &gate).specs();
         Frame {
             system: "You act on things.".to_owned(),

@@ -1,8 +1,8 @@
 //! A stage: one store and one world that outlive every process, and processes that come and go.
 
 use crate::clock::VirtualClock;
-use crate::invariants::{Watched, check_midway};
-use crate::points::{Gate, Point, PointDb, Points};
+use crate::invariants::{ObservedRun, check_midway};
+use crate::points::{PointDb, PointGate, PointKind, Points};
 use crate::scenario::{Scenario, errand, heir_of};
 use crate::world::{World, registry};
 use everloop_engine::{
@@ -18,7 +18,7 @@ use everloop_types::{
 use std::sync::Arc;
 
 /// What survives.
-pub struct Stage {
+pub struct Testbed {
     /// The scenario that is played.
     pub scenario: Scenario,
     /// The outside.
@@ -38,14 +38,14 @@ pub struct Stage {
 }
 
 /// One process: an engine with a name of its own.
-pub struct Process {
+pub struct TestProcess {
     /// The engine.
     pub engine: Arc<Engine>,
 }
 
 /// How a process went.
 #[derive(Debug)]
-pub enum Went {
+pub enum ProcessEnd {
     /// It came to an end of its own.
     Well(Result<Driven, DriveError>),
     /// It died at its point.
@@ -54,7 +54,7 @@ pub enum Went {
     Idle,
 }
 
-impl Stage {
+impl Testbed {
     /// A stage on which the run has been created and nothing else has happened.
     ///
     /// # Panics
@@ -87,14 +87,14 @@ impl Stage {
         submission(&self.scenario, registry(&self.world, &self.gate()).specs())
     }
 
-    fn gate(&self) -> Arc<dyn Gate> {
+    fn gate(&self) -> Arc<dyn PointGate> {
         self.points.clone()
     }
 
     /// The run as the invariants see it.
     #[must_use]
-    pub fn watched(&self) -> Watched<'_> {
-        Watched {
+    pub fn watched(&self) -> ObservedRun<'_> {
+        ObservedRun {
             store: &self.store,
             run: &self.run,
             world: &self.world,
@@ -105,15 +105,15 @@ impl Stage {
 
     /// A new process. Having been started proves that the one before is dead, unless it is told
     /// otherwise.
-    pub fn process(&mut self) -> Process {
+    pub fn process(&mut self) -> TestProcess {
         self.processes += 1;
         let worker = WorkerId::new(format!("worker_{}", self.processes));
         let identity = Identity { worker, build: "test".to_owned() };
         let tools = Arc::new(registry(&self.world, &self.gate()));
-        let means = Arc::new(Props { model: self.model.clone(), tools });
+        let means = Arc::new(TestbedEnvironment { model: self.model.clone(), tools });
         let clock = Arc::new(self.clock);
         let engine = Engine::new(self.pointed.clone(), means, clock, identity, self.rules);
-        Process { engine }
+        TestProcess { engine }
     }
 
     /// Another run takes over, under another loop, in a part of the world of its own: what the
@@ -138,13 +138,13 @@ impl Stage {
 
     /// Starts a process that claims the run and drives it until it ends, waits, or dies at its
     /// point.
-    pub async fn play_once(&mut self) -> Went {
+    pub async fn play_once(&mut self) -> ProcessEnd {
         let process = self.process();
         let points = self.points.clone();
         let run = self.run.clone();
         tokio::select! {
             biased;
-            () = points.reached() => Went::Died,
+            () = points.reached() => ProcessEnd::Died,
             went = process.claim_and_drive(&run) => went,
         }
     }
@@ -160,9 +160,9 @@ impl Stage {
             }
             self.answer_open_question().await;
             match self.play_once().await {
-                Went::Died => self.points.calm(),
-                Went::Well(Ok(_)) | Went::Idle => {}
-                Went::Well(Err(error)) => return Err(in_words(&error)),
+                ProcessEnd::Died => self.points.calm(),
+                ProcessEnd::Well(Ok(_)) | ProcessEnd::Idle => {}
+                ProcessEnd::Well(Err(error)) => return Err(in_words(&error)),
             }
             // What holds at the end is more, and is checked by whoever asked for the end.
             if !self.is_over().await {
@@ -295,12 +295,12 @@ pub(crate) fn in_words(error: &dyn std::error::Error) -> String {
     words
 }
 
-impl Process {
+impl TestProcess {
     /// Proves the others dead, claims the run, and drives it.
-    pub async fn claim_and_drive(&self, run: &RunId) -> Went {
+    pub async fn claim_and_drive(&self, run: &RunId) -> ProcessEnd {
         match self.claim(run).await {
-            Some(claim) => Went::Well(self.engine.drive(claim).await),
-            None => Went::Idle,
+            Some(claim) => ProcessEnd::Well(self.engine.drive(claim).await),
+            None => ProcessEnd::Idle,
         }
     }
 
@@ -328,11 +328,11 @@ pub(crate) struct PointModel {
     after: ScriptedModel,
     /// Speaks once another loop has taken over.
     heir: ScriptedModel,
-    gate: Arc<dyn Gate>,
+    gate: Arc<dyn PointGate>,
 }
 
 impl PointModel {
-    pub(crate) fn new(scenario: &Scenario, gate: Arc<dyn Gate>) -> Self {
+    pub(crate) fn new(scenario: &Scenario, gate: Arc<dyn PointGate>) -> Self {
         let script = ScriptedModel::new(scenario.script.clone()).closing("in the end");
         let after = ScriptedModel::new(Vec::new()).closing("the end");
         let errand = errand(heir_of(scenario.loop_name), "strike", "the heir's anvil");
@@ -348,21 +348,21 @@ impl PointModel {
 impl Model for PointModel {
     fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> Asking<'a> {
         Box::pin(async move {
-            self.gate.pass(Point::BeforeEffect).await;
+            self.gate.pass(PointKind::BeforeEffect).await;
             let shortens = request.messages.last().is_some_and(asks_for_summary);
             let shortened = |message: &Message| message.text().contains("summary_of_earlier_work");
             let carried = request.messages.iter().rposition(is_carried);
             if let Some(carried) = carried {
                 let request = Request { messages: &request.messages[carried..], ..request };
                 let replied = self.heir.ask(request, on_delta).await;
-                self.gate.pass(Point::AfterEffect).await;
+                self.gate.pass(PointKind::AfterEffect).await;
                 return replied;
             }
             let replied = match shortens || request.messages.iter().any(shortened) {
                 true => self.after.ask(request, on_delta).await,
                 false => self.script.ask(request, on_delta).await,
             };
-            self.gate.pass(Point::AfterEffect).await;
+            self.gate.pass(PointKind::AfterEffect).await;
             replied
         })
     }
@@ -377,12 +377,12 @@ fn asks_for_summary(message: &Message) -> bool {
     message.text().contains("replaced by your summary")
 }
 
-struct Props {
+struct TestbedEnvironment {
     model: Arc<PointModel>,
     tools: Arc<Registry>,
 }
 
-impl Environment for Props {
+impl Environment for TestbedEnvironment {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Ok((self.model.clone(), "x".to_owned()))
     }

@@ -6,10 +6,10 @@ mod switches;
 pub use owners::{sweep_living_owners, sweep_stale_owners, sweep_takeovers};
 pub use switches::sweep_switches;
 
-use crate::invariants::{Ending, check, check_midway};
-use crate::points::Point;
+use crate::invariants::{DisturbedEnding, check, check_midway};
+use crate::points::PointKind;
 use crate::scenario::Scenario;
-use crate::stage::{Stage, Went, in_words};
+use crate::stage::{ProcessEnd, Testbed, in_words};
 use everloop_types::Status;
 use everloop_types::journal::{Entry, InboxMessage, Kind};
 
@@ -22,33 +22,33 @@ const PROCESSES_MAX: usize = 100;
 
 /// What a sweep came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Swept {
+pub struct SweepReport {
     /// Disturbances that took place.
     pub points: usize,
     /// Of those, runs that ended with an unknown outcome.
     pub unsettled: usize,
 }
 
-impl Swept {
+impl SweepReport {
     /// Adds another sweep's numbers.
     pub fn add(&mut self, other: Self) {
         self.points += other.points;
         self.unsettled += other.unsettled;
     }
 
-    fn count(&mut self, ending: &Ending) {
+    fn count(&mut self, ending: &DisturbedEnding) {
         self.points += 1;
         self.unsettled += usize::from(ending.status == Status::Unsettled);
     }
 }
 
 /// One disturbance of one scenario, for saying where something broke.
-struct Place<'s> {
+struct SweepPosition<'s> {
     scenario: &'s Scenario,
     what: String,
 }
 
-impl Place<'_> {
+impl SweepPosition<'_> {
     fn ensure(&self, holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
         if holds { Ok(()) } else { Err(self.broken(&otherwise())) }
     }
@@ -57,14 +57,14 @@ impl Place<'_> {
         format!("{} / {}: {why}", self.scenario.name, self.what)
     }
 
-    async fn play_on(&self, stage: &mut Stage) -> Result<(), String> {
+    async fn play_on(&self, stage: &mut Testbed) -> Result<(), String> {
         stage.play_on().await.map_err(|why| self.broken(&why))
     }
 
     /// Goes on to the end, and sends the letter to the process that stands at its point.
     async fn play_on_with(
         &self,
-        stage: &mut Stage,
+        stage: &mut Testbed,
         dedupe: &str,
         letter: &InboxMessage,
     ) -> Result<(), String> {
@@ -81,10 +81,10 @@ impl Place<'_> {
     /// One process that is sent a letter when it stands at its point, and then goes on.
     async fn drive_and_send(
         &self,
-        stage: &mut Stage,
+        stage: &mut Testbed,
         dedupe: &str,
         letter: &InboxMessage,
-    ) -> Result<Met, String> {
+    ) -> Result<PointArrival, String> {
         let process = stage.process();
         let (run, points) = (stage.run.clone(), stage.points.clone());
         let meddle = async {
@@ -95,22 +95,22 @@ impl Place<'_> {
         let mut driving = std::pin::pin!(process.claim_and_drive(&run));
         let (met, went) = tokio::select! {
             biased;
-            () = meddle => (Met::AtPoint, driving.await),
-            went = &mut driving => (Met::Ended, went),
+            () = meddle => (PointArrival::AtPoint, driving.await),
+            went = &mut driving => (PointArrival::Ended, went),
         };
-        if let Went::Well(Err(error)) = went {
+        if let ProcessEnd::Well(Err(error)) = went {
             return Err(self.broken(&in_words(&error)));
         }
         check_midway(&stage.watched()).await.map_err(|why| self.broken(&why))?;
         Ok(met)
     }
 
-    async fn check(&self, stage: &Stage) -> Result<Ending, String> {
+    async fn check(&self, stage: &Testbed) -> Result<DisturbedEnding, String> {
         check(&stage.watched()).await.map_err(|why| self.broken(&why))
     }
 
     /// A disturbed run ends like the undisturbed one, unless an outcome is unknown.
-    fn same_end(&self, calm: &Ending, ending: &Ending) -> Result<(), String> {
+    fn same_end(&self, calm: &DisturbedEnding, ending: &DisturbedEnding) -> Result<(), String> {
         let same = match ending.unknowns {
             0 => ending == calm,
             _ => ending.status == Status::Unsettled,
@@ -120,9 +120,9 @@ impl Place<'_> {
 }
 
 /// Plays the scenario with nothing in its way.
-async fn undisturbed(scenario: &Scenario) -> Result<(Ending, Vec<Point>), String> {
-    let place = Place { scenario, what: "undisturbed".to_owned() };
-    let mut stage = Stage::set(scenario).await;
+async fn undisturbed(scenario: &Scenario) -> Result<(DisturbedEnding, Vec<PointKind>), String> {
+    let place = SweepPosition { scenario, what: "undisturbed".to_owned() };
+    let mut stage = Testbed::set(scenario).await;
     let before = stage.points.passed();
     place.play_on(&mut stage).await?;
     let ending = place.check(&stage).await?;
@@ -134,12 +134,12 @@ async fn undisturbed(scenario: &Scenario) -> Result<(Ending, Vec<Point>), String
 ///
 /// # Errors
 /// The scenario, the point, and the first invariant that does not hold.
-pub async fn sweep_crashes(scenario: &Scenario) -> Result<Swept, String> {
+pub async fn sweep_crashes(scenario: &Scenario) -> Result<SweepReport, String> {
     let (calm, points) = undisturbed(scenario).await?;
-    let mut swept = Swept::default();
+    let mut swept = SweepReport::default();
     for (n, kind) in points.iter().enumerate() {
-        let place = Place { scenario, what: format!("crash at point {n} ({kind:?})") };
-        let mut stage = Stage::set(scenario).await;
+        let place = SweepPosition { scenario, what: format!("crash at point {n} ({kind:?})") };
+        let mut stage = Testbed::set(scenario).await;
         stage.points.halt_at(n);
         place.play_on(&mut stage).await?;
         let ending = place.check(&stage).await?;
@@ -153,19 +153,19 @@ pub async fn sweep_crashes(scenario: &Scenario) -> Result<Swept, String> {
 ///
 /// # Errors
 /// The scenario, both points, and the first invariant that does not hold.
-pub async fn sweep_double_crashes(scenario: &Scenario) -> Result<Swept, String> {
+pub async fn sweep_double_crashes(scenario: &Scenario) -> Result<SweepReport, String> {
     let (calm, points) = undisturbed(scenario).await?;
-    let mut swept = Swept::default();
+    let mut swept = SweepReport::default();
     for first in 0..points.len() {
         for second in 0..RECOVERY_POINTS {
             let what = format!("crash at point {first}, then {second} later");
-            let place = Place { scenario, what };
-            let mut stage = Stage::set(scenario).await;
+            let place = SweepPosition { scenario, what };
+            let mut stage = Testbed::set(scenario).await;
             stage.points.halt_at(first);
             let mut crashes = 0;
             while crashes == 0 && !stage.is_over().await {
                 stage.answer_open_question().await;
-                crashes += usize::from(matches!(stage.play_once().await, Went::Died));
+                crashes += usize::from(matches!(stage.play_once().await, ProcessEnd::Died));
             }
             let passed = stage.points.passed();
             stage.points.halt_at(second);
@@ -185,13 +185,13 @@ pub async fn sweep_double_crashes(scenario: &Scenario) -> Result<Swept, String> 
 ///
 /// # Errors
 /// The scenario, the point, and the first invariant that does not hold.
-pub async fn sweep_cancels(scenario: &Scenario) -> Result<Swept, String> {
+pub async fn sweep_cancels(scenario: &Scenario) -> Result<SweepReport, String> {
     let (calm, points) = undisturbed(scenario).await?;
-    let mut swept = Swept::default();
+    let mut swept = SweepReport::default();
     let letter = InboxMessage::Cancel { by: "person".to_owned() };
     for (n, kind) in points.iter().enumerate() {
-        let place = Place { scenario, what: format!("cancel at point {n} ({kind:?})") };
-        let mut stage = Stage::set(scenario).await;
+        let place = SweepPosition { scenario, what: format!("cancel at point {n} ({kind:?})") };
+        let mut stage = Testbed::set(scenario).await;
         stage.points.halt_at(n);
         place.play_on_with(&mut stage, "cancel", &letter).await?;
         let ending = place.check(&stage).await?;
@@ -206,12 +206,13 @@ pub async fn sweep_cancels(scenario: &Scenario) -> Result<Swept, String> {
 ///
 /// # Errors
 /// The scenario, the point, and the first invariant that does not hold.
-pub async fn sweep_lost_replies(scenario: &Scenario) -> Result<Swept, String> {
+pub async fn sweep_lost_replies(scenario: &Scenario) -> Result<SweepReport, String> {
     let (calm, points) = undisturbed(scenario).await?;
-    let mut swept = Swept::default();
-    for (n, kind) in points.iter().enumerate().filter(|(_, kind)| **kind == Point::BeforeCommit) {
-        let place = Place { scenario, what: format!("reply lost at point {n} ({kind:?})") };
-        let mut stage = Stage::set(scenario).await;
+    let mut swept = SweepReport::default();
+    for (n, kind) in points.iter().enumerate().filter(|(_, kind)| **kind == PointKind::BeforeCommit)
+    {
+        let place = SweepPosition { scenario, what: format!("reply lost at point {n} ({kind:?})") };
+        let mut stage = Testbed::set(scenario).await;
         stage.points.lose_reply_at(n);
         place.play_on(&mut stage).await?;
         let ending = place.check(&stage).await?;
@@ -226,13 +227,13 @@ pub async fn sweep_lost_replies(scenario: &Scenario) -> Result<Swept, String> {
 ///
 /// # Errors
 /// The scenario, the point, and the first invariant that does not hold.
-pub async fn sweep_letters(scenario: &Scenario) -> Result<Swept, String> {
+pub async fn sweep_letters(scenario: &Scenario) -> Result<SweepReport, String> {
     let (_, points) = undisturbed(scenario).await?;
-    let mut swept = Swept::default();
+    let mut swept = SweepReport::default();
     let letter = InboxMessage::Steer { text: "mind the sea too".to_owned() };
     for (n, kind) in points.iter().enumerate() {
-        let place = Place { scenario, what: format!("a word at point {n} ({kind:?})") };
-        let mut stage = Stage::set(scenario).await;
+        let place = SweepPosition { scenario, what: format!("a word at point {n} ({kind:?})") };
+        let mut stage = Testbed::set(scenario).await;
         stage.points.halt_at(n);
         place.play_on_with(&mut stage, "word", &letter).await?;
         let ending = place.check(&stage).await?;
@@ -246,11 +247,12 @@ pub async fn sweep_letters(scenario: &Scenario) -> Result<Swept, String> {
 }
 
 /// The run waits, is woken by something else, and the answer comes while it is about to park.
-async fn sweep_answers(scenario: &Scenario) -> Result<Swept, String> {
-    let mut swept = Swept::default();
+async fn sweep_answers(scenario: &Scenario) -> Result<SweepReport, String> {
+    let mut swept = SweepReport::default();
     for n in 0.. {
-        let place = Place { scenario, what: format!("the answer at point {n} after a wake-up") };
-        let mut stage = Stage::set(scenario).await;
+        let place =
+            SweepPosition { scenario, what: format!("the answer at point {n} after a wake-up") };
+        let mut stage = Testbed::set(scenario).await;
         stage.play_once().await;
         let Some(question) = stage.open_question().await else { break };
         let wake = InboxMessage::Steer { text: "are you there?".to_owned() };
@@ -258,7 +260,7 @@ async fn sweep_answers(scenario: &Scenario) -> Result<Swept, String> {
         place.ensure(sent.is_ok(), || format!("{sent:?}"))?;
         stage.points.halt_at(n);
         let answer = stage.answer_to(&question);
-        if place.drive_and_send(&mut stage, &question.id, &answer).await? == Met::Ended {
+        if place.drive_and_send(&mut stage, &question.id, &answer).await? == PointArrival::Ended {
             break;
         }
         place.play_on(&mut stage).await?;
@@ -270,7 +272,7 @@ async fn sweep_answers(scenario: &Scenario) -> Result<Swept, String> {
     Ok(swept)
 }
 
-async fn took(stage: &Stage, dedupe: &str) -> bool {
+async fn took(stage: &Testbed, dedupe: &str) -> bool {
     let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.expect("readable");
     let taken = |entry: &Entry| matches!(&entry.kind, Kind::Input(i) if i.dedupe == dedupe);
     entries.iter().any(taken)
@@ -278,7 +280,7 @@ async fn took(stage: &Stage, dedupe: &str) -> bool {
 
 /// Whether a process came to its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Met {
+enum PointArrival {
     AtPoint,
     Ended,
 }

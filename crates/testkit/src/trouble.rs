@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// No arguments at all.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Nothing {}
+pub(crate) struct NoArgs {}
 
 fn handling(class: EffectClass) -> Handling {
     Handling {
@@ -28,7 +28,7 @@ struct Hang;
 
 impl Tool for Hang {
     const NAME: &'static str = "hang";
-    type Args = Nothing;
+    type Args = NoArgs;
 
     fn description(&self) -> &'static str {
         "never comes back"
@@ -38,7 +38,7 @@ impl Tool for Hang {
         handling(EffectClass::Dangerous)
     }
 
-    async fn call(&self, _: Nothing, _: &CallContext) -> Done {
+    async fn call(&self, _: NoArgs, _: &CallContext) -> Done {
         pending().await
     }
 }
@@ -48,7 +48,7 @@ struct Doze;
 
 impl Tool for Doze {
     const NAME: &'static str = "doze";
-    type Args = Nothing;
+    type Args = NoArgs;
 
     fn description(&self) -> &'static str {
         "sleeps until it is told to stop"
@@ -58,7 +58,7 @@ impl Tool for Doze {
         handling(EffectClass::Dangerous)
     }
 
-    async fn call(&self, _: Nothing, context: &CallContext) -> Done {
+    async fn call(&self, _: NoArgs, context: &CallContext) -> Done {
         context.cancel.cancelled().await;
         Done::Seen(Observation { ending: Ending::Canceled, text: "woken".to_owned() })
     }
@@ -69,7 +69,7 @@ struct Nap;
 
 impl Tool for Nap {
     const NAME: &'static str = "nap";
-    type Args = Nothing;
+    type Args = NoArgs;
 
     fn description(&self) -> &'static str {
         "sleeps and changes nothing"
@@ -79,7 +79,7 @@ impl Tool for Nap {
         handling(EffectClass::Pure)
     }
 
-    async fn call(&self, _: Nothing, context: &CallContext) -> Done {
+    async fn call(&self, _: NoArgs, context: &CallContext) -> Done {
         context.cancel.cancelled().await;
         Done::Seen(Observation { ending: Ending::Canceled, text: "woken".to_owned() })
     }
@@ -90,7 +90,7 @@ struct Explode;
 
 impl Tool for Explode {
     const NAME: &'static str = "explode";
-    type Args = Nothing;
+    type Args = NoArgs;
 
     fn description(&self) -> &'static str {
         "takes its process down"
@@ -100,7 +100,7 @@ impl Tool for Explode {
         handling(EffectClass::Pure)
     }
 
-    async fn call(&self, _: Nothing, _: &CallContext) -> Done {
+    async fn call(&self, _: NoArgs, _: &CallContext) -> Done {
         panic!("as it is made to")
     }
 }
@@ -113,7 +113,7 @@ struct Stutter {
 
 impl Tool for Stutter {
     const NAME: &'static str = "stutter";
-    type Args = Nothing;
+    type Args = NoArgs;
 
     fn description(&self) -> &'static str {
         "works at the third attempt"
@@ -123,7 +123,7 @@ impl Tool for Stutter {
         Handling { retries: 3, ..handling(EffectClass::Dangerous) }
     }
 
-    async fn call(&self, _: Nothing, _: &CallContext) -> Done {
+    async fn call(&self, _: NoArgs, _: &CallContext) -> Done {
         match self.calls.fetch_add(1, Ordering::SeqCst) {
             0 | 1 => Done::passing("not yet"),
             _ => Done::Seen(Observation::ok("at last")),

@@ -2,7 +2,7 @@
 
 use everloop_engine::{Driven, Report, Worker};
 use everloop_models::Scripted;
-use everloop_testkit::{Point, Process, Scenario, Stage, Went, check};
+use everloop_testkit::{PointKind, ProcessEnd, Scenario, TestProcess, Testbed, check};
 use everloop_types::journal::{EffectPlanned, InboxMessage, Kind, Outcome, WaitingOn};
 use everloop_types::{Ending, ModelErrorKind, Statement, Status};
 use serde_json::json;
@@ -11,22 +11,22 @@ fn scenario(script: Vec<Scripted>) -> Scenario {
     Scenario::react("trouble", script)
 }
 
-async fn stage(script: Vec<Scripted>) -> Stage {
-    Stage::set(&scenario(script)).await
+async fn stage(script: Vec<Scripted>) -> Testbed {
+    Testbed::set(&scenario(script)).await
 }
 
 fn calls(tool: &str) -> Scripted {
     Scripted::calls(tool, json!({}))
 }
 
-async fn drive(stage: &mut Stage) -> Driven {
+async fn drive(stage: &mut Testbed) -> Driven {
     match stage.play_once().await {
-        Went::Well(Ok(driven)) => driven,
+        ProcessEnd::Well(Ok(driven)) => driven,
         other => panic!("the drive did not come to an end of its own: {other:?}"),
     }
 }
 
-async fn endings(stage: &Stage) -> Vec<Ending> {
+async fn endings(stage: &Testbed) -> Vec<Ending> {
     let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.expect("readable");
     let seen = entries.into_iter().filter_map(|entry| match entry.kind {
         Kind::EffectFinished(finished) => match finished.outcome {
@@ -38,7 +38,7 @@ async fn endings(stage: &Stage) -> Vec<Ending> {
     seen.collect()
 }
 
-async fn attempts_failed(stage: &Stage) -> usize {
+async fn attempts_failed(stage: &Testbed) -> usize {
     let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.expect("readable");
     entries.iter().filter(|entry| matches!(entry.kind, Kind::EffectAttemptFailed(_))).count()
 }
@@ -46,8 +46,8 @@ async fn attempts_failed(stage: &Stage) -> usize {
 /// Drives in one process and sends a letter `after_ms` later; returns how long the drive took after
 /// it.
 async fn drive_and_send(
-    stage: &Stage,
-    process: &Process,
+    stage: &Testbed,
+    process: &TestProcess,
     after_ms: u64,
     letter: InboxMessage,
 ) -> u64 {
@@ -58,7 +58,7 @@ async fn drive_and_send(
         clock.since_boot_ms()
     };
     let (went, sent) = tokio::join!(process.claim_and_drive(&stage.run), meddle);
-    assert!(matches!(went, Went::Well(Ok(_))), "{went:?}");
+    assert!(matches!(went, ProcessEnd::Well(Ok(_))), "{went:?}");
     clock.since_boot_ms() - sent
 }
 
@@ -189,12 +189,12 @@ async fn row_30_a_key_that_is_no_longer_honoured_makes_the_effect_unknown() {
     let before = undisturbed.points.passed();
     undisturbed.play_on().await.unwrap();
     let points = undisturbed.points.seen().split_off(before);
-    let mut acts = (0..points.len()).filter(|n| points[*n] == Point::AfterEffect);
+    let mut acts = (0..points.len()).filter(|n| points[*n] == PointKind::AfterEffect);
     // The first is the model's reply; the process dies right after the second, the post itself.
     let after_post = acts.nth(1).unwrap();
     let mut stage = stage(script).await;
     stage.points.halt_at(after_post);
-    assert!(matches!(stage.play_once().await, Went::Died));
+    assert!(matches!(stage.play_once().await, ProcessEnd::Died));
     stage.points.calm();
     tokio::time::advance(std::time::Duration::from_secs(2 * 3_600)).await;
     stage.play_on().await.unwrap();
@@ -214,7 +214,7 @@ async fn an_exchange_costs_two_commits() {
     let before = stage.points.passed();
     drive(&mut stage).await;
     let points = stage.points.seen().split_off(before);
-    let commits = points.iter().filter(|p| **p == Point::BeforeCommit).count();
+    let commits = points.iter().filter(|p| **p == PointKind::BeforeCommit).count();
     // Orphans, claim, the first plan, two for each of three exchanges, and the ending.
     assert_eq!(commits, 2 + 1 + 3 * 2 + 1);
     let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.unwrap();

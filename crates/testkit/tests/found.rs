@@ -10,7 +10,7 @@ use everloop_ports::{CallContext, Clock, Done, Model, Registry, Tool};
 use everloop_store::{
     Claim, Db, DbError, DbFuture, MemoryDb, RunFilter, SqlRow, Store, Urgency, WriteResult as Rows,
 };
-use everloop_testkit::{Point, Scenario, Stage, VirtualClock, Went};
+use everloop_testkit::{PointKind, ProcessEnd, Scenario, Testbed, VirtualClock};
 use everloop_types::journal::{InboxMessage, Kind, Outcome, WaitingOn};
 use everloop_types::{
     Approval, EffectClass, Ending, Frame, Goal, Handling, ModelChoice, ModelError, Observation,
@@ -229,16 +229,17 @@ fn calls(tool: &str) -> Scripted {
 }
 
 /// Plays until right after the n-th act outside (replies count), and dies there.
-async fn die_after_act(script: Vec<Scripted>, n: usize) -> Stage {
+async fn die_after_act(script: Vec<Scripted>, n: usize) -> Testbed {
     let scenario = Scenario::react("review", script);
-    let mut calm = Stage::set(&scenario).await;
+    let mut calm = Testbed::set(&scenario).await;
     let before = calm.points.passed();
     calm.play_on().await.expect("ends");
     let points = calm.points.seen().split_off(before);
-    let at = (0..points.len()).filter(|n| points[*n] == Point::AfterEffect).nth(n).expect("works");
-    let mut stage = Stage::set(&scenario).await;
+    let at =
+        (0..points.len()).filter(|n| points[*n] == PointKind::AfterEffect).nth(n).expect("works");
+    let mut stage = Testbed::set(&scenario).await;
     stage.points.halt_at(at);
-    assert!(matches!(stage.play_once().await, Went::Died));
+    assert!(matches!(stage.play_once().await, ProcessEnd::Died));
     stage.points.calm();
     stage
 }
@@ -249,7 +250,7 @@ async fn a_cancel_does_not_hide_an_unknown_that_waits_to_be_settled() {
     let mut stage = die_after_act(script, 1).await;
     let went = stage.play_once().await;
     assert!(
-        matches!(&went, Went::Well(Ok(Driven::Parked(WaitingOn::Person { question })))
+        matches!(&went, ProcessEnd::Well(Ok(Driven::Parked(WaitingOn::Person { question })))
         if question.kind == QuestionKind::Settle),
         "{went:?}"
     );
@@ -257,7 +258,7 @@ async fn a_cancel_does_not_hide_an_unknown_that_waits_to_be_settled() {
     let process = stage.process();
     process.engine.cancel(&stage.run, "person").await.expect("works");
     let went = stage.play_once().await;
-    assert!(matches!(went, Went::Well(Ok(Driven::Finished(Status::Canceled)))), "{went:?}");
+    assert!(matches!(went, ProcessEnd::Well(Ok(Driven::Finished(Status::Canceled)))), "{went:?}");
     assert_eq!(endings(&stage.store, &stage.run).await, [Ending::Unknown]);
 }
 
@@ -357,7 +358,7 @@ async fn a_lost_reply_and_a_failing_read_do_not_strand_the_run() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_put_aside_by_a_living_worker_has_last_words() {
-    let mut stage = Stage::set(&Scenario::react("x", vec![calls("explode")])).await;
+    let mut stage = Testbed::set(&Scenario::react("x", vec![calls("explode")])).await;
     let process = stage.process();
     Worker::new(process.engine.clone(), 4).drain(|_| {}).await.expect("works");
     let row = stage.store.runs().get(&stage.run).await.expect("works").expect("works");

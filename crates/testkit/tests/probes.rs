@@ -2,31 +2,31 @@
 
 use everloop_engine::{OpenUnknown, Settling};
 use everloop_models::Scripted;
-use everloop_testkit::{Point, Scenario, Stage, Went, check};
+use everloop_testkit::{PointKind, ProcessEnd, Scenario, Testbed, check};
 use everloop_types::journal::{Found, InboxMessage, Kind};
 use everloop_types::{EffectId, Settled, Status, UtcMs};
 use serde_json::json;
 
 /// A stage whose first process died at the tool's point of this kind.
-async fn died(tool: &str, at: Point) -> Stage {
+async fn died(tool: &str, at: PointKind) -> Testbed {
     let script = vec![Scripted::calls(tool, json!({"what": "cup"})), Scripted::says("done")];
     let scenario = Scenario::react("cut short", script);
-    let mut undisturbed = Stage::set(&scenario).await;
+    let mut undisturbed = Testbed::set(&scenario).await;
     let before = undisturbed.points.passed();
     undisturbed.play_on().await.expect("it ends");
     let points = undisturbed.points.seen().split_off(before);
     // The first is the model's.
     let mut places = (0..points.len()).filter(|n| points[*n] == at);
     let place = places.nth(1).expect("the tool's point");
-    let mut stage = Stage::set(&scenario).await;
+    let mut stage = Testbed::set(&scenario).await;
     stage.points.halt_at(place);
-    assert!(matches!(stage.play_once().await, Went::Died));
+    assert!(matches!(stage.play_once().await, ProcessEnd::Died));
     stage.points.calm();
     stage
 }
 
 /// When a probe looked, and what it found.
-async fn probes(stage: &Stage) -> Vec<(UtcMs, Found)> {
+async fn probes(stage: &Testbed) -> Vec<(UtcMs, Found)> {
     let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.expect("readable");
     let probed = entries.into_iter().filter_map(|entry| match entry.kind {
         Kind::EffectProbed(probed) => Some((entry.at, probed.found)),
@@ -35,7 +35,7 @@ async fn probes(stage: &Stage) -> Vec<(UtcMs, Found)> {
     probed.collect()
 }
 
-async fn over_by(stage: &Stage) -> UtcMs {
+async fn over_by(stage: &Testbed) -> UtcMs {
     let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.expect("readable");
     let intent = entries.into_iter().find_map(|entry| match entry.kind {
         Kind::EffectStarted(started) => started.over_by,
@@ -46,7 +46,8 @@ async fn over_by(stage: &Stage) -> UtcMs {
 
 #[tokio::test(start_paused = true)]
 async fn a_dead_owner_is_not_waited_for() {
-    for (at, found) in [(Point::BeforeEffect, Found::DidNot), (Point::AfterEffect, Found::Happened)]
+    for (at, found) in
+        [(PointKind::BeforeEffect, Found::DidNot), (PointKind::AfterEffect, Found::Happened)]
     {
         let mut stage = died("put", at).await;
         let begun = over_by(&stage).await;
@@ -61,7 +62,7 @@ async fn a_dead_owner_is_not_waited_for() {
 
 #[tokio::test(start_paused = true)]
 async fn that_nothing_happened_is_believed_of_a_living_owner_once_its_call_must_be_over() {
-    let mut stage = died("put", Point::BeforeEffect).await;
+    let mut stage = died("put", PointKind::BeforeEffect).await;
     stage.rules.owners_may_live = true;
     stage.play_on().await.expect("it ends");
     let (over_by, probes) = (over_by(&stage).await, probes(&stage).await);
@@ -74,7 +75,7 @@ async fn that_nothing_happened_is_believed_of_a_living_owner_once_its_call_must_
 
 #[tokio::test(start_paused = true)]
 async fn that_it_happened_is_believed_at_once() {
-    let mut stage = died("put", Point::AfterEffect).await;
+    let mut stage = died("put", PointKind::AfterEffect).await;
     stage.rules.owners_may_live = true;
     stage.play_on().await.expect("it ends");
     let (over_by, probes) = (over_by(&stage).await, probes(&stage).await);
@@ -83,7 +84,7 @@ async fn that_it_happened_is_believed_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancel_ends_the_wait_for_a_living_owner() {
-    let mut stage = died("put", Point::BeforeEffect).await;
+    let mut stage = died("put", PointKind::BeforeEffect).await;
     stage.rules.owners_may_live = true;
     let heir = stage.process();
     let clock = heir.engine.clock();
@@ -93,14 +94,14 @@ async fn a_cancel_ends_the_wait_for_a_living_owner() {
         heir.engine.send(&stage.run, "cancel", &letter).await.expect("sent");
     };
     let (went, ()) = tokio::join!(heir.claim_and_drive(&stage.run), cancel);
-    assert!(matches!(went, Went::Well(Ok(_))), "{went:?}");
+    assert!(matches!(went, ProcessEnd::Well(Ok(_))), "{went:?}");
     assert!(clock.now() < over_by(&stage).await);
     assert_eq!(check(&stage.watched()).await.expect("sound").status, Status::Canceled);
 }
 
 /// The unknowns of a run, and an engine to settle them with.
 async fn unknowns(
-    stage: &mut Stage,
+    stage: &mut Testbed,
 ) -> (std::sync::Arc<everloop_engine::Engine>, Vec<OpenUnknown>) {
     let engine = stage.process().engine;
     let open = engine.open_unknowns(&stage.run).await.expect("readable");
@@ -109,8 +110,8 @@ async fn unknowns(
 
 #[tokio::test(start_paused = true)]
 async fn the_question_of_a_waiting_run_is_answered_by_settling_it() {
-    let mut stage = died("mail", Point::AfterEffect).await;
-    assert!(matches!(stage.play_once().await, Went::Well(Ok(_))));
+    let mut stage = died("mail", PointKind::AfterEffect).await;
+    assert!(matches!(stage.play_once().await, ProcessEnd::Well(Ok(_))));
     let (engine, open) = unknowns(&mut stage).await;
     let [unknown] = open.as_slice() else { panic!("{open:?}") };
     assert!(unknown.question.is_some() && unknown.at > 0);
@@ -125,7 +126,7 @@ async fn the_question_of_a_waiting_run_is_answered_by_settling_it() {
 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_of_a_finished_run_is_settled_once_beside_its_journal() {
-    let mut stage = died("strike", Point::AfterEffect).await;
+    let mut stage = died("strike", PointKind::AfterEffect).await;
     stage.play_on().await.expect("it ends");
     assert_eq!(check(&stage.watched()).await.expect("sound").status, Status::Unsettled);
     let place = stage.store.runs().position(&stage.run).await.expect("readable");

@@ -4,16 +4,16 @@
 
 use everloop_loops::LOOPS;
 use everloop_testkit::{
-    Scenario, Swept, families, scenarios, sweep_cancels, sweep_crashes, sweep_double_crashes,
+    Scenario, SweepReport, families, scenarios, sweep_cancels, sweep_crashes, sweep_double_crashes,
     sweep_letters, sweep_living_owners, sweep_lost_replies, sweep_stale_owners, sweep_switches,
     sweep_takeovers,
 };
 
 async fn all<F>(what: &str, least: usize, sweep: impl Fn(Scenario) -> F)
 where
-    F: Future<Output = Result<Swept, String>>,
+    F: Future<Output = Result<SweepReport, String>>,
 {
-    let mut total = Swept::default();
+    let mut total = SweepReport::default();
     for scenario in scenarios().into_iter().chain(families()) {
         total.add(sweep(scenario).await.unwrap_or_else(|broken| panic!("{broken}")));
     }

@@ -39,7 +39,7 @@ pub enum Meaning {
 
 /// What a person says of a call whose outcome nobody knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
+pub enum OutcomeReport {
     /// It happened.
     Happened,
     /// It did not.
@@ -50,7 +50,7 @@ pub enum Told {
 
 /// What a word that stands alone asks of the program itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bare {
+pub enum BareCommand {
     /// The person leaves.
     Leave,
     /// The person wants help.
@@ -58,7 +58,7 @@ pub enum Bare {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum AnswerWord {
     Yes,
     Always,
     Again,
@@ -69,15 +69,15 @@ enum Kind {
 
 /// A word that counts, and where it ends.
 #[derive(Debug, Clone, Copy)]
-struct Found {
-    kind: Kind,
+struct WordMatch {
+    kind: AnswerWord,
     word: &'static str,
     end: usize,
 }
 
 /// What stands between two words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Gap {
+enum WordGap {
     None,
     Space,
     Mark,
@@ -88,7 +88,7 @@ enum Gap {
 pub fn meaning(answer: &str) -> Meaning {
     let said: Vec<char> = answer.split_whitespace().collect::<Vec<_>>().join(" ").chars().collect();
     let plain: Vec<char> = said.iter().copied().map(plain_char).collect();
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<WordMatch> = Vec::new();
     let mut at = 0;
     let rest = loop {
         let (_, from) = gap(&plain, at);
@@ -104,22 +104,24 @@ pub fn meaning(answer: &str) -> Meaning {
             _ => break from,
         }
     };
-    let counts = |kind: Kind| found.iter().any(|word| word.kind == kind);
-    let first = found.iter().find(|word| word.kind != Kind::Filler);
+    let counts = |kind: AnswerWord| found.iter().any(|word| word.kind == kind);
+    let first = found.iter().find(|word| word.kind != AnswerWord::Filler);
     let is_whole = rest == plain.len();
     match first.map(|word| word.kind) {
-        Some(Kind::No) => denial(&said, &plain, &found, rest),
-        Some(Kind::Yes | Kind::Always | Kind::Again) if is_whole => match () {
-            () if counts(Kind::No) || counts(Kind::Edit) => Meaning::Unclear,
-            () if counts(Kind::Always) => Meaning::Always,
-            () if counts(Kind::Again) && counts(Kind::Yes) => Meaning::Always,
-            () if counts(Kind::Again) => Meaning::Unclear,
+        Some(AnswerWord::No) => denial(&said, &plain, &found, rest),
+        Some(AnswerWord::Yes | AnswerWord::Always | AnswerWord::Again) if is_whole => match () {
+            () if counts(AnswerWord::No) || counts(AnswerWord::Edit) => Meaning::Unclear,
+            () if counts(AnswerWord::Always) => Meaning::Always,
+            () if counts(AnswerWord::Again) && counts(AnswerWord::Yes) => Meaning::Always,
+            () if counts(AnswerWord::Again) => Meaning::Unclear,
             () => Meaning::Yes,
         },
-        Some(Kind::Yes | Kind::Always) if !counts(Kind::No) && is_conditional(&plain[rest..]) => {
+        Some(AnswerWord::Yes | AnswerWord::Always)
+            if !counts(AnswerWord::No) && is_conditional(&plain[rest..]) =>
+        {
             Meaning::No { reason: Some(said.iter().collect()) }
         }
-        Some(Kind::Edit) if is_whole && found.iter().all(|word| is_edit(word.kind)) => {
+        Some(AnswerWord::Edit) if is_whole && found.iter().all(|word| is_edit(word.kind)) => {
             Meaning::Edit
         }
         None if is_whole && found.iter().any(|word| has(PLEASE, word.word)) => Meaning::Yes,
@@ -135,18 +137,18 @@ pub fn means_yes(answer: &str) -> bool {
 
 /// What an answer says of a call whose outcome nobody knows, if it says anything.
 #[must_use]
-pub fn told(answer: &str) -> Option<Told> {
+pub fn told(answer: &str) -> Option<OutcomeReport> {
     let bare = bare(answer);
     let is = |words: &str| has(words, &bare);
     match () {
-        () if is(HAPPENED) => Some(Told::Happened),
-        () if is(DID_NOT) => Some(Told::DidNot),
-        () if is(LOOK) => Some(Told::Look),
+        () if is(HAPPENED) => Some(OutcomeReport::Happened),
+        () if is(DID_NOT) => Some(OutcomeReport::DidNot),
+        () if is(LOOK) => Some(OutcomeReport::Look),
         () if is(STOP) => None,
         () => match meaning(answer) {
-            Meaning::Yes => Some(Told::Happened),
+            Meaning::Yes => Some(OutcomeReport::Happened),
             Meaning::No { reason: None } if is("n|no|nope|nah|不|不是|否") => {
-                Some(Told::DidNot)
+                Some(OutcomeReport::DidNot)
             }
             _ => None,
         },
@@ -176,14 +178,14 @@ pub fn corrected(line: &str) -> String {
 
 /// What a line that is one bare word asks of the program itself.
 #[must_use]
-pub fn bare_word(line: &str) -> Option<Bare> {
+pub fn bare_word(line: &str) -> Option<BareCommand> {
     // A question mark alone is all punctuation.
     let whole: String = line.trim().chars().map(plain_char).collect();
     let bare = bare(line);
     let is = |words: &str| has(words, &bare) || has(words, &whole);
     match () {
-        () if is(LEAVE) => Some(Bare::Leave),
-        () if is(HELP) => Some(Bare::Help),
+        () if is(LEAVE) => Some(BareCommand::Leave),
+        () if is(HELP) => Some(BareCommand::Help),
         () => None,
     }
 }
@@ -197,13 +199,14 @@ pub fn bare(line: &str) -> String {
 }
 
 /// A no, and what stands behind it.
-fn denial(said: &[char], plain: &[char], found: &[Found], rest: usize) -> Meaning {
-    let all_no = found.iter().all(|word| matches!(word.kind, Kind::No | Kind::Filler));
+fn denial(said: &[char], plain: &[char], found: &[WordMatch], rest: usize) -> Meaning {
+    let all_no = found.iter().all(|word| matches!(word.kind, AnswerWord::No | AnswerWord::Filler));
     if rest == plain.len() {
         return if all_no { Meaning::No { reason: None } } else { Meaning::Unclear };
     }
-    let noes = found.iter().take_while(|word| matches!(word.kind, Kind::No | Kind::Filler));
-    let Some(last) = noes.filter(|word| word.kind == Kind::No).last() else {
+    let noes =
+        found.iter().take_while(|word| matches!(word.kind, AnswerWord::No | AnswerWord::Filler));
+    let Some(last) = noes.filter(|word| word.kind == AnswerWord::No).last() else {
         return Meaning::Unclear;
     };
     let (gap, behind) = gap(plain, last.end);
@@ -213,15 +216,15 @@ fn denial(said: &[char], plain: &[char], found: &[Found], rest: usize) -> Meanin
     };
     let is_turned = TURNED.split('|').any(|word| matches(plain, behind, word).is_some());
     match gap {
-        Gap::Mark => because(behind),
-        Gap::Space if has(LEAD, last.word) && !is_turned => because(behind),
-        Gap::None if has(GLUED, last.word) && !is_turned => because(0),
+        WordGap::Mark => because(behind),
+        WordGap::Space if has(LEAD, last.word) && !is_turned => because(behind),
+        WordGap::None if has(GLUED, last.word) && !is_turned => because(0),
         _ => Meaning::Unclear,
     }
 }
 
-fn is_edit(kind: Kind) -> bool {
-    matches!(kind, Kind::Edit | Kind::Filler)
+fn is_edit(kind: AnswerWord) -> bool {
+    matches!(kind, AnswerWord::Edit | AnswerWord::Filler)
 }
 
 /// Whether what follows a yes takes it back or narrows it.
@@ -238,18 +241,19 @@ fn condition_at(plain: &[char], from: usize) -> Option<usize> {
 }
 
 /// The longest word that counts, at a place.
-fn word_at(plain: &[char], from: usize) -> Option<Found> {
+fn word_at(plain: &[char], from: usize) -> Option<WordMatch> {
     let lists = [
-        (Kind::Yes, YES),
-        (Kind::Always, ALWAYS),
-        (Kind::Again, AGAIN),
-        (Kind::No, NO),
-        (Kind::Edit, EDIT),
-        (Kind::Filler, FILLER),
+        (AnswerWord::Yes, YES),
+        (AnswerWord::Always, ALWAYS),
+        (AnswerWord::Again, AGAIN),
+        (AnswerWord::No, NO),
+        (AnswerWord::Edit, EDIT),
+        (AnswerWord::Filler, FILLER),
     ];
     let all = lists.iter().flat_map(|(kind, list)| list.split('|').map(|word| (*kind, word)));
-    let fits = all
-        .filter_map(|(kind, word)| matches(plain, from, word).map(|end| Found { kind, word, end }));
+    let fits = all.filter_map(|(kind, word)| {
+        matches(plain, from, word).map(|end| WordMatch { kind, word, end })
+    });
     fits.max_by_key(|found| found.end)
 }
 
@@ -272,13 +276,13 @@ fn matches(plain: &[char], from: usize, word: &str) -> Option<usize> {
 }
 
 /// What stands at a place before the next word, and where that begins.
-fn gap(plain: &[char], at: usize) -> (Gap, usize) {
+fn gap(plain: &[char], at: usize) -> (WordGap, usize) {
     let from = (at..plain.len()).find(|place| !is_gap(plain[*place])).unwrap_or(plain.len());
     let between = &plain[at..from];
     let gap = match () {
-        () if between.iter().any(|c| !c.is_whitespace()) => Gap::Mark,
-        () if between.is_empty() => Gap::None,
-        () => Gap::Space,
+        () if between.iter().any(|c| !c.is_whitespace()) => WordGap::Mark,
+        () if between.is_empty() => WordGap::None,
+        () => WordGap::Space,
     };
     (gap, from)
 }

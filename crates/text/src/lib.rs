@@ -15,7 +15,8 @@ pub use generated::*;
 pub use observed::observed;
 
 pub use answers::{
-    Bare, Meaning, Told, bare, bare_word, corrected, is_later, is_stop, meaning, means_yes, told,
+    BareCommand, Meaning, OutcomeReport, bare, bare_word, corrected, is_later, is_stop, meaning,
+    means_yes, told,
 };
 
 use everloop_types::{Lang, Status, TextKey, Words};

@@ -65,9 +65,9 @@ pub(crate) fn fault(lang: Lang, text: &str) -> Cow<'_, str> {
     Cow::Owned(said.collect::<Vec<_>>().join("："))
 }
 
-type Found<'t> = Vec<(&'static str, &'t str)>;
+type PlaceholderValues<'t> = Vec<(&'static str, &'t str)>;
 
-fn find(line: &str) -> Option<(&'static Template, Found<'_>)> {
+fn find(line: &str) -> Option<(&'static Template, PlaceholderValues<'_>)> {
     generated::PATTERNS.iter().find_map(|text| {
         let mut found = Vec::new();
         matches(text.en, line, &mut found).then_some((text, found))
@@ -75,7 +75,7 @@ fn find(line: &str) -> Option<(&'static Template, Found<'_>)> {
 }
 
 /// The text for people; what stands for a reason is such a text itself.
-fn filled(text: &Template, found: &Found<'_>) -> String {
+fn filled(text: &Template, found: &PlaceholderValues<'_>) -> String {
     let values: Vec<(&str, String)> = found
         .iter()
         .map(|(name, value)| {
@@ -98,7 +98,7 @@ fn part(text: &str) -> String {
 }
 
 /// Whether a text is made by a template; `found` gets what its placeholders stand for.
-fn matches<'t>(template: &'static str, text: &'t str, found: &mut Found<'t>) -> bool {
+fn matches<'t>(template: &'static str, text: &'t str, found: &mut PlaceholderValues<'t>) -> bool {
     if let Some(rest) = template.strip_prefix("(s)") {
         let many = text.strip_prefix('s').is_some_and(|text| matches(rest, text, found));
         return many || matches(rest, text, found);

@@ -1,6 +1,6 @@
 //! Who may use whom.
 
-use crate::{Complaint, File, Tree};
+use crate::{Complaint, Tree, TreeFile};
 use toml::Table;
 
 /// Each crate with those it may use. A new arrow needs an ADR.
@@ -69,7 +69,7 @@ pub fn check_arrows(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-fn check_manifest(file: &File, room: &str, allowed: Option<&[&str]>) -> Vec<Complaint> {
+fn check_manifest(file: &TreeFile, room: &str, allowed: Option<&[&str]>) -> Vec<Complaint> {
     let Some(allowed) = allowed else {
         let text = format!("`{room}` is not on the map; add it to xtask's arrows, with an ADR");
         return vec![file.complain(1, text)];
@@ -127,7 +127,7 @@ fn room_name(package: &str) -> Option<&str> {
 
 /// One entry of a dependency table.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Used {
+pub(super) struct DependencyEntry {
     /// The package's own name, whatever it is renamed to.
     pub(super) name: String,
     /// Name of the table, such as `dev-dependencies`.
@@ -135,7 +135,7 @@ pub(super) struct Used {
 }
 
 /// All dependencies of a manifest, those for a single platform included.
-pub(super) fn dependencies(manifest: &Table) -> Vec<Used> {
+pub(super) fn dependencies(manifest: &Table) -> Vec<DependencyEntry> {
     let mut tables = vec![manifest];
     if let Some(targets) = manifest.get("target").and_then(toml::Value::as_table) {
         tables.extend(targets.values().filter_map(toml::Value::as_table));
@@ -146,14 +146,14 @@ pub(super) fn dependencies(manifest: &Table) -> Vec<Used> {
             let entries = table.get(kind).and_then(toml::Value::as_table);
             for (key, value) in entries.into_iter().flatten() {
                 let renamed = value.get("package").and_then(toml::Value::as_str);
-                found.push(Used { name: renamed.unwrap_or(key).to_owned(), kind });
+                found.push(DependencyEntry { name: renamed.unwrap_or(key).to_owned(), kind });
             }
         }
     }
     found
 }
 
-pub(super) fn line_of(file: &File, name: &str) -> usize {
+pub(super) fn line_of(file: &TreeFile, name: &str) -> usize {
     file.text.lines().position(|line| line.contains(name)).map_or(1, |n| n + 1)
 }
 

@@ -1,6 +1,6 @@
 //! The page of faults names tests that are there, for every row, and all of them.
 
-use crate::{Complaint, File, Tree};
+use crate::{Complaint, Tree, TreeFile};
 use regex_lite::Regex;
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ pub fn check_fault_matrix(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-fn has_row(page: &File, row: u32) -> bool {
+fn has_row(page: &TreeFile, row: u32) -> bool {
     let (begins, test) = (format!("| {row} |"), format!("`row_{row:02}_"));
     page.text.lines().any(|line| line.starts_with(&begins) && line.contains(&test))
 }

@@ -1,6 +1,6 @@
 //! Things that are left over from the way there.
 
-use crate::{Complaint, File, Kind, Tree};
+use crate::{Complaint, TokenKind, Tree, TreeFile};
 use regex_lite::Regex;
 
 /// Tests that do not run, code that is not written, notes to oneself, tests that sleep.
@@ -10,7 +10,7 @@ pub fn check_leftovers(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for file in tree.rust() {
         complaints.extend(check_code(file));
-        for token in file.tokens.iter().filter(|token| token.kind == Kind::Comment) {
+        for token in file.tokens.iter().filter(|token| token.kind == TokenKind::Comment) {
             if let Some(found) = note.find(&token.text) {
                 let line = token.line + token.text[..found.start()].matches('\n').count();
                 let text = format!("{} in a comment; do it, or open an issue", found.as_str());
@@ -21,7 +21,7 @@ pub fn check_leftovers(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-fn check_code(file: &File) -> Vec<Complaint> {
+fn check_code(file: &TreeFile) -> Vec<Complaint> {
     let code = file.code();
     let mut complaints = Vec::new();
     for at in 0..code.len() {

@@ -1,6 +1,6 @@
 //! Names that cannot refuse anything, and words that mean something else here.
 
-use crate::{Complaint, File, Kind, Tree};
+use crate::{Complaint, TokenKind, Tree, TreeFile};
 
 /// A room with such a name takes in everything.
 const ROOMS: [&str; 8] =
@@ -20,17 +20,17 @@ pub fn check_names(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-fn check_path(file: &File) -> Option<Complaint> {
+fn check_path(file: &TreeFile) -> Option<Complaint> {
     let path = file.path.strip_suffix(".rs").unwrap_or(&file.path);
     let bad = path.split('/').find(|part| part.split(['_', '-']).any(|w| ROOMS.contains(&w)))?;
     let text = format!("`{bad}` names nothing; name it after what it holds, or put it by its user");
     Some(file.complain(1, text))
 }
 
-fn check_identifiers(file: &File) -> Vec<Complaint> {
+fn check_identifiers(file: &TreeFile) -> Vec<Complaint> {
     let code = file.code();
     let mut complaints = Vec::new();
-    for (at, token) in code.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word) {
+    for (at, token) in code.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Word) {
         let words = words_of(&token.text);
         if let Some((bad, good)) = WORDS.iter().find(|(bad, _)| words.iter().any(|w| w == bad)) {
             let text = format!("`{}` says {bad}; the word is {good}", token.text);

@@ -4,7 +4,7 @@
 //! name, and the methods and types that clippy refuses (`crates/*/clippy.toml`).
 
 use super::arrows::{dependencies, line_of};
-use crate::{Complaint, File, Token, Tree};
+use crate::{Complaint, RustToken, Tree, TreeFile};
 use toml::Table;
 
 const PURE: [&str; 2] = ["types", "loops"];
@@ -47,7 +47,7 @@ pub fn check_purity(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-fn check_external(manifest: &File, room: &str) -> Vec<Complaint> {
+fn check_external(manifest: &TreeFile, room: &str) -> Vec<Complaint> {
     let table: Table = manifest.text.parse().unwrap_or_default();
     let strangers = dependencies(&table).into_iter().filter(|used| {
         used.kind != "dev-dependencies"
@@ -61,7 +61,7 @@ fn check_external(manifest: &File, room: &str) -> Vec<Complaint> {
     complaints.collect()
 }
 
-fn check_refusals(tree: &Tree, manifest: &File, home: &str) -> Vec<Complaint> {
+fn check_refusals(tree: &Tree, manifest: &TreeFile, home: &str) -> Vec<Complaint> {
     let path = format!("{home}clippy.toml");
     let Some(file) = tree.file(&path) else {
         return vec![manifest.complain(1, format!("{path} is missing; copy a pure crate's"))];
@@ -71,7 +71,7 @@ fn check_refusals(tree: &Tree, manifest: &File, home: &str) -> Vec<Complaint> {
     missing.map(|want| file.complain(1, format!("does not refuse `{want}`; add it"))).collect()
 }
 
-fn refused_by(file: &File) -> Vec<String> {
+fn refused_by(file: &TreeFile) -> Vec<String> {
     let table: Table = file.text.parse().unwrap_or_default();
     let lists = ["disallowed-methods", "disallowed-types"]
         .into_iter()
@@ -82,7 +82,7 @@ fn refused_by(file: &File) -> Vec<String> {
     paths.map(str::to_owned).collect()
 }
 
-fn check_std(file: &File) -> Vec<Complaint> {
+fn check_std(file: &TreeFile) -> Vec<Complaint> {
     let code = file.code();
     let mut complaints = Vec::new();
     for at in 0..code.len() {
@@ -104,7 +104,7 @@ fn check_std(file: &File) -> Vec<Complaint> {
 }
 
 /// Of `fs::read` the `fs`, of `{fs, io::{Read, Write}}` the `fs` and the `io`.
-fn modules_after<'a>(code: &[&'a Token]) -> Vec<&'a Token> {
+fn modules_after<'a>(code: &[&'a RustToken]) -> Vec<&'a RustToken> {
     let Some(first) = code.first() else { return Vec::new() };
     if !first.is("{") {
         return vec![first];

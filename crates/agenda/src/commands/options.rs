@@ -1,9 +1,9 @@
 //! The values of options about time, for todos and entries alike.
 
-use super::update::Shift;
-use super::words::{Words, known, typed};
+use super::update::TimeShift;
+use super::words::{CommandWords, known, typed};
 use super::{CommandError, written};
-use crate::time::{Ahead, Precision, When, ahead, optional};
+use crate::time::{LeadTime, ParsedDate, Precision, ahead, optional};
 use everloop_text::Text;
 use jiff::{Timestamp, Zoned};
 
@@ -15,7 +15,7 @@ pub enum Remind {
     /// At this moment.
     At(Timestamp),
     /// So long before the due date or the start.
-    Before(Ahead),
+    Before(LeadTime),
 }
 
 impl Remind {
@@ -58,7 +58,11 @@ pub(super) enum DayMeans {
 const NONE: [&str; 3] = ["none", "-", "off"];
 
 /// Refuses what is over, unless its year was said: then it is meant.
-pub(super) fn ahead_of_now(when: When, said: &str, now: &Zoned) -> Result<When, CommandError> {
+pub(super) fn ahead_of_now(
+    when: ParsedDate,
+    said: &str,
+    now: &Zoned,
+) -> Result<ParsedDate, CommandError> {
     match when.is_past(now) && !when.is_full {
         true => Err(CommandError::Past(said.trim().to_owned())),
         false => Ok(when),
@@ -66,7 +70,7 @@ pub(super) fn ahead_of_now(when: When, said: &str, now: &Zoned) -> Result<When, 
 }
 
 /// The moment that a date names.
-pub(super) fn moment(when: &When, now: &Zoned, day: DayMeans) -> Option<Timestamp> {
+pub(super) fn moment(when: &ParsedDate, now: &Zoned, day: DayMeans) -> Option<Timestamp> {
     if let Some(instant) = when.instant {
         return Some(instant);
     }
@@ -84,7 +88,7 @@ pub(super) fn moment(when: &When, now: &Zoned, day: DayMeans) -> Option<Timestam
 /// Without quotes the text of the command may follow it, if none came before; then as many words
 /// are taken as are a value.
 pub(super) fn value<T>(
-    words: &mut Words,
+    words: &mut CommandWords,
     usage: fn() -> Text,
     has_text: bool,
     read: impl Fn(&str) -> Result<T, CommandError>,
@@ -111,11 +115,11 @@ pub(super) fn value<T>(
 
 /// `--due`; none within for "no longer". Beside it, what it means for a time that is known.
 pub(super) fn due(
-    words: &mut Words,
+    words: &mut CommandWords,
     now: &Zoned,
     usage: fn() -> Text,
     has_text: bool,
-) -> Result<(Option<Timestamp>, Option<Shift>), CommandError> {
+) -> Result<(Option<Timestamp>, Option<TimeShift>), CommandError> {
     value(words, usage, has_text, |text| {
         if is_none(text) {
             return Ok((None, None));
@@ -124,13 +128,13 @@ pub(super) fn due(
         if when.repeat.is_some() {
             return Err(CommandError::TodosDoNotRepeat);
         }
-        Ok((moment(&when, now, DayMeans::End), Shift::of(&when)))
+        Ok((moment(&when, now, DayMeans::End), TimeShift::of(&when)))
     })
 }
 
 /// `--remind`: before the due date or the start, or a moment of its own.
 pub(super) fn remind(
-    words: &mut Words,
+    words: &mut CommandWords,
     now: &Zoned,
     usage: fn() -> Text,
     has_text: bool,
@@ -148,7 +152,7 @@ pub(super) fn remind(
         }
         // A time of day alone is one of the day that it reminds of.
         if let Some(minute) = when.clock {
-            return Ok(Remind::Before(Ahead::on_the_day(minute)));
+            return Ok(Remind::Before(LeadTime::on_the_day(minute)));
         }
         let at = moment(&when, now, DayMeans::Morning);
         at.map(Remind::At).ok_or_else(|| CommandError::NotADate(text.to_owned()))
@@ -166,9 +170,9 @@ pub(super) fn asked(text: &str) -> Option<String> {
 }
 
 /// The reminder that such a text asks for: at its time, or on the morning of its day.
-pub(super) fn asked_for(when: &When, now: &Zoned) -> Option<Remind> {
+pub(super) fn asked_for(when: &ParsedDate, now: &Zoned) -> Option<Remind> {
     if when.precision == Precision::Minute {
-        return Some(Remind::Before(Ahead::ON_TIME));
+        return Some(Remind::Before(LeadTime::ON_TIME));
     }
     let at = crate::rules::reminder(when, now);
     let at = at.to_zoned(now.time_zone().clone()).ok()?;
@@ -200,7 +204,7 @@ pub(super) fn priority(value: &str) -> Option<i64> {
 }
 
 /// A date that stands in an option.
-pub(super) fn date(text: &str, now: &Zoned) -> Result<When, CommandError> {
+pub(super) fn date(text: &str, now: &Zoned) -> Result<ParsedDate, CommandError> {
     let when = optional::read_option(text, now);
     let when = when.map_err(|unclear| CommandError::unclear(text, unclear.0))?;
     ahead_of_now(when, text, now)

@@ -6,17 +6,17 @@
 
 use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
 use super::schedule::{self, NewEntry};
-use super::todo::{self, NewTodo, Said, TEXT_CHARS_MAX};
-use super::words::{Words, unquoted};
+use super::todo::{self, NewTodo, TEXT_CHARS_MAX, TodoInput};
+use super::words::{CommandWords, unquoted};
 use super::{CommandError, moves};
-use crate::time::{About, Ahead, Every, Precision, Reading, When, texts};
+use crate::time::{LeadTime, ParsedDate, ParsedText, Precision, SpokenRepeat, TextSubject, texts};
 use everloop_text as text;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{Timestamp, ToSpan, Zoned};
 
 /// What changes about a moment of which not all is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shift {
+pub enum TimeShift {
     /// The same day, at this minute of it.
     Time(i64),
     /// The same at an hour that says nothing of the half of the day: that it was in.
@@ -24,13 +24,13 @@ pub enum Shift {
     /// The same time, on this day.
     Day(Date),
     /// So much later.
-    Later(Ahead),
+    Later(LeadTime),
     /// So much earlier.
-    Earlier(Ahead),
+    Earlier(LeadTime),
 }
 
-impl Shift {
-    pub(super) fn of(when: &When) -> Option<Self> {
+impl TimeShift {
+    pub(super) fn of(when: &ParsedDate) -> Option<Self> {
         match when.precision {
             Precision::Day => Some(Self::Day(when.at.date())),
             Precision::Part => None,
@@ -91,14 +91,14 @@ pub fn shifted(was: Timestamp, words: &str, now: &Zoned) -> Option<Timestamp> {
     if when.repeat.is_some() {
         return None;
     }
-    match Shift::of(&when) {
+    match TimeShift::of(&when) {
         Some(shift) => shift.apply(&was).map(|at| at.timestamp()),
         None => moment(&when, now, DayMeans::End),
     }
 }
 
 /// What changes of an entry: a date, a title, both or none, and options.
-pub(super) fn entry(mut words: Words, now: &Zoned) -> Result<NewEntry, CommandError> {
+pub(super) fn entry(mut words: CommandWords, now: &Zoned) -> Result<NewEntry, CommandError> {
     let text = words.written();
     words.skip(words.until_option());
     let mut entry = NewEntry::default();
@@ -107,19 +107,19 @@ pub(super) fn entry(mut words: Words, now: &Zoned) -> Result<NewEntry, CommandEr
     let text = format!("{text} {more}").trim().to_owned();
     entry.shift = moves::amount(&text);
     if !text.is_empty() && entry.shift.is_none() {
-        match read(&text, now, About::Entry)? {
-            Reading { when: Some(when), title, phrase, ahead, is_exact } => {
-                let read = Reading { when: None, title, phrase, ahead, is_exact };
-                match Shift::of(&when).filter(|_| !when.is_deadline) {
+        match read(&text, now, TextSubject::Entry)? {
+            ParsedText { when: Some(when), title, phrase, ahead, is_exact } => {
+                let read = ParsedText { when: None, title, phrase, ahead, is_exact };
+                match TimeShift::of(&when).filter(|_| !when.is_deadline) {
                     Some(shift) => move_part(&mut entry, shift, &read, when, now)?,
                     None => schedule::fill(&mut entry, &read, &when, now)?,
                 }
             }
             // A bare number is an hour or a title; nobody can tell.
-            Reading { title, .. } if title.parse::<u32>().is_ok() => {
+            ParsedText { title, .. } if title.parse::<u32>().is_ok() => {
                 return Err(CommandError::Usage(schedule::UPDATE()));
             }
-            Reading { title, .. } => entry.title = Some(unquoted(&title).to_owned()),
+            ParsedText { title, .. } => entry.title = Some(unquoted(&title).to_owned()),
         }
     }
     entry.title = entry.title.filter(|title| !title.is_empty());
@@ -134,15 +134,15 @@ pub(super) fn entry(mut words: Words, now: &Zoned) -> Result<NewEntry, CommandEr
 /// A date of which a part stays as it was.
 fn move_part(
     entry: &mut NewEntry,
-    shift: Shift,
-    read: &Reading,
-    when: When,
+    shift: TimeShift,
+    read: &ParsedText,
+    when: ParsedDate,
     now: &Zoned,
 ) -> Result<(), CommandError> {
     let when = ahead_of_now(when, &read.phrase, now)?;
     entry.shift = Some(shift);
     entry.minutes = entry.minutes.or(when.minutes);
-    let said = when.repeat.map(|repeat| Some(Every::from(repeat)));
+    let said = when.repeat.map(|repeat| Some(SpokenRepeat::from(repeat)));
     entry.repeat = entry.repeat.take().or(said);
     entry.times = entry.times.or(when.times.map(|times| Some(i64::from(times))));
     entry.remind = entry.remind.or(read.ahead.map(Remind::Before));
@@ -151,21 +151,21 @@ fn move_part(
 }
 
 /// What changes of a todo. A text that is a date is its due date.
-pub(super) fn todo(words: Words, now: &Zoned) -> Result<NewTodo, CommandError> {
-    let Said { mut todo, mut text, verbatim } = todo::said_of_todo(words, now, todo::UPDATE)?;
+pub(super) fn todo(words: CommandWords, now: &Zoned) -> Result<NewTodo, CommandError> {
+    let TodoInput { mut todo, mut text, verbatim } = todo::said_of_todo(words, now, todo::UPDATE)?;
     if todo.due.is_none() && !verbatim && !text.is_empty() {
         if let Some(shift) = moves::amount(&text) {
             todo.shift = Some(shift);
             text.clear();
         } else {
-            let read = read(&text, now, About::Todo)?;
+            let read = read(&text, now, TextSubject::Todo)?;
             if let Some(when) = read.when {
                 if when.repeat.is_some() {
                     return Err(CommandError::TodosDoNotRepeat);
                 }
                 let when = ahead_of_now(when, &read.phrase, now)?;
                 todo.due = moment(&when, now, DayMeans::End).map(Some);
-                todo.shift = Shift::of(&when);
+                todo.shift = TimeShift::of(&when);
                 todo.remind = todo.remind.or(read.ahead.map(Remind::Before));
                 text = read.title;
             }
@@ -176,8 +176,8 @@ pub(super) fn todo(words: Words, now: &Zoned) -> Result<NewTodo, CommandError> {
 }
 
 /// A text with a date. Words of moving are no title: what follows them is the date.
-fn read(text: &str, now: &Zoned, about: About) -> Result<Reading, CommandError> {
-    let unclear = |unclear: texts::Unclear| CommandError::unclear(text, unclear.0);
+fn read(text: &str, now: &Zoned, about: TextSubject) -> Result<ParsedText, CommandError> {
+    let unclear = |unclear: texts::UnclearPhrase| CommandError::unclear(text, unclear.0);
     let Some(target) = moves::target(text) else {
         return texts::read(text, now, about).map_err(unclear);
     };

@@ -126,12 +126,12 @@ pub(super) fn known(word: &str) -> String {
 
 /// The words of a line, taken one after the other.
 #[derive(Debug, Clone, Default)]
-pub struct Words {
-    words: std::collections::VecDeque<Word>,
+pub struct CommandWords {
+    words: std::collections::VecDeque<CommandWord>,
 }
 
 #[derive(Debug, Clone)]
-struct Word {
+struct CommandWord {
     text: String,
     /// With its quotes.
     written: String,
@@ -140,7 +140,7 @@ struct Word {
     apart: bool,
 }
 
-impl Words {
+impl CommandWords {
     /// Cuts a line at its spaces; what stands in quotes stays together.
     #[must_use]
     pub fn of(line: &str) -> Self {
@@ -200,7 +200,7 @@ impl Words {
     /// What people keep has one line.
     fn push(&mut self, text: &str, written: &str, quoted: bool, apart: bool) {
         let [text, written] = [text, written].map(|it| it.replace(['\n', '\r', '\t'], " "));
-        self.words.push_back(Word { text, written, quoted, apart });
+        self.words.push_back(CommandWord { text, written, quoted, apart });
     }
 
     /// The next word.
@@ -259,7 +259,7 @@ impl Words {
     /// How many words follow before the next option.
     #[must_use]
     pub fn until_option(&self) -> usize {
-        let is_option = |word: &Word| !word.quoted && option_name(&word.text).is_some();
+        let is_option = |word: &CommandWord| !word.quoted && option_name(&word.text).is_some();
         self.words.iter().position(is_option).unwrap_or(self.words.len())
     }
 

@@ -1,6 +1,6 @@
 //! Which entries take place at the same time.
 
-use super::{Course, Held, held_between, moment, series};
+use super::{EntryOccurrence, EntryTimeline, held_between, moment, series};
 use everloop_store::ScheduleRow;
 use everloop_types::UtcMs;
 use jiff::Timestamp;
@@ -12,29 +12,31 @@ const ENDLESS_MS: i64 = 31 * 86_400_000;
 const FINITE_MS: i64 = 366 * 86_400_000;
 
 /// An occurrence of an entry that overlaps one of another entry.
-struct Clash<'a> {
+struct OccurrenceClash<'a> {
     own: Timestamp,
-    other: Held<'a>,
+    other: EntryOccurrence<'a>,
 }
 
 /// The occurrences of `others` that overlap `entry`, each entry once. One that ends when another
 /// begins does not overlap it, and what takes no time overlaps nothing.
 #[must_use]
-pub fn conflicts<'a>(entry: &ScheduleRow, others: &'a [ScheduleRow]) -> Vec<Held<'a>> {
-    let mut found: Vec<Held<'a>> =
+pub fn conflicts<'a>(entry: &ScheduleRow, others: &'a [ScheduleRow]) -> Vec<EntryOccurrence<'a>> {
+    let mut found: Vec<EntryOccurrence<'a>> =
         clashes(entry, others).into_iter().map(|clash| clash.other).collect();
     found.sort_by_key(|held| (held.from, held.entry.id));
     found
 }
 
-fn clashes<'a>(entry: &ScheduleRow, others: &'a [ScheduleRow]) -> Vec<Clash<'a>> {
+fn clashes<'a>(entry: &ScheduleRow, others: &'a [ScheduleRow]) -> Vec<OccurrenceClash<'a>> {
     if !takes_time(entry) {
         return Vec::new();
     }
-    let own = Course::of(entry);
+    let own = EntryTimeline::of(entry);
     let from = moment(entry.said.span.starts_at);
     let to = moment(from.as_millisecond().saturating_add(reach(entry)));
-    rivals(entry, others).filter_map(|other| meeting(&own, &Course::of(other), from, to)).collect()
+    rivals(entry, others)
+        .filter_map(|other| meeting(&own, &EntryTimeline::of(other), from, to))
+        .collect()
 }
 
 /// The other entries that take time.
@@ -52,20 +54,20 @@ fn takes_time(entry: &ScheduleRow) -> bool {
 
 /// The first occurrence of `others` that overlaps an own one which begins before `to`.
 fn meeting<'a>(
-    owns: &Course<'_>,
-    others: &Course<'a>,
+    owns: &EntryTimeline<'_>,
+    others: &EntryTimeline<'a>,
     from: Timestamp,
     to: Timestamp,
-) -> Option<Clash<'a>> {
-    let mut own = Place::after(owns, from)?;
-    let mut other = Place::after(others, own.held.from)?;
+) -> Option<OccurrenceClash<'a>> {
+    let mut own = TimelineCursor::after(owns, from)?;
+    let mut other = TimelineCursor::after(others, own.held.from)?;
     while own.held.from < to {
         if other.held.to <= own.held.from {
             other.pass(own.held.from)?;
         } else if own.held.to <= other.held.from {
             own.pass(other.held.from)?;
         } else {
-            return Some(Clash { own: own.held.from, other: other.held });
+            return Some(OccurrenceClash { own: own.held.from, other: other.held });
         }
     }
     None
@@ -75,15 +77,15 @@ fn meeting<'a>(
 const STEPS_MAX: usize = 4;
 
 /// A place among the occurrences of an entry.
-struct Place<'c, 'a> {
-    course: &'c Course<'a>,
-    rest: Box<dyn Iterator<Item = Held<'a>> + 'a>,
-    held: Held<'a>,
+struct TimelineCursor<'c, 'a> {
+    course: &'c EntryTimeline<'a>,
+    rest: Box<dyn Iterator<Item = EntryOccurrence<'a>> + 'a>,
+    held: EntryOccurrence<'a>,
 }
 
-impl<'c, 'a> Place<'c, 'a> {
+impl<'c, 'a> TimelineCursor<'c, 'a> {
     /// The first occurrence that ends after `at`.
-    fn after(course: &'c Course<'a>, at: Timestamp) -> Option<Self> {
+    fn after(course: &'c EntryTimeline<'a>, at: Timestamp) -> Option<Self> {
         let mut rest = Box::new(course.reaching(at));
         let held = rest.next()?;
         Some(Self { course, rest, held })
@@ -151,8 +153,9 @@ fn free_repeating(entry: &ScheduleRow, others: &[ScheduleRow]) -> Option<Timesta
     let mut moved = entry.clone();
     let day = series(entry).start.date();
     for _ in 0..MOVES_MAX {
-        let behind =
-            |clash: &Clash<'_>| clash.other.to.as_millisecond() - clash.own.as_millisecond();
+        let behind = |clash: &OccurrenceClash<'_>| {
+            clash.other.to.as_millisecond() - clash.own.as_millisecond()
+        };
         let Some(by) = clashes(&moved, others).iter().map(behind).min() else {
             let found = series(&moved).from(moment(moved.said.span.starts_at)).next();
             return found.map(|found| found.at);

@@ -41,7 +41,7 @@ pub enum Crashes {
 
 /// What came of it.
 #[derive(Debug, Clone, Default)]
-pub struct Rehearsed {
+pub struct RehearsalReport {
     /// Every firing, in order.
     pub firings: Vec<Firing>,
     /// How often the process died.
@@ -58,7 +58,7 @@ pub struct Rehearsed {
     pub cut_at: Option<UtcMs>,
 }
 
-impl Rehearsed {
+impl RehearsalReport {
     /// Whether each moment fired or was missed exactly once.
     #[must_use]
     pub fn is_right(&self) -> bool {
@@ -78,11 +78,11 @@ pub async fn rehearse(
     todos: &[TodoRow],
     customs: &AgendaConfig,
     rehearsal: &Rehearsal,
-) -> Result<Rehearsed, StoreError> {
-    let db = Arc::new(Mortal { db: MemoryDb::new(), fuse: AtomicU64::new(0) });
+) -> Result<RehearsalReport, StoreError> {
+    let db = Arc::new(CrashingDb { db: MemoryDb::new(), fuse: AtomicU64::new(0) });
     let store = Store::with_db(db.clone());
     copy(&store, entries, todos, rehearsal.from).await?;
-    let mut rehearsed = Rehearsed::default();
+    let mut rehearsed = RehearsalReport::default();
     let mut step = 0;
     while let Some(due) = store.agenda().next_reminder().await? {
         let now = rehearsal.awake_at(due.max(rehearsal.from));
@@ -94,7 +94,7 @@ pub async fn rehearse(
             break;
         }
         step += 1;
-        for death in [Fuse::Before, Fuse::After] {
+        for death in [CommitCrash::Before, CommitCrash::After] {
             if rehearsal.crashes.is_at(step) {
                 db.fuse.store(death as u64, Ordering::Relaxed);
                 // The process dies within; what it knew is gone, and another one starts.
@@ -157,7 +157,7 @@ async fn copy(
     Ok(())
 }
 
-impl Rehearsed {
+impl RehearsalReport {
     /// Gives everything the number that it has outside of the copy.
     fn rename(&mut self, entries: &[ScheduleRow], todos: &[TodoRow]) {
         let firings = self.firings.iter_mut().map(|firing| &mut firing.due);
@@ -173,7 +173,7 @@ impl Rehearsed {
 
     /// Compares what fired with what the calendar has.
     pub fn judge(&mut self, entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) {
-        let mut seen: BTreeMap<Key, u32> = BTreeMap::new();
+        let mut seen: BTreeMap<FiringId, u32> = BTreeMap::new();
         let mut told = BTreeSet::new();
         for firing in &self.firings {
             *seen.entry(key(firing.due)).or_default() += 1;
@@ -200,7 +200,7 @@ impl Rehearsed {
 
     /// Of all that comes due in one downtime of one subject, only so much is kept.
     fn without_the_oldest(&mut self, expected: Vec<Due>, rehearsal: &Rehearsal) -> Vec<Due> {
-        let mut batches: BTreeMap<Key, Vec<Due>> = BTreeMap::new();
+        let mut batches: BTreeMap<FiringId, Vec<Due>> = BTreeMap::new();
         for due in expected {
             let dealt_with = Due { due_at: rehearsal.awake_at(due.due_at), ..due };
             batches.entry(key(dealt_with)).or_default().push(due);
@@ -216,9 +216,9 @@ impl Rehearsed {
     }
 }
 
-type Key = (FiringKind, i64, UtcMs);
+type FiringId = (FiringKind, i64, UtcMs);
 
-fn key(due: Due) -> Key {
+fn key(due: Due) -> FiringId {
     (due.kind, due.subject, due.due_at)
 }
 
@@ -245,27 +245,27 @@ fn expected(entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) -
 
 /// How the process dies at its next commit.
 #[derive(Clone, Copy)]
-enum Fuse {
+enum CommitCrash {
     Before = 1,
     After = 2,
 }
 
 /// A database whose process dies at a commit, before it or after it.
-struct Mortal {
+struct CrashingDb {
     db: MemoryDb,
     fuse: AtomicU64,
 }
 
-impl Db for Mortal {
+impl Db for CrashingDb {
     fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
             let death = || Arc::new(std::io::Error::from(std::io::ErrorKind::Interrupted));
             let fuse = self.fuse.swap(0, Ordering::Relaxed);
-            if fuse == Fuse::Before as u64 {
+            if fuse == CommitCrash::Before as u64 {
                 return Err(DbError::Unreachable { source: death() });
             }
             let done = self.db.commit(writes, urgency).await?;
-            if fuse == Fuse::After as u64 {
+            if fuse == CommitCrash::After as u64 {
                 return Err(DbError::CommitUnknown { source: death() });
             }
             Ok(done)

@@ -1,6 +1,6 @@
 //! Repetitions as other calendars write them, brought into the form that entries have.
 
-use super::ics_lines::{Stamp, stamp};
+use super::ics_lines::{IcsTime, stamp};
 use crate::time::{Repeat, Series};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -11,13 +11,13 @@ const COUNTED_MAX: usize = 100_000;
 
 /// A repetition, and how often it takes place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Rule {
+pub(super) struct IcsRule {
     pub(super) repeat: Repeat,
     pub(super) times: Option<i64>,
 }
 
 /// The rule of an entry that starts at this wall time; none if it has no counterpart here.
-pub(super) fn read(value: &str, start: DateTime, zone: &TimeZone) -> Option<Rule> {
+pub(super) fn read(value: &str, start: DateTime, zone: &TimeZone) -> Option<IcsRule> {
     let value = value.trim().to_ascii_uppercase();
     let mut parts: Vec<(&str, &str)> = Vec::new();
     for part in value.split(';').filter(|part| !part.is_empty()) {
@@ -35,7 +35,7 @@ pub(super) fn read(value: &str, start: DateTime, zone: &TimeZone) -> Option<Rule
         (None, Some(until)) => Some(times_until(&repeat, until, start, zone)?),
         (None, None) => None,
     };
-    Some(Rule { repeat, times })
+    Some(IcsRule { repeat, times })
 }
 
 fn taken<'a>(parts: &mut Vec<(&'a str, &'a str)>, name: &str) -> Option<&'a str> {
@@ -77,9 +77,9 @@ fn adapt<'a>(parts: &mut Vec<(&'a str, &'a str)>, start: DateTime, day: &'a str)
 /// How many occurrences there are up to an end, the first one in any case.
 fn times_until(repeat: &Repeat, until: &str, start: DateTime, zone: &TimeZone) -> Option<i64> {
     let last = match stamp(until)? {
-        Stamp::Day(day) => zone.to_ambiguous_timestamp(day.at(23, 59, 59, 0)),
-        Stamp::Wall(wall) => zone.to_ambiguous_timestamp(wall),
-        Stamp::Utc(wall) => TimeZone::UTC.to_ambiguous_timestamp(wall),
+        IcsTime::Day(day) => zone.to_ambiguous_timestamp(day.at(23, 59, 59, 0)),
+        IcsTime::Wall(wall) => zone.to_ambiguous_timestamp(wall),
+        IcsTime::Utc(wall) => TimeZone::UTC.to_ambiguous_timestamp(wall),
     };
     let last = last.compatible().ok()?;
     let repeat = Some(repeat.clone());

@@ -1,6 +1,6 @@
 //! Zones of a calendar: how ours are written, and how those of others are known.
 
-use super::ics_lines::{Part, push_line};
+use super::ics_lines::{IcsComponent, push_line};
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{Dst, Offset, TimeZone};
 use jiff::{Timestamp, ToSpan};
@@ -11,7 +11,7 @@ const YEARS_AHEAD: i64 = 10;
 
 /// One kind of change of the clocks: from which offset to which, under which name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Change {
+struct OffsetChange {
     kind: &'static str,
     from: Offset,
     to: Offset,
@@ -38,7 +38,7 @@ pub(super) fn write(out: &mut String, name: &str, first: Timestamp, last: Timest
 }
 
 /// Adds the changes at these times: by their rule if they have one, or one by one.
-fn write_change(out: &mut String, change: &Change, walls: &[DateTime], last_year: i16) {
+fn write_change(out: &mut String, change: &OffsetChange, walls: &[DateTime], last_year: i16) {
     let Some((begin, others)) = walls.split_first() else { return };
     push_line(out, &format!("BEGIN:{}", change.kind));
     push_line(out, &format!("DTSTART:{}", compact(*begin)));
@@ -56,18 +56,18 @@ fn write_change(out: &mut String, change: &Change, walls: &[DateTime], last_year
     push_line(out, &format!("END:{}", change.kind));
 }
 
-fn changes(zone: &TimeZone, first: Timestamp, end: Timestamp) -> Vec<Change> {
+fn changes(zone: &TimeZone, first: Timestamp, end: Timestamp) -> Vec<OffsetChange> {
     let before = zone.preceding(first).next();
-    let mut changes: Vec<Change> = Vec::new();
+    let mut changes: Vec<OffsetChange> = Vec::new();
     let mut add = |kind, from, to, name: &str, wall| {
-        let same = changes.iter_mut().find(|change: &&mut Change| {
+        let same = changes.iter_mut().find(|change: &&mut OffsetChange| {
             (change.kind, change.from, change.to, change.name.as_str()) == (kind, from, to, name)
         });
         match same {
             Some(change) => change.walls.push(wall),
             None => {
                 let name = name.to_owned();
-                changes.push(Change { kind, from, to, name, walls: vec![wall] });
+                changes.push(OffsetChange { kind, from, to, name, walls: vec![wall] });
             }
         }
     };
@@ -134,7 +134,7 @@ fn offset(offset: Offset) -> String {
 }
 
 /// What the zones of a calendar are called elsewhere, by the names that the calendar uses.
-pub(super) fn locations(parts: &[Part]) -> BTreeMap<String, String> {
+pub(super) fn locations(parts: &[IcsComponent]) -> BTreeMap<String, String> {
     let zones = parts.iter().filter(|part| part.name == "VTIMEZONE");
     let named = zones.filter_map(|zone| Some((zone.text("TZID")?, zone.text("X-LIC-LOCATION")?)));
     named.collect()

@@ -4,7 +4,10 @@
 //! `pri:` are ours. Contexts and other programs' `key:value` words stay in the text. A word of a
 //! text that would be read as one of these gets a backslash; a line break is the word `\n`.
 
-use super::{Done, Parsed, Problem, ReadTodo, Trouble, derived_uid, end_of_day, text_trouble};
+use super::{
+    CompletionTime, FileProblem, FileProblemKind, ImportedTodo, PortableFile, derived_uid,
+    end_of_day, text_trouble,
+};
 use crate::kept::{DEFAULT_TAG, moment};
 use everloop_store::{TodoRow, TodoText};
 use everloop_types::UtcMs;
@@ -131,8 +134,8 @@ fn on_wall(wall: DateTime, zone: &TimeZone) -> Option<UtcMs> {
 
 /// The todos of a file, and the lines that are none. Blank lines are passed over.
 #[must_use]
-pub fn read(text: &str, now: &Zoned) -> Parsed {
-    let mut parsed = Parsed::default();
+pub fn read(text: &str, now: &Zoned) -> PortableFile {
+    let mut parsed = PortableFile::default();
     let mut nameless: HashMap<String, usize> = HashMap::new();
     let text = text.trim_start_matches('\u{feff}');
     for (at, line) in text.split('\n').enumerate() {
@@ -153,15 +156,19 @@ pub fn read(text: &str, now: &Zoned) -> Parsed {
             }
             Err(problem) => lesser.push(problem),
         }
-        let problem = |(trouble, detail)| Problem { line: at + 1, trouble, detail };
+        let problem = |(trouble, detail)| FileProblem { line: at + 1, trouble, detail };
         parsed.problems.extend(lesser.into_iter().map(problem));
     }
     parsed
 }
 
-type Found = (Trouble, String);
+type TodoTxtProblem = (FileProblemKind, String);
 
-fn todo(line: &str, now: &Zoned, lesser: &mut Vec<Found>) -> Result<ReadTodo, Found> {
+fn todo(
+    line: &str,
+    now: &Zoned,
+    lesser: &mut Vec<TodoTxtProblem>,
+) -> Result<ImportedTodo, TodoTxtProblem> {
     let mut rest = line;
     let done = take(&mut rest, |word| (word == "x").then_some(())).is_some();
     let mut priority = take(&mut rest, in_brackets).unwrap_or(0);
@@ -193,15 +200,15 @@ fn todo(line: &str, now: &Zoned, lesser: &mut Vec<Found>) -> Result<ReadTodo, Fo
         return Err((trouble, line.to_owned()));
     }
     if due_at.is_none() && remind_at.take().is_some() {
-        lesser.push((Trouble::Reminder, line.to_owned()));
+        lesser.push((FileProblemKind::Reminder, line.to_owned()));
     }
     let tag = tag_at.map(|at| from_one_word(&words[at][1..]));
     let tag = tag.unwrap_or_else(|| DEFAULT_TAG.to_owned());
-    Ok(ReadTodo {
+    Ok(ImportedTodo {
         line: 0,
         uid: uid.unwrap_or_default(),
         said: TodoText { text, tag, priority, due_at, remind_at, remind_lead: None },
-        done: done.then(|| on.map_or(Done::Sometime, Done::On)),
+        done: done.then(|| on.map_or(CompletionTime::Sometime, CompletionTime::On)),
         created_at: made.and_then(|day| on_wall(day.into(), now.time_zone())),
     })
 }
@@ -227,9 +234,9 @@ fn place(letter: &str) -> Option<i64> {
     }
 }
 
-fn number(value: &str) -> Result<i64, Found> {
+fn number(value: &str) -> Result<i64, TodoTxtProblem> {
     let number = place(value).or_else(|| value.parse().ok());
-    number.ok_or_else(|| (Trouble::BadPriority, value.to_owned()))
+    number.ok_or_else(|| (FileProblemKind::BadPriority, value.to_owned()))
 }
 
 fn date(word: &str) -> Option<Date> {
@@ -242,7 +249,7 @@ fn instant(
     value: &str,
     now: &Zoned,
     day: fn(Date, &Zoned) -> Option<UtcMs>,
-) -> Result<UtcMs, Found> {
+) -> Result<UtcMs, TodoTxtProblem> {
     let at = match (date(value), value.contains('T')) {
         (Some(date), _) => day(date, now),
         (None, true) => {
@@ -252,7 +259,7 @@ fn instant(
         }
         (None, false) => None,
     };
-    at.ok_or_else(|| (Trouble::BadDate, value.to_owned()))
+    at.ok_or_else(|| (FileProblemKind::BadDate, value.to_owned()))
 }
 
 /// When a person wants to hear of a day.

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// Rows under heads. The last column takes what room is left.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub struct TextTable {
     rows: Vec<Vec<String>>,
 }
 
@@ -16,7 +16,7 @@ const GAP: usize = 2;
 /// The last column is never cut below this.
 const LAST_MIN: usize = 10;
 
-impl Table {
+impl TextTable {
     /// An empty table.
     #[must_use]
     pub fn new(heads: Vec<String>) -> Self {
@@ -86,11 +86,11 @@ pub fn clipped(text: &str, columns: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Table, clipped, width};
+    use super::{TextTable, clipped, width};
 
     #[test]
     fn columns_stand_under_each_other_in_any_script() {
-        let mut table = Table::new(vec!["编号".into(), "标签".into(), "内容".into()]);
+        let mut table = TextTable::new(vec!["编号".into(), "标签".into(), "内容".into()]);
         table.row(vec!["1".into(), "work".into(), "交周报".into()]);
         table.row(vec!["12".into(), "家务".into(), "buy milk".into()]);
         let shown = table.show(None);

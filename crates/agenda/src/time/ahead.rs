@@ -6,20 +6,20 @@ use jiff::Zoned;
 use jiff::civil::{DateTime, Time as Wall};
 use jiff::{SignedDuration, ToSpan};
 
-use super::clock::{Beside, times};
+use super::clock::{TimeContext, times};
 use super::offsets::{Amount, amounts};
 use super::scan::Scan;
 use super::words;
 
 /// How long before a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ahead {
+pub struct LeadTime {
     amount: Amount,
     /// The minute of the day, if one was said.
     minute: Option<i64>,
 }
 
-impl Ahead {
+impl LeadTime {
     /// At the time itself.
     pub const ON_TIME: Self =
         Self { amount: Amount { months: 0, days: 0, working_days: 0, secs: 0 }, minute: None };
@@ -109,30 +109,30 @@ fn zoned(wall: DateTime, like: &Zoned) -> Option<Zoned> {
 
 /// The value of `--remind` that is counted back: an amount, with or without a word for before.
 #[must_use]
-pub fn parse(text: &str) -> Option<Ahead> {
+pub fn parse(text: &str) -> Option<LeadTime> {
     let scan = Scan::new(text.trim());
     let len = scan.len();
     if scan.any(0, words::ON_TIME) == Some(len) {
-        return Some(Ahead::ON_TIME);
+        return Some(LeadTime::ON_TIME);
     }
     let said = here(&scan, 0).into_iter().find(|(_, end)| *end == len);
     let bare = || amounts(&scan, 0).into_iter().find(|(_, end)| *end == len);
-    let bare = || bare().map(|(amount, end)| (Ahead { amount, minute: None }, end));
+    let bare = || bare().map(|(amount, end)| (LeadTime { amount, minute: None }, end));
     said.or_else(bare).map(|(ahead, _)| ahead)
 }
 
 /// An amount of time that is all of a text.
 #[must_use]
-pub fn amount(text: &str) -> Option<Ahead> {
+pub fn amount(text: &str) -> Option<LeadTime> {
     let scan = Scan::new(text.trim());
     let all = amounts(&scan, 0).into_iter().find(|(_, end)| *end == scan.len());
-    all.map(|(amount, _)| Ahead { amount, minute: None })
+    all.map(|(amount, _)| LeadTime { amount, minute: None })
 }
 
 /// Amounts with a word for before, here.
-fn here(scan: &Scan, at: usize) -> Vec<(Ahead, usize)> {
+fn here(scan: &Scan, at: usize) -> Vec<(LeadTime, usize)> {
     let mut found = Vec::new();
-    let plain = |amount| Ahead { amount, minute: None };
+    let plain = |amount| LeadTime { amount, minute: None };
     if let Some(next) = scan.any(at, words::AHEAD) {
         found.extend(amounts(scan, next).into_iter().map(|(amount, end)| (plain(amount), end)));
     }
@@ -153,9 +153,9 @@ fn here(scan: &Scan, at: usize) -> Vec<(Ahead, usize)> {
         .iter()
         .filter(|(ahead, _)| ahead.amount.is_of_days())
         .flat_map(|(ahead, end)| {
-            times(scan, *end, Beside::Day).into_iter().filter_map(|(spoken, end)| {
+            times(scan, *end, TimeContext::Day).into_iter().filter_map(|(spoken, end)| {
                 let minute = spoken.time(None)?.usual();
-                Some((Ahead { minute: Some(minute), ..*ahead }, end))
+                Some((LeadTime { minute: Some(minute), ..*ahead }, end))
             })
         })
         .collect();
@@ -165,7 +165,7 @@ fn here(scan: &Scan, at: usize) -> Vec<(Ahead, usize)> {
 
 /// A clause that asks to be reminded ahead, taken out of a text: how long, and the text without it.
 #[must_use]
-pub fn taken(text: &str) -> Option<(Ahead, String)> {
+pub fn taken(text: &str) -> Option<(LeadTime, String)> {
     let scan = Scan::new(text);
     for at in 0..scan.len() {
         let begin = scan.maybe(at, words::CLAUSE_STARTS);

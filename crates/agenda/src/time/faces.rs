@@ -1,11 +1,11 @@
 //! What a clock shows, in digits and in words.
 
-use super::clock::{Clock, Form, dial};
+use super::clock::{ClockReading, HourForm, dial};
 use super::scan::{Readings, Scan};
 use super::words;
 
 /// What a clock shows, here.
-pub(super) fn clocks(scan: &Scan, at: usize) -> Readings<Clock> {
+pub(super) fn clocks(scan: &Scan, at: usize) -> Readings<ClockReading> {
     let at = scan.skip_spaces(at);
     let mut found = Vec::new();
     found.extend(colon_clock(scan, at));
@@ -32,19 +32,19 @@ pub(super) fn clocks(scan: &Scan, at: usize) -> Readings<Clock> {
     found
 }
 
-fn colon_clock(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
+fn colon_clock(scan: &Scan, at: usize) -> Option<(ClockReading, usize)> {
     let (hour, end) = scan.digits(at, 1, 2).filter(|(hour, _)| *hour <= 24)?;
     let end = (scan.get(end) == Some(':')).then_some(end + 1)?;
     let (minute, end) = scan.digits(end, 2, 2).filter(|(minute, _)| *minute < 60)?;
     let (hour, minute) = (i8::try_from(hour).ok()?, i8::try_from(minute).ok()?);
     // "3:30" is read off a dial, "03:30" is one of 24 hours.
     let is_dial = (1..=9).contains(&hour) && scan.get(at) != Some('0');
-    let form = if is_dial { Form::Colon } else { Form::Full };
-    (hour < 24 || minute == 0).then_some((Clock { hour, minute, form }, end))
+    let form = if is_dial { HourForm::Colon } else { HourForm::Full };
+    (hour < 24 || minute == 0).then_some((ClockReading { hour, minute, form }, end))
 }
 
 /// `330pm`, `1130am`.
-fn packed_clock(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
+fn packed_clock(scan: &Scan, at: usize) -> Option<(ClockReading, usize)> {
     let (number, end) = scan.digits(at, 3, 4)?;
     let (hour, minute) = (i8::try_from(number / 100).ok()?, i8::try_from(number % 100).ok()?);
     let is_marked = scan.word(end, words::TRAILING_PARTS).is_some();
@@ -53,7 +53,7 @@ fn packed_clock(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
 }
 
 /// `1900`, `0930` and `15.30`: only a day before them and nothing behind them makes them clocks.
-pub(super) fn military_clock(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
+pub(super) fn military_clock(scan: &Scan, at: usize) -> Option<(ClockReading, usize)> {
     let at = scan.skip_spaces(at);
     let is_led = scan.is_behind(at, words::AT);
     let (hour, minute, end) = match scan.digits(at, 4, 4) {
@@ -73,11 +73,11 @@ pub(super) fn military_clock(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
     // "at 1730 send it", but "at 2000 Main Street".
     let is_led = is_led && scan.get(end) == Some(' ') && !scan.is_name(scan.skip_spaces(end));
     let is_clock = is_clock && (is_last || is_padded || is_led);
-    is_clock.then_some((Clock { hour, minute, form: Form::Full }, end))
+    is_clock.then_some((ClockReading { hour, minute, form: HourForm::Full }, end))
 }
 
 /// `5.30pm`: only the part behind it tells it from a number or a date.
-fn dot_clock(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
+fn dot_clock(scan: &Scan, at: usize) -> Option<(ClockReading, usize)> {
     let (hour, end) = scan.digits(at, 1, 2).filter(|(hour, _)| (1..=12).contains(hour))?;
     let end = (scan.get(end) == Some('.')).then_some(end + 1)?;
     let (minute, end) = scan.digits(end, 2, 2).filter(|(minute, _)| *minute < 60)?;
@@ -86,32 +86,33 @@ fn dot_clock(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
 }
 
 /// `17h30`, and `17h` where it cannot be a length of a few hours.
-fn h_clock(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
+fn h_clock(scan: &Scan, at: usize) -> Option<(ClockReading, usize)> {
     let (hour, end) = scan.digits(at, 1, 2).filter(|(hour, _)| *hour < 24)?;
     let end = (scan.get(end) == Some('h')).then_some(end + 1)?;
     let hour = i8::try_from(hour).ok()?;
     let is_letter = |at| scan.get(at).is_some_and(|c: char| c.is_ascii_alphabetic());
     match scan.digits(end, 2, 2).filter(|(minute, end)| *minute < 60 && !is_letter(*end)) {
-        Some((minute, end)) => {
-            Some((Clock { hour, minute: i8::try_from(minute).ok()?, form: Form::Full }, end))
-        }
+        Some((minute, end)) => Some((
+            ClockReading { hour, minute: i8::try_from(minute).ok()?, form: HourForm::Full },
+            end,
+        )),
         None if hour > 12 && !is_letter(end) && !scan.get(end).is_some_and(words::is_number) => {
-            Some((Clock { hour, minute: 0, form: Form::Full }, end))
+            Some((ClockReading { hour, minute: 0, form: HourForm::Full }, end))
         }
         None => None,
     }
 }
 
-fn chinese_clocks(scan: &Scan, at: usize) -> Readings<Clock> {
+fn chinese_clocks(scan: &Scan, at: usize) -> Readings<ClockReading> {
     let mut found = Vec::new();
     let Some((hour, end)) = scan.number_in(at, 0..=24) else { return found };
     let is_padded = scan.get(at) == Some('0');
-    let form = if is_padded { Form::Full } else { Form::Dial };
+    let form = if is_padded { HourForm::Full } else { HourForm::Dial };
     let Some(end) = hour_mark(scan, end) else { return found };
     if scan.any(end, words::DIRECTION).is_some() {
         return found;
     }
-    let clock = |minute| Clock { hour, minute, form };
+    let clock = |minute| ClockReading { hour, minute, form };
     if !may_end_clock(scan, end) {
         found.push((clock(0), end));
         return found;
@@ -177,7 +178,7 @@ pub(super) fn may_end_clock(scan: &Scan, at: usize) -> bool {
 }
 
 /// "差五分三点".
-fn short_of(scan: &Scan, at: usize) -> Option<(Clock, usize)> {
+fn short_of(scan: &Scan, at: usize) -> Option<(ClockReading, usize)> {
     let (minutes, end) = minutes(scan, scan.any(at, words::SHORT_OF)?)?;
     let (hour, end) = scan.number_in(scan.maybe(end, words::UP_TO), 1..=23)?;
     Some((less(hour, minutes)?, scan.any(end, words::HOUR)?))
@@ -192,7 +193,7 @@ fn minutes(scan: &Scan, at: usize) -> Option<(i8, usize)> {
     }
 }
 
-fn less(hour: i8, minutes: i8) -> Option<Clock> {
+fn less(hour: i8, minutes: i8) -> Option<ClockReading> {
     let before = if (1..=12).contains(&hour) { (hour + 10) % 12 + 1 } else { hour - 1 };
     (minutes < 60).then(|| dial(before, 60 - minutes))
 }

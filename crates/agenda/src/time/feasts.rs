@@ -2,14 +2,14 @@
 
 use jiff::civil::Date;
 
-use super::days::{Day, Sort};
+use super::days::{DayKind, SpokenDay};
 use super::holidays::Holiday;
 use super::numeric::year_before;
 use super::scan::{Readings, Scan};
 use super::words;
 
 /// Holidays here, perhaps with a year before them.
-pub(super) fn feasts(scan: &Scan, at: usize, today: Date) -> Readings<Day> {
+pub(super) fn feasts(scan: &Scan, at: usize, today: Date) -> Readings<SpokenDay> {
     let mut found = Vec::new();
     let (year, begin) = match year_before(scan, at, today) {
         Some((year, end)) => (Some(year), scan.maybe(end, words::POSSESSIVE)),
@@ -25,7 +25,7 @@ pub(super) fn feasts(scan: &Scan, at: usize, today: Date) -> Readings<Day> {
             None => holiday.next(today),
         };
         let end = scan.maybe(end, words::HOLIDAY_DAYS);
-        found.extend(date.map(|date| (Day::of(date, Sort::Holiday), end)));
+        found.extend(date.map(|date| (SpokenDay::of(date, DayKind::Holiday), end)));
     }
     found
 }

@@ -2,16 +2,16 @@
 
 use jiff::Zoned;
 
-use super::clock::{Beside, times};
+use super::clock::{TimeContext, times};
 use super::dates::longest;
 use super::faces::is_counted;
-use super::meaning::Pieces;
+use super::meaning::PhraseParts;
 use super::scan::Scan;
-use super::texts::About;
+use super::texts::TextSubject;
 use super::titles::is_border;
 use super::words;
 
-type Place = (usize, usize);
+type CharSpan = (usize, usize);
 
 /// The end of a quotation that begins here.
 pub(super) fn quoted(scan: &Scan, at: usize) -> Option<usize> {
@@ -26,9 +26,9 @@ pub(super) fn quoted(scan: &Scan, at: usize) -> Option<usize> {
 }
 
 /// "from 2 to 4" counts hours only where something takes place.
-pub(super) fn is_bare_span(pieces: &Pieces, about: About) -> bool {
-    let is_bare = pieces.spoken.is_some_and(super::clock::Spoken::is_bare_span);
-    is_bare && about == About::Todo && !pieces.has_day()
+pub(super) fn is_bare_span(pieces: &PhraseParts, about: TextSubject) -> bool {
+    let is_bare = pieces.spoken.is_some_and(super::clock::SpokenTime::is_bare_span);
+    is_bare && about == TextSubject::Todo && !pieces.has_day()
 }
 
 /// "一点建议": a little of something, not one o'clock.
@@ -66,7 +66,7 @@ pub(super) fn is_now(scan: &Scan, from: usize, to: usize) -> bool {
 }
 
 /// Whether the name of a holiday is the date of a text and no attribute.
-pub(super) fn is_free_holiday(scan: &Scan, from: usize, to: usize, pieces: &Pieces) -> bool {
+pub(super) fn is_free_holiday(scan: &Scan, from: usize, to: usize, pieces: &PhraseParts) -> bool {
     let is_latin = scan.text(from, to).is_ascii();
     if is_latin {
         let is_led = scan.any(from, words::ON).is_some() || pieces.is_deadline;
@@ -84,7 +84,7 @@ pub(super) fn is_free_holiday(scan: &Scan, from: usize, to: usize, pieces: &Piec
 }
 
 /// "prepare 9am slides", "the 3pm call": a clock alone that a noun follows and nothing ties.
-pub(super) fn is_clock_of_noun(scan: &Scan, from: usize, to: usize, pieces: &Pieces) -> bool {
+pub(super) fn is_clock_of_noun(scan: &Scan, from: usize, to: usize, pieces: &PhraseParts) -> bool {
     let is_latin = scan.text(from, to).is_ascii();
     let is_tied = scan.any(from, words::TIES).is_some()
         || scan.is_behind(from, words::TIES) && !scan.is_behind(from, words::NOUN_LEADS);
@@ -107,7 +107,12 @@ pub(super) fn is_set_apart(scan: &Scan, from: usize, to: usize) -> bool {
 }
 
 /// The piece beside a phrase that belongs to a date and was not understood.
-pub(super) fn unclear(scan: &Scan, place: Place, pieces: &Pieces, now: &Zoned) -> Option<Place> {
+pub(super) fn unclear(
+    scan: &Scan,
+    place: CharSpan,
+    pieces: &PhraseParts,
+    now: &Zoned,
+) -> Option<CharSpan> {
     let occasion = scan.any(place.1, words::OCCASIONS).filter(|_| pieces.day.is_none());
     let occasion = occasion.map(|end| (scan.skip_spaces(place.1), end));
     let beside = behind(scan, place.1, now).or(occasion);
@@ -115,7 +120,7 @@ pub(super) fn unclear(scan: &Scan, place: Place, pieces: &Pieces, now: &Zoned) -
 }
 
 /// A piece of a date right behind a phrase.
-fn behind(scan: &Scan, to: usize, now: &Zoned) -> Option<Place> {
+fn behind(scan: &Scan, to: usize, now: &Zoned) -> Option<CharSpan> {
     let next = scan.skip_spaces(scan.maybe(to, words::COMMA));
     if let Some(end) = two_in_one(scan, to) {
         return Some((to, end));
@@ -157,7 +162,7 @@ fn behind(scan: &Scan, to: usize, now: &Zoned) -> Option<Place> {
     let is_every = scan.any(link, words::EVERY).is_some();
     let is_place = scan.any(to, words::TOWARDS).is_some()
         && !is_every
-        && times(scan, link, Beside::Nothing).is_empty();
+        && times(scan, link, TimeContext::Nothing).is_empty();
     let is_with = scan.any(to, words::WITH).is_some() && is_attribute(scan, end);
     (!is_with || is_place).then_some((next, end))
 }
@@ -224,7 +229,7 @@ fn date_number(scan: &Scan, at: usize) -> Option<usize> {
 }
 
 /// A piece of a date right before a phrase.
-fn before(scan: &Scan, from: usize, pieces: &Pieces) -> Option<Place> {
+fn before(scan: &Scan, from: usize, pieces: &PhraseParts) -> Option<CharSpan> {
     let text = scan.text(0, from);
     let head = text.trim_end_matches(|c: char| c.is_whitespace() || ",，".contains(c));
     let end = head.chars().count();
@@ -336,7 +341,7 @@ fn is_date_shaped(token: &str) -> bool {
 }
 
 /// A date or clock that does not exist, at the front or at the end of a text.
-pub(super) fn broken(scan: &Scan, now: &Zoned) -> Option<Place> {
+pub(super) fn broken(scan: &Scan, now: &Zoned) -> Option<CharSpan> {
     let last = (0..scan.len()).rev().find(|at| scan.get(*at).is_some_and(|c| !is_border(c)))? + 1;
     // A month or a year alone is none: "一月三次".
     let is_day = |end: usize| {
@@ -353,7 +358,7 @@ pub(super) fn broken(scan: &Scan, now: &Zoned) -> Option<Place> {
 }
 
 /// A word at either end of a text that speaks of time without saying which.
-pub(super) fn vague_word(scan: &Scan) -> Option<Place> {
+pub(super) fn vague_word(scan: &Scan) -> Option<CharSpan> {
     let starts = (0..scan.len()).filter(|at| super::dates::may_start(scan, *at));
     let mut all = starts.filter_map(|at| {
         let end = scan.any(at, words::VAGUE).or_else(|| scan.any(at, words::OCCASIONS))?;

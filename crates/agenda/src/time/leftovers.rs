@@ -3,15 +3,15 @@
 //! This is the last check. It refuses what a person would read as a part of the date, with that
 //! part, and leaves what is a name or a thing.
 
-use super::clock::{Beside, times};
-use super::dates::{When, may_start};
+use super::clock::{TimeContext, times};
+use super::dates::{ParsedDate, may_start};
 use super::offsets::amounts;
 use super::scan::Scan;
-use super::texts::About;
+use super::texts::TextSubject;
 use super::words;
 
 /// The part of a title that belongs to its date.
-pub(super) fn leftover(title: &str, when: &When, about: About) -> Option<String> {
+pub(super) fn leftover(title: &str, when: &ParsedDate, about: TextSubject) -> Option<String> {
     let scan = Scan::new(title);
     let is_free = |at: &usize| may_start(&scan, *at) && !is_quoted(&scan, *at);
     let piece = |from: usize, to: usize| title[scan.offset(from)..scan.offset(to)].to_owned();
@@ -93,13 +93,13 @@ fn ordinal(scan: &Scan, at: usize) -> Option<usize> {
 }
 
 /// A clause at the end that names a time and asks to be reminded: "，早上9点提醒".
-fn reminder(scan: &Scan, at: usize, about: About) -> Option<(usize, usize)> {
+fn reminder(scan: &Scan, at: usize, about: TextSubject) -> Option<(usize, usize)> {
     let is_first = at > 0 && scan.before(at).is_some_and(super::titles::is_border);
     let clause = scan.text(at, scan.len());
     let clause = clause.trim();
     let asks = clause.ends_with(words::REMINDS) || clause.ends_with(" reminder");
     let is_timed = clause.chars().any(words::is_number);
-    let is_bare = about == About::Entry && clause == "reminder";
+    let is_bare = about == TextSubject::Entry && clause == "reminder";
     (is_first && (asks && is_timed || is_bare)).then(|| (at, scan.len()))
 }
 
@@ -110,7 +110,7 @@ pub(super) fn says_how_often(title: &str) -> bool {
 }
 
 /// The name of a day that is the day of the text: at its end, or where no other day was said.
-fn unknown_day(scan: &Scan, at: usize, when: &When) -> Option<(usize, usize)> {
+fn unknown_day(scan: &Scan, at: usize, when: &ParsedDate) -> Option<(usize, usize)> {
     let is_name = scan.any(at, words::UNKNOWN_HOLIDAYS);
     let end = is_name.or_else(|| ordinal(scan, at))?;
     let is_last = scan.text(end, scan.len()).trim().is_empty();
@@ -118,8 +118,8 @@ fn unknown_day(scan: &Scan, at: usize, when: &When) -> Option<(usize, usize)> {
 }
 
 /// How long an entry takes, where it was not understood: "开30分钟的会".
-fn length(scan: &Scan, at: usize, when: &When, about: About) -> Option<(usize, usize)> {
-    let is_said = about != About::Entry || when.minutes.is_some();
+fn length(scan: &Scan, at: usize, when: &ParsedDate, about: TextSubject) -> Option<(usize, usize)> {
+    let is_said = about != TextSubject::Entry || when.minutes.is_some();
     if is_said || scan.before(at).is_some_and(|c| words::is_number(c) || c == '第') {
         return None;
     }
@@ -187,11 +187,11 @@ pub fn says_several_times(text: &str) -> bool {
     starts.any(|at| {
         let is_said = scan.any(at, words::SEVERAL_TIMES).is_some();
         is_said
-            || times(&scan, at, Beside::Day).into_iter().any(|(spoken, end)| {
+            || times(&scan, at, TimeContext::Day).into_iter().any(|(spoken, end)| {
                 let next = scan.any(end, words::TIMES_AND).filter(|_| spoken.clock.is_some());
                 next.is_some_and(|next| {
                     let is_number = scan.number_in(next, 0..=24).is_some();
-                    is_number || !times(&scan, next, Beside::Nothing).is_empty()
+                    is_number || !times(&scan, next, TimeContext::Nothing).is_empty()
                 })
             })
     })

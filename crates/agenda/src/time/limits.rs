@@ -2,18 +2,18 @@
 
 use jiff::Zoned;
 
-use super::dates::{self, When, may_start};
+use super::dates::{self, ParsedDate, may_start};
 use super::scan::Scan;
 use super::titles::is_border;
 use super::words;
 
 /// The repetition with its end, and the text before it.
 pub(super) fn behind(
-    when: &When,
+    when: &ParsedDate,
     title: &str,
     phrase: &str,
     now: &Zoned,
-) -> Option<(When, String)> {
+) -> Option<(ParsedDate, String)> {
     if when.repeat.is_none() || when.times.is_some() {
         return None;
     }

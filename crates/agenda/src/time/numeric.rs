@@ -3,16 +3,17 @@
 use jiff::civil::{Date, Weekday};
 use jiff::{ToSpan, civil};
 
-use super::clock::{Beside, times};
-use super::days::{Day, Sort, chinese_weekday, english_weekday, in_month};
+use super::clock::{TimeContext, times};
+use super::days::{DayKind, SpokenDay, chinese_weekday, english_weekday, in_month};
 use super::scan::{Readings, Scan};
 use super::words;
 
 /// Dates in digits.
-pub(super) fn dates(scan: &Scan, at: usize, today: Date) -> Readings<Day> {
+pub(super) fn dates(scan: &Scan, at: usize, today: Date) -> Readings<SpokenDay> {
     let at = scan.skip_spaces(at);
     let mut found = Vec::new();
-    let full = |found: (Option<Date>, usize)| Some((Day::of(found.0?, Sort::Full), found.1));
+    let full =
+        |found: (Option<Date>, usize)| Some((SpokenDay::of(found.0?, DayKind::Full), found.1));
     found.extend(year_first(scan, at).and_then(full));
     found.extend(year_last(scan, at).and_then(full));
     found.extend(compact(scan, at).and_then(full));
@@ -57,7 +58,7 @@ fn compact(scan: &Scan, at: usize) -> Option<(Option<Date>, usize)> {
 }
 
 /// `12/24`, `12-25`, `12.25`, `24.12.`: the next such day. The marks are fractions and scores too.
-fn without_year(scan: &Scan, at: usize, today: Date) -> Option<(Day, usize)> {
+fn without_year(scan: &Scan, at: usize, today: Date) -> Option<(SpokenDay, usize)> {
     let (first, end) = scan.digits(at, 1, 2)?;
     let separator = scan.get(end).filter(|c| matches!(c, '-' | '/' | '.'))?;
     let (second, end) = scan.digits(end + 1, 1, 2)?;
@@ -70,8 +71,8 @@ fn without_year(scan: &Scan, at: usize, today: Date) -> Option<(Day, usize)> {
     let day_first = closed || first > 12;
     let (month, day) = if day_first { (second, first) } else { (first, second) };
     let date = next_date(today, i8::try_from(month).ok()?, i8::try_from(day).ok()?)?;
-    let sort = if closed { Sort::Plain } else { Sort::Shy };
-    Some((Day::of(date, sort), end))
+    let sort = if closed { DayKind::Plain } else { DayKind::Shy };
+    Some((SpokenDay::of(date, sort), end))
 }
 
 fn date(year: u32, month: u32, day: u32) -> Option<Date> {
@@ -91,7 +92,7 @@ pub(super) fn year_before(scan: &Scan, at: usize, today: Date) -> Option<(i16, u
 }
 
 /// Year, month and day in Chinese; a date without a year is the next one, today included.
-pub(super) fn chinese_dates(scan: &Scan, at: usize, today: Date) -> Readings<Day> {
+pub(super) fn chinese_dates(scan: &Scan, at: usize, today: Date) -> Readings<SpokenDay> {
     let mut found = Vec::new();
     let (year, after) = match year_before(scan, at, today) {
         Some((year, end)) => (Some(year), scan.maybe(end, words::POSSESSIVE)),
@@ -100,9 +101,9 @@ pub(super) fn chinese_dates(scan: &Scan, at: usize, today: Date) -> Readings<Day
     let Some((month, end)) = scan.number_in(after, 1..=12) else { return found };
     let Some(end) = scan.any(end, words::MONTH) else { return found };
     let is_relative = scan.word(at, words::YEARS).is_some();
-    let sort = if year.is_some() && !is_relative { Sort::Full } else { Sort::Plain };
+    let sort = if year.is_some() && !is_relative { DayKind::Full } else { DayKind::Plain };
     let mut push = |date: Option<Date>, end| {
-        found.extend(date.map(|date| (Day::of(date, sort), end)));
+        found.extend(date.map(|date| (SpokenDay::of(date, sort), end)));
     };
     let is_feast = super::feasts::is_festive(scan, end);
     // "十二月廿五" without a word for the day is lunar.
@@ -208,9 +209,9 @@ pub(super) fn month_days(scan: &Scan, at: usize, today: Date) -> Readings<Option
 
 /// `Nov 20`, `November 20th, 2027`, `20 Nov`, `the 20th of November`, `the 20th`, `first Monday of
 /// December`, `end of next month`.
-pub(super) fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<Day> {
+pub(super) fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<SpokenDay> {
     let mut found = Vec::new();
-    let plain = |date: Option<Date>| date.map(Day::plain);
+    let plain = |date: Option<Date>| date.map(SpokenDay::plain);
     let mut with_year = |month: i8, day: i8, end| {
         let next = scan.skip_spaces(scan.maybe(end, words::COMMA));
         let year = scan.digits(next, 4, 4);
@@ -224,7 +225,7 @@ pub(super) fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<Day
         if let Some((year, end)) = year {
             let year = i16::try_from(year).ok().filter(|year| *year >= 1000);
             let date = year.and_then(|year| Date::new(year, month, day).ok());
-            found.push((date.map(|date| Day::of(date, Sort::Full)), end));
+            found.push((date.map(|date| SpokenDay::of(date, DayKind::Full)), end));
         }
         if let Some((years, end)) = scan.word(next, words::EN_YEARS) {
             found.push((plain(Date::new(today.year() + years, month, day).ok()), end));
@@ -270,18 +271,18 @@ fn is_day_of_month(scan: &Scan, begin: usize, end: usize) -> bool {
     let head = head.trim_end();
     let is_of_somebody = head.ends_with("'s") || head.ends_with("s'");
     let is_counted = is_of_somebody || scan.is_behind(begin, words::BEFORE_COUNTED);
-    let is_timed = || !times(scan, end, Beside::Day).is_empty();
+    let is_timed = || !times(scan, end, TimeContext::Day).is_empty();
     is_written && !is_counted && (is_last || is_timed())
 }
 
 /// "Wed 25th", "Friday the 18th": the first such day of this month and the two behind it.
-fn weekday_and_day(scan: &Scan, at: usize, today: Date) -> Option<(Day, usize)> {
+fn weekday_and_day(scan: &Scan, at: usize, today: Date) -> Option<(SpokenDay, usize)> {
     let (weekday, end) = english_weekday(scan, at)?;
     let next = scan.maybe(scan.maybe(end, words::COMMA), words::THE);
     let (day, end) = ordinal(scan, next).filter(|(day, _)| day.is_marked)?;
     let mut months = (0..=2).filter_map(|months| in_month(today, months, day.number));
     let date = months.find(|date| *date >= today && date.weekday() == weekday)?;
-    Some((Day::plain(date), end))
+    Some((SpokenDay::plain(date), end))
 }
 
 /// "the first Monday of December", "the last Friday of this month", "last day of November".

@@ -46,7 +46,7 @@ impl Series {
             (Some(_), Some(count)) => u64::from(count),
             (Some(_), None) => u64::MAX,
         };
-        let mut walk = Walk::new(self);
+        let mut walk = SeriesCursor::new(self);
         if let Some(walk) = &mut walk {
             walk.jump(from);
         }
@@ -56,21 +56,21 @@ impl Series {
 }
 
 /// What one step of a rule leads to.
-enum Step {
+enum SeriesStep {
     At(DateTime, Timestamp),
     Skipped,
     End,
 }
 
 /// A place in a series: the rule's next step, and how many occurrences came before it.
-struct Walk {
-    rule: Rule,
+struct SeriesCursor {
+    rule: AnchoredRepeat,
     step: i64,
     index: u64,
 }
 
 /// A repeat, anchored at its first occurrence.
-enum Rule {
+enum AnchoredRepeat {
     Elapsed { first: Timestamp, minutes: i64, zone: TimeZone },
     Wall { first: DateTime, days: DayRule, zone: TimeZone },
 }
@@ -82,7 +82,7 @@ enum DayRule {
     Monthly { every: i64, day: MonthDay },
 }
 
-impl Walk {
+impl SeriesCursor {
     fn new(series: &Series) -> Option<Self> {
         let (start, zone) = (series.start, series.zone.clone());
         let repeat = series.repeat.clone().unwrap_or(Repeat::Daily { every: 1 });
@@ -90,7 +90,7 @@ impl Walk {
         let days = match repeat {
             Repeat::Minutes { .. } => {
                 let first = zone.to_ambiguous_zoned(start).compatible().ok()?.timestamp();
-                let rule = Rule::Elapsed { first, minutes: every, zone };
+                let rule = AnchoredRepeat::Elapsed { first, minutes: every, zone };
                 return Some(Self { rule, step: 0, index: 0 });
             }
             Repeat::Daily { .. } => DayRule::Daily { every },
@@ -105,18 +105,18 @@ impl Walk {
             }
         };
         let first = days.first(start.date())?.to_datetime(start.time());
-        Some(Self { rule: Rule::Wall { first, days, zone }, step: 0, index: 0 })
+        Some(Self { rule: AnchoredRepeat::Wall { first, days, zone }, step: 0, index: 0 })
     }
 
     /// Goes on to shortly before `from`.
     fn jump(&mut self, from: Timestamp) {
         match &self.rule {
-            Rule::Elapsed { first, minutes, .. } => {
+            AnchoredRepeat::Elapsed { first, minutes, .. } => {
                 let behind =
                     from.duration_since(*first).as_secs() / minutes.saturating_mul(60).max(1);
                 self.skip_to((behind - 1).max(0));
             }
-            Rule::Wall { first, days, zone } => {
+            AnchoredRepeat::Wall { first, days, zone } => {
                 // Two days cover every offset between zones and every shift of a clock.
                 let Ok(date) = zone.to_datetime(from).date().checked_sub(2.days()) else { return };
                 match days.steps_per_days() {
@@ -138,7 +138,7 @@ impl Walk {
 
     /// Months may be skipped, so they are counted; there are few of them in all of the calendar.
     fn count_months_before(&mut self, date: Date) {
-        let Rule::Wall { first, days, .. } = &self.rule else { return };
+        let AnchoredRepeat::Wall { first, days, .. } = &self.rule else { return };
         loop {
             match days.date(first.date(), self.step) {
                 Some(Some(day)) if day < date => self.index += 1,
@@ -154,28 +154,28 @@ impl Walk {
             let step = self.rule.step(self.step);
             self.step += 1;
             match step {
-                Step::At(wall, at) => {
+                SeriesStep::At(wall, at) => {
                     self.index += 1;
                     return Some(Occurrence { index: self.index - 1, wall, at });
                 }
-                Step::Skipped => {}
-                Step::End => return None,
+                SeriesStep::Skipped => {}
+                SeriesStep::End => return None,
             }
         }
     }
 }
 
-impl Rule {
-    fn step(&self, step: i64) -> Step {
+impl AnchoredRepeat {
+    fn step(&self, step: i64) -> SeriesStep {
         let (zone, at) = match self {
             Self::Elapsed { first, minutes, zone } => (zone, elapsed(*first, *minutes, step)),
             Self::Wall { first, days, zone } => match days.date(first.date(), step) {
                 Some(Some(date)) => (zone, moment(date.to_datetime(first.time()), zone)),
-                Some(None) => return Step::Skipped,
-                None => return Step::End,
+                Some(None) => return SeriesStep::Skipped,
+                None => return SeriesStep::End,
             },
         };
-        at.map_or(Step::End, |at| Step::At(zone.to_datetime(at), at))
+        at.map_or(SeriesStep::End, |at| SeriesStep::At(zone.to_datetime(at), at))
     }
 }
 

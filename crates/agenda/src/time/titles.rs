@@ -1,6 +1,6 @@
 //! What is left of a text without its date: a title, and how long it takes.
 
-use super::clock::Part;
+use super::clock::DayPart;
 use super::dates::may_start;
 use super::offsets::amounts;
 use super::scan::Scan;
@@ -21,12 +21,12 @@ pub(super) fn is_end(c: char) -> bool {
 }
 
 /// The half of the day in which something takes place, if its title says so.
-pub(super) fn half_of_day(title: &str) -> Option<Part> {
+pub(super) fn half_of_day(title: &str) -> Option<DayPart> {
     let scan = Scan::new(title);
     let has = |list| (0..scan.len()).any(|at| scan.any(at, list).is_some());
     match (has(words::EVENING_THINGS), has(words::MORNING_THINGS)) {
-        (true, false) => Some(Part::Pm),
-        (false, true) => Some(Part::Am),
+        (true, false) => Some(DayPart::Pm),
+        (false, true) => Some(DayPart::Am),
         _ => None,
     }
 }

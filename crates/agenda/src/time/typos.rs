@@ -3,7 +3,7 @@
 use jiff::civil::Weekday;
 
 use super::scan::Scan;
-use super::words::{self, Table};
+use super::words::{self, WordTable};
 
 /// The shortest name in which a slip still leaves no doubt, and that in which two do.
 const LEAST: usize = 6;
@@ -23,7 +23,7 @@ pub(super) fn near_day(scan: &Scan, at: usize) -> Option<(i64, usize)> {
 }
 
 /// The one name that a word of latin letters was meant to be.
-fn meant<T: Copy>(scan: &Scan, at: usize, table: Table<T>) -> Option<(T, usize)> {
+fn meant<T: Copy>(scan: &Scan, at: usize, table: WordTable<T>) -> Option<(T, usize)> {
     let is_letter = |at: usize| scan.get(at).is_some_and(|c| c.is_ascii_alphabetic());
     let begin = scan.skip_spaces(at);
     let end = begin + (begin..scan.len()).take_while(|at| is_letter(*at)).count();

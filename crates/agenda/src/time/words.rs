@@ -24,8 +24,8 @@ pub(super) use offsets::*;
 pub(super) use unlike::*;
 pub(super) use vague::*;
 
-pub(super) type Table<T> = &'static [(&'static str, T)];
-pub(super) type List = &'static [&'static str];
+pub(super) type WordTable<T> = &'static [(&'static str, T)];
+pub(super) type WordList = &'static [&'static str];
 
 /// What a Chinese numeral stands for; 10 and 100 multiply what is before them.
 pub(super) fn numerals(c: char) -> Option<&'static [u32]> {
@@ -87,7 +87,7 @@ pub(super) fn simplified(c: char) -> char {
     c
 }
 
-pub(super) const NUMBERS: Table<u32> = &[
+pub(super) const NUMBERS: WordTable<u32> = &[
     ("one", 1),
     ("two", 2),
     ("three", 3),
@@ -108,7 +108,7 @@ pub(super) const NUMBERS: Table<u32> = &[
     ("eighteen", 18),
     ("nineteen", 19),
 ];
-pub(super) const TENS: Table<u32> =
+pub(super) const TENS: WordTable<u32> =
     &[("twenty", 20), ("thirty", 30), ("forty", 40), ("fifty", 50), ("sixty", 60), ("ninety", 90)];
-pub(super) const ARTICLES: Table<u32> =
+pub(super) const ARTICLES: WordTable<u32> =
     &[("a", 1), ("an", 1), ("a couple of", 2), ("a couple", 2), ("couple of", 2)];

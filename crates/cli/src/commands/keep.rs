@@ -10,10 +10,10 @@ use crate::args::{
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_agenda::commands::{self, AgendaCommand, AgendaVerb, CommandError, Words};
-use everloop_agenda::desk::Answer;
+use everloop_agenda::commands::{self, AgendaCommand, AgendaVerb, CommandError, CommandWords};
+use everloop_agenda::desk::AgendaResult;
 use everloop_agenda::kept::reminders;
-use everloop_agenda::portable::What;
+use everloop_agenda::portable::PortableContent;
 use everloop_agenda::show;
 use everloop_engine::{Clock, SystemClock};
 use everloop_text as text;
@@ -38,12 +38,12 @@ impl Form {
 /// already, and what it says is a text stays one.
 struct Line {
     verb: AgendaVerb,
-    words: Words,
+    words: CommandWords,
 }
 
 impl Line {
     fn new(verb: AgendaVerb, part: &str) -> Self {
-        Self { verb, words: Words::default().text(part) }
+        Self { verb, words: CommandWords::default().text(part) }
     }
 
     fn id(self, id: &str) -> Self {
@@ -93,8 +93,9 @@ impl Line {
 
     async fn perform(self, app: &Console, form: Form) -> Result<Exit, Failure> {
         let said = self.words.clone().rest();
-        let command =
-            |reader: &show::Reader| commands::parse_words(self.verb, self.words, &reader.now);
+        let command = |reader: &show::DisplayContext| {
+            commands::parse_words(self.verb, self.words, &reader.now)
+        };
         perform(app, &said, command, form).await
     }
 }
@@ -116,9 +117,11 @@ pub(crate) async fn todo(app: &Console, args: Todo) -> Result<Exit, Failure> {
             Line::new(AgendaVerb::Todo, "search").words(word).filter(filter)
         }
         TodoVerb::Export { file } => {
-            return exchange::export(app, What::Todos, file.as_deref()).await;
+            return exchange::export(app, PortableContent::Todos, file.as_deref()).await;
         }
-        TodoVerb::Import { file } => return exchange::import(app, What::Todos, file).await,
+        TodoVerb::Import { file } => {
+            return exchange::import(app, PortableContent::Todos, file).await;
+        }
     };
     line.perform(app, Form::of(args.json)).await
 }
@@ -147,10 +150,10 @@ pub(crate) async fn schedule(app: &Console, args: Schedule) -> Result<Exit, Fail
         }
         ScheduleVerb::Delete { id } => Line::new(AgendaVerb::Schedule, "delete").words(id),
         ScheduleVerb::Export { file } => {
-            return exchange::export(app, What::Schedule, file.as_deref()).await;
+            return exchange::export(app, PortableContent::Schedule, file.as_deref()).await;
         }
         ScheduleVerb::Import { file } => {
-            return exchange::import(app, What::Schedule, file).await;
+            return exchange::import(app, PortableContent::Schedule, file).await;
         }
         ScheduleVerb::Simulate(wanted) => {
             return super::simulate::simulate(app, wanted, args.json).await;
@@ -161,7 +164,7 @@ pub(crate) async fn schedule(app: &Console, args: Schedule) -> Result<Exit, Fail
 
 /// A slash command, given as one line.
 pub(crate) async fn line(app: &Console, line: &str, json: bool) -> Result<Exit, Failure> {
-    let command = |reader: &show::Reader| commands::parse(line, &reader.now);
+    let command = |reader: &show::DisplayContext| commands::parse(line, &reader.now);
     perform(app, line, command, Form::of(json)).await
 }
 
@@ -169,7 +172,7 @@ pub(crate) async fn line(app: &Console, line: &str, json: bool) -> Result<Exit, 
 async fn perform(
     app: &Console,
     said: &str,
-    command: impl FnOnce(&show::Reader) -> Result<AgendaCommand, CommandError>,
+    command: impl FnOnce(&show::DisplayContext) -> Result<AgendaCommand, CommandError>,
     form: Form,
 ) -> Result<Exit, Failure> {
     let reader = app.reader();
@@ -208,8 +211,8 @@ async fn answer(
     app: &Console,
     store: everloop_store::Store,
     command: &AgendaCommand,
-    reader: &show::Reader,
-) -> Result<Answer, Failure> {
+    reader: &show::DisplayContext,
+) -> Result<AgendaResult, Failure> {
     let performed = app.desk(store).perform(command, &reader.now, None).await;
     performed.map_err(|error| app.store_failure(&error))
 }

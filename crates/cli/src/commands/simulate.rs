@@ -5,8 +5,8 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_agenda::kept::moment;
-use everloop_agenda::kept::simulate::{Crashes, Rehearsal, Rehearsed, STEPS_MAX, rehearse};
-use everloop_agenda::show::{Reader, Table, firing_json};
+use everloop_agenda::kept::simulate::{Crashes, Rehearsal, RehearsalReport, STEPS_MAX, rehearse};
+use everloop_agenda::show::{DisplayContext, TextTable, firing_json};
 use everloop_agenda::time::dates;
 use everloop_store::{FiredAs, Firing};
 use everloop_text::{self as text, TextOf};
@@ -36,7 +36,11 @@ pub(crate) async fn simulate(app: &Console, args: &Simulate, json: bool) -> Resu
     Ok(if played.is_right() { Exit::Done } else { Exit::Failed })
 }
 
-fn rehearsal(app: &Console, args: &Simulate, reader: &Reader) -> Result<Rehearsal, Failure> {
+fn rehearsal(
+    app: &Console,
+    args: &Simulate,
+    reader: &DisplayContext,
+) -> Result<Rehearsal, Failure> {
     let date = |text: &str| date(app, reader, text);
     let (from, to) = (date(&args.from)?, date(&args.to)?);
     let bad = |value: &str, text: TextOf| app.failure(Exit::Usage, text(&value));
@@ -64,7 +68,7 @@ fn rehearsal(app: &Console, args: &Simulate, reader: &Reader) -> Result<Rehearsa
     Ok(Rehearsal { from, to, crashes, down, steps_max: STEPS_MAX })
 }
 
-fn date(app: &Console, reader: &Reader, text: &str) -> Result<UtcMs, Failure> {
+fn date(app: &Console, reader: &DisplayContext, text: &str) -> Result<UtcMs, Failure> {
     let when = dates::parse(text, &reader.now);
     let at = when.and_then(|when| when.at.to_zoned(reader.now.time_zone().clone()).ok());
     at.map(|at| at.timestamp().as_millisecond()).ok_or_else(|| Failure {
@@ -73,14 +77,14 @@ fn date(app: &Console, reader: &Reader, text: &str) -> Result<UtcMs, Failure> {
     })
 }
 
-fn table(app: &Console, reader: &Reader, firings: &[Firing]) -> String {
+fn table(app: &Console, reader: &DisplayContext, firings: &[Firing]) -> String {
     let heads = [
         text::simulate::head::fired(),
         text::simulate::head::offset(),
         text::simulate::head::state(),
         text::simulate::head::what(),
     ];
-    let mut table = Table::new(heads.map(|head| app.text(head)).to_vec());
+    let mut table = TextTable::new(heads.map(|head| app.text(head)).to_vec());
     for firing in firings {
         let at = moment(firing.fired_at).to_zoned(reader.now.time_zone().clone());
         let state = match firing.state {
@@ -98,7 +102,7 @@ fn table(app: &Console, reader: &Reader, firings: &[Firing]) -> String {
     table.show(reader.width)
 }
 
-fn verdict(app: &Console, reader: &Reader, played: &Rehearsed) -> String {
+fn verdict(app: &Console, reader: &DisplayContext, played: &RehearsalReport) -> String {
     let firings = &played.firings.len();
     let crashes = &played.crashes;
     let lost = &played.lost.len();

@@ -25,11 +25,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) const AROUND: u64 = 3;
 
 /// How many tokens a text has.
-pub type Count = Arc<dyn Fn(&str) -> u64 + Send + Sync>;
+pub type TokenCounter = Arc<dyn Fn(&str) -> u64 + Send + Sync>;
 
 /// Counts what the calls of one run cost. It sees every prompt and decides nothing.
 pub struct Meter {
-    count: Count,
+    count: TokenCounter,
     /// Beginnings of prompts that were shown, by digest, with the tokens of their last part.
     shown: Mutex<HashMap<String, u64>>,
 }
@@ -43,7 +43,7 @@ impl fmt::Debug for Meter {
 impl Meter {
     /// A meter that has seen nothing.
     #[must_use]
-    pub fn new(count: Count) -> Self {
+    pub fn new(count: TokenCounter) -> Self {
         Self { count, shown: Mutex::default() }
     }
 

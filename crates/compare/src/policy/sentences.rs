@@ -63,10 +63,10 @@ fn split(text: &str) -> Vec<String> {
 }
 
 /// Makes a sentence of the words that stand at the gaps of its form.
-type Make = fn(&[String]) -> Sentence;
+type SentenceBuilder = fn(&[String]) -> Sentence;
 
 /// `{}` stands for a bare word, `"{}"` for a text in quotes; all else is taken word for word.
-const FORMS: [(&str, Make); 22] = [
+const FORMS: [(&str, SentenceBuilder); 22] = [
     ("Write \"{}\" to {}", |w| Sentence::Write { text: one(w, 0), file: one(w, 1) }),
     ("Read {}; if it is missing, read {}", |w| Sentence::Read {
         file: one(w, 0),

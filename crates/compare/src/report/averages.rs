@@ -5,7 +5,7 @@
 
 use super::columns::{number, ratio};
 use super::word;
-use crate::{Results, Tally};
+use crate::{ContestResults, Tally};
 use everloop_text as text;
 use everloop_types::Lang;
 
@@ -13,14 +13,14 @@ use everloop_types::Lang;
 const MEASURE: &str = "react";
 
 /// The loop that the others are measured against: `react`, else the first.
-pub(super) fn measure(results: &Results) -> &str {
+pub(super) fn measure(results: &ContestResults) -> &str {
     let loops = &results.contest.loops;
     let measure = loops.iter().find(|name| *name == MEASURE).or(loops.first());
     measure.map(String::as_str).unwrap_or_default()
 }
 
 /// The loops as rows under heads; with several seeds, also how far these lie apart.
-pub(super) fn averages(results: &Results, model: &str, lang: Lang) -> Vec<Vec<String>> {
+pub(super) fn averages(results: &ContestResults, model: &str, lang: Lang) -> Vec<Vec<String>> {
     let measure = measure(results);
     let mut heads = vec![
         word(lang, text::compare::head::r#loop()),
@@ -46,7 +46,7 @@ pub(super) fn averages(results: &Results, model: &str, lang: Lang) -> Vec<Vec<St
     [heads].into_iter().chain(results.contest.loops.iter().map(row)).collect()
 }
 
-fn figures(results: &Results, model: &str, name: &str, measure: &str) -> Vec<String> {
+fn figures(results: &ContestResults, model: &str, name: &str, measure: &str) -> Vec<String> {
     let (tally, base) = (results.total(model, name), results.total(model, measure));
     let (here, there) = results.where_both_succeed(model, name, measure);
     let each = |n: u64| n.checked_div(tally.runs).map_or_else(nothing, number);

@@ -3,20 +3,20 @@
 use super::averages::averages;
 use super::columns::decided;
 use super::text::{per_task, rows};
-use super::{Detail, Manner, word};
-use crate::Results;
+use super::{ReportDetail, ReportStyle, word};
+use crate::ContestResults;
 use everloop_text as text;
 
 /// One table for each model, averages below it, and with detail two of all tasks: whether each was
 /// done and in how many calls, and folded all other figures.
 #[must_use]
-pub fn markdown(results: &Results, manner: Manner) -> String {
+pub fn markdown(results: &ContestResults, manner: ReportStyle) -> String {
     let mut parts = Vec::new();
     for model in &results.contest.models {
         parts.push(format!("**{model}**"));
         parts.push(table(&rows(results, model, manner.lang, &decided(results, model))));
         parts.push(table(&averages(results, model, manner.lang)));
-        if manner.detail == Detail::PerTask {
+        if manner.detail == ReportDetail::PerTask {
             parts.push(table(&per_task(results, model, manner)));
             let title = word(manner.lang, text::compare::every_figure());
             parts.push(format!("<details><summary>{title}</summary>"));
@@ -28,7 +28,7 @@ pub fn markdown(results: &Results, manner: Manner) -> String {
 }
 
 /// Each task under each loop, with everything that is counted.
-fn every_figure(results: &Results, model: &str, manner: Manner) -> Vec<Vec<String>> {
+fn every_figure(results: &ContestResults, model: &str, manner: ReportStyle) -> Vec<Vec<String>> {
     let columns = decided(results, model);
     let heads = [text::compare::head::task(), text::compare::head::r#loop()]
         .map(|key| word(manner.lang, key));

@@ -1,6 +1,6 @@
 //! From TOML to tasks. What is wrong with a file is said with its line.
 
-use super::Task;
+use super::ContestTask;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
@@ -38,7 +38,7 @@ pub enum TaskError {
 ///
 /// # Errors
 /// See [`TaskError`]. One bad file is enough: a set with a hole compares something else.
-pub fn from_folder(folder: &Path) -> Result<Vec<Task>, TaskError> {
+pub fn from_folder(folder: &Path) -> Result<Vec<ContestTask>, TaskError> {
     let unreadable = |path: &Path| {
         let path = path.to_owned();
         move |source| TaskError::Unreadable { path, source }
@@ -72,9 +72,9 @@ pub fn from_folder(folder: &Path) -> Result<Vec<Task>, TaskError> {
 }
 
 /// One task.
-pub(super) fn read(file: &str, text: &str) -> Result<Task, TaskError> {
+pub(super) fn read(file: &str, text: &str) -> Result<ContestTask, TaskError> {
     let bad = |line, reason: String| TaskError::Bad { file: file.to_owned(), line, reason };
-    let mut task: Task = toml::from_str(text)
+    let mut task: ContestTask = toml::from_str(text)
         .map_err(|error| bad(line_at(text, error.span()), error.message().trim().to_owned()))?;
     task.goal = task.goal.split_whitespace().collect::<Vec<_>>().join(" ");
     match wrong(&task) {
@@ -84,7 +84,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<Task, TaskError> {
 }
 
 /// What is wrong with a task that has the right form.
-fn wrong(task: &Task) -> Option<(&'static str, String)> {
+fn wrong(task: &ContestTask) -> Option<(&'static str, String)> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     if task.name.is_empty() || !task.name.chars().all(plain) {
         return Some(("name", "must be letters, digits and hyphens".to_owned()));

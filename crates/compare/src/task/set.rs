@@ -1,6 +1,6 @@
 //! The tasks of the repository, from one sentence to thirteen.
 
-use super::Task;
+use super::ContestTask;
 use super::read::read;
 
 macro_rules! tasks {
@@ -66,7 +66,7 @@ pub fn group(name: &str) -> Option<&'static [&'static str]> {
 
 /// The tasks of the repository.
 #[must_use]
-pub fn builtin() -> Vec<Task> {
+pub fn builtin() -> Vec<ContestTask> {
     let one = |(name, text): &(&str, &str)| {
         read(name, text).unwrap_or_else(|error| unreachable!("a task of the set: {error}"))
     };
@@ -85,7 +85,7 @@ mod tests {
         assert!(tasks.len() >= 24, "{}", tasks.len());
         let kinds: BTreeSet<_> = tasks.iter().map(|task| task.kind).collect();
         assert_eq!(kinds.len(), 6);
-        let lengths: BTreeSet<_> = tasks.iter().map(super::Task::sentences).collect();
+        let lengths: BTreeSet<_> = tasks.iter().map(super::ContestTask::sentences).collect();
         assert!(lengths.contains(&1) && lengths.iter().any(|length| *length >= 12), "{lengths:?}");
         for (task, (name, _)) in tasks.iter().zip(TASKS) {
             assert_eq!(task.name, *name);

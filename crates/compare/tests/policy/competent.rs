@@ -2,11 +2,11 @@
 
 use crate::play::{Played, play};
 use crate::world::{World, frame};
-use everloop_compare::policy::{Flaw, Mind};
+use everloop_compare::policy::{Flaw, PolicyRules};
 use everloop_loops::{LOOPS, carried};
 use everloop_types::{Frame, Message, Status, ToolSpec};
 
-const COMPETENT: Mind = Mind { flaw: Flaw::None, seed: 1 };
+const COMPETENT: PolicyRules = PolicyRules { flaw: Flaw::None, seed: 1 };
 
 /// Long goals need more steps than a run has by default.
 fn roomy() -> Frame {

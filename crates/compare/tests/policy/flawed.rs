@@ -2,7 +2,7 @@
 
 use crate::play::{Played, play};
 use crate::world::{World, frame};
-use everloop_compare::policy::{Flaw, Mind};
+use everloop_compare::policy::{Flaw, PolicyRules};
 use everloop_loops::LOOPS;
 use everloop_types::Status;
 
@@ -13,7 +13,7 @@ const GOAL: &str = "Copy a.txt to b.txt. Run \"append log.txt tick\". Ask the us
 fn played(name: &str, flaw: Flaw, seed: u64) -> Played {
     let mut world = World::with(&[("a.txt", "one\ntwo\n")]);
     world.answers.insert("Why?".to_owned(), "because".to_owned());
-    let played = play(name, GOAL, world, Mind { flaw, seed }, frame());
+    let played = play(name, GOAL, world, PolicyRules { flaw, seed }, frame());
     let told = || format!("{name} {flaw:?} {seed}\n{}", played.told());
     assert!(!played.words.trim().is_empty(), "{}", told());
     assert!(played.status.is_final(), "{}", told());
@@ -56,7 +56,7 @@ const LONG: &str = "Run \"append log.txt tick\". Count the lines of log.txt. Wri
                     result to two.txt. Run \"append log.txt tuck\". Say the result.";
 
 fn played_long(name: &str, flaw: Flaw, seed: u64) -> Played {
-    play(name, LONG, World::with(&[("a.txt", "one")]), Mind { flaw, seed }, frame())
+    play(name, LONG, World::with(&[("a.txt", "one")]), PolicyRules { flaw, seed }, frame())
 }
 
 /// What has left its sight is done once more, unless the loop keeps it on one item after the other.
@@ -98,7 +98,7 @@ fn about_every_third_reply_is_broken() {
         let played = played("plan-replan", Flaw::Format, seed);
         for (asked, reply) in &played.asked {
             all += 1;
-            broken += u32::from(asked.reply(Mind { flaw: Flaw::None, seed }) != *reply);
+            broken += u32::from(asked.reply(PolicyRules { flaw: Flaw::None, seed }) != *reply);
         }
     }
     assert!((all / 4..=all * 2 / 5).contains(&broken), "{broken} of {all}");
@@ -113,11 +113,11 @@ fn each_task_draws_its_own_mistakes_at_the_same_place_of_a_loop() {
             let file = format!("file-{task}.txt");
             let world = World::with(&[(&file, "old words")]);
             let goal = format!("Replace \"old\" by \"new\" in {file}.");
-            let mind = Mind { flaw: Flaw::Repeats, seed };
+            let mind = PolicyRules { flaw: Flaw::Repeats, seed };
             let played = play("plan-execute-think", &goal, world, mind, frame());
             let is_wrong = |at: usize| {
                 let (asked, reply) = played.asked.get(at)?;
-                Some(asked.reply(Mind { flaw: Flaw::None, seed }) != *reply)
+                Some(asked.reply(PolicyRules { flaw: Flaw::None, seed }) != *reply)
             };
             // What went wrong before would make the prompts differ by themselves.
             is_wrong(2).filter(|_| is_wrong(0) == Some(false) && is_wrong(1) == Some(false))

@@ -1,7 +1,7 @@
 //! Plays a run as the engine would: decide, journal, answer, fold, again.
 
 use crate::world::World;
-use everloop_compare::policy::Mind;
+use everloop_compare::policy::PolicyRules;
 use everloop_loops::{AnyRun, Decision, Planned, output_schema, own_tools};
 use everloop_ports::{Request, WirePrompt};
 use everloop_types::journal::{
@@ -54,7 +54,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    pub(crate) fn reply(&self, mind: Mind) -> Reply {
+    pub(crate) fn reply(&self, mind: PolicyRules) -> Reply {
         mind.reply(&Request {
             model: "x",
             messages: &self.messages,
@@ -69,7 +69,7 @@ impl Asked {
 }
 
 struct Player {
-    mind: Mind,
+    mind: PolicyRules,
     world: World,
     run: AnyRun,
     frame: Arc<Frame>,
@@ -78,7 +78,13 @@ struct Player {
 }
 
 /// Plays a goal to its end.
-pub(crate) fn play(loop_name: &str, goal: &str, world: World, mind: Mind, frame: Frame) -> Played {
+pub(crate) fn play(
+    loop_name: &str,
+    goal: &str,
+    world: World,
+    mind: PolicyRules,
+    frame: Frame,
+) -> Played {
     let created = RunCreated {
         goal: Goal { text: goal.to_owned(), ..Goal::default() },
         loop_name: loop_name.to_owned(),

@@ -2,7 +2,7 @@
 
 use crate::play::play;
 use crate::world::{World, frame};
-use everloop_compare::policy::{Flaw, Mind, POLICIES, by_name};
+use everloop_compare::policy::{Flaw, POLICIES, PolicyRules, by_name};
 use everloop_loops::LOOPS;
 use everloop_ports::{Model as _, Request, WirePrompt};
 use everloop_types::{Reply, Usage};
@@ -15,7 +15,7 @@ const GOAL: &str = "Copy a to b. Count the lines of a. Say the result. Run \"say
 fn a_prompt_gets_its_reply_whatever_came_before_it() {
     for flaw in [Flaw::None, Flaw::Format, Flaw::Forgets, Flaw::Repeats] {
         for name in LOOPS {
-            let mind = Mind { flaw, seed: 3 };
+            let mind = PolicyRules { flaw, seed: 3 };
             let played = play(name, GOAL, World::with(&[("a", "1\n2\n")]), mind, frame());
             // From the last prompt to the first: no reply can have led to the next.
             for (asked, reply) in played.asked.iter().rev() {
@@ -28,7 +28,7 @@ fn a_prompt_gets_its_reply_whatever_came_before_it() {
 #[test]
 fn another_seed_goes_wrong_elsewhere() {
     let replies = |seed| {
-        let mind = Mind { flaw: Flaw::Format, seed };
+        let mind = PolicyRules { flaw: Flaw::Format, seed };
         let played = play("react", GOAL, World::with(&[("a", "1")]), mind, frame());
         played.asked.into_iter().map(|(_, reply)| reply).collect::<Vec<_>>()
     };
@@ -42,7 +42,7 @@ fn another_seed_goes_wrong_elsewhere() {
 async fn a_policy_replies_as_its_mind_does_and_says_what_it_cost() {
     for (name, loop_name) in POLICIES.into_iter().zip(["react", "plan-replan", "staged", "hybrid"])
     {
-        let mind = Mind { flaw: Flaw::parse(name).expect("a policy"), seed: 5 };
+        let mind = PolicyRules { flaw: Flaw::parse(name).expect("a policy"), seed: 5 };
         let played = play(loop_name, GOAL, World::with(&[("a", "1")]), mind, frame());
         let count = Arc::new(|text: &str| u64::from(!text.is_empty()));
         let policy = by_name(name, 5, count).expect("a policy");

@@ -8,7 +8,7 @@ use everloop_types::{Reply, ToolCall};
 use serde_json::{Value, json};
 
 /// One call: a tool and its arguments.
-pub(crate) type Wanted = (&'static str, Value);
+pub(crate) type ErrandCall = (&'static str, Value);
 
 /// Calls `tool` on `what` once, and says that it is done.
 #[must_use]
@@ -23,10 +23,10 @@ pub fn errand(loop_name: &'static str, tool: &'static str, what: &str) -> Scenar
 pub(crate) fn worked(
     loop_name: &'static str,
     name: &'static str,
-    batches: &[Vec<Wanted>],
+    batches: &[Vec<ErrandCall>],
 ) -> Scenario {
     let spec = LoopSpec::named(loop_name).expect("a loop of that name");
-    let used = |(tool, args): &Wanted| ((*tool).to_owned(), args.clone());
+    let used = |(tool, args): &ErrandCall| ((*tool).to_owned(), args.clone());
     let batches = batches.iter().map(|batch| batch.iter().map(used).collect()).collect();
     let task = SampleTask::single("do it", batches, "done");
     let script = (spec.sample)(&task).into_iter().map(scripted).collect();

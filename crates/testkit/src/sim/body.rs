@@ -4,10 +4,10 @@
 //! Between two gates nothing takes time, so holding every gate is the same as stopping the
 //! process.
 
-use super::chance::Chance;
-use super::story::Story;
+use super::chance::SimRandom;
+use super::story::SimTrace;
 use crate::clock::VirtualClock;
-use crate::points::{Gate, InTime, Passing, Point};
+use crate::points::{GateDecision, GateWait, PointGate, PointKind};
 use everloop_engine::{Clock, Pause, Signal};
 use everloop_store::{Db, DbError, DbFuture, MemoryDb, SqlRow, Urgency, WriteResult};
 use everloop_types::{SqlValue, UtcMs, Write};
@@ -21,7 +21,7 @@ pub(super) const TOOL_MS: u64 = 2_000;
 
 /// Whether the database can be reached from here, and whether anything moves at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct State {
+struct LinkState {
     moves: bool,
     connected: bool,
     /// Whether calls go wrong by chance.
@@ -29,23 +29,23 @@ struct State {
 }
 
 /// One process.
-pub(super) struct Body {
+pub(super) struct SimProcess {
     pub(super) name: String,
-    state: Signal<State>,
-    chance: Mutex<Chance>,
-    pub(super) story: Arc<Story>,
+    state: Signal<LinkState>,
+    chance: Mutex<SimRandom>,
+    pub(super) story: Arc<SimTrace>,
     /// Whether what was sent to the database before a death may still arrive.
     outlives: bool,
 }
 
-impl Body {
+impl SimProcess {
     pub(super) fn new(
         name: String,
-        chance: Chance,
-        story: Arc<Story>,
+        chance: SimRandom,
+        story: Arc<SimTrace>,
         outlives: bool,
     ) -> Arc<Self> {
-        let state = State { moves: true, connected: true, troubled: true };
+        let state = LinkState { moves: true, connected: true, troubled: true };
         let (state, chance) = (Signal::new(state), Mutex::new(chance));
         Arc::new(Self { name, state, chance, story, outlives })
     }
@@ -60,11 +60,11 @@ impl Body {
 
     pub(super) fn calm(&self) {
         self.state.change(|state| {
-            *state = State { moves: true, connected: true, troubled: false };
+            *state = LinkState { moves: true, connected: true, troubled: false };
         });
     }
 
-    fn draw<T>(&self, draw: impl FnOnce(&mut Chance) -> T) -> T {
+    fn draw<T>(&self, draw: impl FnOnce(&mut SimRandom) -> T) -> T {
         draw(&mut self.chance.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -89,31 +89,31 @@ impl Body {
     }
 }
 
-impl Gate for Body {
-    fn pass(&self, point: Point) -> Passing<'_> {
+impl PointGate for SimProcess {
+    fn pass(&self, point: PointKind) -> GateWait<'_> {
         Box::pin(async move {
             let begun = tokio::time::Instant::now();
-            if matches!(point, Point::BeforeEffect | Point::AfterEffect) {
+            if matches!(point, PointKind::BeforeEffect | PointKind::AfterEffect) {
                 self.dawdle(300).await;
             }
             self.moves().await;
             let late = begun.elapsed() >= Duration::from_millis(TOOL_MS);
-            if late { InTime::No } else { InTime::Yes }
+            if late { GateDecision::No } else { GateDecision::Yes }
         })
     }
 }
 
 /// The clock of a process: shared with the database, or its machine's own.
-pub(super) struct BodyClock {
+pub(super) struct SimClock {
     time: VirtualClock,
-    body: Arc<Body>,
+    body: Arc<SimProcess>,
     /// How far the wall clock is off; a shared clock does not look at it.
     off_ms: Mutex<i64>,
     shared: bool,
 }
 
-impl BodyClock {
-    pub(super) fn new(time: VirtualClock, body: Arc<Body>, shared: bool) -> Arc<Self> {
+impl SimClock {
+    pub(super) fn new(time: VirtualClock, body: Arc<SimProcess>, shared: bool) -> Arc<Self> {
         Arc::new(Self { time, body, off_ms: Mutex::new(0), shared })
     }
 
@@ -122,7 +122,7 @@ impl BodyClock {
     }
 }
 
-impl Clock for BodyClock {
+impl Clock for SimClock {
     fn now(&self) -> UtcMs {
         let off_ms = *self.off_ms.lock().unwrap_or_else(PoisonError::into_inner);
         self.time.now() + off_ms
@@ -148,12 +148,12 @@ impl Clock for BodyClock {
 }
 
 /// The line to the database: slow, cut off at times, and not always telling the truth.
-pub(super) struct BodyDb {
+pub(super) struct SimDb {
     pub(super) inner: Arc<MemoryDb>,
-    pub(super) body: Arc<Body>,
+    pub(super) body: Arc<SimProcess>,
 }
 
-enum Fault {
+enum LinkFault {
     None,
     /// Nothing is written.
     Refused,
@@ -163,16 +163,16 @@ enum Fault {
     Late,
 }
 
-impl BodyDb {
-    fn fault(&self) -> Fault {
+impl SimDb {
+    fn fault(&self) -> LinkFault {
         if !self.body.is_troubled() {
-            return Fault::None;
+            return LinkFault::None;
         }
         match self.body.draw(|chance| chance.below(60)) {
-            0 => Fault::Refused,
-            1 => Fault::ReplyLost,
-            2 if self.body.outlives => Fault::Late,
-            _ => Fault::None,
+            0 => LinkFault::Refused,
+            1 => LinkFault::ReplyLost,
+            2 if self.body.outlives => LinkFault::Late,
+            _ => LinkFault::None,
         }
     }
 
@@ -206,16 +206,16 @@ impl BodyDb {
     }
 }
 
-impl Db for BodyDb {
+impl Db for SimDb {
     fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
             self.body.reaches().await;
             let fault = self.fault();
-            if let Fault::Refused = fault {
+            if let LinkFault::Refused = fault {
                 self.body.story.tell(|| format!("{}: a commit is refused", self.body.name));
                 return Err(locked());
             }
-            if let Fault::Late = fault {
+            if let LinkFault::Late = fault {
                 self.body.story.tell(|| format!("{}: a commit comes late", self.body.name));
                 self.write_later(writes, urgency);
                 return Err(lost());
@@ -223,7 +223,7 @@ impl Db for BodyDb {
             let done = self.write(writes, urgency).await;
             self.body.dawdle(20).await;
             self.body.reaches().await;
-            if let Fault::ReplyLost = fault {
+            if let LinkFault::ReplyLost = fault {
                 self.body
                     .story
                     .tell(|| format!("{}: the reply to a commit is lost", self.body.name));

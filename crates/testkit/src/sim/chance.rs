@@ -2,9 +2,9 @@
 
 /// A small generator: every number is a mix of a counter.
 #[derive(Debug, Clone)]
-pub(super) struct Chance(u64);
+pub(super) struct SimRandom(u64);
 
-impl Chance {
+impl SimRandom {
     pub(super) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5eed)
     }

@@ -1,9 +1,9 @@
 //! Fate: what befalls the processes, drawn from the seed.
 
-use super::body::Body;
-use super::chance::Chance;
-use super::process::Living;
-use super::{Cast, Simulated, people};
+use super::body::SimProcess;
+use super::chance::SimRandom;
+use super::process::RunningProcess;
+use super::{SimReport, SimWorld, people};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -15,7 +15,10 @@ const PATIENCE: Duration = Duration::from_secs(1_200);
 const SPELLS_MS: &[u64] = &[30, 200, 800, 2_200, 3_500, 7_000];
 
 /// Lets fate have its way for a while, then waits until every run is over.
-pub(super) async fn play(cast: &Arc<Cast>, chance: &mut Chance) -> Result<Simulated, String> {
+pub(super) async fn play(
+    cast: &Arc<SimWorld>,
+    chance: &mut SimRandom,
+) -> Result<SimReport, String> {
     let mut people = tokio::task::JoinSet::new();
     for role in cast.roles.values() {
         people.spawn(people::attend(cast.clone(), role.run.clone(), chance.split()));
@@ -25,9 +28,9 @@ pub(super) async fn play(cast: &Arc<Cast>, chance: &mut Chance) -> Result<Simula
         true => 2,
         false => 1,
     };
-    let mut fate = Fate { cast, happened: Simulated::default(), living: Vec::new() };
+    let mut fate = FaultSchedule { cast, happened: SimReport::default(), living: Vec::new() };
     for _ in 0..count {
-        fate.living.push(Living::start(cast, chance));
+        fate.living.push(RunningProcess::start(cast, chance));
     }
     let mischief_ends = Instant::now() + Duration::from_millis(chance.between(100, 2_500));
     while Instant::now() < mischief_ends && !cast.all_over().await {
@@ -41,17 +44,17 @@ pub(super) async fn play(cast: &Arc<Cast>, chance: &mut Chance) -> Result<Simula
     Ok(fate.happened)
 }
 
-struct Fate<'a> {
-    cast: &'a Arc<Cast>,
-    happened: Simulated,
-    living: Vec<Living>,
+struct FaultSchedule<'a> {
+    cast: &'a Arc<SimWorld>,
+    happened: SimReport,
+    living: Vec<RunningProcess>,
 }
 
-impl Fate<'_> {
-    async fn strike(&mut self, chance: &mut Chance) {
+impl FaultSchedule<'_> {
+    async fn strike(&mut self, chance: &mut SimRandom) {
         let at = usize::try_from(chance.below(self.living.len() as u64)).unwrap_or(0);
         let spell_ms = *chance.pick(SPELLS_MS);
-        let tell = |what: &str, body: &Body| {
+        let tell = |what: &str, body: &SimProcess| {
             self.cast.story.tell(|| format!("fate: {what} {} ({spell_ms} ms)", body.name));
         };
         let victim = &self.living[at];
@@ -91,23 +94,23 @@ impl Fate<'_> {
     }
 
     /// The old process is gone before the new one starts where a lock keeps them apart.
-    async fn replace(&mut self, at: usize, chance: &mut Chance) {
+    async fn replace(&mut self, at: usize, chance: &mut SimRandom) {
         let old = self.living.remove(at);
         old.die().await;
         if self.cast.cluster {
             sleep(Duration::from_millis(chance.below(400))).await;
         }
-        self.living.push(Living::start(self.cast, chance));
+        self.living.push(RunningProcess::start(self.cast, chance));
     }
 
     /// A process that ended by itself is started again, as a supervisor would.
-    async fn revive(&mut self, chance: &mut Chance) {
+    async fn revive(&mut self, chance: &mut SimRandom) {
         while let Some(at) = self.living.iter().position(|living| living.task.is_finished()) {
             self.replace(at, chance).await;
         }
     }
 
-    async fn calm(&mut self, chance: &mut Chance) -> Result<(), String> {
+    async fn calm(&mut self, chance: &mut SimRandom) -> Result<(), String> {
         self.cast.story.tell(|| "fate: rests".to_owned());
         let patience_ends = Instant::now() + PATIENCE;
         while !self.cast.all_over().await {
@@ -122,7 +125,7 @@ impl Fate<'_> {
     }
 }
 
-fn later(ms: u64, body: Arc<Body>, then: impl FnOnce(&Body) + Send + 'static) {
+fn later(ms: u64, body: Arc<SimProcess>, then: impl FnOnce(&SimProcess) + Send + 'static) {
     tokio::spawn(async move {
         sleep(Duration::from_millis(ms)).await;
         then(&body);

@@ -1,8 +1,8 @@
 //! The people of a simulation: they answer late, twice, or two things at once, interrupt, and
 //! change their minds at the worst moment.
 
-use super::Cast;
-use super::chance::Chance;
+use super::SimWorld;
+use super::chance::SimRandom;
 use everloop_engine::History;
 use everloop_ports::Clock;
 use everloop_store::Store;
@@ -14,10 +14,10 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 /// Looks after one run until it is over.
-pub(super) async fn attend(cast: Arc<Cast>, run: RunId, mut chance: Chance) {
+pub(super) async fn attend(cast: Arc<SimWorld>, run: RunId, mut chance: SimRandom) {
     let cancels_at = chance.one_in(4).then(|| chance.below(3_000));
     let steers_at = chance.one_in(4).then(|| chance.below(2_000));
-    let mut person = Person { cast, run, chance, answers: BTreeMap::new() };
+    let mut person = SimUser { cast, run, chance, answers: BTreeMap::new() };
     let start = tokio::time::Instant::now();
     let (mut cancels_at, mut steers_at) = (cancels_at, steers_at);
     loop {
@@ -43,14 +43,14 @@ pub(super) async fn attend(cast: Arc<Cast>, run: RunId, mut chance: Chance) {
     }
 }
 
-struct Person {
-    cast: Arc<Cast>,
+struct SimUser {
+    cast: Arc<SimWorld>,
     run: RunId,
-    chance: Chance,
+    chance: SimRandom,
     answers: BTreeMap<(RunId, String), u32>,
 }
 
-impl Person {
+impl SimUser {
     fn store(&self) -> &Store {
         &self.cast.store
     }

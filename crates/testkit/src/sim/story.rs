@@ -5,12 +5,12 @@ use tokio::time::Instant;
 
 /// Lines with their moment.
 #[derive(Debug)]
-pub(super) struct Story {
+pub(super) struct SimTrace {
     start: Instant,
     lines: Mutex<Vec<String>>,
 }
 
-impl Story {
+impl SimTrace {
     pub(super) fn new() -> Self {
         Self { start: Instant::now(), lines: Mutex::default() }
     }

@@ -5,17 +5,17 @@
 //!                                                        └──► the heir plays to its end
 //! ```
 
-use super::{Place, RECOVERY_POINTS, Swept, undisturbed};
-use crate::invariants::Ending;
+use super::{RECOVERY_POINTS, SweepPosition, SweepReport, undisturbed};
+use crate::invariants::DisturbedEnding;
 use crate::scenario::{Scenario, heir_of};
-use crate::stage::{Stage, Went, in_words};
+use crate::stage::{ProcessEnd, Testbed, in_words};
 use everloop_engine::History;
 use everloop_loops::Decision;
 use everloop_types::journal::{Kind, Outcome};
 use everloop_types::{Frame, Limits, RunId, Status};
 
 /// A wish that a process was sent when it stood at its point.
-struct Wished {
+struct SwitchRequest {
     /// The heir's name.
     heir: RunId,
     /// Whether the process died at its other point.
@@ -26,16 +26,16 @@ struct Wished {
 ///
 /// # Errors
 /// The scenario, both points, and the first invariant that does not hold.
-pub async fn sweep_switches(scenario: &Scenario) -> Result<Swept, String> {
+pub async fn sweep_switches(scenario: &Scenario) -> Result<SweepReport, String> {
     let (calm, points) = undisturbed(scenario).await?;
-    let mut swept = Swept::default();
+    let mut swept = SweepReport::default();
     for (n, kind) in points.iter().enumerate() {
         for crash in 0..RECOVERY_POINTS {
             let what = format!("switch at point {n} ({kind:?}), crash {crash} later");
-            let place = Place { scenario, what };
-            let mut stage = Stage::set(scenario).await;
+            let place = SweepPosition { scenario, what };
+            let mut stage = Testbed::set(scenario).await;
             let wished = place.play_on_switching(&mut stage, n, crash).await?;
-            let Some(Wished { heir, died }) = wished else { break };
+            let Some(SwitchRequest { heir, died }) = wished else { break };
             let ending = place.check(&stage).await?;
             let handed = place.one_of_both(&stage, &heir).await?;
             let answered = answered(&stage).await;
@@ -55,7 +55,7 @@ pub async fn sweep_switches(scenario: &Scenario) -> Result<Swept, String> {
 }
 
 /// Whether some reply of the model was the first run's answer.
-async fn answered(stage: &Stage) -> bool {
+async fn answered(stage: &Testbed) -> bool {
     let history = History::read(&stage.store, &stage.run).await.expect("readable");
     let history = history.expect("exists");
     let replied = |kind: &Kind| match kind {
@@ -68,14 +68,14 @@ async fn answered(stage: &Stage) -> bool {
     })
 }
 
-impl Place<'_> {
+impl SweepPosition<'_> {
     /// Goes on to the end of the first run; `None` if no process stood at the point.
     async fn play_on_switching(
         &self,
-        stage: &mut Stage,
+        stage: &mut Testbed,
         n: usize,
         crash: usize,
-    ) -> Result<Option<Wished>, String> {
+    ) -> Result<Option<SwitchRequest>, String> {
         stage.points.halt_at(n);
         let mut wished = None;
         for _ in 0..super::PROCESSES_MAX {
@@ -85,11 +85,11 @@ impl Place<'_> {
             stage.answer_open_question().await;
             match &wished {
                 None => wished = self.wish(stage, crash).await?,
-                Some(Wished { heir, .. }) => {
+                Some(SwitchRequest { heir, .. }) => {
                     match stage.play_once().await {
-                        Went::Died => stage.points.calm(),
-                        Went::Well(Ok(_)) | Went::Idle => {}
-                        Went::Well(Err(error)) => return Err(self.broken(&in_words(&error))),
+                        ProcessEnd::Died => stage.points.calm(),
+                        ProcessEnd::Well(Ok(_)) | ProcessEnd::Idle => {}
+                        ProcessEnd::Well(Err(error)) => return Err(self.broken(&in_words(&error))),
                     }
                     self.one_of_both(stage, heir).await?;
                 }
@@ -99,7 +99,11 @@ impl Place<'_> {
     }
 
     /// One process that is asked to switch when it stands at its point, and dies later.
-    async fn wish(&self, stage: &mut Stage, crash: usize) -> Result<Option<Wished>, String> {
+    async fn wish(
+        &self,
+        stage: &mut Testbed,
+        crash: usize,
+    ) -> Result<Option<SwitchRequest>, String> {
         let process = stage.process();
         let (run, points) = (stage.run.clone(), stage.points.clone());
         // Whatever bounds the first run, the heir has room.
@@ -113,7 +117,7 @@ impl Place<'_> {
         };
         if let Some(went) = reached {
             return match went {
-                Went::Well(Err(error)) => Err(self.broken(&in_words(&error))),
+                ProcessEnd::Well(Err(error)) => Err(self.broken(&in_words(&error))),
                 _ => Ok(None),
             };
         }
@@ -122,19 +126,19 @@ impl Place<'_> {
         points.wake_until(crash);
         let went = tokio::select! {
             biased;
-            () = points.reached() => Went::Died,
+            () = points.reached() => ProcessEnd::Died,
             went = &mut driving => went,
         };
         points.calm();
-        if let Went::Well(Err(error)) = &went {
+        if let ProcessEnd::Well(Err(error)) = &went {
             return Err(self.broken(&in_words(error)));
         }
         self.one_of_both(stage, &heir).await?;
-        Ok(Some(Wished { heir, died: matches!(went, Went::Died) }))
+        Ok(Some(SwitchRequest { heir, died: matches!(went, ProcessEnd::Died) }))
     }
 
     /// Never both, never neither: the heir is there if and only if the first has ended for it.
-    async fn one_of_both(&self, stage: &Stage, heir: &RunId) -> Result<bool, String> {
+    async fn one_of_both(&self, stage: &Testbed, heir: &RunId) -> Result<bool, String> {
         let history = History::read(&stage.store, &stage.run).await.expect("readable");
         let state = history.expect("exists").state_at(i64::MAX).expect("foldable");
         let named = state.successor() == Some(heir);
@@ -149,8 +153,8 @@ impl Place<'_> {
     /// a person.
     fn as_wished(
         &self,
-        calm: &Ending,
-        ending: &Ending,
+        calm: &DisturbedEnding,
+        ending: &DisturbedEnding,
         handed: bool,
         answered: bool,
     ) -> Result<(), String> {
@@ -167,7 +171,7 @@ impl Place<'_> {
 
     /// What was begun is finished, or found out about where that can be: a switch leaves no more in
     /// the dark than a crash does.
-    async fn found_out(&self, stage: &Stage, died: bool) -> Result<(), String> {
+    async fn found_out(&self, stage: &Testbed, died: bool) -> Result<(), String> {
         let history = History::read(&stage.store, &stage.run).await.expect("readable");
         let state = history.expect("exists").state_at(i64::MAX).expect("foldable");
         // What a child leaves unknown is unknown to its parent.
@@ -177,7 +181,7 @@ impl Place<'_> {
         self.ensure(odd.is_none(), || format!("it could be known what became of {odd:?}"))
     }
 
-    async fn heir_ends_well(&self, stage: &mut Stage, heir: &RunId) -> Result<(), String> {
+    async fn heir_ends_well(&self, stage: &mut Testbed, heir: &RunId) -> Result<(), String> {
         let before = stage.world.clone();
         let done = before.acts();
         stage.take_over(heir.clone(), heir_of(stage.scenario.loop_name));

@@ -1,7 +1,7 @@
 //! Rows 9 and 10: a worker that stands still for longer than its lease, and then goes on.
 
 use super::{on_server, part_named, until};
-use everloop_testkit::{Company, Generation, Part, ended};
+use everloop_testkit::{ProcessExit, ProcessGroup, ProcessSpec, ended};
 use everloop_types::RunId;
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::Path;
@@ -37,14 +37,14 @@ async fn stands_still(child: &Child) {
 }
 
 /// All that a worker could change.
-async fn traces(company: &Company, part: &Part, run: &RunId) -> (i64, i64, String) {
+async fn traces(company: &ProcessGroup, part: &ProcessSpec, run: &RunId) -> (i64, i64, String) {
     let at = company.store().runs().position(run).await.unwrap().unwrap();
     (at.epoch, at.next_seq, std::fs::read_to_string(&part.acts).unwrap_or_default())
 }
 
 fn over(child: Child) -> RunId {
     match ended(child) {
-        Ok(Generation::Over(run, _)) => run,
+        Ok(ProcessExit::Over(run, _)) => run,
         other => panic!("it did not come to an end of its own: {other:?}"),
     }
 }
@@ -79,7 +79,7 @@ async fn stop_at_every_point(name: &str) -> usize {
     let scenario = part_named(name);
     for n in 0.. {
         let key = format!("stop at {n}");
-        let part = Part { stops_at: Some(n), ..company.part(scenario, &key, None) };
+        let part = ProcessSpec { stops_at: Some(n), ..company.part(scenario, &key, None) };
         let mut zombie = company.start(&part);
         let pid = zombie.id().to_string();
         let mut gone = false;

@@ -1,7 +1,7 @@
 //! Native tool calls: the work itself, and the list where one is kept.
 
-use super::{Far, Speaker, calling, plain, said};
-use crate::policy::shown::Place;
+use super::{ItemProgress, Speaker, calling, plain, said};
+use crate::policy::shown::ItemPosition;
 use crate::policy::skill::Outlook;
 use everloop_loops::replies::{list_args, mark_args};
 use everloop_types::{Reply, TODO_WRITE};
@@ -19,7 +19,7 @@ impl Speaker<'_> {
     }
 
     /// One item: its calls, then its mark where there is something to mark it with, else words.
-    pub(super) fn work_on(&self, place: &Place) -> Reply {
+    pub(super) fn work_on(&self, place: &ItemPosition) -> Reply {
         let item = self.scope(place);
         let outlook = self.together(item.clone());
         if !outlook.acts.is_empty() {
@@ -54,8 +54,8 @@ impl Speaker<'_> {
         let wanted: Vec<&str> = items
             .iter()
             .map(|item| match outlook.far(item) {
-                Far::Open if outlook.wants(item) => "in_progress",
-                Far::Open => "pending",
+                ItemProgress::Open if outlook.wants(item) => "in_progress",
+                ItemProgress::Open => "pending",
                 far => state(far),
             })
             .collect();
@@ -84,10 +84,10 @@ fn whole_list(items: &[(String, String, &str)]) -> Value {
     list_args(&items.collect::<Vec<_>>())
 }
 
-fn state(far: Far) -> &'static str {
+fn state(far: ItemProgress) -> &'static str {
     match far {
-        Far::Open => "in_progress",
-        Far::Completed => "completed",
-        Far::Failed => "cancelled",
+        ItemProgress::Open => "in_progress",
+        ItemProgress::Completed => "completed",
+        ItemProgress::Failed => "cancelled",
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Speaker;
 use crate::policy::sentences::Sentence;
-use crate::policy::skill::{Outlook, Status, Task};
+use crate::policy::skill::{Outlook, SentenceState, SentenceStatus};
 use crate::policy::{notes, reading};
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ impl Speaker<'_> {
     /// The final answer: what was asked to be said, what did not work, what is open.
     pub(super) fn answer(&self) -> String {
         let parts = account(&self.look_back(), &self.everything());
-        let Account { results, trouble } = parts;
+        let SentenceAccount { results, trouble } = parts;
         let results = results.or_else(|| self.recalled().map(str::to_owned));
         let answer = joined(results, trouble.unwrap_or_else(|| ALL_DONE.to_owned()));
         match self.shown.mark() {
@@ -34,7 +34,7 @@ impl Speaker<'_> {
 
     /// What came of one item.
     pub(super) fn came_of(&self, item: &Range<usize>) -> String {
-        let Account { results, trouble } = account(&self.look_back(), item);
+        let SentenceAccount { results, trouble } = account(&self.look_back(), item);
         joined(results, trouble.unwrap_or_else(|| PART_DONE.to_owned()))
     }
 
@@ -52,17 +52,18 @@ impl Speaker<'_> {
 }
 
 /// What is said of some sentences.
-struct Account {
+struct SentenceAccount {
     /// What was asked to be said, as far as it is known.
     results: Option<String>,
     /// What did not work and what is open, if anything is.
     trouble: Option<String>,
 }
 
-fn account(outlook: &Outlook, scope: &Range<usize>) -> Account {
-    let tasks: Vec<&Task> = outlook.tasks.iter().filter(|it| scope.contains(&it.root)).collect();
+fn account(outlook: &Outlook, scope: &Range<usize>) -> SentenceAccount {
+    let tasks: Vec<&SentenceState> =
+        outlook.tasks.iter().filter(|it| scope.contains(&it.root)).collect();
     let results = tasks.iter().filter_map(|task| match (&task.sentence, &task.status) {
-        (Sentence::SayResult, Status::Done) => task.value.as_deref(),
+        (Sentence::SayResult, SentenceStatus::Done) => task.value.as_deref(),
         _ => None,
     });
     let results = match results.collect::<Vec<_>>().as_slice() {
@@ -71,21 +72,24 @@ fn account(outlook: &Outlook, scope: &Range<usize>) -> Account {
         many => Some(format!("The results are {}.", many.join(" and "))),
     };
     let failed = tasks.iter().filter_map(|task| match &task.status {
-        Status::Failed(why) => Some(format!("{} ({})", bare(task), why.trim_end_matches('.'))),
-        Status::Done | Status::Open => None,
+        SentenceStatus::Failed(why) => {
+            Some(format!("{} ({})", bare(task), why.trim_end_matches('.')))
+        }
+        SentenceStatus::Done | SentenceStatus::Open => None,
     });
-    let open = tasks.iter().filter(|task| task.status == Status::Open).map(|task| bare(task));
+    let open =
+        tasks.iter().filter(|task| task.status == SentenceStatus::Open).map(|task| bare(task));
     let told = [(FAILED, failed.collect::<Vec<_>>()), (OPEN, open.collect())];
     let told = told.iter().filter(|(_, what)| !what.is_empty());
     let told: Vec<String> =
         told.map(|(word, what)| format!("{word}{}.", what.join("; "))).collect();
-    Account { results, trouble: (!told.is_empty()).then(|| told.join(" ")) }
+    SentenceAccount { results, trouble: (!told.is_empty()).then(|| told.join(" ")) }
 }
 
 fn joined(results: Option<String>, rest: String) -> String {
     results.into_iter().chain([rest]).collect::<Vec<_>>().join(" ")
 }
 
-fn bare(task: &Task) -> String {
+fn bare(task: &SentenceState) -> String {
     task.said.trim_end_matches('.').to_owned()
 }
