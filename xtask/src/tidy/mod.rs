@@ -12,6 +12,7 @@ mod purity;
 mod references;
 mod sizes;
 mod traces;
+mod types;
 mod user_text;
 
 pub use arrows::check_arrows;
@@ -26,6 +27,7 @@ pub use purity::check_purity;
 pub use references::check_references;
 pub use sizes::check_sizes;
 pub use traces::check_traces;
+pub use types::{check_method_counts, check_type_names};
 pub use user_text::check_user_text;
 
 use crate::{Complaint, Tree};
@@ -33,19 +35,21 @@ use crate::{Complaint, Tree};
 /// Runs every check; sorted by path and line.
 #[must_use]
 pub fn check_all(tree: &Tree) -> Vec<Complaint> {
-    let checks: [fn(&Tree) -> Vec<Complaint>; 13] = [
+    let checks: [fn(&Tree) -> Vec<Complaint>; 15] = [
         check_arrows,
         check_docs,
         check_attempts,
         check_fault_matrix,
         check_messages,
         check_leftovers,
+        check_method_counts,
         check_named_tests,
         check_names,
         check_purity,
         check_references,
         check_sizes,
         check_traces,
+        check_type_names,
         check_user_text,
     ];
     let mut complaints: Vec<Complaint> = checks.iter().flat_map(|check| check(tree)).collect();
