@@ -8,7 +8,7 @@
 pub enum TokenKind {
     /// A name, a keyword or a number.
     Word,
-    /// A string; `text` is what stands between its quotes, escapes as written.
+    /// A string; `text` is what is between its quotes, escapes as written.
     Str,
     /// A string in which escapes mean nothing.
     RawStr,
@@ -51,7 +51,7 @@ impl RustToken {
     }
 }
 
-/// Splits `text`. What rustc would refuse comes out somehow, but never panics.
+/// Splits `text`. Invalid Rust gives some tokens and never panics.
 #[must_use]
 pub(crate) fn lex(text: &str) -> Vec<RustToken> {
     let mut lexer = Lexer { rest: text, line: 1, tokens: Vec::new() };

@@ -1,6 +1,6 @@
-//! Licences of what we build on, and crates that we refuse, by the lists in `deny.toml`.
+//! Licences of our dependencies, and crates that we refuse, by the lists in `deny.toml`.
 //!
-//! A light stand-in for `cargo deny`, so that a machine without it still says no.
+//! A small replacement for `cargo deny` on machines that do not have it.
 //! Deliberately absent: advisories and duplicate versions, which need cargo-deny itself.
 
 use crate::Complaint;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 use toml::Table;
 
-/// A package that we build on.
+/// A dependency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
     /// Its name.
@@ -30,10 +30,10 @@ pub struct LicenceRules {
     refused: BTreeSet<String>,
 }
 
-/// Asks cargo for all dependencies on this platform, with all features, and judges them.
+/// Asks cargo for all dependencies on this platform, with all features, and checks them.
 ///
 /// # Errors
-/// If cargo cannot say, for example because the lock file is stale.
+/// If cargo cannot list them, for example because the lock file is stale.
 pub fn check(root: &Path) -> Result<Vec<Complaint>> {
     let text = std::fs::read_to_string(root.join("deny.toml")).context("reading deny.toml")?;
     let rules = LicenceRules::parse(&text.parse().context("deny.toml")?);

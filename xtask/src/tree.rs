@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::Command;
 
-/// Something that is not as it should be, and the way out.
+/// A violation of a check, and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Complaint {
     /// Where, relative to the root of the repository.
@@ -113,7 +113,7 @@ impl TreeFile {
         Complaint { path: self.path.clone(), line, text: text.into() }
     }
 
-    /// Whether rustc gets to see this file.
+    /// Whether rustc compiles this file.
     #[must_use]
     pub fn is_rust(&self) -> bool {
         self.path.ends_with(".rs") && !self.is_in("testdata")
@@ -134,7 +134,7 @@ impl TreeFile {
         name.split('.').next().unwrap_or_default()
     }
 
-    /// Whether the whole file is there for tests, benchmarks or examples.
+    /// Whether the whole file is for tests, benchmarks or examples.
     #[must_use]
     pub fn is_test(&self) -> bool {
         let folders = ["tests", "benches", "examples", "testdata"];
@@ -156,7 +156,7 @@ impl TreeFile {
         (1..=self.text.lines().count()).filter(|n| !in_test(n)).count()
     }
 
-    /// The tokens that are no comments.
+    /// The tokens without comments.
     #[must_use]
     pub fn code(&self) -> Vec<&RustToken> {
         self.tokens.iter().filter(|token| token.kind != TokenKind::Comment).collect()

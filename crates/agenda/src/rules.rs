@@ -117,13 +117,7 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, CommandError>>
         Ok(read) => {
             ParsedText { ahead: clause.as_ref().map(|(ahead, _)| *ahead).or(read.ahead), ..read }
         }
-        Err(UnclearPhrase(piece)) => {
-            let is_meant = said != RequestedKind::Unsaid || asks(rest) || is_event(rest);
-            let has_date = texts::read(rest, now, TextSubject::Todo) != Ok(whole(rest));
-            let is_asked = has_date || said == RequestedKind::Reminder || asks(rest);
-            let is_ours = is_meant && is_asked && !changes(rest);
-            return is_ours.then(|| Err(CommandError::unclear(rest, piece)));
-        }
+        Err(UnclearPhrase(piece)) => return unclear_request(rest, piece, said, now),
     };
     let Some(when) = &read.when else { return undated(sentence, said, &read) };
     let (kind, text) = match said {
@@ -159,6 +153,21 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, CommandError>>
         return Some(Err(CommandError::Past(read.phrase.clone())));
     }
     Some(command(kind, text, &read, when, now))
+}
+
+/// An error for a sentence that is a request with an unclear date; otherwise nothing, and the
+/// sentence goes to the model.
+fn unclear_request(
+    rest: &str,
+    piece: String,
+    said: RequestedKind,
+    now: &Zoned,
+) -> Option<Result<String, CommandError>> {
+    let is_meant = said != RequestedKind::Unsaid || asks(rest) || is_event(rest);
+    let has_date = texts::read(rest, now, TextSubject::Todo) != Ok(whole(rest));
+    let is_asked = has_date || said == RequestedKind::Reminder || asks(rest);
+    let is_ours = is_meant && is_asked && !changes(rest);
+    is_ours.then(|| Err(CommandError::unclear(rest, piece)))
 }
 
 /// A reminder on one day of something on another: "remind me on Friday of the dentist on Monday".

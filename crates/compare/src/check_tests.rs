@@ -101,7 +101,7 @@ fn a_number_is_found_as_a_number_and_not_within_another() {
     }
 }
 
-/// The model's word is looked at only by checks of the answer.
+/// Only checks of the answer look at what the model says.
 #[test]
 fn a_claim_of_success_changes_nothing() {
     let claim = Scene { answer: "Done! a.txt was written.".into(), ..Scene::default() };

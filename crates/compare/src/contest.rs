@@ -27,7 +27,7 @@ pub struct Contest {
     pub timeout: Duration,
     /// Runs at the same time.
     pub at_once: usize,
-    /// How long simulated policies are taken to need; else their wall time is the machine's.
+    /// The simulated latency of policies; without it their wall time is measured.
     pub latency: Option<Latency>,
 }
 
@@ -42,7 +42,7 @@ pub struct ContestProgress<'a> {
     pub cell: &'a Cell,
 }
 
-/// What came of a comparison.
+/// The results of a comparison.
 #[derive(Debug, Clone)]
 pub struct ContestResults {
     /// What was compared.
@@ -60,7 +60,7 @@ impl Contest {
         cells.saturating_mul(repeats)
     }
 
-    /// Runs everything, until it is told to stop. Runs under way are dropped then.
+    /// Runs everything until it is told to stop, which drops the current runs.
     pub async fn run(
         self,
         host: Arc<dyn ContestHost>,

@@ -1,11 +1,11 @@
-//! The same tasks under every loop, counted alike.
+//! The same tasks under every loop, measured the same way.
 //!
 //! ```text
 //!   task ──► engine with loop L ──► model or simulated policy
 //!     └──► checker ◄── workspace, store, answer          ──► tally ──► table, JSON, page
 //! ```
 //!
-//! Whether a task succeeded is decided by its checker, never by the model's word.
+//! Whether a task succeeded is decided by its checker, never by what the model says.
 
 mod check;
 mod contest;

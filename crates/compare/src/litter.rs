@@ -1,11 +1,11 @@
-//! Folders of stages whose process was killed: the next comparison takes them away.
+//! Folders of stages whose process was killed: the next comparison removes them.
 //!
 //! ```text
 //!   stage ──► everloop-compare-x/held, locked while it lives     killed ──► the lock is free
-//!   next comparison ──lock taken?──► leave it │ take the folder away
+//!   next comparison ──lock taken?──► leave it │ remove the folder
 //! ```
 //!
-//! A folder without the file is left alone: it may be one that is just being made.
+//! A folder without the file is left alone: another process may be creating it.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,17 +16,17 @@ use std::path::Path;
 pub(crate) const PREFIX: &str = "everloop-compare-";
 const HELD: &str = "held";
 
-/// Says that a folder is in use, for as long as the file is open.
+/// Marks a folder as in use, for as long as the file is open.
 pub(crate) fn hold(folder: &Path) -> io::Result<File> {
     let new = folder.join("new");
     let file = File::create(&new)?;
     file.lock()?;
-    // Locked before it has its name: nobody can find it free.
+    // Locked before it has its final name, so that no process finds it unlocked.
     fs::rename(new, folder.join(HELD))?;
     Ok(file)
 }
 
-/// Takes away what killed comparisons have left. What cannot be taken away stays.
+/// Removes the folders of killed comparisons. Errors are ignored.
 pub(crate) fn clear() {
     clear_in(&std::env::temp_dir());
 }
@@ -42,7 +42,7 @@ fn clear_in(outer: &Path) {
     }
 }
 
-/// Whether a folder is ours and nobody holds it any more. What others have put there is not opened.
+/// Whether a folder is ours and no longer in use. Files of other programs are not opened.
 fn is_left(folder: &Path) -> bool {
     let me = rustix::process::getuid().as_raw();
     folder.symlink_metadata().is_ok_and(|it| it.uid() == me)
@@ -64,7 +64,7 @@ mod tests {
         };
         let (left, live) = (folder(&format!("{PREFIX}left")), folder(&format!("{PREFIX}live")));
         let (new, other) = (folder(&format!("{PREFIX}new")), folder("something-else"));
-        // Unlocked, not only closed: a child that another test is just forking has the file, too.
+        // Unlocked, not only closed: a child process that another test starts has the file open, too.
         hold(&left).unwrap().unlock().unwrap();
         hold(&other).unwrap().unlock().unwrap();
         let held = hold(&live).unwrap();

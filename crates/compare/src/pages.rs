@@ -3,7 +3,7 @@
 //! ```text
 //!   GET /search?q=… ──► counted ──► still to fail? ──yes──► 500
 //!       ┌──no───────────────────────────────┘
-//!       └──► the page of that query, or of the most alike, or nothing
+//!       └──► the page of that query, or of the most similar one, or nothing
 //! ```
 
 use crate::task::{RecordedPage, SearchScript};
@@ -28,10 +28,10 @@ const RECORDED: &[&str] = &[
 /// Bytes of a request that are read; ours are shorter.
 const REQUEST_BYTES_MAX: usize = 16_384;
 
-/// How long a request may take to come.
+/// How long a request may take to arrive.
 const REQUEST_TIME: Duration = Duration::from_secs(10);
 
-/// A search service with recorded pages. It is gone when this is dropped.
+/// A search service with recorded pages. It stops when this is dropped.
 pub(crate) struct RecordedSearchService {
     url: String,
     shelf: Arc<RecordedPages>,
@@ -53,7 +53,7 @@ impl RecordedSearchService {
         let shelf = Arc::new(RecordedPages::new(pages, search.fails));
         let shown = shelf.clone();
         let serving = tokio::spawn(async move {
-            // Whoever listens on loopback and cannot accept any more is about to end anyway.
+            // A loopback listener that cannot accept any more is about to end anyway.
             while let Ok((stream, _)) = listener.accept().await {
                 tokio::spawn(answer(stream, shown.clone()));
             }
@@ -61,12 +61,12 @@ impl RecordedSearchService {
         Ok(Self { url, shelf, serving })
     }
 
-    /// Where it is.
+    /// Its base URL.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    /// How many searches have come so far.
+    /// The number of searches so far.
     pub(crate) fn searches(&self) -> usize {
         self.shelf.searches.load(Ordering::SeqCst)
     }
@@ -93,7 +93,7 @@ async fn answer(mut stream: TcpStream, shelf: Arc<RecordedPages>) {
         "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
          connection: close\r\n\r\n{body}"
     );
-    // Who asked may have gone.
+    // The client may have closed the connection.
     let _ = stream.write_all(whole.as_bytes()).await;
     let _ = stream.shutdown().await;
 }

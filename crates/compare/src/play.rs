@@ -14,7 +14,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long is waited before a model that is gone for now is asked again.
+/// The pause before a temporarily unavailable model is asked again.
 const MODEL_PAUSE: Duration = Duration::from_secs(2);
 
 /// What is run.
@@ -43,7 +43,7 @@ enum PlayError {
     NotOurs,
 }
 
-/// What is known of a run that is over, or was left.
+/// What is known about a run that is over or was abandoned.
 struct RunFacts {
     ending: ContestEnding,
     counts: Counts,
@@ -51,7 +51,7 @@ struct RunFacts {
     wall_ms: u64,
 }
 
-/// Plays the part. What goes wrong around the run is an ending, too: the others go on.
+/// Plays the run. An error outside the run is an ending, too, and the other runs continue.
 pub(crate) async fn play(host: &dyn ContestHost, tokens: &TokenCache, part: &ContestRun) -> Cell {
     let seen = attempt(host, tokens, part).await.unwrap_or_else(|error| RunFacts {
         ending: ContestEnding::Broken(chain(&error)),
@@ -104,7 +104,7 @@ async fn attempt(
     Ok(RunFacts { ending, counts, scene, wall_ms })
 }
 
-/// What the run has counted by itself, as its journal says.
+/// The counts of the run by its journal.
 async fn counts(stage: &TaskStage, run: &RunId) -> Result<Counts, StoreError> {
     let history = History::read(stage.store(), run).await?;
     let state = history.map(|history| history.state_at(i64::MAX)).transpose()?;
@@ -136,7 +136,7 @@ async fn drive(engine: &Engine, run: &RunId, part: &ContestRun) -> Result<Status
                 let text = match question.kind {
                     QuestionKind::Ask => task.answer_to(&question.text),
                     QuestionKind::Approve if is_known_beforehand(model) => "yes",
-                    // Everything behind walls is allowed already, and nothing of ours is killed.
+                    // Sandboxed calls are allowed already, and no process of ours is killed.
                     QuestionKind::Approve | QuestionKind::Settle => "no",
                 };
                 let (text, by) = (text.to_owned(), "task".to_owned());
@@ -144,7 +144,7 @@ async fn drive(engine: &Engine, run: &RunId, part: &ContestRun) -> Result<Status
             }
             // The time-out of the run bounds this.
             Driven::Parked(WaitingOn::Model { .. }) => tokio::time::sleep(MODEL_PAUSE).await,
-            // No task is handed on here: children would be counted apart.
+            // Tasks are not delegated here: children would be counted separately.
             Driven::Parked(WaitingOn::Child { .. }) | Driven::Released => {
                 return Err(PlayError::NotOurs);
             }
@@ -152,7 +152,7 @@ async fn drive(engine: &Engine, run: &RunId, part: &ContestRun) -> Result<Status
     }
 }
 
-/// Whether what it calls stands in the task or in a script, which are the person's own.
+/// Whether the model's calls come from the task or a script, which the user wrote.
 fn is_known_beforehand(model: &str) -> bool {
     is_simulated(model) || model.split('/').next() == Some("scripted")
 }

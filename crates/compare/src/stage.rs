@@ -1,6 +1,6 @@
-//! Where one run takes place: a workspace, a store and a search service of its own.
+//! The environment of one run: its own workspace, store and search service.
 //!
-//! Tools and engine are the real ones. Nothing of a stage outlives it, and no stage sees another.
+//! Tools and engine are the real ones. A stage leaves nothing behind, and no stage sees another.
 
 use crate::check::entry;
 use crate::host::{ConnectedModel, ContestHost, is_simulated};
@@ -24,7 +24,7 @@ use tempfile::TempDir;
 /// Every run begins at this moment, and for the engine no time passes: 2030-05-01 09:00 UTC.
 const NOW: UtcMs = 1_903_856_400_000;
 
-/// The workspace as policies are told it.
+/// The path of the workspace in the prompts of policies.
 const TOLD: &str = "/workspace";
 
 /// Hits that a search shows.
@@ -39,7 +39,7 @@ const FILE_BYTES_MAX: u64 = 1_000_000;
 /// Files of a workspace that a checker looks at.
 const FILES_MAX: usize = 1_000;
 
-/// Why a stage could not be set or read.
+/// Why a stage could not be set up or read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StageError {
     /// A folder, a file or a port.
@@ -53,7 +53,7 @@ pub(crate) enum StageError {
     Store(#[from] StoreError),
 }
 
-/// A clock that stands, so that no prompt depends on the day on which it is made. Waits are real.
+/// A clock that does not advance, so that no prompt depends on the date. Waits are real.
 struct FixedClock;
 
 impl Clock for FixedClock {
@@ -74,7 +74,7 @@ impl Clock for FixedClock {
     }
 }
 
-/// One model and one set of tools, whatever a frame names.
+/// One model and one set of tools for every frame.
 struct StageEnvironment {
     model: ConnectedModel,
     tools: Arc<Registry>,
@@ -90,15 +90,15 @@ impl Environment for StageEnvironment {
     }
 }
 
-/// A stage that is set for a task.
+/// A stage that is set up for a task.
 pub(crate) struct TaskStage {
     workspace: PathBuf,
     store: Store,
     tools: Arc<Registry>,
     search: RecordedSearchService,
-    /// Gone with the stage, whatever is in it.
+    /// Removed with the stage, with everything in it.
     _folder: TempDir,
-    /// Says that the folder is in use.
+    /// Marks the folder as in use.
     _held: File,
 }
 
@@ -151,9 +151,9 @@ impl TaskStage {
         Engine::new(self.store.clone(), Arc::new(means), clock, identity, host.rules())
     }
 
-    /// The task as a run of this loop. Everybody's language and zone are the same here, and every
-    /// call is allowed: the workspace is ours. A policy is told the same folder every time, because
-    /// what it does is drawn from its prompt; a model that may really go there is told where it is.
+    /// The task as a run of this loop. Language and zone are fixed, and every call is allowed: the
+    /// workspace is ours. A policy always sees the same folder, because its choices depend on the
+    /// prompt; a real model sees the actual folder.
     pub(crate) fn submission(
         &self,
         host: &dyn ContestHost,
@@ -177,7 +177,7 @@ impl TaskStage {
         Submission { loop_name: loop_name.to_owned(), goal, frame, idem_key: None }
     }
 
-    /// What is there now.
+    /// The current state.
     pub(crate) async fn scene(&self, run: &RunId) -> Result<Scene, StageError> {
         let messages = self.store.runs().messages(run).await?;
         let answer = messages.iter().find(|message| message.slot == "final");
@@ -194,7 +194,7 @@ impl TaskStage {
     }
 }
 
-/// Whether the model wanted to know something. A request for permission is no such question.
+/// Whether the model asked the user. A request for permission does not count.
 fn is_question(slot: &str) -> bool {
     slot.starts_with("ask:") && slot.ends_with(".ask")
 }

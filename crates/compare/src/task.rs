@@ -1,8 +1,8 @@
-//! A task: what is wanted, what is there before, and what must hold afterwards.
+//! A task: its goal, the state before, and what must hold afterwards.
 //!
 //! ```text
-//!   TOML ──read──► Task ──► goal, files, todos, recorded pages, answers     (before)
-//!                       └─► checks                                          (afterwards)
+//!   TOML ──read──► ContestTask ──► goal, files, todos, recorded pages, answers     (before)
+//!                              └─► checks                                          (afterwards)
 //! ```
 
 mod read;
@@ -84,14 +84,14 @@ pub struct ScriptedAnswer {
     pub says: String,
 }
 
-/// What a search finds, and how often it fails before.
+/// The results of searches, and how many requests fail first.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SearchScript {
-    /// Requests that are answered with an error, from the first on.
+    /// How many of the first requests are answered with an error.
     #[serde(default)]
     pub fails: u32,
-    /// Pages of this task beside those of the set.
+    /// Pages of this task in addition to those of the set.
     #[serde(default)]
     pub pages: Vec<RecordedPage>,
 }
@@ -106,20 +106,20 @@ pub struct RecordedPage {
     pub results: Vec<RecordedHit>,
 }
 
-/// One thing that was found.
+/// One search result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedHit {
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// Where it is.
+    /// Its address.
     pub url: String,
-    /// What it says, in short.
+    /// Its excerpt.
     pub content: String,
 }
 
 impl ContestTask {
-    /// What the user says to a question; a person who does not know says so.
+    /// The user's answer to a question; without a scripted one the user says that they do not know.
     #[must_use]
     pub fn answer_to(&self, question: &str) -> &str {
         let question = question.to_lowercase();
@@ -133,7 +133,7 @@ impl ContestTask {
         self.checks.iter().filter(|check| !check.holds(scene)).collect()
     }
 
-    /// What is there before anybody has done anything.
+    /// The state before the run.
     #[must_use]
     pub fn untouched(&self) -> Scene {
         Scene::before(&self.files, &self.todos)

@@ -1,16 +1,16 @@
 //! How many tokens a text has, by a real tokenizer.
 //!
 //! The vocabulary takes 0.15 s to load, so it is loaded by the first text that is counted. The
-//! same system message and tools come again in every call of every run: counts are kept.
+//! same system message and tools occur in every call of every run, so counts are cached.
 
 use crate::policy::TokenCounter;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Texts whose counts are kept.
+/// The number of texts whose counts are cached.
 const KEPT_MAX: usize = 20_000;
 
-/// Counts that are kept for a whole comparison.
+/// Token counts, cached for a whole comparison.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TokenCache {
     kept: Arc<Mutex<HashMap<String, u64>>>,
@@ -28,7 +28,7 @@ impl TokenCache {
         if let Some(count) = kept().get(text) {
             return *count;
         }
-        // Not under the lock: the other run counts meanwhile.
+        // Not under the lock, so that another run can count at the same time.
         let count = everloop_models::count_tokens(text);
         let mut kept = kept();
         if kept.len() >= KEPT_MAX {

@@ -13,7 +13,7 @@ use everloop_types::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How a run ended, for comparing a disturbed one with an undisturbed one.
+/// How a run ended, to compare a disturbed run with an undisturbed one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DisturbedEnding {
     /// The status.
@@ -38,7 +38,7 @@ pub struct ObservedRun<'a> {
     pub violations: u64,
 }
 
-/// Checks what must hold at any moment, whoever has just died or parked.
+/// Checks what must hold at any moment, also just after a crash or while the run is parked.
 ///
 /// # Errors
 /// The first invariant that does not hold, in words.
@@ -53,7 +53,7 @@ pub async fn check_midway(watched: &ObservedRun<'_>) -> Result<(), String> {
 pub async fn check(watched: &ObservedRun<'_>) -> Result<DisturbedEnding, String> {
     let mut members = family::members(watched).await?;
     let first = members.remove(0);
-    // Who was put aside has last words and no ending.
+    // A quarantined run has a final message and no ending.
     for below in members.iter().filter(|one| one.status != Status::Quarantined) {
         ended(&below.history, below.status).map_err(|why| format!("{}: {why}", below.run))?;
     }
@@ -111,7 +111,7 @@ fn gap_free(entries: &[Entry]) -> Result<(), String> {
     ensure(gap.is_none(), || format!("gap in the journal: {gap:?}"))
 }
 
-/// Whoever claimed later wrote later, and said so first.
+/// Epochs only rise, and each begins with its own entry.
 fn epochs_rise(entries: &[Entry]) -> Result<(), String> {
     let mut epoch = 0;
     for entry in entries {
@@ -124,7 +124,7 @@ fn epochs_rise(entries: &[Entry]) -> Result<(), String> {
     Ok(())
 }
 
-/// However often a letter was sent, it was taken once.
+/// A message that was sent several times is taken once.
 fn one_input_per_letter(entries: &[Entry]) -> Result<(), String> {
     let mut taken = BTreeSet::new();
     for entry in entries {
@@ -201,7 +201,7 @@ async fn final_message_with_ending(
     ensure(!empty, || "the final message is empty".to_owned())
 }
 
-/// A letter wakes: whoever waits has read everything.
+/// A message wakes its run: a run that waits has read its whole inbox.
 async fn no_unread_mail_while_waiting(
     watched: &ObservedRun<'_>,
     status: Status,
@@ -212,7 +212,7 @@ async fn no_unread_mail_while_waiting(
     ensure(!asleep, || format!("waiting with unread mail: {:?}", unread.messages))
 }
 
-/// Nobody counts twice: the budget's numbers are those of the plans.
+/// Nothing is counted twice: the budget's numbers are those of the plans.
 fn counts_agree(history: &History) -> Result<(), String> {
     let counted = history.state_at(i64::MAX).map_err(|error| error.to_string())?.counts();
     let (mut models, mut tools) = (0, 0);
@@ -257,7 +257,7 @@ fn approvals_fit_calls(history: &History) -> Result<(), String> {
             }
             Kind::ApprovalGiven(allowed) => {
                 let hash = calls.get(effect).map(digest_json);
-                // A call without walls, and one that labels hold back, has a question of its own.
+                // An unsandboxed call, and one that labels block, have their own question.
                 let words = ["approve", "approve_bare", "approve_labels"];
                 let asked_once = words.iter().any(|word| {
                     answered.contains(&format!("q{}.{}.{word}", effect.cause, effect.index))
@@ -285,8 +285,8 @@ fn approvals_fit_calls(history: &History) -> Result<(), String> {
     Ok(())
 }
 
-/// What a later owner says of a probeable call, that it happened or may be made again, rests on a
-/// probe in the journal that says the same.
+/// If a later owner decides that a probeable call happened or may be repeated, the journal has a
+/// probe with that result.
 fn probes_are_on_record(entries: &[Entry]) -> Result<(), String> {
     let mut probeable = BTreeSet::new();
     let (mut begun, mut found) = (BTreeMap::new(), BTreeMap::new());
@@ -324,7 +324,8 @@ fn probes_are_on_record(entries: &[Entry]) -> Result<(), String> {
     Ok(())
 }
 
-/// No dangerous effect twice, none without its durable intent, and no claim of one that never was.
+/// No dangerous effect happens twice or without its durable intent, and none is claimed that never
+/// happened.
 fn acts_fit_journal(entries: &[Entry], acts: &[WorldChange]) -> Result<(), String> {
     let key = |effect: &EffectId| digest_bytes(effect.to_string().as_bytes());
     let mut classes = BTreeMap::new();
@@ -364,7 +365,7 @@ fn acts_fit_journal(entries: &[Entry], acts: &[WorldChange]) -> Result<(), Strin
     Ok(())
 }
 
-/// A person who settles is believed: their word is no claim of the runtime.
+/// What a person reports is accepted as it is: it is not a claim of the runtime.
 fn is_claim(seen: &Observation) -> bool {
     seen.is_ok() && !seen.text.contains("as the user says")
 }

@@ -1,12 +1,11 @@
-//! Worlds for proofs: scripted runs that are crashed, canceled and woken at every single point.
+//! Simulated worlds: scripted runs that are crashed, canceled and woken at every single point.
 //!
 //! ```text
-//!   Scenario ──► Stage (store, world) ──► drive ──crash at k──► drive again ──► invariants
+//!   Scenario ──► Testbed (store, world) ──► drive ──crash at k──► drive again ──► invariants
 //! ```
 //!
 //! The engine, the loops, the store's SQL and the tools' contract are the shipped ones. Only the
-//! outside
-//! is made up: the model is scripted, the world remembers every act, time passes by itself.
+//! outside is simulated: the model is scripted, the world records every change, time is virtual.
 
 mod clock;
 mod invariants;

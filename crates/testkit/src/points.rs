@@ -10,26 +10,26 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 
-/// What kind of place it is.
+/// The kind of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PointKind {
     /// A commit is about to be made.
     BeforeCommit,
-    /// A commit was made and nobody has heard of it.
+    /// A commit was made, and the caller does not know yet.
     AfterCommit,
     /// The outside is about to be touched.
     BeforeEffect,
-    /// The outside was touched and nobody has heard of it.
+    /// The outside was touched, and the caller does not know yet.
     AfterEffect,
     /// A probe is about to look.
     BeforeProbe,
-    /// A probe has looked and nobody has heard what it saw.
+    /// A probe has looked, and the caller does not know the result yet.
     AfterProbe,
 }
 
-/// Whoever stands between a process and the outside.
+/// Controls when a process may touch the outside.
 pub trait PointGate: Send + Sync {
-    /// Comes back when the process may go on, with whether it is still in time to act.
+    /// Returns when the process may continue, and whether it may still act.
     fn pass(&self, point: PointKind) -> GateWait<'_>;
 }
 
@@ -41,7 +41,7 @@ pub type GateWait<'a> = Pin<Box<dyn Future<Output = GateDecision> + Send + 'a>>;
 pub enum GateDecision {
     /// It may.
     Yes,
-    /// The call's time is over: whoever enforces deadlines has ended it.
+    /// The call's deadline has passed.
     No,
 }
 
@@ -50,15 +50,15 @@ pub enum GateDecision {
 enum Disturbance {
     #[default]
     None,
-    /// The process stands still for ever, until whoever drives it is dropped.
+    /// The process halts until its driver is dropped.
     Halt(usize),
-    /// The commit takes place, and the caller is told that nobody knows.
+    /// The commit takes place, and the caller gets an error with an unknown outcome.
     LoseReply(usize),
-    /// The commit does not take place, and the caller is told that nobody knows.
+    /// The commit does not take place, and the caller gets an error with an unknown outcome.
     LoseRequest(usize),
-    /// The commit is refused for want of space, and so is every one after it.
+    /// The commit fails because the disk is full, and so does every later one.
     Full(usize),
-    /// The process gets a signal: for processes that have nobody else in them.
+    /// The process gets a signal: only for processes that run nothing else.
     Signal(usize, Signal),
 }
 
@@ -99,7 +99,7 @@ impl Points {
         self.set(Disturbance::Signal(self.passed() + n, signal));
     }
 
-    /// Nothing happens any more.
+    /// Removes the disturbance.
     pub fn calm(&self) {
         self.set(Disturbance::None);
     }
@@ -124,13 +124,13 @@ impl Points {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How many commits the database itself refused for a moment, or left open.
+    /// How many commits the database itself refused temporarily, or left with an unknown outcome.
     #[must_use]
     pub fn troubles(&self) -> usize {
         self.troubles.load(Ordering::SeqCst)
     }
 
-    /// Comes back when the process stands at its chosen point.
+    /// Returns when the process has halted at its chosen point.
     pub async fn reached(&self) {
         self.reached.notified().await;
     }
@@ -147,7 +147,7 @@ impl Points {
         self.gate.notify_one();
     }
 
-    /// A place where the process may die. Returns its number.
+    /// A point at which the process may die. Returns its number.
     pub async fn pass(&self, point: PointKind) -> usize {
         let n = self.passed.fetch_add(1, Ordering::SeqCst);
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(point);

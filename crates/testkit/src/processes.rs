@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The engine, the worker, the loops and the store are the shipped ones, and so is the way in: the
-//! claim lock on a file, a lease and a proof of death on a server. Deliberately absent: made-up
-//! time. Whoever wants to wait for a minute uses the [`crate::Stage`].
+//! claim lock on a file, a lease and a proof of death on a server. Deliberately absent: virtual
+//! time. A test that has to wait for a minute uses the [`crate::Testbed`].
 
 mod company;
 
@@ -37,23 +37,23 @@ use std::time::Duration;
 /// A run that is not over by then never will be.
 const LIFE_MAX: Duration = Duration::from_secs(60);
 
-/// On a server nobody is sure that an older owner is dead, and waits until its call must be over.
+/// On a server an older owner may still be alive, so the next one waits until its call must be over.
 const CALL_MS_MAX: u64 = 300;
 
-/// What a process is told when it starts.
+/// The arguments of a process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ProcessSpec {
     /// Where the run is.
     pub database: SharedDatabase,
     /// The file of acts.
     pub acts: PathBuf,
-    /// The place of the scenario among [`parts`].
+    /// The index of the scenario in [`parts`].
     pub scenario: usize,
     /// The same key is the same run.
     pub key: String,
     /// The point at which it dies, from 0.
     pub dies_at: Option<usize>,
-    /// The point at which it stands still until it is told to go on.
+    /// The point at which it halts until it is told to continue.
     pub stops_at: Option<usize>,
     /// How long it may be silent among other workers.
     pub lease_ms: u64,
@@ -87,7 +87,7 @@ impl ProcessSpec {
 }
 
 impl SharedDatabase {
-    /// Opens it as anybody may who drives nothing.
+    /// Opens it without the right to drive runs.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -102,11 +102,11 @@ impl SharedDatabase {
     }
 }
 
-/// Plays a part to the end of its run, or to the death of this process. Returns the run, how many
-/// points it passed, and how many commits the database refused for a moment or left open.
+/// Drives the run to its end, or to the death of this process. Returns the run, how many points it
+/// passed, and how many commits the database refused temporarily or left with an unknown outcome.
 ///
 /// # Errors
-/// Why it could not go on, in words.
+/// A text that says why it could not continue.
 pub async fn play(part: &ProcessSpec) -> Result<(RunId, usize, usize), String> {
     let worker = WorkerId::new(fresh_id("worker_", SystemClock.now()));
     let policy = part.membership();
@@ -180,7 +180,7 @@ async fn live(
     Ok(run)
 }
 
-/// Drives the run and answers for the person, until it is over.
+/// Drives the run and answers its questions until it is over.
 async fn work(
     engine: &Arc<Engine>,
     worker: &mut Worker,
@@ -197,7 +197,7 @@ async fn work(
             patiently(|| answer(engine, scenario, run)).await?;
         }
         worker.drain(|_| {}).await?;
-        // Where it waits for something else than a person, it is ready again in a moment.
+        // If it does not wait for a person, it is ready again soon.
         engine.clock().pause(2).await;
     }
 }
@@ -212,8 +212,8 @@ async fn answer(engine: &Engine, scenario: &Scenario, run: &RunId) -> Result<(),
     Ok(())
 }
 
-/// The scenarios that processes play: all others, one that holds a process of its own, and those
-/// with children.
+/// The scenarios for processes: the common ones, one that starts its own process, and those with
+/// children.
 #[must_use]
 pub fn parts() -> Vec<Scenario> {
     let mut parts = scenarios();

@@ -1,11 +1,12 @@
-//! A simulator: engine, store and workers as they are shipped, on made-up time, under made-up fate.
+//! A simulator: the shipped engine, store and workers, on virtual time, with injected faults.
 //!
 //! ```text
-//!   seed ──► workload, people, fate ──► some workers on one database ──► invariants
+//!   seed ──► workload, people, faults ──► some workers on one database ──► invariants
 //!              crash · hold · cut off · clock jump · polite stop · refused commit · lost reply
 //! ```
 //!
-//! Everything happens on one thread and all chance comes from the seed, so a seed is a bug report.
+//! Everything happens on one thread and all randomness comes from the seed, so a seed reproduces a
+//! failure.
 //! Deliberately absent: points. A sweep visits every point of one run; this visits the overlaps
 //! of many.
 
@@ -37,17 +38,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use story::SimTrace;
 
-/// A tenth of what is shipped, so that more happens in the same time.
+/// A tenth of the default, so that more happens in the same time.
 const LEASE: LeaseTimes = LeaseTimes { lease_ms: 3_000 };
 
-/// What one seed came to.
+/// The result of one seed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SimReport {
     /// Runs that came to their end.
     pub runs: u64,
     /// Processes that were killed.
     pub crashes: u64,
-    /// Processes that stood still for a while.
+    /// Processes that were suspended for a while.
     pub holds: u64,
     /// Processes that could not reach the database for a while.
     pub cuts: u64,
@@ -61,7 +62,7 @@ pub struct SimReport {
     pub canceled: u64,
     /// Runs that ended with an unknown outcome.
     pub unsettled: u64,
-    /// Runs that were put aside.
+    /// Runs that were quarantined.
     pub quarantined: u64,
 }
 
@@ -83,7 +84,7 @@ impl SimReport {
 
 /// Everything that outlives the processes.
 struct SimWorld {
-    /// Past every gate, for people and for those who look on.
+    /// The store without gates, for simulated users and checks.
     store: Store,
     db: Arc<MemoryDb>,
     time: VirtualClock,
@@ -91,12 +92,12 @@ struct SimWorld {
     /// Whether several workers share the database; otherwise a lock lets in one at a time.
     cluster: bool,
     roles: BTreeMap<String, SimRun>,
-    /// The stores of all processes, for what a unique index had to keep out.
+    /// The stores of all processes, which count the rows that a unique index kept out.
     stores: Mutex<Vec<Store>>,
     processes: AtomicU64,
 }
 
-/// A run's part: what its model says and what it can touch.
+/// A run with its script and its part of the world.
 struct SimRun {
     run: RunId,
     scenario: Scenario,
@@ -124,7 +125,7 @@ fn database(time: VirtualClock) -> Arc<MemoryDb> {
 /// The seed, the first invariant that does not hold, and what had happened until then.
 ///
 /// # Panics
-/// If the made-up world cannot be set up.
+/// If the simulated world cannot be set up.
 pub fn simulate(seed: u64) -> Result<SimReport, String> {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_time().start_paused(true).build().expect("a runtime");
@@ -185,7 +186,7 @@ impl SimWorld {
         true
     }
 
-    /// A run that is put aside gets its last words from whoever finds it so.
+    /// The process that finds a run quarantined writes its final message.
     async fn has_last_words(&self, role: &SimRun) -> bool {
         let messages = self.store.runs().messages(&role.run).await.expect("readable");
         messages.iter().any(|message| message.slot == "final")
@@ -228,7 +229,7 @@ impl SimWorld {
         Ok(simulated)
     }
 
-    /// All that is needed to understand a failure.
+    /// Everything that is needed to understand a failure.
     async fn report(&self, seed: u64, why: &str) -> String {
         let mut report = format!("seed {seed}: {why}\n\n{}\n", self.story.text());
         for role in self.roles.values() {

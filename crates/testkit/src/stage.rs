@@ -1,4 +1,4 @@
-//! A stage: one store and one world that outlive every process, and processes that come and go.
+//! A testbed: one store and one world that outlive every process, and processes that come and go.
 
 use crate::clock::VirtualClock;
 use crate::invariants::{ObservedRun, check_midway};
@@ -17,7 +17,7 @@ use everloop_types::{
 };
 use std::sync::Arc;
 
-/// What survives.
+/// Everything that survives a crash of a process.
 pub struct Testbed {
     /// The scenario that is played.
     pub scenario: Scenario,
@@ -25,9 +25,9 @@ pub struct Testbed {
     pub world: Arc<World>,
     /// Where processes may die.
     pub points: Arc<Points>,
-    /// The database, without points: for those who look on.
+    /// The database without points, for the checks of a test.
     pub store: Store,
-    /// Numbers that bound the engines.
+    /// The limits of the engines.
     pub rules: Rules,
     /// The run.
     pub run: RunId,
@@ -37,16 +37,16 @@ pub struct Testbed {
     processes: u32,
 }
 
-/// One process: an engine with a name of its own.
+/// One process: an engine with its own name.
 pub struct TestProcess {
     /// The engine.
     pub engine: Arc<Engine>,
 }
 
-/// How a process went.
+/// How a process ended.
 #[derive(Debug)]
 pub enum ProcessEnd {
-    /// It came to an end of its own.
+    /// It ended by itself.
     Well(Result<Driven, DriveError>),
     /// It died at its point.
     Died,
@@ -55,10 +55,10 @@ pub enum ProcessEnd {
 }
 
 impl Testbed {
-    /// A stage on which the run has been created and nothing else has happened.
+    /// A testbed on which the run has been created and nothing else has happened.
     ///
     /// # Panics
-    /// If the made-up world cannot be set up.
+    /// If the simulated world cannot be set up.
     pub async fn set(scenario: &Scenario) -> Self {
         let (world, points) = (Arc::new(World::default()), Arc::new(Points::default()));
         let db: Arc<MemoryDb> = Arc::new(MemoryDb::new());
@@ -103,8 +103,7 @@ impl Testbed {
         }
     }
 
-    /// A new process. Having been started proves that the one before is dead, unless it is told
-    /// otherwise.
+    /// A new process. It treats the previous one as dead unless told otherwise.
     pub fn process(&mut self) -> TestProcess {
         self.processes += 1;
         let worker = WorkerId::new(format!("worker_{}", self.processes));
@@ -116,21 +115,20 @@ impl Testbed {
         TestProcess { engine }
     }
 
-    /// Another run takes over, under another loop, in a part of the world of its own: what the
-    /// first one did is not its doing.
+    /// Another run takes over, under another loop, with its own part of the world, so that the
+    /// changes of the first run do not count for it.
     pub fn take_over(&mut self, run: RunId, loop_name: &'static str) {
         (self.run, self.scenario.loop_name) = (run, loop_name);
         self.world = Arc::new(World::default());
     }
 
-    /// What a run of this stage is made of.
+    /// The frame of a run on this testbed.
     #[must_use]
     pub fn frame(&self) -> Frame {
         self.submission().frame
     }
 
-    /// Rows that a unique index kept out, whoever tried to write them: each is a bug above the
-    /// index.
+    /// Rows that a unique index kept out, of all processes: each is a bug above the index.
     #[must_use]
     pub fn violations(&self) -> u64 {
         self.store.violations() + self.pointed.violations()
@@ -164,7 +162,7 @@ impl Testbed {
                 ProcessEnd::Well(Ok(_)) | ProcessEnd::Idle => {}
                 ProcessEnd::Well(Err(error)) => return Err(in_words(&error)),
             }
-            // What holds at the end is more, and is checked by whoever asked for the end.
+            // More must hold at the end; the caller checks that.
             if !self.is_over().await {
                 check_midway(&self.watched()).await?;
             }
@@ -190,7 +188,7 @@ impl Testbed {
         tree(&self.store, &self.run).await.expect("readable")
     }
 
-    /// The run that asks something, of this one and all below it.
+    /// The run with an open question, of this one and all below it.
     ///
     /// # Panics
     /// If a run cannot be read.
@@ -204,7 +202,7 @@ impl Testbed {
         None
     }
 
-    /// The question that the run waits with.
+    /// The question that the run waits for.
     ///
     /// # Panics
     /// If the run cannot be read.
@@ -219,7 +217,7 @@ impl Testbed {
         InboxMessage::Answer { question: question.id.clone(), text, by }
     }
 
-    /// Puts the person's answer into the inbox, past all points.
+    /// Puts the person's answer into the inbox without passing a point.
     ///
     /// # Panics
     /// If it cannot be written.
@@ -243,7 +241,7 @@ pub(crate) async fn tree(store: &Store, run: &RunId) -> Result<Vec<RunId>, Store
     Ok(all)
 }
 
-/// The first run from the top that is awake, or else the deepest, which all others wait for.
+/// The first run from the top that does not wait, or else the deepest, which all others wait for.
 async fn front(store: &Store, run: &RunId) -> Result<RunId, StoreError> {
     let mut deepest = run.clone();
     for run in [vec![run.clone()], store.runs().descendants(run).await?].concat() {
@@ -256,7 +254,7 @@ async fn front(store: &Store, run: &RunId) -> Result<RunId, StoreError> {
     Ok(deepest)
 }
 
-/// The question that a run waits with.
+/// The question that a run waits for.
 pub(crate) async fn open_question(
     store: &Store,
     run: &RunId,
@@ -268,7 +266,7 @@ pub(crate) async fn open_question(
     })
 }
 
-/// What makes the run of a scenario.
+/// The submission that creates the run of a scenario.
 pub(crate) fn submission(scenario: &Scenario, tools: Vec<ToolSpec>) -> Submission {
     let frame = Frame {
         system: "You act on things.".to_owned(),
@@ -284,7 +282,7 @@ pub(crate) fn submission(scenario: &Scenario, tools: Vec<ToolSpec>) -> Submissio
     Submission { loop_name, goal, frame, idem_key: None }
 }
 
-/// An error with everything that it comes from.
+/// An error with all its causes.
 pub(crate) fn in_words(error: &dyn std::error::Error) -> String {
     let mut words = error.to_string();
     let mut source = error.source();
@@ -296,7 +294,7 @@ pub(crate) fn in_words(error: &dyn std::error::Error) -> String {
 }
 
 impl TestProcess {
-    /// Proves the others dead, claims the run, and drives it.
+    /// Treats the other processes as dead, claims the run, and drives it.
     pub async fn claim_and_drive(&self, run: &RunId) -> ProcessEnd {
         match self.claim(run).await {
             Some(claim) => ProcessEnd::Well(self.engine.drive(claim).await),
@@ -304,16 +302,16 @@ impl TestProcess {
         }
     }
 
-    /// Proves the others dead and claims the run, or the one below it that can go on.
+    /// Treats the other processes as dead and claims the run, or the one below it that can continue.
     pub async fn claim(&self, run: &RunId) -> Option<Claim> {
         let (store, now) = (self.engine.store(), self.engine.clock().now());
-        // A reply that was lost here leaves the run to the next process, as a crash would.
+        // A reply that is lost here leaves the run to the next process, as a crash would.
         store.queue().requeue_orphans(now).await.ok()?;
         let run = front(store, run).await.ok()?;
         store.queue().claim_run(&self.engine.identity().worker, &run, now).await.ok().flatten()
     }
 
-    /// Answers through the engine, as a surface does.
+    /// Answers through the engine, as a user interface does.
     pub async fn answer(&self, run: &RunId, question: &str, text: &str) {
         let answer =
             Asked { question: question.to_owned(), text: text.to_owned(), by: "person".to_owned() };
@@ -324,9 +322,9 @@ impl TestProcess {
 /// The scripted model, with a point before and after each reply.
 pub(crate) struct PointModel {
     script: ScriptedModel,
-    /// Speaks once the transcript was shortened: a script counts replies, and those are gone then.
+    /// Replies after the transcript was compacted: a script counts replies, and those are gone then.
     after: ScriptedModel,
-    /// Speaks once another loop has taken over.
+    /// Replies after another loop has taken over.
     heir: ScriptedModel,
     gate: Arc<dyn PointGate>,
 }
@@ -368,7 +366,7 @@ impl Model for PointModel {
     }
 }
 
-/// What stands above was carried over from another loop.
+/// The messages above were carried over from another loop.
 fn is_carried(message: &Message) -> bool {
     message.text().contains("under other instructions")
 }

@@ -13,14 +13,13 @@ use crate::stage::{ProcessEnd, Testbed, in_words};
 use everloop_types::Status;
 use everloop_types::journal::{Entry, InboxMessage, Kind};
 
-/// Points after a restart at which the second crash comes: well past the end of the recovery
-/// itself.
+/// Points after a restart at which the second crash comes: more than the recovery itself has.
 const RECOVERY_POINTS: usize = 12;
 
-/// Processes after which a run that still has no end is given up.
+/// A run that has not ended after this many processes is given up.
 const PROCESSES_MAX: usize = 100;
 
-/// What a sweep came to.
+/// The result of a sweep.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SweepReport {
     /// Disturbances that took place.
@@ -42,7 +41,7 @@ impl SweepReport {
     }
 }
 
-/// One disturbance of one scenario, for saying where something broke.
+/// One disturbance of one scenario, for failure messages.
 struct SweepPosition<'s> {
     scenario: &'s Scenario,
     what: String,
@@ -61,7 +60,7 @@ impl SweepPosition<'_> {
         stage.play_on().await.map_err(|why| self.broken(&why))
     }
 
-    /// Goes on to the end, and sends the letter to the process that stands at its point.
+    /// Continues to the end, and sends the message to the process that has halted at its point.
     async fn play_on_with(
         &self,
         stage: &mut Testbed,
@@ -78,7 +77,7 @@ impl SweepPosition<'_> {
         Err(self.broken("it does not end"))
     }
 
-    /// One process that is sent a letter when it stands at its point, and then goes on.
+    /// One process that gets a message when it has halted at its point, and then continues.
     async fn drive_and_send(
         &self,
         stage: &mut Testbed,
@@ -119,7 +118,7 @@ impl SweepPosition<'_> {
     }
 }
 
-/// Plays the scenario with nothing in its way.
+/// Plays the scenario without a disturbance.
 async fn undisturbed(scenario: &Scenario) -> Result<(DisturbedEnding, Vec<PointKind>), String> {
     let place = SweepPosition { scenario, what: "undisturbed".to_owned() };
     let mut stage = Testbed::set(scenario).await;
@@ -202,7 +201,7 @@ pub async fn sweep_cancels(scenario: &Scenario) -> Result<SweepReport, String> {
     Ok(swept)
 }
 
-/// Every commit takes place once while its caller is told that nobody knows.
+/// Every commit takes place once while its caller gets an error with an unknown outcome.
 ///
 /// # Errors
 /// The scenario, the point, and the first invariant that does not hold.
@@ -222,8 +221,8 @@ pub async fn sweep_lost_replies(scenario: &Scenario) -> Result<SweepReport, Stri
     Ok(swept)
 }
 
-/// A word to the model arrives at every point, and an answer at every point of a run that was woken
-/// and is about to wait again: no run ever waits with unread mail, and nothing that came is lost.
+/// A message to the model arrives at every point, and an answer at every point of a run that was
+/// woken and is about to wait again: no run waits with unread messages, and no message is lost.
 ///
 /// # Errors
 /// The scenario, the point, and the first invariant that does not hold.
@@ -237,7 +236,7 @@ pub async fn sweep_letters(scenario: &Scenario) -> Result<SweepReport, String> {
         stage.points.halt_at(n);
         place.play_on_with(&mut stage, "word", &letter).await?;
         let ending = place.check(&stage).await?;
-        // The last commit is the ending: what comes after it was decided is too late.
+        // The last commit is the ending: a message after that decision is too late.
         let heard = took(&stage, "word").await || n + 2 >= points.len();
         place.ensure(heard, || "the word was accepted and lost".to_owned())?;
         swept.count(&ending);
@@ -246,7 +245,7 @@ pub async fn sweep_letters(scenario: &Scenario) -> Result<SweepReport, String> {
     Ok(swept)
 }
 
-/// The run waits, is woken by something else, and the answer comes while it is about to park.
+/// The run waits, is woken by something else, and the answer arrives while it is about to park.
 async fn sweep_answers(scenario: &Scenario) -> Result<SweepReport, String> {
     let mut swept = SweepReport::default();
     for n in 0.. {
@@ -278,7 +277,7 @@ async fn took(stage: &Testbed, dedupe: &str) -> bool {
     entries.iter().any(taken)
 }
 
-/// Whether a process came to its point.
+/// Whether a process reached its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PointArrival {
     AtPoint,

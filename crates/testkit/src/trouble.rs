@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::future::pending;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// No arguments at all.
+/// No arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoArgs {}
@@ -23,7 +23,7 @@ fn handling(class: EffectClass) -> Handling {
     }
 }
 
-/// Never comes back, whatever it is told.
+/// Never returns, even when it is told to stop.
 struct Hang;
 
 impl Tool for Hang {
@@ -43,7 +43,7 @@ impl Tool for Hang {
     }
 }
 
-/// Comes back when it is told to stop, and proves that it stopped.
+/// Returns when it is told to stop, and proves that it stopped.
 struct Doze;
 
 impl Tool for Doze {
@@ -85,7 +85,7 @@ impl Tool for Nap {
     }
 }
 
-/// Takes its process down.
+/// Panics.
 struct Explode;
 
 impl Tool for Explode {
@@ -105,7 +105,7 @@ impl Tool for Explode {
     }
 }
 
-/// Fails twice in a way that certainly acted on nothing, then works.
+/// Fails twice without an effect, then works.
 #[derive(Default)]
 struct Stutter {
     calls: AtomicU32,

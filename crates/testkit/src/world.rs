@@ -1,4 +1,4 @@
-//! The world: remembers every act that reached it, and offers one tool per effect class.
+//! The world: records every change, and offers one tool per effect class.
 
 use crate::points::{GateDecision, PointGate, PointKind};
 use crate::trouble::with_trouble;
@@ -13,14 +13,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Something that was done to the world.
+/// A change of the world.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorldChange {
     /// The tool.
     pub tool: String,
     /// The effect, by its idempotency key.
     pub key: String,
-    /// On what.
+    /// The thing that it changed.
     pub what: String,
 }
 
@@ -28,12 +28,12 @@ pub struct WorldChange {
 #[derive(Debug, Default)]
 pub struct World {
     acts: Mutex<Vec<WorldChange>>,
-    /// Where the acts are kept instead, if real processes come and go.
+    /// Where the changes are kept instead, if real processes come and go.
     file: Option<PathBuf>,
 }
 
 impl World {
-    /// A world in a file, one line for each act.
+    /// A world in a file, one line per change.
     #[must_use]
     pub fn in_file(file: PathBuf) -> Self {
         Self { acts: Mutex::default(), file: Some(file) }
@@ -47,7 +47,7 @@ impl World {
         }
     }
 
-    /// All acts, in order.
+    /// All changes, in order.
     ///
     /// # Panics
     /// If they are in a file that cannot be read.
@@ -68,7 +68,7 @@ impl World {
     }
 }
 
-/// One write call, so that an act is there whole or not at all, whoever dies.
+/// One write call, so that a change is complete or absent even if a process dies.
 fn append(file: &Path, act: &WorldChange) {
     let mut line = serde_json::to_vec(act).expect("an act has a JSON form");
     line.push(b'\n');
@@ -85,7 +85,7 @@ fn read(file: &Path) -> Vec<WorldChange> {
     text.lines().map(|line| serde_json::from_str(line).expect("a line is an act")).collect()
 }
 
-/// What the made-up tools act on.
+/// The argument of the simulated tools.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TargetArgs {
@@ -192,7 +192,7 @@ tool!(
     }
 );
 tool!(
-    /// Must never happen twice, and a person says what happened if nobody knows.
+    /// Must never happen twice, and a person reports the outcome if it is unknown.
     Mail, "mail", Dangerous,
     |base| Handling { on_unknown: OnUnknown::AskUser, ..base },
     |hands: &WorldAccess, what: &str, context: &CallContext| {
@@ -228,7 +228,7 @@ tool!(
     }
 );
 
-/// The made-up tools, one per class, and the shipped ones that need no outside.
+/// The simulated tools, one per class, and the shipped ones that need nothing outside.
 pub(crate) fn registry(world: &Arc<World>, gate: &Arc<dyn PointGate>) -> Registry {
     let hands = || WorldAccess { world: world.clone(), gate: gate.clone() };
     let calm = Registry::default()

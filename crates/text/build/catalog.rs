@@ -1,4 +1,4 @@
-//! The format of the data files, and what is checked in them.
+//! The format of the data files, and its checks.
 //!
 //! ```text
 //! # A comment.
@@ -254,7 +254,7 @@ impl CatalogReader {
         }
     }
 
-    /// People need not be shown all that a pattern finds.
+    /// A translation may leave out values that the pattern finds.
     fn check_pattern(&mut self, key: &str, en: &str, zh: &(usize, String)) {
         let found = placeholders(en);
         for name in placeholders(&zh.1).iter().filter(|name| !found.contains(name)) {

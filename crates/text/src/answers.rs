@@ -8,9 +8,9 @@
 //!                        anything else ─────────────────────────► unclear: to be asked again
 //! ```
 //!
-//! A yes with a condition allows another thing than what was asked, so what was asked is not done.
-//! In doubt an answer is unclear. Whoever asks says then which words count, and asks again: nothing
-//! is allowed and nothing is denied by an accident. Deliberately absent: what a question is about.
+//! A yes with a condition allows something other than what was asked, so it counts as a no.
+//! An ambiguous answer is unclear. The caller then lists the accepted words and asks again, so that
+//! nothing is allowed or denied by accident. Deliberately absent: what a question is about.
 
 mod words;
 
@@ -19,7 +19,7 @@ use words::{
     LEAVE, LOOK, NO, PLEASE, STOP, TURNED, YES,
 };
 
-/// What an answer to a question that wants a yes or a no means.
+/// The meaning of an answer to a yes-or-no question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Meaning {
     /// Yes, this once.
@@ -33,22 +33,22 @@ pub enum Meaning {
     },
     /// What was proposed is to be changed first.
     Edit,
-    /// Nothing that is known, or two things at once.
+    /// Not recognized, or two things at once.
     Unclear,
 }
 
-/// What a person says of a call whose outcome nobody knows.
+/// What a person reports about a call whose outcome is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutcomeReport {
     /// It happened.
     Happened,
     /// It did not.
     DidNot,
-    /// The tool is to look itself.
+    /// The tool should check itself.
     Look,
 }
 
-/// What a word that stands alone asks of the program itself.
+/// A command to the program itself, given as a single word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BareCommand {
     /// The person leaves.
@@ -67,7 +67,7 @@ enum AnswerWord {
     Filler,
 }
 
-/// A word that counts, and where it ends.
+/// A recognized word, and where it ends.
 #[derive(Debug, Clone, Copy)]
 struct WordMatch {
     kind: AnswerWord,
@@ -75,7 +75,7 @@ struct WordMatch {
     end: usize,
 }
 
-/// What stands between two words.
+/// What is between two words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WordGap {
     None,
@@ -96,7 +96,7 @@ pub fn meaning(answer: &str) -> Meaning {
             break from;
         }
         match word_at(&plain, from) {
-            // "不过" is no "不".
+            // "不过" is not "不".
             Some(word) if condition_at(&plain, from) <= Some(word.end) => {
                 at = word.end;
                 found.push(word);
@@ -129,13 +129,13 @@ pub fn meaning(answer: &str) -> Meaning {
     }
 }
 
-/// Whether an answer to a yes-or-no question means yes. Anything else is none.
+/// Whether an answer to a yes-or-no question means yes. Anything else does not.
 #[must_use]
 pub fn means_yes(answer: &str) -> bool {
     meaning(answer) == Meaning::Yes
 }
 
-/// What an answer says of a call whose outcome nobody knows, if it says anything.
+/// What an answer reports about a call whose outcome is unknown, if anything.
 #[must_use]
 pub fn told(answer: &str) -> Option<OutcomeReport> {
     let bare = bare(answer);
@@ -176,7 +176,7 @@ pub fn corrected(line: &str) -> String {
     said[from..].iter().collect::<String>().trim().to_owned()
 }
 
-/// What a line that is one bare word asks of the program itself.
+/// The command to the program itself, if the line is such a word.
 #[must_use]
 pub fn bare_word(line: &str) -> Option<BareCommand> {
     // A question mark alone is all punctuation.
@@ -190,7 +190,7 @@ pub fn bare_word(line: &str) -> Option<BareCommand> {
     }
 }
 
-/// A line in half width and small letters, without what stands around its words.
+/// A line in half width and lower case, without leading and trailing punctuation.
 #[must_use]
 pub fn bare(line: &str) -> String {
     let plain: String = line.chars().map(plain_char).collect();
@@ -198,7 +198,7 @@ pub fn bare(line: &str) -> String {
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A no, and what stands behind it.
+/// A no, and what follows it.
 fn denial(said: &[char], plain: &[char], found: &[WordMatch], rest: usize) -> Meaning {
     let all_no = found.iter().all(|word| matches!(word.kind, AnswerWord::No | AnswerWord::Filler));
     if rest == plain.len() {
@@ -227,7 +227,7 @@ fn is_edit(kind: AnswerWord) -> bool {
     matches!(kind, AnswerWord::Edit | AnswerWord::Filler)
 }
 
-/// Whether what follows a yes takes it back or narrows it.
+/// Whether the text after a yes withdraws or narrows it.
 fn is_conditional(rest: &[char]) -> bool {
     (0..rest.len()).any(|from| {
         let at_border = from == 0 || !rest[from - 1].is_ascii_alphanumeric();
@@ -235,12 +235,12 @@ fn is_conditional(rest: &[char]) -> bool {
     })
 }
 
-/// Where the longest condition ends that stands at a place.
+/// The end of the longest condition at a position.
 fn condition_at(plain: &[char], from: usize) -> Option<usize> {
     CONDITIONS.split('|').filter_map(|word| matches(plain, from, word)).max()
 }
 
-/// The longest word that counts, at a place.
+/// The longest recognized word at a position.
 fn word_at(plain: &[char], from: usize) -> Option<WordMatch> {
     let lists = [
         (AnswerWord::Yes, YES),
@@ -262,7 +262,7 @@ fn has(list: &str, word: &str) -> bool {
     list.split('|').any(|known| known == word)
 }
 
-/// Where a word ends that stands at a place. Latin words end at a border.
+/// The end of a word at a position. Latin words end at a word boundary.
 fn matches(plain: &[char], from: usize, word: &str) -> Option<usize> {
     let end = from + word.chars().count();
     let here = plain.get(from..end)?;
@@ -275,7 +275,7 @@ fn matches(plain: &[char], from: usize, word: &str) -> Option<usize> {
     (!is_cut).then_some(end)
 }
 
-/// What stands at a place before the next word, and where that begins.
+/// The gap at a position, and where the next word begins.
 fn gap(plain: &[char], at: usize) -> (WordGap, usize) {
     let from = (at..plain.len()).find(|place| !is_gap(plain[*place])).unwrap_or(plain.len());
     let between = &plain[at..from];
@@ -291,7 +291,7 @@ fn is_gap(c: char) -> bool {
     c.is_whitespace() || ".,;:!~-。、…—·“”\"()《》「」".contains(c)
 }
 
-/// A letter as the lists write it.
+/// A character as the lists write it.
 fn plain_char(c: char) -> char {
     let half = match c {
         '\u{3000}' => ' ',

@@ -184,7 +184,7 @@ fn a_no_carries_its_reason_as_it_was_written() {
     }
 }
 
-/// It allows something else than what was asked, so what was asked is not done.
+/// It allows something other than what was asked, so what was asked is not done.
 #[test]
 fn a_yes_with_a_condition_is_a_no_that_says_it() {
     for word in [

@@ -1,9 +1,9 @@
-//! Who may use whom.
+//! Which crate may depend on which.
 
 use crate::{Complaint, Tree, TreeFile};
 use toml::Table;
 
-/// Each crate with those it may use. A new arrow needs an ADR.
+/// Each crate with its allowed dependencies. A new one needs an ADR.
 const MAY_USE: [(&str, &[&str]); 16] = [
     ("types", &[]),
     ("loops", &["types", "text"]),
@@ -12,9 +12,9 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     ("store", &["types"]),
     ("models", &["types", "ports"]),
     ("tools", &["types", "ports"]),
-    // Servers are started by the guard of the tools, and their addresses are checked as theirs are.
+    // The tools' guard starts the servers, and their addresses are checked as those of tools are.
     ("mcp", &["types", "ports", "tools"]),
-    // Neither models nor tools: the engine knows their contracts alone.
+    // Neither models nor tools: the engine knows only their contracts.
     ("engine", &["types", "loops", "text", "ports", "store"]),
     ("analysis", &["types", "loops", "text", "ports", "store", "tools", "engine"]),
     // Models only in its tests.
@@ -37,7 +37,7 @@ const MAY_USE: [(&str, &[&str]); 16] = [
             "analysis", "agenda", "app",
         ],
     ),
-    // The testkit is here for `everloop prove`; nobody else may ship it.
+    // The testkit is here for `everloop prove`; no other crate may ship it.
     (
         "cli",
         &[
@@ -54,7 +54,7 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     ),
 ];
 
-/// The crates use each other only along the arrows of the map. Tests may use the testkit anywhere.
+/// The crates depend on each other only as the map allows. Tests may use the testkit anywhere.
 #[must_use]
 pub fn check_arrows(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
@@ -128,7 +128,7 @@ fn room_name(package: &str) -> Option<&str> {
 /// One entry of a dependency table.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct DependencyEntry {
-    /// The package's own name, whatever it is renamed to.
+    /// The package's own name, even if the dependency is renamed.
     pub(super) name: String,
     /// Name of the table, such as `dev-dependencies`.
     pub(super) kind: &'static str,

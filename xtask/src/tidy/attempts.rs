@@ -1,11 +1,11 @@
-//! The page of attempts names a test that is there for every attempt of the findings.
+//! The page of attempts names an existing test for every attack that once succeeded.
 
 use crate::{Complaint, Tree};
 use regex_lite::Regex;
 
 const PAGE: &str = "docs/attempts.md";
 
-/// The attempts that once got through.
+/// The attempts that once succeeded.
 const FOUND: [&str; 60] = [
     "S83", "S56", "S59", "S60", "S57", "S58", "X01", "X02", "X03", "X04", "S61", "S63", "S65",
     "S66", "S86", "S69", "S70", "S84", "F10", "F11", "P01", "P02", "P03", "F01", "F02", "S55",

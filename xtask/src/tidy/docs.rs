@@ -3,7 +3,7 @@
 use crate::{Complaint, Tree, TreeFile};
 
 const ADR_LINES_MAX: usize = 80;
-/// A front page, not a manual: that is in `docs/`.
+/// A front page, not a manual: the manual is in `docs/`.
 const README_LINES_MAX: usize = 150;
 const TRANSLATED: &str = ".zh-CN.md";
 const ADR_HEADINGS: [&str; 3] = ["Context", "Decision", "Consequences"];

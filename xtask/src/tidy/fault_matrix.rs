@@ -1,4 +1,4 @@
-//! The page of faults names tests that are there, for every row, and all of them.
+//! The page of faults names existing tests for every row, and no fault test is left out.
 
 use crate::{Complaint, Tree, TreeFile};
 use regex_lite::Regex;
@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 
 const PAGE: &str = "docs/fault-matrix.md";
 
-/// Rows of the page that must have a test. The others wait for what they are about.
+/// Rows of the page that must have a test. The features of the other rows do not exist yet.
 const ROWS: [u32; 27] = [
     1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 23, 24, 25, 26, 27, 30,
     31,
 ];
 
-/// Every row has its line and a test of its own; every test that it names exists; and no test is
-/// named after a row without standing on the page.
+/// Every row has its line and its own test; every test that it names exists; and every test that
+/// is named after a row is on the page.
 #[must_use]
 pub fn check_fault_matrix(tree: &Tree) -> Vec<Complaint> {
     let Some(page) = tree.file(PAGE) else { return Vec::new() };

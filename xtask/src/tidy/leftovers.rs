@@ -1,9 +1,9 @@
-//! Things that are left over from the way there.
+//! Leftovers of development.
 
 use crate::{Complaint, TokenKind, Tree, TreeFile};
 use regex_lite::Regex;
 
-/// Tests that do not run, code that is not written, notes to oneself, tests that sleep.
+/// Tests that do not run, code that is not written, TODO comments, tests that sleep.
 #[must_use]
 pub fn check_leftovers(tree: &Tree) -> Vec<Complaint> {
     let note = Regex::new(concat!(r"\b(FIX", r"ME|X", r"XX)\b")).expect("valid");

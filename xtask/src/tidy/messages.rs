@@ -1,4 +1,4 @@
-//! Messages that nobody uses.
+//! Unused messages.
 //!
 //! What else can be wrong with a message (no such message, no such argument, a language that is
 //! missing) stops the build of `everloop-text` or of its callers.
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// Every message of `crates/text/texts` is used outside of tests.
 ///
 /// Messages of an area that is marked `@named` are found by a name that is not in the code, and
-/// those of a file marked `@patterns` are all tried; tests hold these against what asks for them.
+/// those of a file marked `@patterns` are all tried; tests cover these.
 #[must_use]
 pub fn check_messages(tree: &Tree) -> Vec<Complaint> {
     let mut used = BTreeSet::new();

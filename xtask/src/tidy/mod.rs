@@ -1,4 +1,4 @@
-//! All checks, and the order in which they complain.
+//! All checks.
 
 mod arrows;
 mod attempts;
@@ -58,7 +58,7 @@ pub fn check_all(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-/// What a check says about made-up files, one line each.
+/// What a check reports about the given files, one line each.
 #[cfg(test)]
 fn said(check: fn(&Tree) -> Vec<Complaint>, files: &[(&str, &str)]) -> Vec<String> {
     check(&Tree::made_of(files)).iter().map(ToString::to_string).collect()

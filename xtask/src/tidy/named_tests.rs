@@ -1,4 +1,4 @@
-//! A comment that leans on a test must name one that is there.
+//! A comment that refers to a test must name an existing one.
 
 use crate::{Complaint, TokenKind, Tree};
 use regex_lite::Regex;

@@ -1,15 +1,15 @@
-//! Names that cannot refuse anything, and words that mean something else here.
+//! Names that say nothing, and words that the project does not use.
 
 use crate::{Complaint, TokenKind, Tree, TreeFile};
 
-/// A room with such a name takes in everything.
+/// A module with such a name attracts unrelated code.
 const ROOMS: [&str; 8] =
     ["common", "core", "helper", "helpers", "manager", "misc", "util", "utils"];
 
 /// One thing, one word: what to say instead.
 const WORDS: [(&str, &str); 3] = [("hydrate", "fold"), ("llm", "model"), ("workflow", "run")];
 
-/// Crates, modules and files are named after what they hold; identifiers use the house's words.
+/// Crates, modules and files are named after what they hold; identifiers use the project's words.
 #[must_use]
 pub fn check_names(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();

@@ -1,7 +1,7 @@
-//! The pure crates cannot touch the world: same events, same state.
+//! The pure crates do no IO: the same events always give the same state.
 //!
-//! Three fences, since each has a gap: what they may depend on, which modules of `std` they may
-//! name, and the methods and types that clippy refuses (`crates/*/clippy.toml`).
+//! Three checks, since each has a gap: their dependencies, the modules of `std` that they name, and
+//! the methods and types that clippy refuses (`crates/*/clippy.toml`).
 
 use super::arrows::{dependencies, line_of};
 use crate::{Complaint, RustToken, Tree, TreeFile};
@@ -9,7 +9,7 @@ use toml::Table;
 
 const PURE: [&str; 2] = ["types", "loops"];
 
-/// Crates that compute and do nothing else.
+/// Allowed dependencies: crates that only compute.
 const EXTERNAL: [&str; 4] = ["blake3", "serde", "serde_json", "thiserror"];
 
 /// Modules of `std` that reach out of the process, or differ from one process to the next.
@@ -29,7 +29,7 @@ const REFUSED: [&str; 10] = [
     "std::time::SystemTime",
 ];
 
-/// `types` and `loops` have neither the crates nor the words to reach the world.
+/// `types` and `loops` neither depend on nor name anything that does IO.
 #[must_use]
 pub fn check_purity(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();

@@ -1,4 +1,4 @@
-//! What a page or a comment refers to can be opened in the repository.
+//! Whatever a page or a comment refers to exists in the repository.
 
 use crate::{Complaint, Tree, TreeFile};
 use regex_lite::Regex;

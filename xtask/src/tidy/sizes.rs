@@ -1,4 +1,4 @@
-//! Sizes: over a limit, a noun is missing.
+//! Sizes. Code over a limit usually lacks a type.
 
 use crate::{Complaint, TokenKind, Tree, TreeFile};
 use proc_macro2::Span;
@@ -28,7 +28,7 @@ pub fn check_sizes(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-/// The catalogue and the prompts are prose: one entry, one line.
+/// The catalogue and the prompts are prose, with one entry per line.
 fn is_long_by_nature(file: &TreeFile) -> bool {
     file.path.starts_with("crates/text/build/generate.rs")
         || file.stem().starts_with("prompts")
@@ -45,7 +45,7 @@ fn check_file(file: &TreeFile) -> Option<Complaint> {
     })
 }
 
-/// A file that describes a loop is one, so a new loop is not forgotten here.
+/// A file that describes a loop counts as a loop, so a new one needs no change here.
 fn is_loop(file: &TreeFile) -> bool {
     file.path.starts_with("crates/loops/src/")
         && file.text.lines().any(|line| line.trim().starts_with("reply_form: ReplyForm::"))
@@ -62,8 +62,8 @@ fn check_lines(file: &TreeFile) -> Vec<Complaint> {
     too_long.collect()
 }
 
-/// A line may be long because of an address, or of a string that cannot be broken: a raw one, one
-/// that spans lines, one without a space. In tests any string will do.
+/// A line may be long because of a URL, or a string that cannot be broken: a raw one, one that
+/// spans lines, one without a space. In tests any string is an excuse.
 fn is_excused(file: &TreeFile, line: usize, text: &str) -> bool {
     if text.split_whitespace().any(|word| word.contains("://")) {
         return true;

@@ -1,9 +1,9 @@
-//! Traces of the machine on which something was written, and things that look like secrets.
+//! Paths and hosts of one machine, and strings that look like secrets.
 
 use crate::{Complaint, Tree};
 use regex_lite::Regex;
 
-/// No folder of somebody's machine, no registry's host, no credentials in any file but the lock.
+/// No file but the lock file has a path of one machine, a registry's host or credentials.
 #[must_use]
 pub fn check_traces(tree: &Tree) -> Vec<Complaint> {
     let rules = rules();

@@ -1,10 +1,10 @@
-//! Calls that are wanted, what each touches, and which may stand beside each other.
+//! Planned calls, what each touches, and which may be made together.
 
 use super::reading::{CallSuccess, ObservedCall};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// A call that is wanted now.
+/// A call to make now.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PlannedCall {
     pub(super) tool: &'static str,
@@ -31,7 +31,7 @@ pub(super) enum CallTarget {
 }
 
 impl CallTarget {
-    /// Whether one must have happened before the other is made.
+    /// Whether one must end before the other starts.
     pub(super) fn conflicts(&self, other: &Self) -> bool {
         use CallTarget as T;
         match (self, other) {
@@ -40,7 +40,7 @@ impl CallTarget {
             (T::Writes(a), T::EventReader(b) | T::Writes(b))
             | (T::EventReader(a), T::Writes(b)) => a == b,
             (T::Folder, T::Writes(_)) | (T::Writes(_), T::Folder) => true,
-            // Todos that are added need nothing of each other; they are made in order.
+            // New todos do not depend on each other; they are added in order.
             (T::WritesTodos, T::ReadsTodos) | (T::ReadsTodos, T::WritesTodos) => true,
             (T::Person, T::Person) => true,
             _ => false,
@@ -48,30 +48,30 @@ impl CallTarget {
     }
 }
 
-/// How often a call is made, and whether several sentences may use what it brought.
+/// How often a call is made, and whether several sentences may use its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallReuse {
-    /// It only looks: whoever comes later may look at the same.
+    /// It only reads: later sentences may use the same result.
     Shared,
     /// It changes something: once for each sentence.
     Own { tries: u32 },
 }
 
-/// How often a call that was not made is asked for again.
+/// How often a call that was not made is requested again.
 const NOT_MADE_MAX: u32 = 3;
 
-/// What came of a call, as far as the prompt shows it.
+/// The result of a call as the prompt shows it.
 pub(super) enum CallFinding {
     Well(String),
     Badly(String),
     NotYet,
 }
 
-/// The observations, and how much of them has been taken for sentences so far.
+/// The observations, and which of them sentences have used so far.
 pub(super) struct ObservationLog<'o> {
     seen: &'o [ObservedCall],
     taken: Vec<bool>,
-    /// Places behind the last change of each file, of todos, and of anything.
+    /// Positions after the last change of each file, of todos, and of anything.
     files: HashMap<String, usize>,
     todos: usize,
     any_file: usize,
@@ -94,7 +94,7 @@ impl<'o> ObservationLog<'o> {
         self.seen
     }
 
-    /// What is older than this says nothing about how things are now.
+    /// Older observations say nothing about the current state.
     fn floor(&self, touch: &CallTarget) -> usize {
         match touch {
             CallTarget::EventReader(file) => {
@@ -118,7 +118,7 @@ impl<'o> ObservationLog<'o> {
         }
     }
 
-    /// What a file holds because an earlier sentence has written it, and no command came after.
+    /// The content of a file that an earlier sentence has written, if no command came after.
     pub(super) fn written(&self, file: &str) -> Option<String> {
         let behind = self.files.get(file).filter(|behind| **behind > self.anything)?;
         let it = self.seen.get(behind - 1).filter(|it| it.how == CallSuccess::Well)?;
@@ -158,12 +158,12 @@ impl<'o> ObservationLog<'o> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ArgumentSource {
     Known(String),
-    /// What an earlier step of the same round brings.
+    /// The result of an earlier step of the same round.
     OfStep(usize),
 }
 
 impl ArgumentSource {
-    /// What a wanted call will write.
+    /// What a planned call will write.
     pub(super) fn of(act: &PlannedCall) -> Option<Self> {
         let content = &act.args["content"];
         let step = content["$ref"].as_str().and_then(|it| it.strip_prefix("steps["));

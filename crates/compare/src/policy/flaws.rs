@@ -1,11 +1,11 @@
-//! Flaws: how a policy goes wrong now and then, drawn from its seed and the prompt.
+//! Flaws: how a policy sometimes goes wrong, drawn from its seed and the prompt.
 //!
 //! ```text
-//!   chance(seed, goal, how far the talk is) ──► competent │ spoiled │ blind │ again │ "done"
+//!   chance(seed, goal, length of the dialogue) ──► competent │ spoiled │ blind │ again │ "done"
 //! ```
 //!
-//! The same prompt always gets the same reply; a prompt that has grown by a reproach may get
-//! another. Loops end the prompts of all tasks alike, so the goal is part of every draw.
+//! The same prompt always gets the same reply; a prompt with an added error message may get another.
+//! The prompts of all tasks end the same way under a loop, so the goal is part of every draw.
 
 use super::reading::{ObservedCall, PLAN_ROUND};
 use super::shown::{ReplyContract, ShownRequest, THINK};
@@ -14,15 +14,15 @@ use super::{Flaw, PolicyRules};
 use everloop_types::{Reply, StopCause, TODO_WRITE, ToolChoice, digest_json};
 use serde_json::{Value, json};
 
-/// Messages that a forgetful policy sees at least beside instructions, goal and phase.
+/// Messages that a forgetful policy sees at least, without instructions, goal and phase.
 const FEWEST: usize = 2;
-/// How many numbers of messages it may be, from the fewest on.
+/// The spread of that number.
 const FEW_SPREAD: u64 = 5;
-/// One reply in so many breaks its form.
+/// One reply in this many breaks its form.
 const BROKEN_ONE_IN: u64 = 3;
-/// One reply in so many makes the last call again.
+/// One reply in this many repeats the last call.
 const AGAIN_ONE_IN: u64 = 3;
-/// One reply in so many says that all is done.
+/// One reply in this many claims that everything is done.
 const CLAIM_ONE_IN: u64 = 10;
 const CLAIM: &str = "Everything that was asked for is done.";
 
@@ -50,7 +50,7 @@ pub(super) fn reply(mind: PolicyRules, shown: &ShownRequest<'_>) -> Reply {
     }
 }
 
-/// What may happen with one prompt.
+/// The random choices for one prompt.
 struct FlawChance(String);
 
 impl FlawChance {
@@ -60,7 +60,7 @@ impl FlawChance {
         Self(digest_json(&(seed, shown.goal(), messages.len(), end)))
     }
 
-    /// A number below `sides`, always the same for the same matter.
+    /// A number below `sides`, always the same for the same `matter`.
     fn draw(&self, matter: &str, sides: u64) -> u64 {
         let digest = digest_json(&(&self.0, matter));
         u64::from_str_radix(&digest[..12], 16).unwrap_or(0) % sides
@@ -117,8 +117,8 @@ fn spoiled_tags(text: &str, way: u64) -> Option<String> {
     })
 }
 
-/// A reply that ran into its output limit before its first word. One that simply ends empty never
-/// reaches a loop: it is asked for again.
+/// A reply that hit its output limit before its first word. One that is just empty never reaches a
+/// loop: the engine asks again.
 fn nothing() -> Reply {
     Reply { stop: StopCause::Length, ..Reply::default() }
 }
@@ -140,7 +140,7 @@ fn without_a_field(object: &str) -> String {
     Value::Object(fields).to_string()
 }
 
-/// The last call once more, where something is called at all.
+/// Repeats the last call, if tools can be called.
 fn again(shown: &ShownRequest<'_>) -> Option<Reply> {
     let speaker = Speaker::of(shown);
     let real = |it: &&ObservedCall| it.tool != TODO_WRITE && shown.has_tool(&it.tool);
@@ -165,7 +165,7 @@ fn again(shown: &ShownRequest<'_>) -> Option<Reply> {
     })
 }
 
-/// Says that all is done, whether it is or not.
+/// Claims that everything is done, true or not.
 fn claim(shown: &ShownRequest<'_>) -> Option<Reply> {
     Some(match shown.contract() {
         ReplyContract::Free | ReplyContract::Words => said(CLAIM.to_owned()),

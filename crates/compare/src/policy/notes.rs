@@ -1,4 +1,4 @@
-//! Notes for later: what a summary keeps of each sentence, in lines that can be read back.
+//! Notes: what a summary keeps about each sentence, in lines that can be parsed.
 //!
 //! ```text
 //!   known 3 done: ["Count the lines of a.txt.","17"]
@@ -7,15 +7,15 @@
 use serde_json::json;
 use std::collections::HashMap;
 
-/// What is known of the sentences, by their numbers.
+/// What is known about the sentences, by their numbers.
 pub(super) type SentenceNotes = HashMap<String, SentenceNote>;
 
-/// What is known of one sentence.
+/// What is known about one sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SentenceNote {
     pub(super) kind: NoteKind,
     pub(super) said: String,
-    /// Its result, the reason why it failed, or what the file holds that it tells to follow.
+    /// Its result, the reason of its failure, or the content of the file with further instructions.
     pub(super) value: Option<String>,
 }
 

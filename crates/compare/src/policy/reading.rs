@@ -1,9 +1,9 @@
-//! What a prompt tells: the goal, what was observed, the list, the phase; in every voice of our
-//! loops.
+//! The content of a prompt: the goal, the observations, the list, the phase; in the format of every
+//! loop.
 //!
 //! ```text
-//!   tool messages, JSON observations, gathered rounds, carried talk ──► Observed, in order
-//!   summaries of earlier work ──► notes; what they do not tell is not known
+//!   tool messages, JSON observations, rounds, carried messages ──► ObservedCall, in order
+//!   summaries of earlier work ──► notes; the rest is unknown
 //! ```
 
 use super::notes::{self, SentenceNotes};
@@ -18,18 +18,18 @@ pub(super) use everloop_loops::replies::PLAN_ROUND;
 const CARRIED: &str = "Notice from the runtime: what stands between the goal and here";
 const SUMMARY: &str = "summary_of_earlier_work";
 
-/// How a call ended, as far as it matters for what to do next.
+/// How a call ended, as far as the next decision needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallSuccess {
     Well,
     Badly,
-    /// It was not made: it did not fit, or something before it did not.
+    /// It was not made: it did not fit, or an earlier call failed.
     NotMade,
     /// It will never be allowed.
     Forbidden,
 }
 
-/// One call and what came of it.
+/// One call and its result.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ObservedCall {
     pub(super) tool: String,
@@ -53,7 +53,7 @@ pub(super) struct NamedPhase<'m> {
     pub(super) rest: &'m str,
 }
 
-/// What the user asks for: the goal, and what they have added since.
+/// What the user asks for: the goal and later additions.
 pub(super) fn asked(messages: &[&Message]) -> Vec<(Sentence, String)> {
     let Some(goal) = messages.get(goal_place(messages)) else { return Vec::new() };
     // What follows an empty line is context, not the request.
@@ -68,13 +68,13 @@ pub(super) fn asked(messages: &[&Message]) -> Vec<(Sentence, String)> {
     asked
 }
 
-/// Where the goal stands: it is the first that a user says.
+/// The position of the goal: the first message of the user.
 pub(super) fn goal_place(messages: &[&Message]) -> usize {
     let user = |message: &&Message| matches!(message, Message::User { .. });
     messages.iter().position(user).unwrap_or(messages.len())
 }
 
-/// The last message before this run's own talk: the goal, or what another run knew of it.
+/// The last message before this run's own dialogue: the goal, or what another run carried over.
 fn start(messages: &[&Message]) -> usize {
     let carried = messages.iter().rposition(|message| message.text().starts_with(CARRIED));
     carried.unwrap_or_else(|| goal_place(messages))
@@ -98,7 +98,7 @@ pub(super) fn phase<'m>(messages: &[&'m Message]) -> Option<NamedPhase<'m>> {
     Some(NamedPhase { name: name.trim(), rest })
 }
 
-/// What the model itself has last said in plain words.
+/// The model's own last plain text.
 pub(super) fn own_words<'m>(messages: &[&'m Message]) -> Option<&'m str> {
     messages.iter().skip(start(messages)).rev().find_map(|message| match message {
         Message::Assistant { text, calls } if calls.is_empty() => Some(text.as_str()),
@@ -111,7 +111,7 @@ pub(super) fn names_phase(message: &Message) -> bool {
     matches!(message, Message::User { .. }) && message.text().starts_with("phase:")
 }
 
-/// What summaries of earlier work tell.
+/// The notes of summaries of earlier work.
 pub(super) fn noted(messages: &[&Message]) -> SentenceNotes {
     let mut known = SentenceNotes::default();
     for message in messages {
@@ -150,7 +150,7 @@ pub(super) fn observed(messages: &[&Message]) -> Vec<ObservedCall> {
     seen
 }
 
-/// An observation that is told as JSON. One that was carried says only in words how it ended.
+/// An observation in JSON. A carried one says only in words how it ended.
 fn take_json(seen: &mut Vec<ObservedCall>, text: &str) {
     if !text.starts_with("{\"observation\"") {
         return;
@@ -186,7 +186,7 @@ fn take_round(seen: &mut Vec<ObservedCall>, plan: &Value, text: &str) {
     }
 }
 
-/// Arguments as they were when the step ran: references replaced by what they point to.
+/// Arguments as they were when the step ran: references replaced by their values.
 fn resolved<'r>(args: &Value, result: &impl Fn(usize) -> Option<&'r str>) -> Value {
     match args {
         Value::Object(fields) => match fields.get("$ref").and_then(Value::as_str) {
@@ -205,7 +205,7 @@ fn resolved<'r>(args: &Value, result: &impl Fn(usize) -> Option<&'r str>) -> Val
     }
 }
 
-/// How it ended. What did not end well says so with its first word.
+/// How it ended. The first word of a failure says so.
 fn ended(ok: Option<bool>, text: &str) -> (CallSuccess, &str) {
     const WORDS: [&str; 5] =
         ["error: ", "denied: ", "timed out: ", "canceled: ", "outcome unknown: "];
@@ -236,7 +236,7 @@ pub(super) fn listed(messages: &[&Message]) -> Vec<ListedItem> {
     written.or_else(|| messages.iter().rev().find_map(told)).unwrap_or_default()
 }
 
-/// A plan with its marks, as the model itself has said it.
+/// A plan with its marks, as the model wrote it.
 fn replanned(message: &Message) -> Option<Vec<ListedItem>> {
     let Message::Assistant { text, .. } = message else { return None };
     let said: Value = serde_json::from_str(text).ok()?;
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(ended(None, "error: x; nothing was done").0, CallSuccess::NotMade);
     }
 
-    /// Steps that were not run have brought nothing, not even a failure.
+    /// Steps that were not run have no result, not even a failure.
     #[test]
     fn a_round_is_read_step_by_step() {
         let step = |tool: &str, args| json!({"tool": tool, "arguments": args});

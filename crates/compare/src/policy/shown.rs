@@ -1,22 +1,22 @@
-//! What a model is shown with one request, and which form of reply that asks for.
+//! What one request shows to a model, and which form of reply it asks for.
 //!
 //! ```text
-//!   tool choice, offered tools, the newest `phase:` message, the instructions ──► Contract
+//!   tool choice, offered tools, the newest `phase:` message, the instructions ──► ReplyContract
 //! ```
 //!
-//! Deliberately absent: the name of the loop. Nobody tells it to a model.
+//! Deliberately absent: the name of the loop. A model never sees it.
 
 use super::reading::{self, NamedPhase, PLAN_ROUND};
 use everloop_ports::Request;
 use everloop_types::{Message, TODO_WRITE, ToolChoice};
 
-/// The tool with which a round is looked at.
+/// The tool that reviews a round.
 pub(super) use everloop_loops::replies::THINK_ROUND as THINK;
 
 /// Steps of a round where the prompt does not say.
 const STEPS_MAX: usize = 8;
 
-/// One request, as far as a policy looks at it.
+/// The parts of a request that a policy looks at.
 #[derive(Clone)]
 pub(super) struct ShownRequest<'r> {
     pub(super) messages: Vec<&'r Message>,
@@ -33,7 +33,7 @@ pub(super) enum ReplyContract {
     Words,
     /// All steps of a round in one call.
     Round { steps_max: usize },
-    /// What the round has brought.
+    /// The review of the round.
     Think,
     /// The list, before the work begins.
     List,
@@ -51,7 +51,7 @@ pub(super) enum ReplyContract {
     Tags,
 }
 
-/// The place of the item that is worked on, counted from 0, and the name under which it is closed.
+/// The position of the current item, counted from 0, and the id with which it is closed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct ItemPosition {
     pub(super) number: usize,
@@ -68,7 +68,7 @@ impl<'r> ShownRequest<'r> {
         }
     }
 
-    /// The same with the instructions, the goal, the newest phase and the last few messages alone.
+    /// The same with only the instructions, the goal, the newest phase and the last few messages.
     /// Phases are instructions and do not count; calls and their results stay together.
     pub(super) fn last_few(&self, few: usize) -> Self {
         let others = (0..self.messages.len()).rev();
@@ -94,7 +94,7 @@ impl<'r> ShownRequest<'r> {
         }
     }
 
-    /// What the user asks for, with what stands beside it.
+    /// What the user asks for, with its context.
     pub(super) fn goal(&self) -> &'r str {
         self.messages.get(reading::goal_place(&self.messages)).map_or("", |goal| goal.text())
     }
@@ -102,7 +102,7 @@ impl<'r> ShownRequest<'r> {
     /// Whether a tool can be used, natively or as the instructions list it.
     pub(super) fn has_tool(&self, name: &str) -> bool {
         let listed = || self.system().contains(&format!("\n- {name}("));
-        // Questions have a contract of their own where no tool is listed for them.
+        // Questions have their own contract where no tool is listed for them.
         let asks = || name == "ask_user" && self.system().contains("\"status\":\"ask_user\"");
         self.tools.contains(&name) || listed() || asks()
     }
@@ -137,7 +137,7 @@ impl<'r> ShownRequest<'r> {
         }
     }
 
-    /// From how many calls on the instructions want a list.
+    /// The number of calls from which on the instructions want a list.
     pub(super) fn lists_from(&self) -> Option<usize> {
         let said = |words: &str| self.system().contains(words);
         if !self.has_tool(TODO_WRITE) {

@@ -1,12 +1,12 @@
-//! The skill that all loops are compared on: from sentences and observations to what is done,
-//! what failed for good, and which calls are wanted now.
+//! The skill that all loops share: from sentences and observations to what is done, what failed
+//! permanently, and which calls are next.
 //!
 //! ```text
-//!   sentence ──its calls seen?──► done, with its result │ failed for good
-//!                └─ not yet ──► wanted now, unless it must wait for a sentence before it
+//!   sentence ──its calls seen?──► done, with its result │ failed permanently
+//!                └─ not yet ──► call next, unless it must wait for a sentence before it
 //! ```
 //!
-//! A value that cannot be seen has to be got again.
+//! A value that is no longer shown has to be fetched again.
 
 mod forms;
 
@@ -19,19 +19,19 @@ use super::sentences::{self, Sentence};
 use super::values;
 use std::ops::Range;
 
-/// How deep files may send to other files.
+/// How deep instructions in files may refer to other files.
 const DEPTH_MAX: usize = 3;
 
-/// How the wanted calls will be made.
+/// How the planned calls will be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallOrder {
     /// All at once: none may need another.
     Together,
-    /// One after the other, each able to use what those before it bring.
+    /// One after the other, each able to use the results of those before it.
     InOrder,
 }
 
-/// How far a sentence is.
+/// The progress of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SentenceStatus {
     Done,
@@ -39,16 +39,16 @@ pub(super) enum SentenceStatus {
     Open,
 }
 
-/// One sentence, and how far it is.
+/// One sentence and its progress.
 #[derive(Debug, Clone)]
 pub(super) struct SentenceState {
     pub(super) key: String,
-    /// The sentence of the goal that it is, or to which it belongs.
+    /// The index of its sentence in the goal.
     pub(super) root: usize,
     pub(super) sentence: Sentence,
     pub(super) said: String,
     pub(super) status: SentenceStatus,
-    /// What it brought, or why it failed, or what it tells to follow.
+    /// Its result, the reason of its failure, or the instructions to follow.
     pub(super) value: Option<String>,
 }
 
@@ -64,7 +64,7 @@ impl SentenceState {
     }
 }
 
-/// All that is known, and all that is wanted.
+/// Everything that is known, and the next calls.
 #[derive(Debug)]
 pub(super) struct Outlook {
     pub(super) tasks: Vec<SentenceState>,
@@ -85,13 +85,13 @@ pub(super) struct SkillInput<'k> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ListedState {
     Open,
-    /// It is completed, and nothing of it is needed any more.
+    /// It is completed and no longer needed.
     Closed,
-    /// It is completed, and its result has yet to be said.
+    /// It is completed, and its result still has to be reported.
     ClosedToBeSaid,
 }
 
-/// Looks at the sentences in their order. Calls are wanted only for those in `scope`.
+/// Goes through the sentences in order. Calls are planned only for those in `scope`.
 pub(super) fn look(
     asked: &[(Sentence, String)],
     known: &SkillInput<'_>,
@@ -116,7 +116,7 @@ pub(super) fn look(
     Outlook { tasks: walk.tasks, acts: walk.acts }
 }
 
-/// What the last sentence with a result has brought.
+/// The result of the last sentence that has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum PriorResult {
     Nothing,
@@ -124,19 +124,19 @@ enum PriorResult {
     OfStep(usize),
     Failed(String),
     NotYet,
-    /// There was a result, and it is not shown any more.
+    /// There was a result, and it is no longer shown.
     Gone,
 }
 
-/// What a call has come to.
+/// The progress of a call.
 enum CallProgress {
     Seen(String),
     Failed(String),
-    /// Wanted now, as the step of that number.
+    /// Planned now, as the step of that number.
     Coming(usize),
     /// It has to wait.
     Waits,
-    /// The list says that it is done, and nothing shows what it brought.
+    /// The list says that it is done, and its result is not shown.
     Gone,
 }
 
@@ -146,11 +146,11 @@ struct SentenceWalk<'k> {
     scope: Range<usize>,
     manner: CallOrder,
     acts: Vec<PlannedCall>,
-    /// What sentences that are not finished will still touch.
+    /// What unfinished sentences will still touch.
     held: Vec<CallTarget>,
     brought: PriorResult,
     hits: PriorResult,
-    /// How the last sentence ended that can fail by itself.
+    /// How the last sentence ended that can fail.
     before: SentenceStatus,
     tasks: Vec<SentenceState>,
 }
@@ -189,7 +189,7 @@ impl SentenceWalk<'_> {
         self.known.notes.get(key).filter(|note| note.said == said).cloned()
     }
 
-    /// What a summary tells of a sentence stands in place of what it brought.
+    /// Uses the note of a summary in place of the sentence's result.
     fn recall(
         &mut self,
         sentence: &Sentence,
@@ -217,7 +217,7 @@ impl SentenceWalk<'_> {
         self.call(root, PlannedCall::read(file), CallReuse::Shared)
     }
 
-    /// What a file holds, with a look at it only where nothing tells: who wrote it knows.
+    /// The content of a file, read only if it is not known from an earlier write.
     fn content(&mut self, root: usize, file: &str) -> CallProgress {
         let touch = CallTarget::EventReader(file.to_owned());
         let last = self.acts.iter().rev().find(|act| act.touch.conflicts(&touch));
@@ -261,7 +261,7 @@ impl SentenceWalk<'_> {
         }
         let again = |known: &PlannedCall| known.tool == act.tool && known.args == act.args;
         let place = self.acts.iter().rposition(again).filter(|_| usage == CallReuse::Shared);
-        // Between that look and this one nothing may change.
+        // Nothing may change between the two reads.
         let since = |at: usize| self.acts[at..].iter().map(|it| &it.touch).chain(&self.held);
         let stale = |at: usize| since(at).any(|touch| touch.conflicts(&act.touch));
         match place.filter(|at| !stale(*at)) {
@@ -270,8 +270,8 @@ impl SentenceWalk<'_> {
         }
     }
 
-    /// Whether a sentence before this one is going to change what is looked at: then what was seen
-    /// of it says nothing.
+    /// Whether an earlier sentence is going to change the target: then earlier observations of it
+    /// are outdated.
     fn will_change(&self, touch: &CallTarget) -> bool {
         let wanted = self.acts.iter().map(|act| &act.touch);
         wanted.chain(&self.held).any(|other| other.conflicts(touch))
@@ -280,7 +280,7 @@ impl SentenceWalk<'_> {
     fn want(&mut self, root: usize, act: PlannedCall) -> CallProgress {
         match (self.known.listed)(root) {
             ListedState::Open => {}
-            // Looking again does no harm.
+            // Reading again does no harm.
             ListedState::ClosedToBeSaid if act.only_reads() => {}
             ListedState::Closed | ListedState::ClosedToBeSaid => return CallProgress::Gone,
         }
@@ -313,7 +313,7 @@ impl SentenceWalk<'_> {
         (SentenceStatus::Open, None)
     }
 
-    /// A sentence that is over with its last call.
+    /// A sentence that ends with its last call.
     fn end(&mut self, got: CallProgress) -> (SentenceStatus, Option<String>) {
         match got {
             CallProgress::Seen(_) | CallProgress::Gone => (SentenceStatus::Done, None),
@@ -332,14 +332,14 @@ impl SentenceWalk<'_> {
         failed(why)
     }
 
-    /// A sentence whose result is made from what its last call shows.
+    /// A sentence whose result is computed from its last call.
     fn bring(
         &mut self,
         sentence: &Sentence,
         got: CallProgress,
         result: impl Fn(&str) -> Result<String, String>,
     ) -> (SentenceStatus, Option<String>) {
-        // What a step shows is its result only where nothing is to be made of it.
+        // The output of a step is its result only if nothing is computed from it.
         let plain = matches!(
             sentence,
             Sentence::Read { .. } | Sentence::List { .. } | Sentence::Ask { .. }

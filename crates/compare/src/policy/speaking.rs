@@ -1,7 +1,7 @@
-//! What a competent model says: the wanted calls, put into the form that the prompt asks for.
+//! The reply of a competent model: the planned calls in the form that the prompt asks for.
 //!
 //! ```text
-//!   Speaker ──native──► calls, and the list    ──rounds──► one call with all steps, then a look
+//!   Speaker ──native──► calls, and the list    ──rounds──► one call with all steps, then a review
 //!           ──json──► plan, thought, replan    ──tags──► tagged text    ──words──► plain answers
 //! ```
 
@@ -26,7 +26,7 @@ const ITEMS_MAX: usize = 5;
 /// Calls that one reply makes at most.
 const CALLS_MAX: usize = 16;
 
-/// A prompt that has been read.
+/// A parsed prompt.
 pub(super) struct Speaker<'r> {
     pub(super) shown: &'r ShownRequest<'r>,
     pub(super) asked: Vec<(Sentence, String)>,
@@ -71,13 +71,13 @@ impl<'r> Speaker<'r> {
         Self { shown, asked: reading::asked(messages), notes: reading::noted(messages), list, seen }
     }
 
-    /// Everything, with nothing wanted but what can be called here.
+    /// The outlook, with only those calls that can be made here.
     pub(super) fn look(&self, scope: Range<usize>, manner: CallOrder) -> Outlook {
         let has_tool = |name: &str| self.shown.has_tool(name);
         self.look_with(&has_tool, scope, manner)
     }
 
-    /// How things are, where nothing can be called.
+    /// The outlook where no tool can be called.
     fn look_back(&self) -> Outlook {
         self.look_with(&|_| true, 0..0, CallOrder::Together)
     }
@@ -94,7 +94,7 @@ impl<'r> Speaker<'r> {
         skill::look(&self.asked, &known, scope, manner)
     }
 
-    /// A list that has these items is believed: what it calls completed is not done again.
+    /// A list with these items is trusted: completed items are not done again.
     fn listed(&self, items: &[Range<usize>], root: usize) -> ListedState {
         let place = items.iter().position(|item| item.contains(&root));
         let row = place.filter(|_| items.len() == self.list.len()).map(|at| (at, &self.list[at]));
@@ -121,7 +121,7 @@ impl<'r> Speaker<'r> {
         outlook
     }
 
-    /// The items of a plan: each a sentence with those that go on with it, joined if they are many.
+    /// The items of a plan: each a sentence with those that depend on it, joined if there are many.
     fn items(&self) -> Vec<Range<usize>> {
         let mut starts: Vec<usize> = (0..self.asked.len())
             .filter(|place| *place == 0 || !self.asked[*place].0.leans_back())
@@ -139,7 +139,7 @@ impl<'r> Speaker<'r> {
         said.collect::<Vec<_>>().join(" ")
     }
 
-    /// The sentences of the item at a place. A plan that is not of this form stands for all.
+    /// The sentences of the item at a position. Any other plan means all sentences.
     fn scope(&self, place: &ItemPosition) -> Range<usize> {
         let items = self.items();
         match items.get(place.number) {
@@ -149,12 +149,12 @@ impl<'r> Speaker<'r> {
     }
 }
 
-/// How far all sentences of an item are.
+/// The progress of all sentences of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ItemProgress {
     Open,
     Completed,
-    /// Something in it failed, and nothing was asked for in that case.
+    /// A part failed, and the goal has no alternative for that.
     Failed,
 }
 

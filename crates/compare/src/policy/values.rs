@@ -1,4 +1,4 @@
-//! What can be worked out from a text that is seen: figures, hits, numbers of todos.
+//! Values computed from observed texts: figures, hits, numbers of todos.
 
 use super::sentences::Figure;
 use everloop_text as text;
@@ -75,7 +75,7 @@ fn short(number: f64) -> String {
     }
 }
 
-/// What a command printed, without the line that says how it ended.
+/// The output of a command, without the line with its exit status.
 pub(super) fn printed(observed: &str) -> String {
     let text = observed.trim_end();
     let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
@@ -118,7 +118,7 @@ fn confirmed(line: &str, text: &str) -> Option<ShownTodo> {
     let (_, rest) = line.split_once('#')?;
     let end = rest.find(|c: char| !c.is_ascii_digit())?;
     let said = rest[end..].trim_start_matches([':', '\u{ff1a}']).trim_start();
-    // Details such as the due date stand behind the text.
+    // Details such as the due date follow the text.
     let after = said.strip_prefix(text)?;
     let whole = ["", " (", "\u{ff08}"]
         .iter()

@@ -1,4 +1,4 @@
-//! Bars, one a loop, as SVG within a page. Colours come from the page's style.
+//! Bars, one per loop, as SVG within a page. Colours come from the page's style.
 
 use super::page::escape;
 use unicode_width::UnicodeWidthStr;
@@ -9,7 +9,7 @@ const LABELS: u64 = 150;
 const BARS: u64 = 360;
 const WIDTH: u64 = 620;
 
-/// One bar: its name, its parts with the class that colours them, and what is written behind it.
+/// One bar: its name, its parts with the class that colours them, and the text after it.
 pub(super) struct ChartBar {
     pub(super) name: String,
     pub(super) parts: Vec<(&'static str, u64)>,

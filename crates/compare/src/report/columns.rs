@@ -20,7 +20,7 @@ pub(super) enum ReportColumn {
     Simulated,
 }
 
-/// Everything that a run decides; the same every time for a simulated policy.
+/// Figures that are reproducible with a simulated policy.
 const DECIDED: [ReportColumn; 8] = [
     ReportColumn::Success,
     ReportColumn::ModelCalls,
@@ -32,13 +32,13 @@ const DECIDED: [ReportColumn; 8] = [
     ReportColumn::Words,
 ];
 
-/// What is the same every time.
+/// The reproducible figures.
 pub(super) fn decided(results: &ContestResults, model: &str) -> Vec<ReportColumn> {
     let simulated = results.contest.latency.is_some() && is_simulated(model);
     DECIDED.into_iter().chain(simulated.then_some(ReportColumn::Simulated)).collect()
 }
 
-/// The same with the time that it took, which is never the same unless it is simulated.
+/// The same with the time, which is reproducible only if it is simulated.
 pub(super) fn all(results: &ContestResults, model: &str) -> Vec<ReportColumn> {
     let mut columns = decided(results, model);
     if columns.len() == DECIDED.len() {
@@ -87,7 +87,7 @@ impl ReportColumn {
 }
 
 impl ReportColumn {
-    /// The same for one task, where there is little to sum up; a dash for what was not run.
+    /// A short form for one task; a dash if it was not run.
     pub(super) fn brief(self, tally: &Tally, manner: ReportStyle) -> String {
         let (good, bad) = manner.marks;
         let of_all = |count: u64| match (tally.runs, count == tally.runs) {
@@ -110,7 +110,7 @@ pub(super) fn seconds(ms: u64) -> String {
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
-/// A number with its thousands set apart.
+/// A number with separated thousands.
 pub(super) fn number(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Tables for a document. What time adds is left out: the rest is the same every time.
+//! Tables for a document, without times, so that they are reproducible.
 
 use super::averages::averages;
 use super::columns::decided;
@@ -7,8 +7,8 @@ use super::{ReportDetail, ReportStyle, word};
 use crate::ContestResults;
 use everloop_text as text;
 
-/// One table for each model, averages below it, and with detail two of all tasks: whether each was
-/// done and in how many calls, and folded all other figures.
+/// One table per model with averages below it. With detail also two tables of all tasks: whether
+/// each was done and in how many calls, and all other figures, folded.
 #[must_use]
 pub fn markdown(results: &ContestResults, manner: ReportStyle) -> String {
     let mut parts = Vec::new();

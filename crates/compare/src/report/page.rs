@@ -1,4 +1,4 @@
-//! One HTML file that needs nothing else: tables, charts, and every task under every loop.
+//! One self-contained HTML file: tables, charts, and every task under every loop.
 
 use super::averages::averages;
 use super::chart::{ChartBar, chart};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 const FRAME: &str = include_str!("page.html");
 
-/// The page. Everything that a task or a model has said is escaped.
+/// The page. All texts of tasks and models are escaped.
 #[must_use]
 pub fn page(results: &ContestResults, about: &ReportHeader, lang: Lang) -> String {
     let mut body = opening(results, about, lang);
@@ -63,7 +63,7 @@ fn opening(results: &ContestResults, about: &ReportHeader, lang: Lang) -> String
     text
 }
 
-/// What the figures depend on beside the command: limits, and settings that are only named.
+/// What the figures depend on in addition to the command: limits, and the names of settings.
 fn in_force(about: &ReportHeader, lang: Lang) -> String {
     let say = |text: Text| escape(&text.in_lang(lang));
     let mut text = String::new();
@@ -77,7 +77,7 @@ fn in_force(about: &ReportHeader, lang: Lang) -> String {
     text
 }
 
-/// Something that opens when its title is chosen. Both are HTML already.
+/// A block that opens when its title is clicked. Both are HTML already.
 fn folded(title: &str, inner: &str) -> String {
     format!("<details><summary>{title}</summary>\n{inner}</details>\n")
 }

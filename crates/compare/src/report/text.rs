@@ -11,7 +11,7 @@ use everloop_text as text;
 use everloop_types::Lang;
 use std::sync::Arc;
 
-/// For each model what each loop took in all and a run, and with detail every task.
+/// For each model the sums and averages of each loop, and with detail every task.
 #[must_use]
 pub fn text(results: &ContestResults, manner: ReportStyle) -> String {
     let several = results.contest.models.len() > 1;

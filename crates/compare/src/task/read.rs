@@ -1,11 +1,11 @@
-//! From TOML to tasks. What is wrong with a file is said with its line.
+//! From TOML to tasks. An error names the file and the line.
 
 use super::ContestTask;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
-/// Why there are no tasks.
+/// Why tasks could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
     /// The folder or a file in it cannot be read.
@@ -22,7 +22,7 @@ pub enum TaskError {
         /// The folder.
         folder: PathBuf,
     },
-    /// A file is no task.
+    /// A file is not a valid task.
     #[error("{file}:{line}: {reason}")]
     Bad {
         /// The file.
@@ -37,7 +37,7 @@ pub enum TaskError {
 /// The tasks of a folder, by file name.
 ///
 /// # Errors
-/// See [`TaskError`]. One bad file is enough: a set with a hole compares something else.
+/// See [`TaskError`]. One invalid file is an error, because the set would be another one without it.
 pub fn from_folder(folder: &Path) -> Result<Vec<ContestTask>, TaskError> {
     let unreadable = |path: &Path| {
         let path = path.to_owned();
@@ -83,7 +83,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<ContestTask, TaskError> {
     }
 }
 
-/// What is wrong with a task that has the right form.
+/// An error in a task that has the right form.
 fn wrong(task: &ContestTask) -> Option<(&'static str, String)> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     if task.name.is_empty() || !task.name.chars().all(plain) {
@@ -114,7 +114,7 @@ fn line_at(text: &str, span: Option<Range<usize>>) -> usize {
     text.as_bytes()[..until].iter().filter(|byte| **byte == b'\n').count() + 1
 }
 
-/// Where a key is given; the first line if it is nowhere.
+/// The line of a key; the first line if it is missing.
 fn line_of_key(text: &str, key: &str) -> usize {
     let begins = |line: &str| {
         let line = line.trim_start().trim_start_matches('[');

@@ -45,8 +45,7 @@ const TASKS: &[(&str, &str)] = tasks![
     "long-move",
 ];
 
-/// The tasks that concern one file and take one or two calls: what any model that can be worked
-/// with at all should do.
+/// The tasks with one file and one or two calls, which every usable model should solve.
 const ONE_FILE: [&str; 8] = [
     "files-write",
     "files-copy",
@@ -58,7 +57,7 @@ const ONE_FILE: [&str; 8] = [
     "data-largest",
 ];
 
-/// The tasks of the repository that a group's name stands for.
+/// The tasks of a group, by its name.
 #[must_use]
 pub fn group(name: &str) -> Option<&'static [&'static str]> {
     (name == "one-file").then_some(&ONE_FILE)
@@ -111,7 +110,7 @@ mod tests {
         }
     }
 
-    /// Small numbers come up in any answer: steps, tries, files. None is what a task asks for.
+    /// Small numbers occur in any answer (steps, tries, files), so no task asks for one.
     #[test]
     fn no_answer_that_is_asked_for_is_said_by_chance() {
         let chatter: Vec<String> = (0..100).map(|n| format!("I tried {n} times.")).collect();

@@ -1,4 +1,4 @@
-//! A process that plays its part and dies where it is told to. The part is its one argument.
+//! A process that drives a run and dies at a given point. Its only argument is its specification.
 
 use everloop_testkit::{ProcessSpec, play};
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! A run and all below it: made together, told together, ended together, within one budget.
+//! A run and all runs below it: records, messages and endings agree, within one budget.
 
 use super::{ObservedRun, acts_fit_journal, ensure, holds_always, read};
 use crate::stage::tree;
@@ -53,7 +53,7 @@ async fn children_are_on_record(store: &Store, parent: &FamilyMember) -> Result<
     ensure(said == there, || format!("{parent} says it has {said:?}, and there are {there:?}"))
 }
 
-/// Whoever has ended has told its parent, and its children to end.
+/// A run that has ended has sent its result to its parent, and a cancel to its children.
 async fn ends_are_told(
     store: &Store,
     member: &FamilyMember,
@@ -68,7 +68,7 @@ async fn ends_are_told(
         });
         let (over, done) = (member.status.is_final(), child.status.is_final());
         ensure(!heard || done, || format!("{} is said to be over and is not", child.run))?;
-        // Who was put aside is spoken for a moment later.
+        // The result of a quarantined run is sent a moment later.
         let silent = child.status == Status::Quarantined;
         ensure(heard || over || !done || silent, || {
             format!("nobody was told that {} is over", child.run)
@@ -80,7 +80,7 @@ async fn ends_are_told(
     Ok(())
 }
 
-/// The letters that a run has taken, and those that it has not.
+/// The inbox messages of a run, taken and not taken.
 async fn letters(store: &Store, member: &FamilyMember) -> Result<Vec<InboxMessage>, String> {
     let unread = store.inbox().unread(&member.run).await.map_err(|error| error.to_string())?;
     let taken = member.history.entries.iter().filter_map(|entry| match &entry.kind {
@@ -90,7 +90,8 @@ async fn letters(store: &Store, member: &FamilyMember) -> Result<Vec<InboxMessag
     Ok(taken.chain(unread.messages.into_iter().map(|(_, letter)| letter)).collect())
 }
 
-/// All runs of a tree together make no more model calls than its first run may, last words apart.
+/// All runs of a tree together make no more model calls than its first run may, without the calls
+/// for final messages.
 fn within_one_budget(member: &FamilyMember, all: &[FamilyMember]) -> Result<(), String> {
     let most = member.history.frame().limits.budget.model_calls;
     let below = |other: &FamilyMember| {

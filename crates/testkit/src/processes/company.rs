@@ -1,4 +1,4 @@
-//! Whoever starts the processes, sees them die, and looks at what they left behind.
+//! Starts the processes, waits for their death, and checks the state that they left.
 
 use super::{ProcessSpec, SharedDatabase, parts};
 use crate::invariants::{DisturbedEnding, ObservedRun, check};
@@ -32,7 +32,7 @@ pub enum ProcessExit {
     Over(RunId, usize),
 }
 
-/// What one run came to.
+/// The result of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupReport {
     /// Processes that died by signal 9.
@@ -55,13 +55,13 @@ impl ProcessGroup {
         Self { program: program.into(), database, folder, lease_ms: 30_000, store }
     }
 
-    /// The database, for those who look on.
+    /// The database, for the checks of a test.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// The part of a process.
+    /// The arguments of a process.
     #[must_use]
     pub fn part(&self, scenario: usize, key: &str, dies_at: Option<usize>) -> ProcessSpec {
         ProcessSpec {
@@ -87,8 +87,7 @@ impl ProcessGroup {
         command.spawn().expect("the program can be started")
     }
 
-    /// Plays a run, process after process; each dies where `dies_at` says, by the number of its
-    /// generation.
+    /// Plays a run, process after process; `dies_at` says where each dies, by its number.
     ///
     /// # Errors
     /// If a process ends in another way, the run does not end, or an invariant does not hold.
@@ -127,7 +126,7 @@ impl ProcessGroup {
     ) -> Result<(usize, DisturbedEnding), String> {
         let world = World::in_file(self.part(scenario, key, None).acts);
         let loop_name = parts()[scenario].loop_name;
-        // Each process says itself what a unique index had to keep out.
+        // Each process reports itself which rows a unique index kept out.
         let watched =
             ObservedRun { store: &self.store, run, world: &world, loop_name, violations: 0 };
         let ending = check(&watched).await?;

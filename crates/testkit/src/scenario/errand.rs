@@ -16,7 +16,7 @@ pub fn errand(loop_name: &'static str, tool: &'static str, what: &str) -> Scenar
     worked(loop_name, "an errand", &[vec![(tool, json!({ "what": what }))]])
 }
 
-/// Makes these calls, batch by batch, and says that it is done, as the loop's sample does it.
+/// Makes these calls, batch by batch, and says that it is done, in the form of the loop's sample.
 ///
 /// # Panics
 /// If there is no such loop.
@@ -39,7 +39,7 @@ fn scripted(reply: Reply) -> Scripted {
     reply.calls.iter().fold(Scripted::says(reply.text), add)
 }
 
-/// The loop that takes over from another one in the sweeps: the next, so that each has its turn.
+/// The loop that takes over from another one in the sweeps: the next, so that each gets a turn.
 #[must_use]
 pub fn heir_of(loop_name: &str) -> &'static str {
     let place = LOOPS.iter().position(|known| *known == loop_name).unwrap_or(0);

@@ -1,5 +1,5 @@
-//! What a simulated process is made of: a clock, a line to the database, hands, and a gate at each
-//! of them where the whole process can be held.
+//! The parts of a simulated process: a clock, a connection to the database, tools, and a gate at
+//! each of them where the whole process can be held.
 //!
 //! Between two gates nothing takes time, so holding every gate is the same as stopping the
 //! process.
@@ -16,15 +16,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How long a made-up tool may take; whoever enforces deadlines ends it then.
+/// The time limit of a simulated tool.
 pub(super) const TOOL_MS: u64 = 2_000;
 
-/// Whether the database can be reached from here, and whether anything moves at all.
+/// Whether the database can be reached, and whether the process is suspended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct LinkState {
     moves: bool,
     connected: bool,
-    /// Whether calls go wrong by chance.
+    /// Whether calls fail at random.
     troubled: bool,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct SimProcess {
     state: Signal<LinkState>,
     chance: Mutex<SimRandom>,
     pub(super) story: Arc<SimTrace>,
-    /// Whether what was sent to the database before a death may still arrive.
+    /// Whether a write that was sent before the process died may still arrive.
     outlives: bool,
 }
 
@@ -80,7 +80,7 @@ impl SimProcess {
         self.state.wait_for(|state| state.moves && state.connected).await;
     }
 
-    /// Some time, or none.
+    /// Waits for a random time, possibly none.
     async fn dawdle(&self, most_ms: u64) {
         let ms = self.draw(|chance| if chance.one_in(2) { 0 } else { chance.below(most_ms) });
         if ms > 0 {
@@ -107,7 +107,7 @@ impl PointGate for SimProcess {
 pub(super) struct SimClock {
     time: VirtualClock,
     body: Arc<SimProcess>,
-    /// How far the wall clock is off; a shared clock does not look at it.
+    /// The offset of the wall clock; a shared clock ignores it.
     off_ms: Mutex<i64>,
     shared: bool,
 }
@@ -139,7 +139,7 @@ impl Clock for SimClock {
         })
     }
 
-    /// What the database shows puts a shared clock right, whatever had happened to it.
+    /// The time of the database corrects a shared clock.
     fn agree(&self, _shown: UtcMs) {
         if self.shared {
             *self.off_ms.lock().unwrap_or_else(PoisonError::into_inner) = 0;
@@ -147,7 +147,7 @@ impl Clock for SimClock {
     }
 }
 
-/// The line to the database: slow, cut off at times, and not always telling the truth.
+/// The connection to the database: slow, cut off at times, and with wrong replies.
 pub(super) struct SimDb {
     pub(super) inner: Arc<MemoryDb>,
     pub(super) body: Arc<SimProcess>,
@@ -157,9 +157,9 @@ enum LinkFault {
     None,
     /// Nothing is written.
     Refused,
-    /// It is written, and the caller is told that nobody knows.
+    /// It is written, and the caller gets an error with an unknown outcome.
     ReplyLost,
-    /// The caller is told that nobody knows, and then it is written.
+    /// The caller gets an error with an unknown outcome, and then it is written.
     Late,
 }
 
@@ -180,7 +180,7 @@ impl SimDb {
         let (inner, ms) = (self.inner.clone(), self.body.draw(|chance| chance.below(400)));
         tokio::spawn(async move {
             sleep(Duration::from_millis(ms)).await;
-            // What it came to nobody hears.
+            // Its result is ignored.
             let _ = inner.commit(writes, urgency).await;
         });
     }

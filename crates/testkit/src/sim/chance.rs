@@ -1,4 +1,4 @@
-//! Chance that comes out the same for the same seed.
+//! Random numbers that are the same for the same seed.
 
 /// A small generator: every number is a mix of a counter.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ impl SimRandom {
         mixed ^ (mixed >> 31)
     }
 
-    /// Another stream, so that what one part draws does not move the others.
+    /// Another stream, so that draws of one part do not affect the others.
     pub(super) fn split(&mut self) -> Self {
         Self(self.next())
     }

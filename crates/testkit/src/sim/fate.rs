@@ -1,4 +1,4 @@
-//! Fate: what befalls the processes, drawn from the seed.
+//! The faults that hit the processes, drawn from the seed.
 
 use super::body::SimProcess;
 use super::chance::SimRandom;
@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// After this even the unluckiest run must be over.
+/// Every run must be over after this time.
 const PATIENCE: Duration = Duration::from_secs(1_200);
 
-/// How long a process is held or cut off: some moments, or longer than its lease.
+/// How long a process is suspended or cut off: shorter and longer than its lease.
 const SPELLS_MS: &[u64] = &[30, 200, 800, 2_200, 3_500, 7_000];
 
-/// Lets fate have its way for a while, then waits until every run is over.
+/// Injects faults for a while, then waits until every run is over.
 pub(super) async fn play(
     cast: &Arc<SimWorld>,
     chance: &mut SimRandom,
@@ -93,7 +93,7 @@ impl FaultSchedule<'_> {
         }
     }
 
-    /// The old process is gone before the new one starts where a lock keeps them apart.
+    /// With a lock, the old process ends before the new one starts.
     async fn replace(&mut self, at: usize, chance: &mut SimRandom) {
         let old = self.living.remove(at);
         old.die().await;

@@ -1,5 +1,5 @@
-//! The people of a simulation: they answer late, twice, or two things at once, interrupt, and
-//! change their minds at the worst moment.
+//! The users of a simulation: they answer late, twice, or two things at once, interrupt, and
+//! cancel at the worst moment.
 
 use super::SimWorld;
 use super::chance::SimRandom;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Looks after one run until it is over.
+/// Answers the questions of one run until it is over.
 pub(super) async fn attend(cast: Arc<SimWorld>, run: RunId, mut chance: SimRandom) {
     let cancels_at = chance.one_in(4).then(|| chance.below(3_000));
     let steers_at = chance.one_in(4).then(|| chance.below(2_000));

@@ -1,4 +1,4 @@
-//! A simulated process: an engine, a worker and what keeps them company.
+//! A simulated process: an engine, a worker and their background tasks.
 
 use super::body::{SimClock, SimDb, SimProcess};
 use super::chance::SimRandom;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 use tokio::task::JoinHandle;
 
-/// A process that lives.
+/// A process that is running.
 pub(super) struct RunningProcess {
     pub(super) body: Arc<SimProcess>,
     pub(super) clock: Arc<SimClock>,
@@ -38,11 +38,11 @@ impl RunningProcess {
         Self { body, clock, engine, task }
     }
 
-    /// Dies where it stands.
+    /// Kills the process at once.
     pub(super) async fn die(self) {
         self.task.abort();
         let _ = self.task.await;
-        // Its drivers were dropped with it; they are gone once everybody had a turn.
+        // Its drivers were dropped with it; they are gone once every task was polled.
         for _ in 0..8 {
             tokio::task::yield_now().await;
         }

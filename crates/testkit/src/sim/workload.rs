@@ -1,5 +1,5 @@
-//! What the simulated runs are about: scripts that mix every class of effect with questions, so
-//! that cancels, answers and parking meet on one run, whatever loop decides it.
+//! The scripts of the simulated runs: they mix every class of effect with questions, so that
+//! cancels, answers and parking meet on one run, under every loop.
 
 use super::chance::SimRandom;
 use crate::scenario::{Scenario, families, scenarios, worked};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 const ACTS: &[&str] = &["look", "strike", "launch", "mail", "put", "post"];
 
-/// A story of this seed's own, or one of those that the sweeps play.
+/// A scenario made from this seed, or one of those that the sweeps play.
 pub(super) fn scenario(chance: &mut SimRandom) -> Scenario {
     if chance.one_in(3) {
         // Those with children twice: more can meet there.
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// A ninth loop cannot be forgotten.
+    /// A new loop cannot be forgotten.
     #[test]
     fn every_loop_is_simulated() {
         let stories = (0..1_000).map(|seed| scenario(&mut SimRandom::new(seed)));

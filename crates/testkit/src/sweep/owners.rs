@@ -1,8 +1,8 @@
 //! Owners that sleep through a takeover, and wake when the run is over or has just been claimed.
 //!
-//! An owner that sleeps inside a tool is beyond any journal. Locally it still holds the lock, so
-//! nobody takes over; elsewhere `start_by` and the call's time limit bound it, and whoever takes
-//! over reckons with it for as long.
+//! The journal cannot stop an owner that sleeps inside a tool. Locally it still holds the lock, so
+//! no other process takes over; elsewhere `start_by` and the call's time limit bound it, and the
+//! next owner waits that long.
 
 use super::{SweepPosition, SweepReport, undisturbed};
 use crate::points::PointKind;
@@ -11,10 +11,10 @@ use crate::stage::{ProcessEnd, Testbed, in_words};
 use everloop_engine::DriveError;
 use std::time::Duration;
 
-/// Longer than an intent is good for: whoever slept through it must not act on it.
+/// Longer than an intent is valid: an owner that slept through it must not act on it.
 const NAP: Duration = Duration::from_secs(60);
 
-/// Shorter than any made-up tool may take.
+/// Shorter than the time limit of every simulated tool.
 const DOZE: Duration = Duration::from_secs(10);
 
 /// Before these the process does not have the run yet: it looks for orphans, and claims.
@@ -144,7 +144,7 @@ fn left_traces(woken: &ProcessEnd) -> String {
     format!("the stale owner wrote or acted after the takeover: {woken:?}")
 }
 
-/// All that an owner could change: the journal, the row, and what cannot be done twice.
+/// Everything that an owner could change: the journal, the row, and effects that must not repeat.
 #[derive(Debug, PartialEq, Eq)]
 struct OwnerEffects {
     epoch: i64,

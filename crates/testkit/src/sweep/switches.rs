@@ -14,7 +14,7 @@ use everloop_loops::Decision;
 use everloop_types::journal::{Kind, Outcome};
 use everloop_types::{Frame, Limits, RunId, Status};
 
-/// A wish that a process was sent when it stood at its point.
+/// A request to switch that was sent to a process when it had halted at its point.
 struct SwitchRequest {
     /// The heir's name.
     heir: RunId,
@@ -42,7 +42,7 @@ pub async fn sweep_switches(scenario: &Scenario) -> Result<SweepReport, String> 
             place.as_wished(&calm, &ending, handed, answered)?;
             place.found_out(&stage, died).await?;
             swept.count(&ending);
-            // Whoever crashed before, the heir is the same: it is played where nobody did.
+            // The heir is the same whether a process crashed or not: it is played only without a crash.
             if !died {
                 if handed {
                     place.heir_ends_well(&mut stage, &heir).await?;
@@ -69,7 +69,7 @@ async fn answered(stage: &Testbed) -> bool {
 }
 
 impl SweepPosition<'_> {
-    /// Goes on to the end of the first run; `None` if no process stood at the point.
+    /// Continues to the end of the first run; `None` if no process reached the point.
     async fn play_on_switching(
         &self,
         stage: &mut Testbed,
@@ -98,7 +98,7 @@ impl SweepPosition<'_> {
         Err(self.broken("it does not end"))
     }
 
-    /// One process that is asked to switch when it stands at its point, and dies later.
+    /// One process that is asked to switch when it has halted at its point, and dies later.
     async fn wish(
         &self,
         stage: &mut Testbed,
@@ -106,7 +106,7 @@ impl SweepPosition<'_> {
     ) -> Result<Option<SwitchRequest>, String> {
         let process = stage.process();
         let (run, points) = (stage.run.clone(), stage.points.clone());
-        // Whatever bounds the first run, the heir has room.
+        // The limits of the first run do not apply to the heir.
         let frame = Frame { limits: Limits::default(), ..stage.frame() };
         let name = heir_of(stage.scenario.loop_name);
         let mut driving = std::pin::pin!(process.claim_and_drive(&run));
@@ -149,8 +149,8 @@ impl SweepPosition<'_> {
         Ok(exists)
     }
 
-    /// It ended for its heir, or as ever because the answer came first, or for want of a word from
-    /// a person.
+    /// It ended for its heir, or as usual because the answer came first, or because a person did
+    /// not answer.
     fn as_wished(
         &self,
         calm: &DisturbedEnding,
@@ -169,12 +169,12 @@ impl SweepPosition<'_> {
         self.ensure(fits, || format!("it ended with {ending:?} ({state})"))
     }
 
-    /// What was begun is finished, or found out about where that can be: a switch leaves no more in
-    /// the dark than a crash does.
+    /// Started effects are finished, or probed where that is possible: a switch leaves no more
+    /// unknown outcomes than a crash does.
     async fn found_out(&self, stage: &Testbed, died: bool) -> Result<(), String> {
         let history = History::read(&stage.store, &stage.run).await.expect("readable");
         let state = history.expect("exists").state_at(i64::MAX).expect("foldable");
-        // What a child leaves unknown is unknown to its parent.
+        // An unknown outcome of a child is unknown to its parent.
         let dark = ["strike", "launch", "toss", "delegate"];
         let nobody_knows = |tool: &str| died && dark.contains(&tool);
         let odd = state.unknowns().iter().find(|open| !nobody_knows(&open.call.tool));

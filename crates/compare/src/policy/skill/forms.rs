@@ -1,4 +1,4 @@
-//! What each form of sentence takes, and when it is done.
+//! The calls that each form of sentence needs, and when it is done.
 
 use super::{CallOrder, CallProgress, PriorResult, SentenceStatus, SentenceWalk, failed};
 use crate::policy::acts::{ArgumentSource, CallReuse, CallTarget, PlannedCall};
@@ -6,11 +6,11 @@ use crate::policy::reading::CallSuccess;
 use crate::policy::sentences::Sentence;
 use crate::policy::values::{self, ShownTodo};
 
-/// How far a sentence is, and what it brought.
+/// The status of a sentence and its result.
 type SentenceOutcome = (SentenceStatus, Option<String>);
 
 impl SentenceWalk<'_> {
-    /// One sentence from what is seen.
+    /// The outcome of one sentence by the observations.
     pub(super) fn face(&mut self, root: usize, sentence: &Sentence) -> SentenceOutcome {
         match sentence {
             Sentence::Read { file, or } => {
@@ -46,7 +46,7 @@ impl SentenceWalk<'_> {
         }
     }
 
-    /// Sentences that bring no result.
+    /// Sentences without a result.
     fn change(&mut self, root: usize, sentence: &Sentence) -> SentenceOutcome {
         match sentence {
             Sentence::Write { text, file } => {
@@ -87,7 +87,7 @@ impl SentenceWalk<'_> {
         }
     }
 
-    /// Sentences that go on with what came before them.
+    /// Sentences that use an earlier result.
     fn lean(&mut self, root: usize, sentence: &Sentence) -> SentenceOutcome {
         match (sentence, self.before.clone()) {
             (Sentence::WriteAddress { file }, _) => match self.hits.clone() {
@@ -151,7 +151,7 @@ impl SentenceWalk<'_> {
             CallProgress::Seen(text) if text.contains(old) => {
                 self.put(root, file, ArgumentSource::Known(text.replace(old, new)))
             }
-            // Nothing is left of the old: it was done before, as far as can be seen.
+            // The old text is gone, so the replacement was done before.
             CallProgress::Seen(text) if !new.is_empty() && text.contains(new) => {
                 (SentenceStatus::Done, None)
             }

@@ -1,4 +1,4 @@
-//! Native tool calls: the work itself, and the list where one is kept.
+//! Native tool calls: the work itself, and the list if there is one.
 
 use super::{ItemProgress, Speaker, calling, plain, said};
 use crate::policy::shown::ItemPosition;
@@ -18,7 +18,7 @@ impl Speaker<'_> {
         calling(vec![(TODO_WRITE, whole_list(&todos.collect::<Vec<_>>()))])
     }
 
-    /// One item: its calls, then its mark where there is something to mark it with, else words.
+    /// One item: its calls, then its mark if a tool can set it, else plain words.
     pub(super) fn work_on(&self, place: &ItemPosition) -> Reply {
         let item = self.scope(place);
         let outlook = self.together(item.clone());
@@ -34,20 +34,20 @@ impl Speaker<'_> {
         }
     }
 
-    /// All that can be done now, with the list kept true; the answer when nothing is left.
+    /// Everything that can be done now, with an up-to-date list; the answer when nothing is left.
     pub(super) fn work_freely(&self) -> Reply {
         let outlook = self.together(self.everything());
         let calls = self.calls_and_list(&outlook);
         if calls.is_empty() { said(self.answer()) } else { calling(calls) }
     }
 
-    /// The calls of one reply: the list first, if it is kept and no longer true.
+    /// The calls of one reply: first the list, if it is outdated.
     pub(super) fn calls_and_list(&self, outlook: &Outlook) -> Vec<(&'static str, Value)> {
         let list = self.list_to_write(outlook).map(|args| (TODO_WRITE, args));
         list.into_iter().chain(outlook.acts.iter().map(plain)).collect()
     }
 
-    /// What makes the list true, if it is not and one is wanted.
+    /// The call that updates the list, if it is outdated and wanted.
     fn list_to_write(&self, outlook: &Outlook) -> Option<Value> {
         let from = self.shown.lists_from()?;
         let items = self.items();
@@ -70,7 +70,7 @@ impl Speaker<'_> {
             return is_worth_it.then(|| whole_list(&all));
         }
         let changed = self.list.iter().zip(&wanted).filter(|(row, status)| row.state != **status);
-        // Once begun, an item is not taken back while another sentence of it waits.
+        // An item in progress stays so while another sentence of it waits.
         let changed = changed
             .filter(|(row, status)| (row.state.as_str(), **status) != ("in_progress", "pending"));
         let marks: Vec<(&str, &str)> =

@@ -1,4 +1,4 @@
-//! Rounds: all steps that can be foreseen in one call, then a look at what they brought.
+//! Rounds: all steps that can be planned in one call, then a review of their results.
 
 use super::Speaker;
 use crate::policy::skill::{CallOrder, SentenceStatus};

@@ -1,4 +1,4 @@
-//! Plain words: the answer, what came of an item, and the summary.
+//! Plain words: the answer, the result of an item, and the summary.
 
 use super::Speaker;
 use crate::policy::sentences::Sentence;
@@ -24,7 +24,7 @@ impl Speaker<'_> {
         }
     }
 
-    /// What the model has said of the results, if it still sees that.
+    /// What the model has said about the results, if that is still shown.
     fn recalled(&self) -> Option<&str> {
         let said = reading::own_words(&self.shown.messages)?;
         let end = [ALL_DONE, PART_DONE, FAILED, OPEN].iter().filter_map(|it| said.find(it)).min();
@@ -32,7 +32,7 @@ impl Speaker<'_> {
         results.starts_with("The result").then_some(results)
     }
 
-    /// What came of one item.
+    /// The result of one item.
     pub(super) fn came_of(&self, item: &Range<usize>) -> String {
         let SentenceAccount { results, trouble } = account(&self.look_back(), item);
         joined(results, trouble.unwrap_or_else(|| PART_DONE.to_owned()))
@@ -51,11 +51,11 @@ impl Speaker<'_> {
     }
 }
 
-/// What is said of some sentences.
+/// The account of some sentences.
 struct SentenceAccount {
-    /// What was asked to be said, as far as it is known.
+    /// The requested results, as far as they are known.
     results: Option<String>,
-    /// What did not work and what is open, if anything is.
+    /// What failed and what is open, if anything.
     trouble: Option<String>,
 }
 
