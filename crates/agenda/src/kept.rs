@@ -1,4 +1,4 @@
-//! What people keep, and the rules about it.
+//! Saved todos and entries, and the rules for them.
 
 pub mod conflicts;
 pub mod reminders;
@@ -15,20 +15,20 @@ use jiff::{Timestamp, Zoned};
 /// The group of a todo that is in none.
 pub const DEFAULT_TAG: &str = "default";
 
-/// What a person can set about what they keep.
+/// The settings of the agenda.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgendaConfig {
     /// How far back the list of the schedule begins.
     pub list_back_ms: i64,
-    /// How far ahead it goes.
+    /// How far ahead it ends.
     pub list_ahead_ms: i64,
-    /// How long an entry takes if nothing is said.
+    /// The default length of an entry.
     pub minutes: i64,
-    /// What is done about reminders that were missed.
+    /// The policy for missed reminders.
     pub catch_up: CatchUp,
-    /// Most reminders that are made up for at once.
+    /// The maximum number of missed reminders that fire at once.
     pub catch_up_max: usize,
-    /// How long before its start an entry reminds if nothing is said; none for not at all.
+    /// The default lead time of reminders; `None` for no reminder.
     pub default_reminder_ms: Option<i64>,
 }
 
@@ -46,14 +46,14 @@ impl Default for AgendaConfig {
     }
 }
 
-/// What is done about reminders whose time passed while nobody was there.
+/// The policy for reminders whose time passed while no process was running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CatchUp {
     /// The latest fires, late; the others are missed.
     Once,
     /// All of them are missed.
     Skip,
-    /// All of them fire, late, up to a most.
+    /// All of them fire, late, up to a maximum.
     All,
 }
 
@@ -76,7 +76,7 @@ pub fn moment(at: UtcMs) -> Timestamp {
     Timestamp::from_millisecond(at).unwrap_or(Timestamp::MAX)
 }
 
-/// The moments of an entry. A zone that nobody knows any more is taken for UTC.
+/// The occurrences of an entry. An unknown zone is treated as UTC.
 #[must_use]
 pub fn series(entry: &ScheduleRow) -> Series {
     let span = &entry.said.span;
@@ -96,7 +96,7 @@ pub fn wall_text(wall: DateTime) -> String {
     wall.strftime(form).to_string()
 }
 
-/// Whether an entry is a reminder: it takes no time, and it rings.
+/// Whether an entry is only a reminder: it has no length and reminds.
 #[must_use]
 pub fn is_reminder(entry: &ScheduleRow) -> bool {
     entry.said.span.minutes == 0 && entry.said.remind.is_some()
@@ -114,14 +114,14 @@ pub struct EntryOccurrence<'a> {
 }
 
 impl EntryOccurrence<'_> {
-    /// Whether it touches the time from `from` on: it ends later, or takes no time and is then.
+    /// Whether it reaches beyond `from`: it ends later, or has no length and begins then.
     #[must_use]
     pub fn reaches(&self, from: Timestamp) -> bool {
         self.to > from || self.from >= from
     }
 }
 
-/// Occurrences in order, the first ones, and how many came after them.
+/// The first occurrences in order, and how many were left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OccurrencePage<'a> {
     /// The first ones.
@@ -130,7 +130,7 @@ pub struct OccurrencePage<'a> {
     pub left_out: usize,
 }
 
-/// Most occurrences that are listed: a month with one every minute.
+/// The maximum number of listed occurrences: a month with one every minute.
 const HELD_MAX: usize = 50_000;
 
 impl<'a> OccurrencePage<'a> {
@@ -148,7 +148,7 @@ impl<'a> OccurrencePage<'a> {
     }
 }
 
-/// What of these entries touches the stretch from `from` to `to`, in order.
+/// The occurrences of these entries between `from` and `to`, in order.
 #[must_use]
 pub fn held_between<'a>(
     entries: impl IntoIterator<Item = &'a ScheduleRow>,
@@ -166,7 +166,7 @@ pub fn held_between<'a>(
     listed
 }
 
-/// An entry and its moments.
+/// An entry and its occurrences.
 pub(crate) struct EntryTimeline<'a> {
     entry: &'a ScheduleRow,
     series: Series,
@@ -179,7 +179,7 @@ impl<'a> EntryTimeline<'a> {
         Self { entry, series: series(entry), lasts_ms }
     }
 
-    /// The occurrences that touch the time from `at` on, in order.
+    /// The occurrences that reach beyond `at`, in order.
     pub(crate) fn reaching(
         &self,
         at: Timestamp,
@@ -194,8 +194,7 @@ impl<'a> EntryTimeline<'a> {
     }
 }
 
-/// The todos of a view, the most pressing first: open before done, early before late, urgent
-/// before the rest.
+/// The todos of a view in order: open before done, early before late, urgent before the rest.
 #[must_use]
 pub fn viewed(
     todos: Vec<TodoRow>,

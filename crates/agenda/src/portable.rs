@@ -1,13 +1,12 @@
-//! What people keep, in files that other programs read and write: todos as todo.txt, the schedule
-//! as iCalendar.
+//! Todos and entries in files of other programs: todos as todo.txt, the schedule as iCalendar.
 //!
 //! ```text
-//!   rows ──write──► text          text ──read──► Parsed ──Desk::import──► rows, Imported
+//!   rows ──write──► text     text ──read──► PortableFile ──import──► rows, ImportSummary
 //! ```
 //!
-//! Names (`uid`) stay, so the same file taken in twice changes nothing. Of a calendar only what an
-//! entry can hold is kept: title, time, repetition, one reminder. Deliberately absent: files
-//! themselves (the surfaces').
+//! Unique ids (`uid`) are kept, so importing the same file twice changes nothing. Of a calendar
+//! only the title, time, repetition and one reminder are imported. Deliberately absent: file access
+//! (the user interfaces').
 
 pub mod ics_read;
 pub mod ics_write;
@@ -27,7 +26,7 @@ use jiff::Zoned;
 use jiff::civil::Date;
 use std::fmt::Display;
 
-/// What goes out or comes in.
+/// What is exported or imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PortableContent {
     /// Todos: out as todo.txt, in as that or as a calendar.
@@ -39,7 +38,7 @@ pub enum PortableContent {
 }
 
 impl PortableContent {
-    /// What is called by that name.
+    /// The content of that name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         match name {
@@ -50,7 +49,7 @@ impl PortableContent {
         }
     }
 
-    /// How the name of its file ends.
+    /// The file extension.
     #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
@@ -65,24 +64,24 @@ impl PortableContent {
 pub struct ImportedTodo {
     /// Where it begins in the file, from 1.
     pub line: usize,
-    /// Its name; made of its text where the file gives none.
+    /// Its unique id; derived from its text if the file has none.
     pub uid: String,
-    /// What the file says of it.
+    /// Its content.
     pub said: TodoText,
     /// Whether it is done.
     pub done: Option<CompletionTime>,
-    /// When it was made, if the file says so.
+    /// When it was created, if the file says so.
     pub created_at: Option<UtcMs>,
 }
 
-/// How well a file knows when a todo was done.
+/// When a todo was done, as exactly as the file says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompletionTime {
     /// To the second.
     At(UtcMs),
     /// On this day.
     On(Date),
-    /// Not at all.
+    /// Unknown.
     Sometime,
 }
 
@@ -91,66 +90,66 @@ pub enum CompletionTime {
 pub struct ImportedEntry {
     /// Where it begins in the file, from 1.
     pub line: usize,
-    /// Its name.
+    /// Its unique id.
     pub uid: String,
-    /// What the file says of it.
+    /// Its content.
     pub said: ScheduleText,
-    /// When it was made, if the file says so.
+    /// When it was created, if the file says so.
     pub created_at: Option<UtcMs>,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PortableFile {
     /// Its todos.
     pub todos: Vec<ImportedTodo>,
     /// Its entries of the schedule.
     pub entries: Vec<ImportedEntry>,
-    /// What could not be taken as it stands.
+    /// What could not be imported unchanged.
     pub problems: Vec<FileProblem>,
 }
 
-/// Something that could not be taken as it stands.
+/// Something that could not be imported unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileProblem {
     /// The line, from 1.
     pub line: usize,
-    /// Of which kind.
+    /// Its kind.
     pub trouble: FileProblemKind,
-    /// What it is about, as the file has it.
+    /// The text of the file that it is about.
     pub detail: String,
 }
 
-/// Kinds of problems. The first ones cost the whole item, the others a part of it.
+/// Kinds of problems. The first ones drop the whole item, the others a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileProblemKind {
-    /// The file is no calendar.
+    /// The file is not a calendar.
     NotACalendar,
     /// A part of the calendar is not closed, or closed without having begun.
     Unbalanced,
-    /// A line is none that a calendar has.
+    /// A line is not a valid calendar line.
     NotALine,
     /// There is no text or title.
     NoText,
-    /// The text is too long to be kept.
+    /// The text is too long.
     TooLong,
-    /// A date that is none, or no date where one is needed.
+    /// An invalid date, or a missing one.
     BadDate,
-    /// A priority that is none.
+    /// An invalid priority.
     BadPriority,
-    /// A name that came before in the same file.
+    /// A unique id that occurs twice in the file.
     Twice,
-    /// An entry that was called off.
+    /// An entry that was canceled.
     CalledOff,
     /// A single occurrence that differs from its series.
     Exception,
-    /// Days on which a repetition makes an exception.
+    /// Days on which a repetition does not take place.
     ExceptDays,
-    /// A date that is none, and can be left out.
+    /// An invalid date that can be left out.
     DateLeftOut,
     /// A repetition that has no counterpart here.
     Repetition,
-    /// A zone that nobody knows.
+    /// An unknown zone.
     Zone,
     /// A reminder that has no counterpart here.
     Reminder,
@@ -159,7 +158,7 @@ pub enum FileProblemKind {
 }
 
 impl FileProblemKind {
-    /// What people are told of it.
+    /// The message for the user.
     fn text(self, detail: &dyn Display) -> Text {
         use text::exchange::trouble;
         match self {
@@ -183,18 +182,18 @@ impl FileProblemKind {
     }
 }
 
-/// What came of taking a file in.
+/// The result of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ImportSummary {
-    /// New ones.
+    /// New items.
     pub added: usize,
-    /// Those that were here, and are otherwise now.
+    /// Existing items that were changed.
     pub changed: usize,
-    /// Those that were here already.
+    /// Existing items that are the same.
     pub same: usize,
-    /// New or changed entries that take place while others do.
+    /// New or changed entries that conflict with others.
     pub conflicts: usize,
-    /// What could not be taken as it stands, by line.
+    /// What could not be imported unchanged, by line.
     pub problems: Vec<FileProblem>,
 }
 
@@ -209,7 +208,7 @@ impl ImportSummary {
     }
 }
 
-/// What people keep, as the text of a file.
+/// The saved items as the text of a file.
 ///
 /// # Errors
 /// If the store fails.
@@ -230,11 +229,11 @@ pub async fn export(
     })
 }
 
-/// Takes the text of a file in. A calendar is known by its first line; of one that holds more, only
-/// `what` is taken.
+/// Imports the text of a file. A calendar is recognized by its first line; only `what` is imported
+/// from it.
 ///
 /// # Errors
-/// If the store fails. What was taken before stays, and the file may be taken in again.
+/// If the store fails. Items that were imported before stay, and the import can be repeated.
 pub async fn import(
     what: PortableContent,
     text: &str,
@@ -257,13 +256,13 @@ pub async fn import(
     Ok(done)
 }
 
-/// Problems that are told one by one.
+/// Problems that are listed one by one.
 const PROBLEMS_TOLD: usize = 20;
 
-/// Characters of a problem's detail that are told.
+/// Characters of a problem's detail that are shown.
 const DETAIL_CHARS: usize = 60;
 
-/// What came of taking a file in, in words.
+/// The result of an import as text.
 #[must_use]
 pub fn exchange_words(reader: &DisplayContext, imported: &ImportSummary) -> String {
     let mut lines = vec![
@@ -293,16 +292,16 @@ pub fn exchange_words(reader: &DisplayContext, imported: &ImportSummary) -> Stri
     lines.join("\n")
 }
 
-/// A name for what comes without one: the same content gets the same name again.
+/// A unique id for an item without one: the same content always gets the same id.
 fn derived_uid(content: &str, origin: &str) -> String {
     let hash = blake3::hash(content.as_bytes()).to_hex();
     format!("{}@{origin}", &hash.as_str()[..24])
 }
 
-/// Most characters of a text that is taken in.
+/// The maximum length of an imported text in characters.
 const TEXT_CHARS_MAX: usize = 2_000;
 
-/// Whether a text can be kept, or why not.
+/// The problem of a text that cannot be saved.
 fn text_trouble(text: &str) -> Option<FileProblemKind> {
     if text.trim().is_empty() {
         return Some(FileProblemKind::NoText);
@@ -310,7 +309,7 @@ fn text_trouble(text: &str) -> Option<FileProblemKind> {
     (text.chars().count() > TEXT_CHARS_MAX).then_some(FileProblemKind::TooLong)
 }
 
-/// The last minute of a day in the person's zone: when something of that day is due.
+/// The last minute of a day in the user's zone: when something of that day is due.
 fn end_of_day(date: Date, now: &Zoned) -> Option<UtcMs> {
     let wall = date.at(23, 59, 0, 0);
     let at = now.time_zone().to_ambiguous_timestamp(wall).compatible().ok()?;

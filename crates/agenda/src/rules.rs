@@ -5,11 +5,11 @@
 //!            └─► marker and date taken out ──► text ──► /todo add or /schedule add
 //! ```
 //!
-//! Dates in the command are absolute, so that a person sees what was understood before saying yes.
+//! Dates in the command are absolute, so that the user can check them before confirming.
 //! A day without a time is due at 23:59 and reminds at 09:00, or at the next of a few usual hours
-//! if that is over. What to be reminded of repeats as a schedule entry that takes no time, because
-//! todos do not repeat. In doubt the answer is `None`: chat stays chat. A sentence that is clearly
-//! one of these and has a date that is not understood, or is over, is refused with the reason.
+//! if that is over. A repeating reminder is a schedule entry without a length, because todos do not
+//! repeat. An ambiguous sentence gives `None` and goes to the model. A sentence that is clearly a
+//! command and has an unclear or past date is refused with the reason.
 
 mod questions;
 mod words;
@@ -23,7 +23,7 @@ use crate::time::{ParsedDate, ParsedText, Precision, TextSubject, ahead, dates};
 
 const LONGEST_SENTENCE: usize = 400;
 
-/// The command line a sentence means, if the rules know it, or what is wrong with its date.
+/// The command line that a sentence means, if a rule matches, or the error in its date.
 #[must_use]
 pub fn understand(sentence: &str, now: &Zoned) -> Option<Result<String, CommandError>> {
     let sentence = polished(sentence);
@@ -52,14 +52,14 @@ fn polished(sentence: &str) -> &str {
     }
 }
 
-/// Commands have marks of their own, and these would be taken for them.
+/// The text would be parsed as parts of a command.
 fn cannot_be_text(sentence: &str) -> bool {
     sentence.starts_with('/')
         || sentence.contains(['\n', '"', '。', '\\'])
         || sentence.split_whitespace().any(|word| word.starts_with("--"))
 }
 
-/// What follows the longest of these words at the start. Latin words end at a border.
+/// The text after the longest of these words at the start. Latin words end at a word boundary.
 fn after_any<'a>(text: &'a str, list: &[&str]) -> Option<&'a str> {
     let fits = |word: &&&str| {
         let Some((head, tail)) = text.split_at_checked(word.len()) else { return false };
@@ -69,7 +69,7 @@ fn after_any<'a>(text: &'a str, list: &[&str]) -> Option<&'a str> {
     Some(text[word.len()..].trim_start())
 }
 
-/// What comes before the longest of these words at the end.
+/// The text before the longest of these words at the end.
 fn before_any<'a>(text: &'a str, list: &[&str]) -> Option<&'a str> {
     let fits = |word: &&&str| {
         let Some(at) = text.len().checked_sub(word.len()) else { return false };
@@ -88,13 +88,13 @@ fn starts_latin(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
 }
 
-/// What kind of entry a sentence asked for.
+/// The kind of item that a sentence asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RequestedKind {
     Reminder,
     Todo,
     Schedule,
-    /// Nothing said so; the time has to.
+    /// Not said; the time decides.
     Unsaid,
 }
 
@@ -124,7 +124,7 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, CommandError>>
         RequestedKind::Unsaid => kind(told(&read.title)),
         said => (said, read.title.as_str()),
     };
-    // A todo has no length: its words stay.
+    // A todo has no length, so the words for it stay in the text.
     let is_todo =
         matches!(kind, RequestedKind::Reminder | RequestedKind::Todo) && when.repeat.is_none();
     let again = texts::read(rest, now, TextSubject::Todo)
@@ -148,7 +148,7 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, CommandError>>
     if !is_sure && (!is_entry || is_doubtful(kind, text)) {
         return None;
     }
-    // A date with its year is kept as it is; nobody is reminded of what is over.
+    // A date with its year is kept as it is, but there is no reminder of the past.
     if when.is_past(now) && !(when.is_full && kind != RequestedKind::Reminder) {
         return Some(Err(CommandError::Past(read.phrase.clone())));
     }
@@ -197,7 +197,7 @@ fn with_own_date(sentence: &str, now: &Zoned) -> Option<Result<String, CommandEr
     Some(Ok(format!("/todo add {text} --due \"{due}\" --remind \"{remind}\"")))
 }
 
-/// What a text says. A weekday is the one behind the reminder, not one before it.
+/// The parsed text. A weekday is the next one after the reminder.
 fn behind(text: &str, remind: DateTime, now: &Zoned) -> Option<ParsedText> {
     let read = texts::read(text, now, TextSubject::Todo).ok()?;
     let due = end_of(read.when.as_ref()?);
@@ -213,7 +213,7 @@ fn behind(text: &str, remind: DateTime, now: &Zoned) -> Option<ParsedText> {
     if again.when.as_ref().is_some_and(is_same) { Some(again) } else { Some(read) }
 }
 
-/// When something is due: at its time, or with the end of its day.
+/// When something is due: at its time, or at the end of its day.
 fn end_of(when: &ParsedDate) -> DateTime {
     match when.precision {
         Precision::Day => when.at.date().to_datetime(time(23, 59, 0, 0)),
@@ -251,7 +251,7 @@ fn asks(sentence: &str) -> bool {
     words::CLEAR_REMIND.iter().any(|word| !word.is_ascii() && sentence.contains(word))
 }
 
-/// The same sentence by the words that the rules know.
+/// The same sentence in the words of the rules.
 fn otherwise(sentence: &str) -> Option<String> {
     if let Some(rest) = after_any(sentence, words::WAKE) {
         return Some(format!("remind me to wake up {rest}"));
@@ -266,7 +266,7 @@ fn otherwise(sentence: &str) -> Option<String> {
     Some(format!("add todo {text}"))
 }
 
-/// Whether a text speaks of something else: a change, a thought.
+/// Whether a text is about something else, such as a change or a thought.
 fn is_doubtful(kind: RequestedKind, text: &str) -> bool {
     let starts_oddly =
         kind == RequestedKind::Unsaid && after_any(text, words::ASKING_STARTS).is_some();
@@ -289,16 +289,16 @@ fn kind(sentence: &str) -> (RequestedKind, &str) {
     let found = kinds
         .into_iter()
         .filter_map(|(list, kind)| after_any(sentence, list).map(|rest| (kind, rest)));
-    // The marker that takes most is meant: a reminder word may begin with another one.
+    // The longest marker counts: a reminder word may begin with another one.
     found.min_by_key(|(_, rest)| rest.len()).unwrap_or((RequestedKind::Unsaid, told(sentence)))
 }
 
-/// Without the words that tell an entry as a fact.
+/// The sentence without the words that state an entry as a fact.
 fn told(sentence: &str) -> &str {
     after_any(sentence, words::TOLD).unwrap_or(sentence)
 }
 
-/// The text of an entry without what tied it to its date; nothing if nothing is left.
+/// The text of an entry without the words around its date; `None` if nothing is left.
 fn title(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {
@@ -372,7 +372,7 @@ fn command(
     })
 }
 
-/// To the second, where the moment is counted from now.
+/// With seconds if the moment is relative to now.
 fn written(when: &ParsedDate, at: DateTime) -> String {
     let form = match when.instant {
         Some(_) if at.second() != 0 => "%Y-%m-%d %H:%M:%S",
@@ -381,13 +381,13 @@ fn written(when: &ParsedDate, at: DateTime) -> String {
     at.strftime(form).to_string()
 }
 
-/// A title that looks like a date stays a title in quotes.
+/// Quotes a title that looks like a date.
 fn kept(text: &str) -> String {
     let looks_like = words::DATE_MARKS.iter().any(|mark| text.contains(mark));
     if looks_like && !text.contains('"') { format!("\"{text}\"") } else { text.to_owned() }
 }
 
-/// When a person is reminded of something without a time: soon, if its part of the day has begun.
+/// The reminder of something without a time: soon, if its part of the day has begun.
 pub(crate) fn reminder(when: &ParsedDate, now: &Zoned) -> DateTime {
     let soon = now.datetime().checked_add(30.minutes()).unwrap_or(when.at);
     match when.precision {

@@ -1,4 +1,4 @@
-//! Answers as people read them, and as programs do. Pure: from values to text.
+//! Answers for people and for programs. Pure: from values to text.
 
 mod calendar;
 mod firings;
@@ -24,7 +24,7 @@ use everloop_types::{Lang, UtcMs, one_line};
 use jiff::Zoned;
 use std::fmt::Display;
 
-/// For whom and where something is shown.
+/// Language, time and screen of the user.
 #[derive(Debug, Clone)]
 pub struct DisplayContext {
     /// Their language.
@@ -40,7 +40,7 @@ impl DisplayContext {
         text.in_lang(self.lang)
     }
 
-    /// A moment on the reader's wall.
+    /// A moment in the user's zone.
     #[must_use]
     pub fn moment(&self, at: UtcMs) -> String {
         crate::commands::written(moment(at), &self.now)
@@ -51,7 +51,7 @@ impl DisplayContext {
     }
 }
 
-/// What a command came to, in words.
+/// The outcome of a command as text.
 #[must_use]
 pub fn answer(reader: &DisplayContext, answer: &AgendaResult) -> String {
     match answer {
@@ -119,7 +119,7 @@ fn marked(reader: &DisplayContext, did: ItemAction, todo: &TodoRow) -> String {
     })
 }
 
-/// What was deleted, by its text, or by its number alone if the text is gone already.
+/// The deleted items by their text, or by their number if the text is gone already.
 fn gone(
     reader: &DisplayContext,
     all: &[DeletedItem],
@@ -150,7 +150,7 @@ fn notice(reader: &DisplayContext, notice: AgendaNotice) -> String {
     })
 }
 
-/// What is wrong with a line that was meant as a command.
+/// The error of a line that was meant as a command.
 #[must_use]
 pub fn wrong(reader: &DisplayContext, wrong: &CommandError) -> String {
     let usage = |how: &Text| {
@@ -173,7 +173,7 @@ pub fn wrong(reader: &DisplayContext, wrong: &CommandError) -> String {
             format!("{line}\n{}", usage(key))
         }
         CommandError::NoTime(text) => {
-            // An hour that is still ahead, whichever day was said.
+            // An hour that is still in the future.
             let hour = format!("{:02}", (reader.now.hour() + 1).clamp(9, 23));
             reader.text(text::command::no_time(&text, &hour))
         }
@@ -274,7 +274,7 @@ fn todo_card(reader: &DisplayContext, todo: &TodoRow) -> String {
     card(reader, rows.into())
 }
 
-/// Names and values, one a line, the values under each other.
+/// Names and values, one per line, with aligned values.
 fn card(reader: &DisplayContext, rows: Vec<(Text, String)>) -> String {
     let names: Vec<String> = rows.iter().map(|(head, _)| head.in_lang(reader.lang)).collect();
     let widest = names.iter().map(|name| table::width(name)).max().unwrap_or(0);
@@ -314,7 +314,7 @@ fn entry_details(reader: &DisplayContext, entry: &ScheduleRow) -> Vec<String> {
     details
 }
 
-/// When it is, on the entry's own wall where that is another one.
+/// The start, in the entry's own zone if that differs.
 fn starts(reader: &DisplayContext, entry: &ScheduleRow) -> String {
     let span = &entry.said.span;
     let here = reader.moment(span.starts_at);
@@ -333,7 +333,7 @@ fn starts(reader: &DisplayContext, entry: &ScheduleRow) -> String {
     )
 }
 
-/// How many minutes it takes, or that it is a reminder.
+/// The length in minutes, or that it is a reminder.
 fn lasts(reader: &DisplayContext, entry: &ScheduleRow) -> String {
     match kept::is_reminder(entry) {
         true => reader.text(text::schedule::is_reminder()),

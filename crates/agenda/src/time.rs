@@ -1,11 +1,11 @@
-//! Dates, times and repetitions, as people say them and as calendars count them.
+//! Dates, times and repetitions, in phrases and in calendars.
 //!
 //! ```text
-//!   "每周一早上9点" ──dates──► When { at, repeat } ──► Series ──► Occurrence, Occurrence, …
-//!   "交周报 明天"   ──texts──► Reading { title, when, ahead }
+//!   "每周一早上9点" ──dates──► ParsedDate { at, repeat } ──► Series ──► Occurrence, Occurrence, …
+//!   "交周报 明天"   ──texts──► ParsedText { title, when, ahead }
 //! ```
 //!
-//! Deliberately absent: clocks (callers say what time it is), storage, texts for users.
+//! Deliberately absent: clocks (callers pass the time), storage, texts for users.
 
 pub mod ahead;
 pub mod dates;

@@ -64,7 +64,8 @@ mod tests {
         };
         let (left, live) = (folder(&format!("{PREFIX}left")), folder(&format!("{PREFIX}live")));
         let (new, other) = (folder(&format!("{PREFIX}new")), folder("something-else"));
-        // Unlocked, not only closed: a child process that another test starts has the file open, too.
+        // Unlocked, not only closed: a child process that another test starts has the file open,
+        // too.
         hold(&left).unwrap().unlock().unwrap();
         hold(&other).unwrap().unlock().unwrap();
         let held = hold(&live).unwrap();

@@ -37,7 +37,8 @@ use std::time::Duration;
 /// A run that is not over by then never will be.
 const LIFE_MAX: Duration = Duration::from_secs(60);
 
-/// On a server an older owner may still be alive, so the next one waits until its call must be over.
+/// On a server an older owner may still be alive, so the next one waits until its call must be
+/// over.
 const CALL_MS_MAX: u64 = 300;
 
 /// The arguments of a process.

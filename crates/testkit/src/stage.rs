@@ -302,7 +302,8 @@ impl TestProcess {
         }
     }
 
-    /// Treats the other processes as dead and claims the run, or the one below it that can continue.
+    /// Treats the other processes as dead and claims the run, or the one below it that can
+    /// continue.
     pub async fn claim(&self, run: &RunId) -> Option<Claim> {
         let (store, now) = (self.engine.store(), self.engine.clock().now());
         // A reply that is lost here leaves the run to the next process, as a crash would.
@@ -322,7 +323,8 @@ impl TestProcess {
 /// The scripted model, with a point before and after each reply.
 pub(crate) struct PointModel {
     script: ScriptedModel,
-    /// Replies after the transcript was compacted: a script counts replies, and those are gone then.
+    /// Replies after the transcript was compacted: a script counts replies, and those are gone
+    /// then.
     after: ScriptedModel,
     /// Replies after another loop has taken over.
     heir: ScriptedModel,

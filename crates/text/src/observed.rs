@@ -1,8 +1,8 @@
 //! Tool results in the language of the user.
 //!
-//! Tools and the engine write English, because the model reads it. Their own sentences are translated
-//! with `texts/observations.txt`, whose English is the pattern. Foreign text (files, pages, output of
-//! commands, errors of other programs) stays as it is.
+//! Tools and the engine write English, because the model reads it. Their own sentences are
+//! translated with `texts/observations.txt`, whose English is the pattern. Foreign text (files,
+//! pages, output of commands, errors of other programs) stays as it is.
 
 use crate::{Template, fill, generated};
 use everloop_types::Lang;

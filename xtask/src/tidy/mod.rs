@@ -27,7 +27,7 @@ pub use purity::check_purity;
 pub use references::check_references;
 pub use sizes::check_sizes;
 pub use traces::check_traces;
-pub use types::{check_method_counts, check_type_names};
+pub use types::check_types;
 pub use user_text::check_user_text;
 
 use crate::{Complaint, Tree};
@@ -35,21 +35,20 @@ use crate::{Complaint, Tree};
 /// Runs every check; sorted by path and line.
 #[must_use]
 pub fn check_all(tree: &Tree) -> Vec<Complaint> {
-    let checks: [fn(&Tree) -> Vec<Complaint>; 15] = [
+    let checks: [fn(&Tree) -> Vec<Complaint>; 14] = [
         check_arrows,
         check_docs,
         check_attempts,
         check_fault_matrix,
         check_messages,
         check_leftovers,
-        check_method_counts,
         check_named_tests,
         check_names,
         check_purity,
         check_references,
         check_sizes,
         check_traces,
-        check_type_names,
+        check_types,
         check_user_text,
     ];
     let mut complaints: Vec<Complaint> = checks.iter().flat_map(|check| check(tree)).collect();

@@ -12,35 +12,32 @@ const METHODS_MAX: usize = 40;
 /// Names that may be defined more than once, each with the reason.
 const SHARED_NAMES: &[(&str, &str)] = &[];
 
-/// A struct, enum, union, trait or type alias has a name that no other type of the workspace has.
+/// A struct, enum, union, trait or type alias has a name that no other type of the workspace has,
+/// and the inherent methods of a type in all files of its crate stay few.
 #[must_use]
-pub fn check_type_names(tree: &Tree) -> Vec<Complaint> {
-    check_names_except(tree, SHARED_NAMES)
+pub fn check_types(tree: &Tree) -> Vec<Complaint> {
+    check_types_except(tree, SHARED_NAMES)
 }
 
-/// The inherent `impl` blocks of a type in all files of its crate stay small in sum.
-#[must_use]
-pub fn check_method_counts(tree: &Tree) -> Vec<Complaint> {
-    let mut blocks: BTreeMap<(&str, String), Vec<ImplBlock<'_>>> = BTreeMap::new();
-    for file in tree.rust() {
-        for (name, block) in TypeVisitor::visit(file).impls {
-            blocks.entry((crate_of(file), name)).or_default().push(block);
-        }
-    }
-    blocks.iter().filter_map(|((_, name), blocks)| check_methods(name, blocks)).collect()
-}
-
-fn check_names_except(tree: &Tree, shared: &[(&str, &str)]) -> Vec<Complaint> {
+fn check_types_except(tree: &Tree, shared: &[(&str, &str)]) -> Vec<Complaint> {
     let mut definitions: BTreeMap<String, Vec<(&TreeFile, usize)>> = BTreeMap::new();
+    let mut impls: BTreeMap<(&str, String), Vec<ImplBlock<'_>>> = BTreeMap::new();
     for file in tree.rust() {
-        for (name, line) in TypeVisitor::visit(file).definitions {
+        let found = TypeVisitor::visit(file);
+        for (name, line) in found.definitions {
             definitions.entry(name).or_default().push((file, line));
+        }
+        for (name, block) in found.impls {
+            impls.entry((crate_of(file), name)).or_default().push(block);
         }
     }
     let is_shared = |name: &str| shared.iter().any(|(exception, _)| *exception == name);
     let repeated = definitions.iter().filter(|(_, places)| places.len() > 1);
     let unexcused = repeated.filter(|(name, _)| !is_shared(name));
-    unexcused.map(|(name, places)| repeated_name(name, places)).collect()
+    let mut complaints: Vec<Complaint> =
+        unexcused.map(|(name, places)| repeated_name(name, places)).collect();
+    complaints.extend(impls.iter().filter_map(|((_, name), blocks)| check_methods(name, blocks)));
+    complaints
 }
 
 fn repeated_name(name: &str, places: &[(&TreeFile, usize)]) -> Complaint {
@@ -162,14 +159,14 @@ mod tests {
         ] {
             let files = [first, ("crates/b/src/c.rs", second)];
             assert_eq!(
-                said(check_type_names, &files),
+                said(check_types, &files),
                 ["crates/a/src/lib.rs:1: type name `Found` is also used at crates/b/src/c.rs:2; \
                   add its context to the name of the narrower type"],
                 "{second}"
             );
         }
         let three = [first, ("crates/a/src/x.rs", first.1), ("xtask/src/y.rs", first.1)];
-        let reported = said(check_type_names, &three);
+        let reported = said(check_types, &three);
         assert_eq!(reported.len(), 1);
         assert!(reported[0].contains("crates/a/src/x.rs:1, xtask/src/y.rs:1;"), "{reported:?}");
     }
@@ -188,7 +185,7 @@ mod tests {
             ("crates/b/benches/c.rs", "struct Found;\n"),
             ("crates/b/examples/c.rs", "struct Found;\n"),
         ] {
-            assert_eq!(said(check_type_names, &[first, (path, text)]), NONE, "{path}: {text}");
+            assert_eq!(said(check_types, &[first, (path, text)]), NONE, "{path}: {text}");
         }
     }
 
@@ -196,7 +193,7 @@ mod tests {
     fn an_exception_excuses_its_own_name_only() {
         let text = "struct Found;\nstruct Place;\n";
         let tree = Tree::made_of(&[("crates/a/src/a.rs", text), ("crates/b/src/b.rs", text)]);
-        let reported = check_names_except(&tree, &[("Found", "a reason")]);
+        let reported = check_types_except(&tree, &[("Found", "a reason")]);
         assert_eq!(reported.len(), 1);
         assert!(reported[0].text.contains("`Place`"), "{reported:?}");
         let without_reason = SHARED_NAMES.iter().find(|(_, reason)| reason.is_empty());
@@ -214,15 +211,15 @@ mod tests {
             [impl_block("impl<T> Store<T>", 20), impl_block("impl crate::Store<u8>", 21)];
         let files = [("crates/a/src/lib.rs", &*twenty), ("crates/a/src/b/c.rs", &*more)];
         assert_eq!(
-            said(check_method_counts, &files),
+            said(check_types, &files),
             ["crates/a/src/lib.rs:1: type `Store` has 41 methods, at most 40: \
               crates/a/src/lib.rs:1 (20), crates/a/src/b/c.rs:1 (21); \
               move a group of them to its own type"]
         );
         let elsewhere = [files[0], ("crates/b/src/lib.rs", &*more)];
-        assert_eq!(said(check_method_counts, &elsewhere), NONE);
+        assert_eq!(said(check_types, &elsewhere), NONE);
         let at_limit = [files[0], ("crates/a/src/b/c.rs", &*twenty)];
-        assert_eq!(said(check_method_counts, &at_limit), NONE);
+        assert_eq!(said(check_types, &at_limit), NONE);
     }
 
     #[test]
@@ -235,7 +232,7 @@ mod tests {
             ("crates/a/tests/b.rs", impl_block("impl Store", 1)),
         ] {
             let files = [("crates/a/src/lib.rs", &*forty), (path, &*text)];
-            assert_eq!(said(check_method_counts, &files), NONE, "{path}: {text}");
+            assert_eq!(said(check_types, &files), NONE, "{path}: {text}");
         }
     }
 }

@@ -15,12 +15,12 @@ pub(super) fn amount(text: &str) -> Option<TimeShift> {
     })
 }
 
-/// What follows words that move something to a date.
+/// The text after words that move something to a date.
 pub(super) fn target(text: &str) -> Option<&str> {
     after(text, typed::TO).into_iter().min_by_key(|rest| rest.len())
 }
 
-/// What follows each of these words at the start, without a word for a bit.
+/// The text after each of these words at the start, without a word for "a bit".
 fn after<'a>(text: &'a str, list: &[&str]) -> Vec<&'a str> {
     let rest = |word: &&str| {
         let (head, tail) = text.trim().split_at_checked(word.len())?;

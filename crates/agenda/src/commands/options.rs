@@ -7,14 +7,14 @@ use crate::time::{LeadTime, ParsedDate, Precision, ahead, optional};
 use everloop_text::Text;
 use jiff::{Timestamp, Zoned};
 
-/// When a person is reminded.
+/// When the user is reminded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remind {
     /// No longer.
     Never,
     /// At this moment.
     At(Timestamp),
-    /// So long before the due date or the start.
+    /// This long before the due date or the start.
     Before(LeadTime),
 }
 
@@ -29,7 +29,7 @@ impl Remind {
         }
     }
 
-    /// The moment, if it is one of its own.
+    /// The moment, if it is absolute.
     #[must_use]
     pub fn moment(self) -> Option<Timestamp> {
         match self {
@@ -38,7 +38,7 @@ impl Remind {
         }
     }
 
-    /// Whether it is counted back from something.
+    /// Whether it is relative to the due date or the start.
     #[must_use]
     pub fn is_before(self) -> bool {
         matches!(self, Self::Before(_))
@@ -50,14 +50,14 @@ impl Remind {
 pub(super) enum DayMeans {
     /// Its last minute: something is due by the end of the day.
     End,
-    /// Nine in the morning: that is when a person wants to hear of it.
+    /// Nine in the morning, for reminders.
     Morning,
 }
 
-/// The words that take a value away.
+/// The words that remove a value.
 const NONE: [&str; 3] = ["none", "-", "off"];
 
-/// Refuses what is over, unless its year was said: then it is meant.
+/// Refuses a past date, unless it has a year.
 pub(super) fn ahead_of_now(
     when: ParsedDate,
     said: &str,
@@ -85,8 +85,8 @@ pub(super) fn moment(when: &ParsedDate, now: &Zoned, day: DayMeans) -> Option<Ti
 
 /// The value of an option: the words before the next one.
 ///
-/// Without quotes the text of the command may follow it, if none came before; then as many words
-/// are taken as are a value.
+/// Without quotes the text of the command may follow it, if none came before; then the longest
+/// sequence of words that is a value is taken.
 pub(super) fn value<T>(
     words: &mut CommandWords,
     usage: fn() -> Text,
@@ -113,7 +113,7 @@ pub(super) fn value<T>(
     first
 }
 
-/// `--due`; none within for "no longer". Beside it, what it means for a time that is known.
+/// `--due`; the inner `None` removes it. The second value is the change of a known time.
 pub(super) fn due(
     words: &mut CommandWords,
     now: &Zoned,
@@ -132,7 +132,7 @@ pub(super) fn due(
     })
 }
 
-/// `--remind`: before the due date or the start, or a moment of its own.
+/// `--remind`: relative to the due date or the start, or an absolute moment.
 pub(super) fn remind(
     words: &mut CommandWords,
     now: &Zoned,
@@ -150,7 +150,7 @@ pub(super) fn remind(
         if when.repeat.is_some() {
             return Err(CommandError::NotADate(text.to_owned()));
         }
-        // A time of day alone is one of the day that it reminds of.
+        // A time of day alone is on the day of the event.
         if let Some(minute) = when.clock {
             return Ok(Remind::Before(LeadTime::on_the_day(minute)));
         }
@@ -159,7 +159,7 @@ pub(super) fn remind(
     })
 }
 
-/// What a text that asks for a reminder is about: "提醒我开会", "remind me to call".
+/// The subject of a text that asks for a reminder: "提醒我开会", "remind me to call".
 pub(super) fn asked(text: &str) -> Option<String> {
     let rest = typed::ASKS.iter().find_map(|word| {
         let (head, rest) = text.trim().split_at_checked(word.len())?;
@@ -179,7 +179,7 @@ pub(super) fn asked_for(when: &ParsedDate, now: &Zoned) -> Option<Remind> {
     Some(Remind::At(at.timestamp()))
 }
 
-/// A reminder comes before what it reminds of, or with it.
+/// A reminder must not come after its event.
 pub(super) fn not_after(
     remind: Option<Remind>,
     start: Option<&Zoned>,
@@ -203,7 +203,7 @@ pub(super) fn priority(value: &str) -> Option<i64> {
     }
 }
 
-/// A date that stands in an option.
+/// The date in an option.
 pub(super) fn date(text: &str, now: &Zoned) -> Result<ParsedDate, CommandError> {
     let when = optional::read_option(text, now);
     let when = when.map_err(|unclear| CommandError::unclear(text, unclear.0))?;

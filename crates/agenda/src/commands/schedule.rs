@@ -14,35 +14,35 @@ use everloop_types::Lang;
 use jiff::civil::{Date, DateTime};
 use jiff::{Timestamp, Zoned};
 
-/// What is asked about the schedule.
+/// A command about the schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScheduleCommand {
     /// A new entry.
     Add(NewEntry),
-    /// What is near.
+    /// The entries around now.
     List,
     /// One entry.
     Get(i64),
-    /// A stretch of the calendar.
+    /// A calendar view.
     View(CalendarView, Date),
-    /// Whatever is said changes; the rest stays.
+    /// The given values change; the rest stays.
     Update(i64, NewEntry),
     /// Whether it repeats.
-    Repeat(i64, ReminderSwitch),
-    /// They are taken away.
+    Repeat(i64, RepeatSwitch),
+    /// They are deleted.
     Delete(Vec<i64>),
 }
 
 /// On or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReminderSwitch {
+pub enum RepeatSwitch {
     /// On.
     On,
     /// Off.
     Off,
 }
 
-/// A stretch of the calendar.
+/// A calendar view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CalendarView {
     /// One day.
@@ -65,35 +65,35 @@ impl CalendarView {
     }
 }
 
-/// What is said of an entry; what is not said is none.
+/// The given values of an entry; the others are `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewEntry {
-    /// When it first takes place; a new entry has it.
+    /// When it first takes place; required for a new entry.
     pub start: Option<FirstOccurrence>,
-    /// What changes about its time, if not all of it is said.
+    /// The change of its time, if the new time is incomplete.
     pub shift: Option<TimeShift>,
-    /// What it is; a new entry has it.
+    /// The title; required for a new entry.
     pub title: Option<String>,
     /// How long it takes.
     pub minutes: Option<i64>,
-    /// When the person is reminded of the first one.
+    /// When the user is reminded of the first occurrence.
     pub remind: Option<Remind>,
-    /// How it repeats, with the days of its start where none are said; none within for "no longer".
+    /// How it repeats, by default on the days of its start; the inner `None` ends the repetition.
     pub repeat: Option<Option<SpokenRepeat>>,
-    /// How often in all; none within for no end.
+    /// The number of occurrences; the inner `None` means no end.
     pub times: Option<Option<i64>>,
-    /// No reminder before this moment; none within for "from the first on".
+    /// No reminder before this moment; the inner `None` means from the first occurrence on.
     pub remind_from: Option<Option<Timestamp>>,
-    /// What is done about reminders that were missed.
+    /// The policy for missed reminders.
     pub catch_up: Option<String>,
-    /// Whether it is saved beside others at the same time.
+    /// Whether it is saved despite conflicts.
     pub allow_conflict: bool,
 }
 
 /// When an entry first takes place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FirstOccurrence {
-    /// On the person's wall.
+    /// The local time.
     pub wall: DateTime,
     /// That moment.
     pub at: Timestamp,
@@ -104,7 +104,7 @@ impl FirstOccurrence {
         moment(when, now, DayMeans::Morning).map(|at| Self::at(at, now))
     }
 
-    /// A moment. A wall time that a clock change leaves out is the time that the clocks then show.
+    /// A moment. A local time that a clock change skips becomes the time that clocks then show.
     pub(crate) fn at(at: Timestamp, now: &Zoned) -> Self {
         Self { wall: at.to_zoned(now.time_zone().clone()).datetime(), at }
     }
@@ -146,8 +146,8 @@ pub(super) fn parse(mut words: CommandWords, now: &Zoned) -> Result<ScheduleComm
             let usage = text::usage::schedule::repeat;
             let id = super::todo::id(&mut words, usage)?;
             let switch = match known(&words.rest()).as_str() {
-                "on" => ReminderSwitch::On,
-                "off" => ReminderSwitch::Off,
+                "on" => RepeatSwitch::On,
+                "off" => RepeatSwitch::Off,
                 _ => return Err(CommandError::Usage(usage())),
             };
             Ok(ScheduleCommand::Repeat(id, switch))
@@ -200,7 +200,7 @@ fn new_entry(mut words: CommandWords, now: &Zoned) -> Result<NewEntry, CommandEr
     };
     let asked = options::asked(&read.title);
     let is_every_minutes = matches!(when.repeat, Some(Repeat::Minutes { .. }));
-    // What only reminds takes no time.
+    // An entry that only reminds has no length.
     if asked.is_some() || is_every_minutes && when.minutes.is_none() {
         entry.minutes = entry.minutes.or(Some(0));
     }
@@ -317,7 +317,7 @@ pub(super) fn options(
     Ok(())
 }
 
-/// How often; none where a repetition is to end.
+/// The repetition; `None` ends it.
 fn repeat(text: &str, usage: fn() -> Text) -> Result<Option<SpokenRepeat>, CommandError> {
     if options::is_none(text) {
         return Ok(None);
@@ -365,7 +365,7 @@ pub(super) fn canonical(command: &ScheduleCommand, now: &Zoned, lang: Lang) -> S
             format!("/schedule view {} {date}", stretch.as_str())
         }
         ScheduleCommand::Repeat(id, switch) => {
-            let word = if *switch == ReminderSwitch::On { "on" } else { "off" };
+            let word = if *switch == RepeatSwitch::On { "on" } else { "off" };
             format!("/schedule repeat {id} {word}")
         }
     }
@@ -376,7 +376,7 @@ fn said(entry: &NewEntry, now: &Zoned, lang: Lang) -> String {
     let mut line = match entry.start {
         Some(start) => {
             let plain = format!("{} {title}", exact(start.at, now));
-            // A title that looks like a piece of a date must not become one when it is read again.
+            // A title that looks like a date must not be parsed as one later.
             let is_plain = read(&plain, now).is_ok_and(|read| read.title == title);
             let title = if is_plain { title } else { format!("\"{title}\"") };
             format!("{} {title}", exact(start.at, now)).trim_end().to_owned()

@@ -10,7 +10,7 @@ use everloop_text::{self as text, Text, TextOf};
 use everloop_types::Lang;
 use jiff::{Timestamp, Zoned};
 
-/// What is asked about todos.
+/// A command about todos.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TodoCommand {
     /// A new one.
@@ -19,7 +19,7 @@ pub enum TodoCommand {
     List(TodoView, TodoFilter),
     /// One of them.
     Get(i64),
-    /// Whatever is said changes; the rest stays.
+    /// The given values change; the rest stays.
     Update(i64, NewTodo),
     /// This is done to each of them.
     Mark(TodoMark, Vec<i64>),
@@ -34,9 +34,9 @@ pub enum TodoCommand {
 pub enum TodoMark {
     /// They are done.
     Done,
-    /// They are not done after all.
+    /// They are open again.
     Reopen,
-    /// They are taken away.
+    /// They are deleted.
     Delete,
 }
 
@@ -50,16 +50,16 @@ impl TodoMark {
     }
 }
 
-/// Which todos are wanted.
+/// Selects todos.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TodoFilter {
     /// Only those of this group.
     pub tag: Option<String>,
-    /// Whether done ones are left out.
+    /// Whether finished ones are left out.
     pub open_only: bool,
 }
 
-/// A way to look at todos.
+/// A predefined selection of todos.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TodoView {
     /// All of them.
@@ -97,27 +97,27 @@ impl TodoView {
     }
 }
 
-/// What is said of a todo; what is not said is none.
+/// The given values of a todo; the others are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewTodo {
-    /// What is to be done; a new todo has it.
+    /// The text; required for a new todo.
     pub text: Option<String>,
     /// Its group.
     pub tag: Option<String>,
-    /// How urgent it is: 1 is the most urgent, 0 says nothing.
+    /// The priority: 1 is the most urgent, 0 is none.
     pub priority: Option<i64>,
-    /// When it must be done; none within for "no longer".
+    /// The due time; the inner `None` removes it.
     pub due: Option<Option<Timestamp>>,
-    /// What changes about the due time, if not all of it is said.
+    /// The change of the due time, if the new time is incomplete.
     pub shift: Option<TimeShift>,
-    /// When the person is reminded.
+    /// When the user is reminded.
     pub remind: Option<Remind>,
 }
 
-/// Most characters of a text that a person keeps.
+/// The maximum length of a text in characters.
 pub(super) const TEXT_CHARS_MAX: usize = 2_000;
 
-/// Most characters of the name of a group.
+/// The maximum length of a group's name in characters.
 const TAG_CHARS_MAX: usize = 100;
 
 pub(super) fn parse(mut words: CommandWords, now: &Zoned) -> Result<TodoCommand, CommandError> {
@@ -167,7 +167,7 @@ pub(super) fn parse_view(words: CommandWords) -> Result<TodoCommand, CommandErro
     }
 }
 
-/// Plain words, and the options that choose todos.
+/// Plain words, and the options that select todos.
 fn filtered(
     mut words: CommandWords,
     usage: fn() -> Text,
@@ -195,11 +195,11 @@ fn filtered(
 const ADD: fn() -> Text = text::usage::todo::add;
 pub(super) const UPDATE: fn() -> Text = text::usage::todo::update;
 
-/// What was said of a todo, before its text is looked into.
+/// The values of a todo before its text is parsed.
 pub(super) struct TodoInput {
     pub(super) todo: NewTodo,
     pub(super) text: String,
-    /// Whether the text stands in quotes as it is.
+    /// Whether the text is quoted and taken literally.
     pub(super) verbatim: bool,
 }
 
@@ -247,7 +247,7 @@ pub(super) fn said_of_todo(
     Ok(TodoInput { todo, text, verbatim })
 }
 
-/// An option counts once.
+/// Sets the value of an option, which may be given once.
 pub(super) fn once<T>(
     slot: &mut Option<T>,
     value: T,
@@ -317,12 +317,12 @@ pub(super) fn numbers(
     if all.is_empty() { Err(CommandError::Usage(usage())) } else { Ok(all) }
 }
 
-/// Numbers as a command has them.
+/// Numbers as a command writes them.
 pub(super) fn written_numbers(ids: &[i64]) -> String {
     ids.iter().map(i64::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// A text of at most so many characters.
+/// Checks the length of a text in characters.
 pub(super) fn short(too_long: TextOf, text: &str, most: usize) -> Result<(), CommandError> {
     if text.chars().count() > most { Err(CommandError::TooLong(too_long(&most))) } else { Ok(()) }
 }
@@ -345,7 +345,7 @@ fn number_of(word: &str) -> Option<i64> {
 pub(super) fn canonical(command: &TodoCommand, now: &Zoned, lang: Lang) -> String {
     match command {
         TodoCommand::Add(todo) => {
-            // Words that look like a date must not become one when the line is read again.
+            // Words that look like a date must not be parsed as one later.
             let text = todo.text.as_deref().unwrap_or_default();
             let read = texts::read(text, now, TextSubject::Todo);
             let is_plain = read.is_ok_and(|read| read.when.is_none() && read.ahead.is_none());
@@ -404,7 +404,7 @@ fn said(todo: &NewTodo, due: Option<Option<Timestamp>>, now: &Zoned, lang: Lang)
     line
 }
 
-/// A reminder as its option has it.
+/// A reminder as its option writes it.
 pub(super) fn remind_words(remind: Remind, now: &Zoned, lang: Lang) -> String {
     match remind {
         Remind::Never => "none".to_owned(),

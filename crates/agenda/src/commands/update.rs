@@ -1,8 +1,8 @@
-//! `/todo update` and `/schedule update`: whatever is said changes, and the rest stays.
+//! `/todo update` and `/schedule update`: the given values change, and the rest stays.
 //!
-//! A time of day alone keeps the day, a day alone keeps the time, an amount moves both. What was
-//! kept is known only where the command is carried out, so that the command says which of them it
-//! is. A correction of something that is not kept yet is read the same way.
+//! A time of day alone keeps the day, a day alone keeps the time, an amount moves both. The saved
+//! time is known only when the command is carried out, so the command records the kind of change. A
+//! correction of an unsaved item is parsed the same way.
 
 use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
 use super::schedule::{self, NewEntry};
@@ -14,18 +14,18 @@ use everloop_text as text;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{Timestamp, ToSpan, Zoned};
 
-/// What changes about a moment of which not all is said.
+/// An incomplete change of a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeShift {
     /// The same day, at this minute of it.
     Time(i64),
-    /// The same at an hour that says nothing of the half of the day: that it was in.
+    /// The same day, at an hour without am or pm: in the same half of the day as before.
     OpenTime(i64),
     /// The same time, on this day.
     Day(Date),
-    /// So much later.
+    /// This much later.
     Later(LeadTime),
-    /// So much earlier.
+    /// This much earlier.
     Earlier(LeadTime),
 }
 
@@ -39,7 +39,7 @@ impl TimeShift {
         }
     }
 
-    /// The moment that it makes of another one.
+    /// Applies the change to a moment.
     #[must_use]
     pub fn apply(self, was: &Zoned) -> Option<Zoned> {
         let wall = match self {
@@ -60,7 +60,7 @@ impl TimeShift {
         matches!(self, Self::Time(_) | Self::OpenTime(_) | Self::Day(_))
     }
 
-    /// As a command has it.
+    /// The change as a command writes it.
     pub(super) fn words(self) -> String {
         match self {
             Self::Time(minute) => format!("{:02}:{:02}", minute / 60, minute % 60),
@@ -80,7 +80,7 @@ fn at_minute(was: &Zoned, minute: i64) -> Option<DateTime> {
     was.date().to_datetime(Time::midnight()).checked_add(minute.minutes()).ok()
 }
 
-/// The moment that words make of another one, if they say one: "改到四点", "Friday".
+/// The moment after a change in words, if there is one: "改到四点", "Friday".
 #[must_use]
 pub fn shifted(was: Timestamp, words: &str, now: &Zoned) -> Option<Timestamp> {
     let was = was.to_zoned(now.time_zone().clone());
@@ -97,7 +97,7 @@ pub fn shifted(was: Timestamp, words: &str, now: &Zoned) -> Option<Timestamp> {
     }
 }
 
-/// What changes of an entry: a date, a title, both or none, and options.
+/// The changes of an entry: a date, a title, both or neither, and options.
 pub(super) fn entry(mut words: CommandWords, now: &Zoned) -> Result<NewEntry, CommandError> {
     let text = words.written();
     words.skip(words.until_option());
@@ -115,7 +115,7 @@ pub(super) fn entry(mut words: CommandWords, now: &Zoned) -> Result<NewEntry, Co
                     None => schedule::fill(&mut entry, &read, &when, now)?,
                 }
             }
-            // A bare number is an hour or a title; nobody can tell.
+            // A bare number is ambiguous: an hour or a title.
             ParsedText { title, .. } if title.parse::<u32>().is_ok() => {
                 return Err(CommandError::Usage(schedule::UPDATE()));
             }
@@ -131,7 +131,7 @@ pub(super) fn entry(mut words: CommandWords, now: &Zoned) -> Result<NewEntry, Co
     Ok(entry)
 }
 
-/// A date of which a part stays as it was.
+/// A date of which a part stays the same.
 fn move_part(
     entry: &mut NewEntry,
     shift: TimeShift,
@@ -150,7 +150,7 @@ fn move_part(
     Ok(())
 }
 
-/// What changes of a todo. A text that is a date is its due date.
+/// The changes of a todo. A text that is a date is its due date.
 pub(super) fn todo(words: CommandWords, now: &Zoned) -> Result<NewTodo, CommandError> {
     let TodoInput { mut todo, mut text, verbatim } = todo::said_of_todo(words, now, todo::UPDATE)?;
     if todo.due.is_none() && !verbatim && !text.is_empty() {
@@ -175,7 +175,7 @@ pub(super) fn todo(words: CommandWords, now: &Zoned) -> Result<NewTodo, CommandE
     if todo == NewTodo::default() { Err(CommandError::Usage(todo::UPDATE())) } else { Ok(todo) }
 }
 
-/// A text with a date. Words of moving are no title: what follows them is the date.
+/// A text with a date. Words for moving are not part of the title: the date follows them.
 fn read(text: &str, now: &Zoned, about: TextSubject) -> Result<ParsedText, CommandError> {
     let unclear = |unclear: texts::UnclearPhrase| CommandError::unclear(text, unclear.0);
     let Some(target) = moves::target(text) else {

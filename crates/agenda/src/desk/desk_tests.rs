@@ -1,4 +1,4 @@
-//! Changes that name one thing change that one thing.
+//! A change of one value leaves the others as they are.
 
 use super::*;
 use crate::kept::AgendaConfig;
@@ -37,7 +37,7 @@ async fn a_todo_changes_in_what_is_named_and_its_relative_reminder_follows_its_d
     let (due_at, remind_at) = (Some(NOW + 9 * HOUR), Some(NOW + 8 * HOUR));
     assert_eq!(said(&desk).await, TodoText { due_at, remind_at, ..before.clone() });
     assert_eq!(desk.store.agenda().next_reminder().await.unwrap(), remind_at);
-    // One that was said as a moment stays where it is.
+    // An absolute reminder stays where it is.
     let at = TodoChange { remind: Some(Some(RemindWhen::At(NOW + HOUR))), ..TodoChange::default() };
     desk.update_todo(1, &at, WRITE).await.unwrap().unwrap();
     desk.update_todo(1, &TodoChange { due: todo().due, ..TodoChange::default() }, WRITE)

@@ -1,4 +1,4 @@
-//! What is done about entries of the schedule.
+//! Commands about entries of the schedule.
 
 use super::changes::is_past;
 use super::todos::in_order;
@@ -6,7 +6,7 @@ use super::{
     Agenda, AgendaNotice, AgendaResult, CommandOutcome, CommandRefusal, DeletedItem, EntryChange,
     EntryConflict, EntryStart, ItemAction, RemindWhen, ScheduleRange, uid,
 };
-use crate::commands::{CalendarView, ReminderSwitch, ScheduleCommand};
+use crate::commands::{CalendarView, RepeatSwitch, ScheduleCommand};
 use crate::kept::{self, conflicts, reminders};
 use everloop_store::{
     Applied, FiringKind, Reminding, Repeating, ScheduleGuard, ScheduleRow, ScheduleText, Span,
@@ -17,11 +17,11 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{ToSpan, Zoned};
 
-/// Firings that are shown with their entry.
+/// The number of firings that are shown with their entry.
 const FIRINGS_SHOWN: usize = 5;
 
-/// How often an entry that must not overlap is tried again because others have written. Each time
-/// somebody else has got something done, so many at once get through one after the other.
+/// How often the write of an entry that must not overlap is retried after concurrent writes. Each
+/// retry means that another write succeeded, so concurrent writers finish one after the other.
 const WRITE_TRIES_MAX: usize = 100;
 
 impl Agenda {
@@ -108,7 +108,7 @@ impl Agenda {
             return Ok(Err(refusal));
         }
         entry.remind_next = match new.remind {
-            // One that was asked for rings, at once if its moment has passed.
+            // A requested reminder fires, at once if its moment has passed.
             Some(_) => reminders::first_reminder(&entry, write.now),
             None => {
                 reminders::coming_reminder(&entry, write.now.saturating_sub(reminders::IN_TIME_MS))
@@ -117,7 +117,7 @@ impl Agenda {
         for _ in 0..WRITE_TRIES_MAX {
             let guard = match self.free(&entry, new.allow_conflict, write).await? {
                 Ok(guard) => guard,
-                // Tried again after a crash, it would be in its own way.
+                // A retry after a crash would conflict with the first attempt.
                 Err(refusal) => return self.already_made(write, refusal).await,
             };
             match self.store.agenda().add_schedule(&entry, guard, write).await? {
@@ -132,8 +132,7 @@ impl Agenda {
         Ok(Err(CommandRefusal::Contested))
     }
 
-    /// An entry of which only the time is said, and how it reminds if nothing else is; none
-    /// without a time.
+    /// A new entry with its time and default reminder; `None` without a time.
     fn new_entry(&self, new: &EntryChange, write: WriteKey<'_>) -> Option<ScheduleRow> {
         let span = span(new.start.as_ref()?, new.minutes.unwrap_or(self.customs.minutes));
         let remind = self.default_reminder(&span, new, write.now).filter(|_| new.remind.is_none());
@@ -150,12 +149,12 @@ impl Agenda {
         })
     }
 
-    /// How an entry reminds if nothing is said. One that takes no time is a reminder, and rings at
-    /// its time whatever is set.
+    /// The default reminder of an entry. One without a length is a reminder and always fires at its
+    /// time.
     fn default_reminder(&self, span: &Span, new: &EntryChange, now: UtcMs) -> Option<Reminding> {
         let lead_ms = match self.customs.default_reminder_ms {
             _ if span.minutes == 0 => 0,
-            // What begins sooner than that is told when it begins.
+            // An entry that begins sooner than that reminds at its start.
             Some(lead) if new.repeat.is_none() && span.starts_at.saturating_sub(lead) < now => 0,
             Some(lead) => lead,
             None => return None,
@@ -194,18 +193,18 @@ impl Agenda {
     async fn switch_repeat(
         &self,
         id: i64,
-        switch: ReminderSwitch,
+        switch: RepeatSwitch,
         write: WriteKey<'_>,
     ) -> Result<AgendaResult, StoreError> {
         let turn = |said: &mut ScheduleText| {
             let rule = said.repeat.as_mut().ok_or(CommandRefusal::DoesNotRepeat(id))?;
-            rule.on = i64::from(switch == ReminderSwitch::On);
+            rule.on = i64::from(switch == RepeatSwitch::On);
             Ok(())
         };
         self.change_entry(id, write, false, turn).await
     }
 
-    /// Changes an entry as it is, or as it has become meanwhile.
+    /// Changes an entry, and retries after concurrent changes.
     async fn change_entry(
         &self,
         id: i64,
@@ -220,7 +219,7 @@ impl Agenda {
                 return Ok(Err(refusal));
             }
             let (was, is) = (&before.said, &entry.said);
-            // What has fired does not fire again because the title changed.
+            // A reminder that has fired does not fire again because the title changed.
             if (&was.span, &was.repeat, &was.remind) != (&is.span, &is.repeat, &is.remind) {
                 entry.remind_next = reminders::changed_reminder(&before, &entry, write.now);
             }
@@ -240,8 +239,8 @@ impl Agenda {
         Ok(Err(if is_there { CommandRefusal::Contested } else { CommandRefusal::NoSuchEntry(id) }))
     }
 
-    /// On what the entry may be written, if it is in nobody's way. The revision is read before the
-    /// entries: whatever is written after that is noticed when this one is.
+    /// The revision on which the entry may be written, if it has no conflict. The revision is read
+    /// before the entries, so that later writes are noticed.
     async fn free(
         &self,
         entry: &ScheduleRow,
@@ -267,7 +266,7 @@ impl Agenda {
     }
 }
 
-/// When an entry begins, on the wall of its place.
+/// When an entry begins, as local time.
 fn begins(span: &Span) -> Zoned {
     let zone = TimeZone::get(&span.zone).unwrap_or(TimeZone::UTC);
     kept::moment(span.starts_at).to_zoned(zone)
@@ -282,14 +281,14 @@ fn span(start: &EntryStart, minutes: i64) -> Span {
     }
 }
 
-/// Whether a change can put an entry into the way of others. One that was taken in beside others
-/// may keep its time, and fewer occurrences are in nobody's way.
+/// Whether a change can cause a conflict. An entry that was imported with a conflict may keep its
+/// time, and fewer occurrences cause none.
 fn takes_more_time(was: &ScheduleText, is: &ScheduleText) -> bool {
     let rests = is.repeat.as_ref().is_some_and(|rule| rule.on == 0);
     was.span != is.span || (was.repeat != is.repeat && !rests)
 }
 
-/// What is named changes; the rest stays. A reminder keeps its distance to the start.
+/// Applies the given values; the rest stays. A reminder keeps its lead time.
 fn update(id: i64, said: &mut ScheduleText, change: &EntryChange) -> Result<(), CommandRefusal> {
     if let Some(title) = &change.title {
         said.title.clone_from(title);
@@ -331,7 +330,7 @@ fn update_reminder(
             Reminding { lead_ms, from }
         });
     } else if change.minutes == Some(0) && said.remind.is_none() {
-        // What takes no time is there to ring.
+        // An entry without a length always reminds.
         said.remind = Some(Reminding { lead_ms: 0, from: None });
     }
     if let Some(from) = change.remind_from {
@@ -340,8 +339,8 @@ fn update_reminder(
     Ok(())
 }
 
-/// The rule of an entry that is moved to another day. A rule that names only the entry's old day
-/// names the new one.
+/// The rule of an entry that is moved to another day. A rule with only the old day gets the new
+/// one.
 fn moved_rule(rrule: &str, was: &str, is: DateTime) -> String {
     const DAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
     let Ok(was) = was.parse::<DateTime>() else { return rrule.to_owned() };
@@ -357,7 +356,7 @@ fn moved_rule(rrule: &str, was: &str, is: DateTime) -> String {
     rrule.split(';').map(moved).collect::<Vec<_>>().join(";")
 }
 
-/// What is past of what was said. A repetition is past only with its last occurrence.
+/// Notices about given times in the past. A repetition is past only with its last occurrence.
 fn notices(entry: &ScheduleRow, change: &EntryChange, now: UtcMs) -> Vec<AgendaNotice> {
     let earliest = kept::moment(now.saturating_sub(reminders::IN_TIME_MS));
     let is_over = kept::series(entry).from(earliest).next().is_none();

@@ -1,4 +1,4 @@
-//! What is done about todos.
+//! Commands about todos.
 
 use super::changes::is_past;
 use super::{
@@ -91,7 +91,7 @@ impl Agenda {
         if let Err(refusal) = update(&mut row, new, write.now) {
             return Ok(Err(refusal));
         }
-        // A reminder that was asked for rings, at once if its moment has passed.
+        // A requested reminder fires, at once if its moment has passed.
         row.remind_next = row.said.remind_at;
         let (Applied::Now(id) | Applied::Already(id)) =
             self.store.agenda().add_todo(&row, write).await?
@@ -123,7 +123,7 @@ impl Agenda {
         }))
     }
 
-    /// Changes todos as they are, or as they have become meanwhile: all of them, or none.
+    /// Changes all of the todos or none, and retries after concurrent changes.
     async fn change_todos(
         &self,
         ids: &[i64],
@@ -157,7 +157,7 @@ impl Agenda {
         Ok(Err(CommandRefusal::Contested))
     }
 
-    /// Marks todos as done. One that was done before keeps its time, and that is told.
+    /// Marks todos as done. One that was done before keeps its time, and the reply says so.
     pub(super) async fn finish_todos(
         &self,
         ids: &[i64],
@@ -176,7 +176,7 @@ impl Agenda {
         Ok(self.change_todos(&in_order(ids), write, finish).await?.map(marked))
     }
 
-    /// Marks todos as not done after all.
+    /// Marks todos as open again.
     pub(super) async fn reopen_todos(
         &self,
         ids: &[i64],
@@ -222,7 +222,7 @@ fn marked(mut all: Vec<(ItemAction, TodoRow)>) -> CommandOutcome {
     }
 }
 
-/// Each number once, in order, so that no two changes wait for each other.
+/// Each number once, in order, to avoid deadlocks.
 pub(super) fn in_order(ids: &[i64]) -> Vec<i64> {
     let mut ids = ids.to_vec();
     ids.sort_unstable();
@@ -230,8 +230,8 @@ pub(super) fn in_order(ids: &[i64]) -> Vec<i64> {
     ids
 }
 
-/// What is named changes. A reminder that goes along with the due time follows it, and one that has
-/// fired does not fire again because something else changed.
+/// Applies the given values. A relative reminder follows the due time, and one that has fired does
+/// not fire again because something else changed.
 fn update(todo: &mut TodoRow, change: &TodoChange, now: i64) -> Result<(), CommandRefusal> {
     let said = &mut todo.said;
     said.text = change.text.clone().unwrap_or_else(|| said.text.clone());
@@ -254,7 +254,7 @@ fn update(todo: &mut TodoRow, change: &TodoChange, now: i64) -> Result<(), Comma
         return Err(CommandRefusal::ReminderNeedsDue);
     }
     if said.remind_at != was {
-        // One that was moved into the past with its todo still rings before the todo is due.
+        // A reminder that moved into the past with its todo still fires before the todo is due.
         let is_ahead = |at: &i64| {
             *at >= now || said.remind_lead.is_some() && said.due_at.is_some_and(|due| due > now)
         };

@@ -5,10 +5,10 @@ use everloop_store::ScheduleRow;
 use everloop_types::UtcMs;
 use jiff::Timestamp;
 
-/// How far an endless repetition is looked into: 31 days.
+/// How far ahead an endless repetition is checked: 31 days.
 const ENDLESS_MS: i64 = 31 * 86_400_000;
 
-/// How far a repetition with an end is looked into: a year and a day.
+/// How far ahead a repetition with an end is checked: a year and a day.
 const FINITE_MS: i64 = 366 * 86_400_000;
 
 /// An occurrence of an entry that overlaps one of another entry.
@@ -18,7 +18,7 @@ struct OccurrenceClash<'a> {
 }
 
 /// The occurrences of `others` that overlap `entry`, each entry once. One that ends when another
-/// begins does not overlap it, and what takes no time overlaps nothing.
+/// begins does not overlap it, and an entry without a length overlaps nothing.
 #[must_use]
 pub fn conflicts<'a>(entry: &ScheduleRow, others: &'a [ScheduleRow]) -> Vec<EntryOccurrence<'a>> {
     let mut found: Vec<EntryOccurrence<'a>> =
@@ -39,7 +39,7 @@ fn clashes<'a>(entry: &ScheduleRow, others: &'a [ScheduleRow]) -> Vec<Occurrence
         .collect()
 }
 
-/// The other entries that take time.
+/// The other entries with a length.
 fn rivals<'a>(
     entry: &ScheduleRow,
     others: &'a [ScheduleRow],
@@ -52,7 +52,7 @@ fn takes_time(entry: &ScheduleRow) -> bool {
     entry.said.span.minutes > 0
 }
 
-/// The first occurrence of `others` that overlaps an own one which begins before `to`.
+/// The first occurrence of `others` that overlaps one of the entry before `to`.
 fn meeting<'a>(
     owns: &EntryTimeline<'_>,
     others: &EntryTimeline<'a>,
@@ -76,7 +76,7 @@ fn meeting<'a>(
 /// Steps after which a jump is cheaper.
 const STEPS_MAX: usize = 4;
 
-/// A place among the occurrences of an entry.
+/// A position among the occurrences of an entry.
 struct TimelineCursor<'c, 'a> {
     course: &'c EntryTimeline<'a>,
     rest: Box<dyn Iterator<Item = EntryOccurrence<'a>> + 'a>,
@@ -91,8 +91,8 @@ impl<'c, 'a> TimelineCursor<'c, 'a> {
         Some(Self { course, rest, held })
     }
 
-    /// Goes on to the first occurrence that ends after `at`. A rare entry meets a frequent one, and
-    /// what lies between is jumped over.
+    /// Advances to the first occurrence that ends after `at`. Many occurrences in between are
+    /// jumped over.
     fn pass(&mut self, at: Timestamp) -> Option<()> {
         for _ in 0..STEPS_MAX {
             self.held = self.rest.next()?;
@@ -115,16 +115,16 @@ pub fn overlaps_itself(entry: &ScheduleRow) -> bool {
     moments.any(|at| at - std::mem::replace(&mut last, at) < lasts)
 }
 
-/// How far ahead a free time is looked for: 31 days.
+/// How far ahead a free time is searched: 31 days.
 const SEARCH_MS: i64 = ENDLESS_MS;
 
-/// How often an entry that repeats is moved on in search of a free time.
+/// How often a repeating entry is moved in search of a free time.
 const MOVES_MAX: usize = 64;
 
 const MINUTE_MS: i64 = 60_000;
 
 /// The next start, from its own or from `now` on, at which `entry` overlaps none of `others`. One
-/// that repeats is moved within its day only: on another day it would be another rule.
+/// that repeats is moved only within its day: another day would need another rule.
 #[must_use]
 pub fn next_free(entry: &ScheduleRow, others: &[ScheduleRow], now: Timestamp) -> Option<Timestamp> {
     match &series(entry).repeat {

@@ -1,7 +1,7 @@
-//! A rehearsal: the very code that fires, on a copy in memory, with time that jumps and a process
-//! that dies.
+//! A rehearsal of reminders: the real code on a copy in memory, with time that jumps and a process
+//! that crashes.
 //!
-//! What must come of it is counted from the calendar alone, so the code is not its own judge.
+//! The expected result is computed from the calendar alone, independently of that code.
 
 use super::{AgendaConfig, reminders, series};
 use everloop_store::{
@@ -13,22 +13,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is rehearsed.
+/// The parameters of a rehearsal.
 #[derive(Debug, Clone)]
 pub struct Rehearsal {
     /// Its first moment.
     pub from: UtcMs,
     /// Its end.
     pub to: UtcMs,
-    /// Where the process dies.
+    /// Where the process crashes.
     pub crashes: Crashes,
-    /// When nobody is there, from and to.
+    /// Times without a running process, from and to.
     pub down: Vec<(UtcMs, UtcMs)>,
-    /// Most steps.
+    /// The maximum number of steps.
     pub steps_max: u64,
 }
 
-/// Where the process dies.
+/// Where the process crashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Crashes {
     /// Nowhere.
@@ -39,22 +39,22 @@ pub enum Crashes {
     Everywhere,
 }
 
-/// What came of it.
+/// The result of a rehearsal.
 #[derive(Debug, Clone, Default)]
 pub struct RehearsalReport {
     /// Every firing, in order.
     pub firings: Vec<Firing>,
-    /// How often the process died.
+    /// How often the process crashed.
     pub crashes: u64,
-    /// Moments of the calendar that nothing became of.
+    /// Moments of the calendar without a firing.
     pub lost: Vec<Due>,
-    /// Firings that the calendar knows nothing of, or that came twice.
+    /// Firings that are not in the calendar, or that came twice.
     pub wrong: Vec<Due>,
-    /// What was told as fired, by every life that lived to tell it.
+    /// What the processes reported as fired, unless they crashed before.
     pub told: Vec<Due>,
     /// Moments of a downtime that are older than what a batch keeps.
     pub left_out: usize,
-    /// Where it was broken off because there were too many steps.
+    /// Where it was stopped because there were too many steps.
     pub cut_at: Option<UtcMs>,
 }
 
@@ -66,13 +66,13 @@ impl RehearsalReport {
     }
 }
 
-/// As many steps as nobody waits longer for.
+/// The default maximum number of steps.
 pub const STEPS_MAX: u64 = 100_000;
 
-/// Plays the reminders of a stretch of time.
+/// Plays the reminders of a period.
 ///
 /// # Errors
-/// If the copy in memory fails otherwise than it was told to.
+/// If the copy in memory fails in another way than by a planned crash.
 pub async fn rehearse(
     entries: &[ScheduleRow],
     todos: &[TodoRow],
@@ -97,7 +97,7 @@ pub async fn rehearse(
         for death in [CommitCrash::Before, CommitCrash::After] {
             if rehearsal.crashes.is_at(step) {
                 db.fuse.store(death as u64, Ordering::Relaxed);
-                // The process dies within; what it knew is gone, and another one starts.
+                // The process crashes and loses its state, and another one starts.
                 match reminders::fire_due(&store, customs, now).await {
                     Ok(fired) => rehearsed.told.extend(fired.iter().map(|firing| firing.due)),
                     Err(_) => rehearsed.crashes += 1,
@@ -115,7 +115,7 @@ pub async fn rehearse(
 }
 
 impl Rehearsal {
-    /// The first moment from `at` on at which somebody is there.
+    /// The first moment from `at` on with a running process.
     fn awake_at(&self, at: UtcMs) -> UtcMs {
         let mut at = at;
         for &(from, to) in &self.down {
@@ -158,7 +158,7 @@ async fn copy(
 }
 
 impl RehearsalReport {
-    /// Gives everything the number that it has outside of the copy.
+    /// Replaces the ids of the copy by the original ones.
     fn rename(&mut self, entries: &[ScheduleRow], todos: &[TodoRow]) {
         let firings = self.firings.iter_mut().map(|firing| &mut firing.due);
         for due in firings.chain(&mut self.told) {
@@ -171,7 +171,7 @@ impl RehearsalReport {
         }
     }
 
-    /// Compares what fired with what the calendar has.
+    /// Compares the firings with the calendar.
     pub fn judge(&mut self, entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) {
         let mut seen: BTreeMap<FiringId, u32> = BTreeMap::new();
         let mut told = BTreeSet::new();
@@ -198,7 +198,7 @@ impl RehearsalReport {
         self.wrong.extend(late);
     }
 
-    /// Of all that comes due in one downtime of one subject, only so much is kept.
+    /// Only a limited number of the moments of one downtime and subject is kept.
     fn without_the_oldest(&mut self, expected: Vec<Due>, rehearsal: &Rehearsal) -> Vec<Due> {
         let mut batches: BTreeMap<FiringId, Vec<Due>> = BTreeMap::new();
         for due in expected {
@@ -243,14 +243,14 @@ fn expected(entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) -
     schedule.chain(todos).filter(within).collect()
 }
 
-/// How the process dies at its next commit.
+/// How the process crashes at its next commit.
 #[derive(Clone, Copy)]
 enum CommitCrash {
     Before = 1,
     After = 2,
 }
 
-/// A database whose process dies at a commit, before it or after it.
+/// A database whose process crashes before or after a commit.
 struct CrashingDb {
     db: MemoryDb,
     fuse: AtomicU64,

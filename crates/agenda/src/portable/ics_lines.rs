@@ -1,8 +1,8 @@
 //! The lines of a calendar: folding, properties, and the parts that they form.
 //!
-//! Our own, and not the `icalendar` crate (MIT or Apache-2.0): that one would bring a second
-//! library of dates and one for parsers, and would not spare us the tolerance that files of other
-//! programs need, nor the numbers of the lines that are wrong.
+//! Not the `icalendar` crate (MIT or Apache-2.0): it would add a second date library and a parser
+//! library, and it has neither the tolerance that files of other programs need nor the line numbers
+//! of errors.
 
 use super::{FileProblem, FileProblemKind};
 use jiff::civil::{Date, DateTime};
@@ -10,7 +10,7 @@ use jiff::civil::{Date, DateTime};
 /// Octets of a line before it is folded.
 const LINE_OCTETS: usize = 75;
 
-/// Parts within parts; no calendar has more than three.
+/// The maximum nesting of components; no calendar has more than three.
 const DEPTH_MAX: usize = 8;
 
 /// A property: `NAME;PARAMETER=value:value`.
@@ -28,7 +28,7 @@ impl IcsProperty {
     }
 }
 
-/// What stands between `BEGIN` and `END`.
+/// A component: the lines between `BEGIN` and `END`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct IcsComponent {
     pub(super) line: usize,
@@ -53,7 +53,7 @@ impl IcsComponent {
     }
 }
 
-/// Adds a line to a calendar, folded so that no character is cut.
+/// Adds a line to a calendar, folded between characters.
 pub(super) fn push_line(out: &mut String, line: &str) {
     let mut length = 0;
     for c in line.chars() {
@@ -93,7 +93,7 @@ pub(super) fn unescaped(value: &str) -> String {
     text
 }
 
-/// The values of a list, which commas part.
+/// The values of a list, separated by commas.
 pub(super) fn listed(value: &str) -> Vec<String> {
     let (mut values, mut from, mut escaped) = (Vec::new(), 0, false);
     for (at, c) in value.char_indices() {
@@ -108,7 +108,7 @@ pub(super) fn listed(value: &str) -> Vec<String> {
     values
 }
 
-/// The finished parts of a calendar, in order, without the calendar around them.
+/// The complete components of a calendar, in order, without the calendar itself.
 pub(super) fn parts(text: &str, problems: &mut Vec<FileProblem>) -> Vec<IcsComponent> {
     let mut report = |line, trouble, detail: &str| {
         problems.push(FileProblem { line, trouble, detail: detail.to_owned() });
@@ -145,7 +145,7 @@ pub(super) fn parts(text: &str, problems: &mut Vec<FileProblem>) -> Vec<IcsCompo
     found
 }
 
-/// Closes the part of that name, and whatever was left open within it.
+/// Closes the component of that name, and those that are still open in it.
 fn close(
     open: &mut Vec<IcsComponent>,
     found: &mut Vec<IcsComponent>,
@@ -164,7 +164,7 @@ fn close(
     }
 }
 
-/// Lines with what is folded under them, by the number of the first.
+/// Unfolded lines, by the number of their first line.
 fn unfolded(text: &str) -> Vec<(usize, String)> {
     let text = text.trim_start_matches('\u{feff}');
     let mut lines: Vec<(usize, String)> = Vec::new();
@@ -216,7 +216,7 @@ fn property(line: usize, text: &str) -> Option<IcsProperty> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IcsTime {
     Day(Date),
-    /// On a wall; which one, something else says.
+    /// A local time; its zone is given elsewhere.
     Wall(DateTime),
     Utc(DateTime),
 }
@@ -229,7 +229,7 @@ pub(super) fn stamp(value: &str) -> Option<IcsTime> {
     let Some(time) = time else { return (value.len() == 8).then_some(IcsTime::Day(date)) };
     let (clock, is_utc) = time.strip_suffix('Z').map_or((time, false), |clock| (clock, true));
     let second: i8 = digits(clock, 4..6)?;
-    // A leap second is no time of day here.
+    // A leap second does not exist in our calendar.
     let clock =
         jiff::civil::Time::new(digits(clock, 0..2)?, digits(clock, 2..4)?, second.min(59), 0);
     let wall = date.to_datetime(clock.ok()?);
@@ -270,6 +270,6 @@ pub(super) fn seconds(value: &str) -> Option<i64> {
         };
         total = total.checked_add(number.take()?.checked_mul(unit)?)?;
     }
-    // A century is more than any calendar needs, and less than any sum overflows with.
+    // A century is more than any calendar needs, and cannot overflow.
     (number.is_none() && total <= 3_200_000_000).then_some(sign * total)
 }

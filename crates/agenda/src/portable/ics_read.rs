@@ -1,7 +1,7 @@
 //! iCalendar files of any program, as entries and todos.
 //!
-//! Times without a zone are the person's, a day without a time is all of it, a todo that is due on
-//! a day is due at its end. What cannot be taken is told by its line; the rest is taken.
+//! Times without a zone are in the user's zone, a day without a time is the whole day, a todo that
+//! is due on a day is due at its end. Problems are reported by line; the rest is imported.
 
 use super::ics_lines::{self, IcsComponent, IcsProperty, IcsTime, listed, seconds, stamp};
 use super::{
@@ -26,7 +26,7 @@ pub fn is_calendar(text: &str) -> bool {
     first.trim_end().eq_ignore_ascii_case("BEGIN:VCALENDAR")
 }
 
-/// What a calendar holds.
+/// Reads a calendar.
 #[must_use]
 pub fn read(text: &str, now: &Zoned) -> PortableFile {
     let mut parsed = PortableFile::default();
@@ -55,7 +55,7 @@ struct IcsReader<'a> {
     problems: &'a mut Vec<FileProblem>,
 }
 
-/// When something is: the moment, and the wall on which it was written.
+/// When something takes place: the moment, and its local time.
 struct IcsMoment {
     at: Timestamp,
     wall: DateTime,
@@ -63,7 +63,7 @@ struct IcsMoment {
     kind: MomentKind,
 }
 
-/// On what the time of an alarm depends.
+/// What the time of an alarm is relative to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AlarmAnchor {
     Start,
@@ -127,7 +127,7 @@ impl IcsReader<'_> {
         })
     }
 
-    /// What it is called. Where a program left that out, the place or the first words say it.
+    /// Its title. If it is missing, the location or the first words of the description.
     fn title(&mut self, part: &IcsComponent) -> Option<String> {
         let first_line = |text: String| text.trim().lines().next().map(str::to_owned);
         let title = part
@@ -157,7 +157,7 @@ impl IcsReader<'_> {
         let at = zone.to_ambiguous_timestamp(wall).compatible().ok()?;
         match zone.iana_name() {
             Some(_) => Some(IcsMoment { at, wall, zone, kind }),
-            // A zone without a name cannot be kept; the moment can.
+            // A zone without a name cannot be saved; the moment can.
             None => {
                 let wall = TimeZone::UTC.to_datetime(at);
                 Some(IcsMoment { at, wall, zone: TimeZone::UTC, kind })
@@ -174,7 +174,7 @@ impl IcsReader<'_> {
         found
     }
 
-    /// Many programs write a single event in UTC; to the person it is a time of their own.
+    /// Many programs write a single event in UTC; it becomes a time in the user's zone.
     fn at_home(&self, start: IcsMoment) -> IcsMoment {
         let own = self.now.time_zone();
         if start.kind != MomentKind::Utc || own.iana_name().is_none() {
@@ -198,7 +198,7 @@ impl IcsReader<'_> {
         Some(at.compatible().ok()?.as_millisecond())
     }
 
-    /// How long it takes: at least a day if it is a matter of days, and no time if nothing is said.
+    /// The length: at least a day for whole days, and 0 if there is none.
     fn minutes(&mut self, part: &IcsComponent, start: &IcsMoment) -> i64 {
         let least = if start.kind == MomentKind::Day { DAY_MINUTES } else { 0 };
         let lasts = part.first("DURATION").and_then(|lasts| seconds(&lasts.value));
@@ -208,7 +208,7 @@ impl IcsReader<'_> {
                     self.report(end.line, FileProblemKind::DateLeftOut, &end.value);
                     return least;
                 };
-                // The clocks may change on a day; a day stays one.
+                // A day with a clock change is still one day.
                 match start.kind == MomentKind::Day && end.kind == MomentKind::Day {
                     true => start.wall.duration_until(end.wall).as_secs() / 60,
                     false => start.at.duration_until(end.at).as_secs() / 60,
@@ -229,7 +229,7 @@ impl IcsReader<'_> {
         (!once).then(|| Repeating { rrule: found.repeat.to_rrule(), times: found.times, on })
     }
 
-    /// How long before the start the first alarm rings. Mails that others send are not ours.
+    /// The lead time of the first alarm. Alarms that send mail are ignored.
     fn lead(&mut self, part: &IcsComponent, start: &IcsMoment, minutes: i64) -> Option<i64> {
         let from = start.at.as_millisecond();
         let to = from.saturating_add(minutes.saturating_mul(60_000));
@@ -237,8 +237,7 @@ impl IcsReader<'_> {
         Some(from.saturating_sub(rings))
     }
 
-    /// When the first alarm of a part that lasts from `from` to `to` rings, and on what that
-    /// depends.
+    /// When the first alarm of a component from `from` to `to` fires, and what that is relative to.
     fn alarm(
         &mut self,
         part: &IcsComponent,
@@ -310,8 +309,8 @@ impl IcsReader<'_> {
         at
     }
 
-    /// When a todo reminds, and how long before it is due if the file says it that way. Without a
-    /// due date there is nothing to be reminded of.
+    /// When a todo reminds, and its lead time if the alarm is relative. Without a due date there is
+    /// no reminder.
     fn todo_alarm(
         &mut self,
         part: &IcsComponent,
@@ -341,7 +340,7 @@ impl IcsReader<'_> {
     }
 }
 
-/// How urgent it is; what is no number says nothing.
+/// The priority; 0 if it is not a number.
 fn priority(part: &IcsComponent) -> i64 {
     let said = part.first("X-EVERLOOP-PRIORITY").or_else(|| part.first("PRIORITY"));
     said.and_then(|said| said.value.trim().parse().ok()).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Calendars as we and others write them.
+//! Our calendars and those of other programs.
 
 use super::super::ics_write::write;
 use super::super::todo_txt::tests::{texts, todos};
@@ -66,7 +66,7 @@ prop_compose! {
     }
 }
 
-/// A todo as far as a calendar can say it.
+/// The parts of a todo that a calendar can express.
 fn in_seconds(mut row: TodoRow) -> TodoRow {
     let whole = |at: &mut UtcMs| *at = *at / 1_000 * 1_000;
     let moments = [&mut row.said.due_at, &mut row.said.remind_at, &mut row.done_at];
@@ -332,7 +332,7 @@ fn the_rules_of_a_zone_stand_beside_its_entries() {
     let shanghai = "BEGIN:STANDARD DTSTART:19910915T020000 TZOFFSETFROM:+0900 TZOFFSETTO:+0800 \
                     TZNAME:CST END:STANDARD";
     assert_eq!(zone("Asia/Shanghai"), shanghai);
-    // The rules changed in 2007: what was before is listed, what holds goes on.
+    // The rules changed in 2007: the earlier changes are listed, the current rule has no end.
     let new_york = "BEGIN:STANDARD DTSTART:20051030T020000 TZOFFSETFROM:-0400 TZOFFSETTO:-0500 \
                     TZNAME:EST RDATE:20061029T020000 END:STANDARD \
                     BEGIN:STANDARD DTSTART:20071104T020000 TZOFFSETFROM:-0400 TZOFFSETTO:-0500 \

@@ -1,7 +1,7 @@
-//! Taking in what a file holds: by name, so that the same file twice is the same as once.
+//! Imports the content of a file by unique id, so that a second import changes nothing.
 //!
-//! An import is not a conversation: what takes place at the same time as something else is taken
-//! all the same, and counted. Reminders whose time has passed stay silent.
+//! Conflicting entries are imported and counted, because nobody can be asked. Past reminders do not
+//! fire.
 
 use super::{
     CompletionTime, FileProblem, FileProblemKind, ImportSummary, ImportedEntry, ImportedTodo,
@@ -14,10 +14,10 @@ use jiff::Zoned;
 use std::collections::{HashMap, HashSet};
 
 impl Agenda {
-    /// Takes todos in, all of them or none.
+    /// Imports all of the todos or none.
     ///
     /// # Errors
-    /// If the store fails; then nothing was taken.
+    /// If the store fails; then nothing was imported.
     pub async fn import_todos(
         &self,
         todos: Vec<ImportedTodo>,
@@ -42,17 +42,17 @@ impl Agenda {
                 }
             }
             (done.added, done.changed) = (adds.len(), changes.len());
-            // Whoever was faster has got something done, so this ends.
+            // Each retry means that another write succeeded, so this ends.
             if self.store().agenda().import_todos(&adds, &changes, at_once(now).now).await? {
                 return Ok(done);
             }
         }
     }
 
-    /// Takes entries of the schedule in, all of them or none.
+    /// Imports all of the entries or none.
     ///
     /// # Errors
-    /// If the store fails; then nothing was taken.
+    /// If the store fails; then nothing was imported.
     pub async fn import_schedule(
         &self,
         entries: Vec<ImportedEntry>,
@@ -118,7 +118,7 @@ fn is_same_todo(row: &TodoRow, todo: &ImportedTodo, now: &Zoned) -> bool {
     let plain = |said: &TodoText| TodoText {
         due_at: said.due_at.map(seconds),
         remind_at: said.remind_at.map(seconds),
-        // Not every file can say it.
+        // Not every format can express it.
         remind_lead: None,
         ..said.clone()
     };
@@ -169,10 +169,10 @@ fn todo_row(todo: &ImportedTodo, before: Option<&TodoRow>, now: &Zoned) -> TodoR
     }
 }
 
-/// What an entry says, as far as a calendar can say it.
+/// The parts of an entry that a calendar can express.
 fn plain(said: &ScheduleText) -> ScheduleText {
     let mut said = said.clone();
-    // That follows from the wall and the zone.
+    // It follows from the local time and the zone.
     said.span.starts_at = 0;
     if let Some(remind) = &mut said.remind {
         remind.lead_ms = seconds(remind.lead_ms);

@@ -16,7 +16,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use std::collections::HashMap;
 
-/// The words with a meaning, by how they begin.
+/// The prefixes of words with a meaning.
 const KEYS: [&str; 4] = ["due:", "remind:", "pri:", "uid:"];
 
 /// A line break inside a text.
@@ -76,7 +76,7 @@ fn is_project(word: &str) -> bool {
     word.len() > 1 && word.starts_with('+')
 }
 
-/// White space would end the word, and a per cent sign begins what stands for it.
+/// White space would end the word, so it is percent-encoded.
 fn one_word(text: &str) -> String {
     let mut word = String::new();
     for c in text.chars() {
@@ -102,7 +102,7 @@ fn from_one_word(word: &str) -> String {
         plain.push(code.unwrap_or(byte));
         at += if code.is_some() { 3 } else { 1 };
     }
-    // Signs that stand for no characters were not written here; they stay as they are.
+    // Invalid escapes were not written by us; they stay as they are.
     String::from_utf8(plain).unwrap_or_else(|_| word.to_owned())
 }
 
@@ -111,7 +111,7 @@ fn due(at: UtcMs, zone: &TimeZone) -> String {
     text.strip_suffix("T23:59").map(str::to_owned).unwrap_or(text)
 }
 
-/// A moment on the wall; with its offset where the wall shows the same twice.
+/// A local time; with its offset if the time occurs twice.
 fn wall(at: UtcMs, zone: &TimeZone) -> String {
     let zoned = moment(at).to_zoned(zone.clone());
     let wall = zoned.datetime();
@@ -132,7 +132,7 @@ fn on_wall(wall: DateTime, zone: &TimeZone) -> Option<UtcMs> {
     Some(at.as_millisecond())
 }
 
-/// The todos of a file, and the lines that are none. Blank lines are passed over.
+/// The todos of a file, and the invalid lines. Blank lines are skipped.
 #[must_use]
 pub fn read(text: &str, now: &Zoned) -> PortableFile {
     let mut parsed = PortableFile::default();
@@ -193,7 +193,7 @@ fn todo(
     }
     let mut text = unescaped(&text);
     if uid.is_none() {
-        // Where others took words out, they were not as careful about blanks as we are.
+        // Other programs may leave extra spaces when they remove words.
         text = text.trim().to_owned();
     }
     if let Some(trouble) = text_trouble(&text) {
@@ -213,7 +213,7 @@ fn todo(
     })
 }
 
-/// Takes the first word away if it is one of the wanted ones and something follows it.
+/// Removes the first word if it is a wanted one and more text follows.
 fn take<T>(rest: &mut &str, wanted: impl Fn(&str) -> Option<T>) -> Option<T> {
     let (word, after) = rest.split_once(' ')?;
     let found = wanted(word)?;
@@ -226,7 +226,7 @@ fn in_brackets(word: &str) -> Option<i64> {
     place(letter)
 }
 
-/// The place of a capital letter in the alphabet.
+/// The position of a capital letter in the alphabet.
 fn place(letter: &str) -> Option<i64> {
     match letter.as_bytes() {
         [byte @ b'A'..=b'Z'] => Some(i64::from(byte - b'A') + 1),
@@ -262,7 +262,7 @@ fn instant(
     at.ok_or_else(|| (FileProblemKind::BadDate, value.to_owned()))
 }
 
-/// When a person wants to hear of a day.
+/// When to remind of a day.
 fn morning(date: Date, now: &Zoned) -> Option<UtcMs> {
     on_wall(date.at(9, 0, 0, 0), now.time_zone())
 }

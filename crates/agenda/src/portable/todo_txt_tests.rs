@@ -1,4 +1,4 @@
-//! Lines as we and others write them.
+//! Our lines and those of other programs.
 
 use super::*;
 use proptest::prelude::*;

@@ -19,11 +19,11 @@ pub(super) const POLITE: PhraseList = &[
     "could you please",
     "hey",
 ];
-/// Politeness behind one.
+/// Politeness after one.
 pub(super) const POLITE_ENDS: PhraseList =
     &["please", "谢谢", "thanks", "thank you", "吧", "哦", "啊"];
 
-// Something to be added.
+// Items to add.
 
 /// Asks to be reminded; a due date alone is not enough.
 pub(super) const REMIND: PhraseList = &[
@@ -124,7 +124,7 @@ pub(super) const SCHEDULE: PhraseList = &[
 ];
 /// Between the day of a reminder and what it is about.
 pub(super) const ABOUT: PhraseList = &["about", "of", "to", "to do"];
-/// Told as a fact, meant as an entry.
+/// Stated as a fact, meant as an entry.
 pub(super) const TOLD: PhraseList = &[
     "我要",
     "我想",
@@ -152,7 +152,7 @@ pub(super) const TOLD: PhraseList = &[
 ];
 pub(super) const CALENDAR_ENDS: PhraseList =
     &["to my calendar", "to my schedule", "in my calendar"];
-/// Behind what is to be done, they say where it goes; before it stands one of the words below.
+/// After a text, they ask to save it as a todo; one of the words below is before it.
 pub(super) const TODO_ENDS: PhraseList = &[
     "to my list",
     "to the list",
@@ -166,7 +166,7 @@ pub(super) const TODO_ENDS: PhraseList = &[
     "on my to-do list",
 ];
 pub(super) const PUTS: PhraseList = &["add", "put"];
-/// An alarm is a reminder of nothing else.
+/// An alarm is a reminder without a text.
 pub(super) const ALARMS: &[(&str, &str)] = &[
     ("set an alarm for", "alarm"),
     ("set an alarm at", "alarm"),
@@ -180,13 +180,13 @@ pub(super) const ALARMS: &[(&str, &str)] = &[
 ];
 /// To be woken is to be reminded to wake up.
 pub(super) const WAKE: PhraseList = &["wake me up", "wake me"];
-/// What is left between a date and its text.
+/// Words between a date and its text.
 pub(super) const TITLE_STARTS: PhraseList =
     &["要", "去参加", "的", "把", "to", "that", "about", "i have a", "i have", "for"];
 pub(super) const TITLE_ENDS: PhraseList =
     &["在", "于", "at", "on", "by", "的时候", "on my calendar for", "on my calendar"];
 
-/// They tell of an entry, and do not ask for one.
+/// They describe an entry, and do not ask for one.
 pub(super) const TOLD_OF: PhraseList = &[" is ", " was ", " are ", "太晚", "太早", "建议"];
 /// Marks that a title may share with a date.
 pub(super) const DATE_MARKS: PhraseList = &[
@@ -258,7 +258,7 @@ pub(super) const EVENTS: PhraseList = &[
     "party",
     "flight",
 ];
-/// Whoever says this asks, tells or greets.
+/// They begin a question, a statement or a greeting.
 pub(super) const ASKING: PhraseList = &[
     "吗",
     "呢",

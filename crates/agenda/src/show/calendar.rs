@@ -10,10 +10,10 @@ use everloop_types::one_line;
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 
-/// Most lines of a list.
+/// The maximum number of lines of a list.
 const LINES_MAX: usize = 1_000;
 
-/// Most lines of one day.
+/// The maximum number of lines of one day.
 const DAY_LINES_MAX: usize = 200;
 
 pub(super) fn show(
@@ -86,7 +86,7 @@ fn line(reader: &DisplayContext, held: &EntryOccurrence<'_>) -> String {
     format!("  {span}  #{} {}", held.entry.id, one_line(&held.entry.said.title))
 }
 
-/// How much a day has, and its lines.
+/// The number of entries of a day, and their lines.
 fn day_lines(
     reader: &DisplayContext,
     date: Date,
@@ -98,7 +98,7 @@ fn day_lines(
         zoned.map_or(jiff::Timestamp::MAX, |zoned| zoned.timestamp())
     };
     let (from, to) = (midnight(date), midnight(date.saturating_add(1.day())));
-    // What ends at midnight does not touch the day that begins then.
+    // An entry that ends at midnight is not on the next day.
     let on = held.iter().take_while(|held| held.from < to).filter(|held| held.reaches(from));
     let on: Vec<&EntryOccurrence<'_>> = on.collect();
     let mut lines: Vec<String> =

@@ -8,7 +8,7 @@ use everloop_types::one_line;
 /// Moments of one batch that are named.
 const NAMED_MAX: usize = 3;
 
-/// Reminders, one a line; of what was missed one line for each thing, however often.
+/// Reminders, one per line; missed ones have one line per item.
 #[must_use]
 pub fn firing_lines(reader: &DisplayContext, firings: &[Firing]) -> Vec<String> {
     let mut lines = Vec::new();
@@ -45,7 +45,7 @@ fn missed_line(reader: &DisplayContext, missed: &[Firing]) -> String {
 /// A reminder, as its line in the terminal.
 #[must_use]
 pub fn firing_line(reader: &DisplayContext, firing: &Firing) -> String {
-    // What rings at its own time begins now, or is a reminder and nothing else.
+    // It reminds at its own time: it begins now, or is only a reminder.
     let at_its_time = firing.due.due_at == firing.occurs_at;
     let id = &firing.due.subject;
     let title = &one_line(&firing.title);

@@ -1,4 +1,4 @@
-//! Answers for programs. Field names are fixed; moments are RFC 3339 in the reader's zone.
+//! Answers for programs. Field names are fixed; moments are RFC 3339 in the user's zone.
 
 use super::DisplayContext;
 use crate::commands::CommandError;
@@ -11,7 +11,7 @@ use everloop_store::{Firing, ScheduleRow, TodoRow};
 use everloop_types::UtcMs;
 use serde_json::{Value, json};
 
-/// What a command came to, as JSON.
+/// The outcome of a command as JSON.
 #[must_use]
 pub fn as_json(reader: &DisplayContext, answer: &AgendaResult) -> Value {
     match answer {
@@ -38,7 +38,7 @@ fn conflict(reader: &DisplayContext, conflict: &EntryConflict) -> Value {
         "next_free": conflict.next_free.map(|free| at(reader, free.as_millisecond()))})
 }
 
-/// What was deleted: one thing by itself, several as a list.
+/// The deleted items: one as an object, several as a list.
 fn deleted(all: &[DeletedItem]) -> Value {
     match all {
         [one] => json!({"ok": true, "did": "deleted", "id": one.id, "text": one.text}),
@@ -130,7 +130,7 @@ fn refusal_name(refusal: &CommandRefusal) -> &'static str {
     }
 }
 
-/// What is wrong with a line that was meant as a command, as JSON.
+/// The error of a line that was meant as a command, as JSON.
 #[must_use]
 pub fn wrong(reader: &DisplayContext, wrong: &CommandError) -> Value {
     let (name, text) = match wrong {

@@ -1,4 +1,4 @@
-//! That no todo was found, and by what it was looked for.
+//! The message that no todo was found, with the filters.
 
 use super::DisplayContext;
 use crate::commands::TodoView;

@@ -60,7 +60,7 @@ fn repeat_words(reader: &DisplayContext, repeat: &Repeat) -> String {
     }
 }
 
-/// A rule of every so many months; twelve of them are a year.
+/// A rule with an interval in months; twelve months are a year.
 fn monthly_words(reader: &DisplayContext, every: u32, day: MonthDay) -> String {
     let counted = |one: Text, many: TextOf, every: u32| match every {
         1 => reader.text(one),

@@ -1,10 +1,10 @@
-//! Tables whose columns stand under each other, whatever the script.
+//! Tables with aligned columns in any script.
 
 use everloop_types::one_line;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Rows under heads. The last column takes what room is left.
+/// Rows under heads. The last column takes the remaining width.
 #[derive(Debug, Clone)]
 pub struct TextTable {
     rows: Vec<Vec<String>>,
@@ -28,7 +28,7 @@ impl TextTable {
         self.rows.push(cells.into_iter().map(|cell| one_line(&cell)).collect());
     }
 
-    /// The table as lines, cut to `columns` where a screen has so many.
+    /// The table as lines, clipped to the width of the screen if there is one.
     #[must_use]
     pub fn show(&self, columns: Option<usize>) -> String {
         let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -65,7 +65,7 @@ pub fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(missing))
 }
 
-/// As much of a text as fits into `columns`, with a mark where it was cut; never half a character.
+/// As much of a text as fits into `columns`, with a mark if it was clipped.
 #[must_use]
 pub fn clipped(text: &str, columns: usize) -> String {
     if width(text) <= columns {

@@ -1,4 +1,4 @@
-//! How long before its time something is told: "提前15分钟提醒我", "10 minutes before".
+//! Lead times of reminders: "提前15分钟提醒我", "10 minutes before".
 
 use everloop_text::{self as text, TextOf};
 use everloop_types::Lang;
@@ -30,7 +30,7 @@ impl LeadTime {
         Self { minute: Some(minute), ..Self::ON_TIME }
     }
 
-    /// As an option has it.
+    /// As an option writes it.
     #[must_use]
     pub fn to_option(self) -> String {
         let mut said = self.amounts();
@@ -45,7 +45,7 @@ impl LeadTime {
         said.join(" ")
     }
 
-    /// The same in a person's language; it is read as an option too.
+    /// The same in the user's language; it can be parsed as an option, too.
     #[must_use]
     pub fn said(self, lang: Lang) -> String {
         if lang == Lang::En {
@@ -83,14 +83,14 @@ impl LeadTime {
             .collect()
     }
 
-    /// The moment so long after this one, on the same wall.
+    /// The moment this long after another one, in its zone.
     #[must_use]
     pub fn after(self, at: &Zoned) -> Option<Zoned> {
         let amount = self.amount.times(-1);
         Self { amount, ..self }.before(at)
     }
 
-    /// The moment before this one, on the same wall.
+    /// The moment this long before another one, in its zone.
     #[must_use]
     pub fn before(self, at: &Zoned) -> Option<Zoned> {
         let day = self.amount.times(-1).day(at.date())?;
@@ -107,7 +107,7 @@ fn zoned(wall: DateTime, like: &Zoned) -> Option<Zoned> {
     wall.to_zoned(like.time_zone().clone()).ok()
 }
 
-/// The value of `--remind` that is counted back: an amount, with or without a word for before.
+/// A relative value of `--remind`: an amount, with or without a word for "before".
 #[must_use]
 pub fn parse(text: &str) -> Option<LeadTime> {
     let scan = Scan::new(text.trim());
@@ -129,7 +129,7 @@ pub fn amount(text: &str) -> Option<LeadTime> {
     all.map(|(amount, _)| LeadTime { amount, minute: None })
 }
 
-/// Amounts with a word for before, here.
+/// Amounts with a word for "before" at this position.
 fn here(scan: &Scan, at: usize) -> Vec<(LeadTime, usize)> {
     let mut found = Vec::new();
     let plain = |amount| LeadTime { amount, minute: None };
@@ -139,7 +139,7 @@ fn here(scan: &Scan, at: usize) -> Vec<(LeadTime, usize)> {
     for (amount, end) in amounts(scan, at) {
         found.extend(scan.any(end, words::AHEAD_ENDS).map(|end| (plain(amount), end)));
     }
-    // Right behind a day these name another day: the day before Christmas.
+    // Right after a day these name another day: the day before Christmas.
     let is_apart = scan.before(at).is_none_or(is_border);
     if let Some((days, end)) = scan.word(at, words::DAY_AHEAD).filter(|_| is_apart) {
         found.push((plain(Amount { days, ..Amount::default() }), end));

@@ -8,7 +8,7 @@ use super::words;
 const NOON: i64 = 12 * 60;
 const MIDNIGHT: i64 = 24 * 60;
 
-/// A part of the day, said alone or beside an hour.
+/// A part of the day, alone or with an hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DayPart {
     Night,
@@ -26,7 +26,7 @@ pub(super) enum DayPart {
     Pm,
 }
 
-/// A time of day as it was said.
+/// A time of day as it was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SpokenTime {
     pub(super) part: Option<DayPart>,
@@ -41,7 +41,7 @@ pub(super) struct SpanEnd {
     pub(super) clock: ClockReading,
 }
 
-/// What a clock shows.
+/// An hour and a minute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ClockReading {
     pub(super) hour: i8,
@@ -49,12 +49,12 @@ pub(super) struct ClockReading {
     pub(super) form: HourForm,
 }
 
-/// Whether the hour is one of 24 as written, or may be one of 12.
+/// Whether the hour is in 24-hour form, or may be in 12-hour form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HourForm {
     Full,
     Dial,
-    /// `3:30`: on a dial, and 7 and later as it is written if nothing tells otherwise.
+    /// `3:30`: 12-hour form; 7 and later count as written unless the text says otherwise.
     Colon,
     /// A number that only the end of its span makes an hour: "2-4pm".
     Bare,
@@ -69,7 +69,7 @@ pub(super) enum DayMinute {
 }
 
 impl DayMinute {
-    /// The minute on a day of which nothing else is known: 1 to 6 are in the afternoon.
+    /// The usual minute without more information: 1 to 6 are in the afternoon.
     pub(super) fn usual(self) -> i64 {
         match self {
             Self::Dial(minute) if minute < 7 * 60 => minute + NOON,
@@ -79,13 +79,14 @@ impl DayMinute {
 }
 
 impl SpokenTime {
-    /// Nothing but the part that the day brought.
+    /// No time except the part that the day implies.
     pub(super) const OF_DAY: Self = Self { part: None, clock: None, until: None };
 
-    /// The time, unless hour and part contradict each other. `of_day` is a part its day brought.
+    /// The time, unless hour and part contradict each other. `of_day` is a part that the day
+    /// implies.
     pub(super) fn time(self, of_day: Option<DayPart>) -> Option<DayMinute> {
         let part = self.part.or(of_day);
-        // The small hours that are said with an evening are those behind it.
+        // The small hours of an evening are those after it.
         let is_behind = matches!(of_day, Some(DayPart::Evening | DayPart::Late));
         if let (Some(DayPart::Night), Some(clock), true) = (self.part, self.clock, is_behind) {
             return match clock.time(self.part)? {
@@ -117,7 +118,7 @@ impl SpokenTime {
         Some(DayMinute::Sure(start.rem_euclid(MIDNIGHT)))
     }
 
-    /// Whether it leaves open what this half of the day would tell.
+    /// Whether the half of the day would make it unambiguous.
     pub(super) fn is_open(self, half: DayPart) -> bool {
         let hours = if half == DayPart::Am { 1..=11 } else { 5..=11 };
         let is_dial = |clock: ClockReading| {
@@ -127,14 +128,14 @@ impl SpokenTime {
         self.part.is_none() && ends_open && self.clock.is_some_and(is_dial)
     }
 
-    /// The same on the evening of a feast, where its hour leaves that open: "除夕夜八点".
+    /// The same on the evening of a holiday, if its hour is ambiguous: "除夕夜八点".
     pub(super) fn on_eve(self) -> Self {
         let is_twelve = |clock: ClockReading| clock.form == HourForm::Dial && clock.hour == 12;
         let is_open = self.is_open(DayPart::Pm) || self.clock.is_some_and(is_twelve);
         Self { part: self.part.or(is_open.then_some(DayPart::Evening)), ..self }
     }
 
-    /// What a clock shows then; noon and midnight are shown by one too.
+    /// The clock reading; noon and midnight have one too.
     pub(super) fn shown(self) -> Option<ClockReading> {
         match (self.clock, self.part) {
             (None, Some(DayPart::Noon | DayPart::Midnight)) => Some(dial(12, 0)),
@@ -142,13 +143,13 @@ impl SpokenTime {
         }
     }
 
-    /// Whether it is a span of two numbers that only their place makes hours.
+    /// Whether it is a span of two bare numbers.
     pub(super) fn is_bare_span(self) -> bool {
         let is_bare = self.clock.is_some_and(|clock| clock.form == HourForm::Bare);
         is_bare && self.part.is_none() && self.until.is_some_and(|end| end.part.is_none())
     }
 
-    /// How many minutes a span takes that begins at this minute; none within if it has no end.
+    /// The length in minutes of a span that begins at this minute; the inner `None` means no end.
     pub(super) fn minutes(self, start: i64, of_day: Option<DayPart>) -> Option<Option<i64>> {
         let Some(mut end) = self.until else { return Some(None) };
         if end.clock.form == HourForm::Colon {
@@ -170,7 +171,7 @@ impl SpokenTime {
                 _ => end.clock.time(None)?,
             },
         };
-        // A span over midnight takes half a day at most: else its end is before its start.
+        // A span over midnight is at most half a day long; otherwise its end is before its start.
         let fits = |end: &i64| *end - start <= NOON || *end <= MIDNIGHT && *end - start < MIDNIGHT;
         Some(minutes(time).filter(fits).map(|end| end - start)).filter(Option::is_some)
     }
@@ -193,7 +194,7 @@ impl ClockReading {
 }
 
 impl DayPart {
-    /// The time that is meant when only the part was said.
+    /// The usual time of a part of the day.
     fn usual(self) -> Option<i64> {
         match self {
             Self::Night => Some(0),
@@ -211,7 +212,7 @@ impl DayPart {
         }
     }
 
-    /// The minute at which it is over, if it is a stretch of the day.
+    /// The minute at which it ends, if it is a period.
     pub(super) fn end(self) -> Option<i64> {
         match self {
             Self::Night => Some(6 * 60),
@@ -224,7 +225,7 @@ impl DayPart {
         }
     }
 
-    /// The hour of 24 for an hour said beside this part; 24 and more are in the next day.
+    /// The 24-hour form of an hour with this part; 24 and more are on the next day.
     fn hour(self, hour: i64) -> Option<i64> {
         match (self, hour) {
             (Self::Night | Self::Am, 12) => Some(0),
@@ -245,14 +246,14 @@ impl DayPart {
     }
 }
 
-/// What is said beside a time.
+/// The context of a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimeContext {
     Day,
     Nothing,
 }
 
-/// Times of day here, and spans. `TimeContext::Day` when a day was said before or will be.
+/// Times of day and spans at this position. `TimeContext::Day` if the phrase has a day.
 pub(super) fn times(scan: &Scan, at: usize, beside: TimeContext) -> Readings<SpokenTime> {
     let begin = match beside {
         TimeContext::Day => iso_border(scan, at).unwrap_or(scan.maybe(at, words::BETWEEN)),
@@ -345,21 +346,21 @@ pub(super) fn parts(scan: &Scan, at: usize, beside: TimeContext) -> Readings<Day
     found
 }
 
-/// `2026-11-15T10:30`: the letter stands between digits.
+/// `2026-11-15T10:30`: the letter is between digits.
 fn iso_border(scan: &Scan, at: usize) -> Option<usize> {
     let is_digit = |at| scan.get(at).is_some_and(|c: char| c.is_ascii_digit());
     let is_border = scan.get(at) == Some('t') && is_digit(at + 1) && is_digit(at.checked_sub(1)?);
     is_border.then_some(at + 1)
 }
 
-/// A number that goes on as something else is no hour.
+/// A number that continues as something else is not an hour.
 pub(super) fn is_half_read(scan: &Scan, end: usize) -> bool {
     matches!(scan.get(end), Some(':' | '.' | '-' | '/' | '%' | ','))
         && scan.get(end + 1).is_some_and(|c| c.is_ascii_digit())
         || matches!(scan.get(end), Some('%' | '°'))
 }
 
-/// An hour without a mark of its own ends where a word ends, and counts nothing.
+/// An hour without its own mark ends at a word boundary, and counts nothing.
 fn is_whole(scan: &Scan, end: usize) -> bool {
     let is_counted = scan.get(end).is_some_and(|c| words::MEASURES.contains(c) && c != '.');
     let is_joined = scan.get(end).is_some_and(|c| c.is_ascii_alphabetic());
@@ -382,7 +383,7 @@ fn plain_hour_with_part(scan: &Scan, at: usize) -> Option<(SpokenTime, usize)> {
     Some((SpokenTime { part: Some(part), clock: Some(dial(hour, 0)), until: None }, end))
 }
 
-/// A part of the day behind a clock; a single letter stands right behind its digit.
+/// A part of the day after a clock; a single letter is right after its digit.
 fn trailing_part(scan: &Scan, at: usize) -> Option<(DayPart, usize)> {
     let is_digit = scan.before(at).is_some_and(|c| c.is_ascii_digit());
     let letter = || scan.word(at, words::LETTER_PARTS).filter(|(_, end)| *end == at + 1);

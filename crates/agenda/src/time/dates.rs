@@ -14,9 +14,9 @@
 //! - A date without a year, or a day without a month, is the next one, today included.
 //! - `HH:MM` is one of 24 hours as written. An hour of 1 to 11 without a part of the day, bare or
 //!   as `H:MM`, is the next such hour on a clock's dial when it is said alone or with today; on any
-//!   other day and in repetitions 1 to 6 are in the afternoon, 7 to 12 as they are. Nobody who is
-//!   awake by day or in the evening means the small hours by it.
-//! - What takes place in the evening or in the morning, such as dinner, tells the half of the day.
+//!   other day and in repetitions 1 to 6 are in the afternoon, 7 to 12 as they are. By day and in
+//!   the evening it never means the small hours.
+//! - An event of the evening or the morning, such as dinner, decides the half of the day.
 //! - A time alone is today if it is still ahead, else tomorrow.
 //! - Midnight, and 12 in the evening, end the day they are said with; hours 1 to 4 of an evening
 //!   belong to the night that follows it.
@@ -32,7 +32,7 @@
 //! - Before a day, in English, is up to the day before it; so is the Chinese one of a holiday. The
 //!   Chinese one of a weekday or a date includes it, as people use it.
 //!
-//! What no calendar or clock has (25:00, February 30) is refused, never bent.
+//! Invalid dates and times (25:00, February 30) are refused, never adjusted.
 
 use jiff::civil::DateTime;
 use jiff::{Timestamp, Zoned};
@@ -42,12 +42,12 @@ use super::repeat::Repeat;
 use super::scan::{Readings, Scan};
 use super::{clock, days, every, offsets, words};
 
-/// What a phrase means.
+/// The meaning of a phrase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParsedDate {
     /// The wall time; of a repetition, its first.
     pub at: DateTime,
-    /// Whether a time of day was said.
+    /// Whether the phrase has a time of day.
     pub precision: Precision,
     /// The moment of an elapsed offset ("in 2 hours"), exact even in an hour that comes twice.
     pub instant: Option<Timestamp>,
@@ -59,7 +59,7 @@ pub struct ParsedDate {
     pub minutes: Option<i64>,
     /// The minute of the day, if a time of day is all that was said.
     pub clock: Option<i64>,
-    /// Whether that minute may as well be in the other half of the day: "at 8".
+    /// Whether that minute may also be in the other half of the day: "at 8".
     pub is_open: bool,
     /// Whether it is the end of something: "by Friday".
     pub is_deadline: bool,
@@ -97,7 +97,7 @@ pub(super) struct DateMatch {
     pub(super) pieces: PhraseParts,
 }
 
-/// Understands a text that is one date phrase.
+/// Parses a text that is one date phrase.
 #[must_use]
 pub fn parse(text: &str, now: &Zoned) -> Option<ParsedDate> {
     whole(text, now).map(|phrase| phrase.when)
@@ -193,7 +193,7 @@ fn instants(scan: &Scan, at: usize, now: &Zoned) -> Option<(DateMatch, usize)> {
     })
 }
 
-/// Most pieces of a phrase.
+/// The maximum number of pieces of a phrase.
 const PIECES_MAX: usize = 6;
 
 struct DateGrammar<'a> {
@@ -270,7 +270,7 @@ impl DateGrammar<'_> {
         found
     }
 
-    /// The part of the day behind a day whose time was said before: "at 7 Friday evening".
+    /// The part of the day after a day whose time came before: "at 7 Friday evening".
     fn part_behind(&self, so_far: &PhraseParts, at: usize) -> Option<(PhraseParts, usize)> {
         let spoken = so_far.spoken.filter(|spoken| spoken.part.is_none())?;
         so_far.day.filter(|day| day.part.is_none())?;

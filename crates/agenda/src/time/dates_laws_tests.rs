@@ -29,7 +29,7 @@ prop_compose! {
     }
 }
 
-/// Sentences of words the grammar knows, half-knows and does not know.
+/// Sentences of words that the grammar knows, partly knows and does not know.
 fn sentences() -> impl Strategy<Value = String> {
     let pieces = [
         "明天",

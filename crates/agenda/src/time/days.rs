@@ -11,22 +11,22 @@ use super::scan::{Readings, Scan};
 use super::within::{within_day, within_week_or_month};
 use super::{feasts, typos, words};
 
-/// A day as it was said.
+/// A day as it was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SpokenDay {
     pub(super) which: DayChoice,
-    /// The part of the day that its name brought: tonight.
+    /// The part of the day that its name implies: tonight.
     pub(super) part: Option<DayPart>,
     pub(super) sort: DayKind,
 }
 
-/// What kind of a day was said.
+/// The kind of a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DayKind {
     Plain,
-    /// With its year: one that is over is meant as it is.
+    /// With its year: it may be in the past.
     Full,
-    /// The last day of a stretch within which something is due.
+    /// The last day of a period within which something is due.
     Within,
     /// The name of a holiday, which is an attribute elsewhere.
     Holiday,
@@ -38,7 +38,7 @@ pub(super) enum DayKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DayChoice {
     On(Date),
-    /// The next one ahead; today only with a time that is still ahead.
+    /// The next one; today only with a time in the future.
     Next(Weekday),
 }
 
@@ -139,7 +139,7 @@ fn one_day(scan: &Scan, at: usize) -> Option<(super::offsets::Amount, usize)> {
     Some((super::offsets::Unit::Day.times(1), end))
 }
 
-/// A day that was counted from a holiday may be one whole with it; others are plain.
+/// A day relative to a holiday keeps its kind; others are plain.
 fn sort_beside(day: SpokenDay) -> DayKind {
     match day.sort {
         DayKind::Full => DayKind::Full,
@@ -166,7 +166,7 @@ fn beside(scan: &Scan, day: SpokenDay, at: usize, today: Date) -> Readings<Spoke
     found
 }
 
-/// Days that are not counted from another one.
+/// Days that are not relative to another one.
 pub(super) fn named_days(scan: &Scan, at: usize, now: &Zoned) -> Readings<SpokenDay> {
     let today = now.date();
     let mut dates: Readings<Option<Date>> = Vec::new();
@@ -246,7 +246,7 @@ pub(super) fn chinese_weekday(scan: &Scan, at: usize) -> Option<(Weekday, usize)
     chinese_day_name(scan, week?)
 }
 
-/// What follows the prefix of a weekday: a numeral, or a digit that counts nothing else.
+/// The text after the prefix of a weekday: a numeral, or a digit that counts nothing else.
 pub(super) fn chinese_day_name(scan: &Scan, at: usize) -> Option<(Weekday, usize)> {
     let is_free = |(_, end): &(Weekday, usize)| {
         !scan.get(*end).is_some_and(|c| words::NO_WEEKDAY_BEFORE.contains(c))
@@ -255,7 +255,7 @@ pub(super) fn chinese_day_name(scan: &Scan, at: usize) -> Option<(Weekday, usize
     scan.word(at, words::WEEK_DAYS).or_else(digit)
 }
 
-/// An English weekday where a word before it makes clear that it is one.
+/// An English weekday that a word before it makes unambiguous.
 pub(super) fn english_weekday(scan: &Scan, at: usize) -> Option<(Weekday, usize)> {
     let named = scan.word(at, words::DAY_NAMES).or_else(|| typos::weekday(scan, at));
     named.or_else(|| scan.word(at, words::SHY_DAY_NAMES))

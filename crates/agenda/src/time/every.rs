@@ -14,11 +14,11 @@ use super::scan::{Readings, Scan};
 use super::weeks::{chinese_tails, joined, lists, ranges};
 use super::words;
 
-/// A repetition as it was said; days that were not said are those of its first day.
+/// A repetition as it was written; missing days are those of its first day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpokenRepeat {
     pub(super) rule: RepeatRule,
-    /// The part of the day that its name brought: every night.
+    /// The part of the day that its name implies: every night.
     pub(super) part: Option<DayPart>,
 }
 
@@ -28,18 +28,18 @@ impl From<Repeat> for SpokenRepeat {
     }
 }
 
-/// The rule, perhaps without the days, which then are those of its first day.
+/// The rule, possibly without days; missing days are those of its first day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RepeatRule {
-    /// As it is.
+    /// A complete rule.
     Whole(Repeat),
-    /// Every so many weeks, on the weekday of the first.
+    /// An interval in weeks, on the weekday of the first.
     Weeks(u32),
-    /// Every so many months, on the day of the first.
+    /// An interval in months, on the day of the first.
     Months(u32),
-    /// Every so many years, on the date of the first, or on this one.
+    /// An interval in years, on the date of the first, or on this one.
     Years(u32, Option<(i8, i8)>),
-    /// Every so many years on a weekday of a month.
+    /// An interval in years, on a weekday of a month.
     NthOfYear(u32, i8, i8, Weekday),
 }
 
@@ -78,7 +78,7 @@ impl SpokenRepeat {
         }
     }
 
-    /// As an option has it, for a series that begins on this day if that is known.
+    /// As an option writes it, for a series that begins on this day if that is known.
     #[must_use]
     pub fn to_option(&self, first: Option<Date>) -> String {
         match (first, &self.rule) {
@@ -150,7 +150,7 @@ pub(super) fn everies(scan: &Scan, at: usize) -> Readings<SpokenRepeat> {
 
 /// "every 2 weeks", "every other month": an amount between two occurrences.
 ///
-/// A gap of one day, week, month or year leaves that one out, so it is an interval of two.
+/// A gap of one day, week, month or year skips one, so it is an interval of two.
 fn intervals(scan: &Scan, at: usize) -> Readings<Amount> {
     let mut found = Vec::new();
     if let Some(at) = scan.any(at, words::EVERY) {
@@ -269,7 +269,7 @@ fn english_days(scan: &Scan, at: usize) -> Readings<MonthDay> {
     while let Some(at) = next {
         let Some((day, end)) = ordinal(scan, scan.maybe(at, words::THE)) else { break };
         days = days.with(day.number);
-        // "every 2nd and 4th Tuesday": no day of a month.
+        // "every 2nd and 4th Tuesday" is not a day of a month.
         if english_weekday(scan, scan.skip_spaces(end)).is_none() {
             found.extend(days.day().map(|day| (day, end)));
         }
@@ -309,7 +309,7 @@ fn days_of_every_month(scan: &Scan, at: usize) -> Readings<SpokenRepeat> {
     found
 }
 
-/// "every Christmas", "每年国庆节": only holidays that a rule can count.
+/// "every Christmas", "每年国庆节": only holidays that a rule can express.
 fn every_holiday(scan: &Scan, at: usize) -> Readings<SpokenRepeat> {
     let begins = [scan.any(at, words::EVERY), scan.any(at, words::YEARLY)].into_iter().flatten();
     let all = begins.flat_map(|next| holidays(scan, scan.maybe(next, words::ON)));
@@ -382,7 +382,7 @@ fn weekday_lists(scan: &Scan, at: usize) -> Readings<SpokenRepeat> {
     let plural = |at| scan.word(at, words::PLURAL_DAYS);
     let plurals = joined(plural(next), |at| plural(scan.any(at, words::DAY_AND)?));
     found.extend(plurals.into_iter().map(|(days, end)| (SpokenRepeat::weekly(1, days), end)));
-    // Without a word for every, only a whole working week is a repetition: others are a trip.
+    // Without a word for "every", only a whole working week is a repetition; others are a trip.
     let weeks = ranges(scan, next).into_iter().filter(|(days, _)| *days == Weekdays::WORKING);
     found.extend(
         weeks.map(|(days, end)| (SpokenRepeat::weekly(1, days), scan.maybe(end, words::EACH_OF))),

@@ -1,10 +1,10 @@
-//! What a clock shows, in digits and in words.
+//! Clock readings in digits and in words.
 
 use super::clock::{ClockReading, HourForm, dial};
 use super::scan::{Readings, Scan};
 use super::words;
 
-/// What a clock shows, here.
+/// Clock readings at this position.
 pub(super) fn clocks(scan: &Scan, at: usize) -> Readings<ClockReading> {
     let at = scan.skip_spaces(at);
     let mut found = Vec::new();
@@ -37,7 +37,7 @@ fn colon_clock(scan: &Scan, at: usize) -> Option<(ClockReading, usize)> {
     let end = (scan.get(end) == Some(':')).then_some(end + 1)?;
     let (minute, end) = scan.digits(end, 2, 2).filter(|(minute, _)| *minute < 60)?;
     let (hour, minute) = (i8::try_from(hour).ok()?, i8::try_from(minute).ok()?);
-    // "3:30" is read off a dial, "03:30" is one of 24 hours.
+    // "3:30" is in 12-hour form, "03:30" in 24-hour form.
     let is_dial = (1..=9).contains(&hour) && scan.get(at) != Some('0');
     let form = if is_dial { HourForm::Colon } else { HourForm::Full };
     (hour < 24 || minute == 0).then_some((ClockReading { hour, minute, form }, end))
@@ -52,7 +52,7 @@ fn packed_clock(scan: &Scan, at: usize) -> Option<(ClockReading, usize)> {
     is_clock.then_some((dial(hour, minute), end))
 }
 
-/// `1900`, `0930` and `15.30`: only a day before them and nothing behind them makes them clocks.
+/// `1900`, `0930` and `15.30`: clocks only with a day before them and nothing after them.
 pub(super) fn military_clock(scan: &Scan, at: usize) -> Option<(ClockReading, usize)> {
     let at = scan.skip_spaces(at);
     let is_led = scan.is_behind(at, words::AT);
@@ -76,7 +76,7 @@ pub(super) fn military_clock(scan: &Scan, at: usize) -> Option<(ClockReading, us
     is_clock.then_some((ClockReading { hour, minute, form: HourForm::Full }, end))
 }
 
-/// `5.30pm`: only the part behind it tells it from a number or a date.
+/// `5.30pm`: only the part after it distinguishes it from a number or a date.
 fn dot_clock(scan: &Scan, at: usize) -> Option<(ClockReading, usize)> {
     let (hour, end) = scan.digits(at, 1, 2).filter(|(hour, _)| (1..=12).contains(hour))?;
     let end = (scan.get(end) == Some('.')).then_some(end + 1)?;
@@ -147,8 +147,8 @@ fn clock_mark(scan: &Scan, at: usize, list: &[&str]) -> Option<usize> {
     scan.any(at, list).filter(|end| !scan.get(*end).is_some_and(|c| words::NO_MARK.contains(c)))
 }
 
-/// Whether a number behind an hour counts something. Apart from the hour it is a minute only if it
-/// stands alone: "3点 30 开会", but "3点 15公里".
+/// Whether a number after an hour counts something. Separated from the hour it is a minute only if
+/// it is alone: "3点 30 开会", but "3点 15公里".
 pub(super) fn is_counted(scan: &Scan, after: usize, is_spaced: bool) -> bool {
     let Some(next) = scan.get(after) else { return false };
     if is_spaced {
@@ -159,7 +159,7 @@ pub(super) fn is_counted(scan: &Scan, after: usize, is_spaced: bool) -> bool {
     is_measure || scan.any(after, words::LONG_MEASURES).is_some()
 }
 
-/// The mark of an hour, if it is no part of another word: not "一时间", not "4点" of "4点钟表".
+/// The mark of an hour, if it is not part of another word: not "一时间", not "4点" of "4点钟表".
 fn hour_mark(scan: &Scan, at: usize) -> Option<usize> {
     let begin = scan.skip_spaces(at);
     if words::is_word(scan, begin, words::NOT_HOUR) {
@@ -170,7 +170,7 @@ fn hour_mark(scan: &Scan, at: usize) -> Option<usize> {
     Some(if is_long { begin + 1 } else { end })
 }
 
-/// Whether what follows an hour may belong to it: no space is before it, and no word begins there.
+/// Whether the text after an hour may belong to it: no space before it, and no word begins there.
 pub(super) fn may_end_clock(scan: &Scan, at: usize) -> bool {
     let next = scan.skip_spaces(at);
     let is_spaced = next > at && scan.get(next).is_some_and(|c| words::CLOCK_ENDS.contains(c));

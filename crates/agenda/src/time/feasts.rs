@@ -8,7 +8,7 @@ use super::numeric::year_before;
 use super::scan::{Readings, Scan};
 use super::words;
 
-/// Holidays here, perhaps with a year before them.
+/// Holidays at this position, possibly with a year before them.
 pub(super) fn feasts(scan: &Scan, at: usize, today: Date) -> Readings<SpokenDay> {
     let mut found = Vec::new();
     let (year, begin) = match year_before(scan, at, today) {
@@ -45,7 +45,7 @@ pub(super) fn holidays(scan: &Scan, at: usize) -> Readings<Holiday> {
     found
 }
 
-/// A number that is a holiday is not followed by what it could count.
+/// A number that is a holiday is not followed by something that it could count.
 fn is_free(scan: &Scan, end: usize) -> bool {
     let Some(next) = scan.get(end) else { return true };
     let is_border = next.is_whitespace() || ",，。;；".contains(next);
@@ -81,7 +81,7 @@ fn lunar_date(scan: &Scan, at: usize) -> Option<(Holiday, usize)> {
     Some((Holiday::LunarDay(day), end))
 }
 
-/// "八月十五赏月": a day in words without its mark is lunar where people keep a lunar feast.
+/// "八月十五赏月": a day in words without its mark is lunar with an activity of a lunar holiday.
 pub(super) fn is_festive(scan: &Scan, at: usize) -> bool {
     let day = scan.number_in(at, 1..=30);
     let Some((_, end)) = day.filter(|_| !scan.get(at).is_some_and(|c| c.is_ascii_digit())) else {

@@ -1,4 +1,4 @@
-//! Where a repetition ends, if that is said behind its text: "每天跑步 直到12月1日", "…，共8次".
+//! The end of a repetition after its text: "每天跑步 直到12月1日", "…，共8次".
 
 use jiff::Zoned;
 

@@ -17,13 +17,13 @@ pub(super) struct PhraseParts {
     pub(super) day: Option<SpokenDay>,
     pub(super) spoken: Option<SpokenTime>,
     pub(super) every: Option<SpokenRepeat>,
-    /// So much time from now.
+    /// An amount of time from now.
     pub(super) elapsed: Option<Amount>,
     /// The first day of a repetition.
     pub(super) start: Option<SpokenDay>,
     pub(super) limit: Option<RepeatLimit>,
     pub(super) is_deadline: bool,
-    /// Whether it ends before its day begins.
+    /// Whether the deadline is before the day begins.
     pub(super) is_exclusive: bool,
 }
 
@@ -35,11 +35,11 @@ pub(super) enum RepeatLimit {
     For(Amount),
 }
 
-/// Occurrences that are counted up to an end.
+/// The maximum number of occurrences up to an end.
 const COUNTED_MAX: usize = 100_000;
 
 impl PhraseParts {
-    /// How many there are: of two readings, that of fewer pieces is meant.
+    /// The number of pieces: of two readings, the one with fewer pieces wins.
     pub(super) fn count(&self) -> usize {
         [
             self.day.is_some(),
@@ -76,7 +76,7 @@ impl PhraseParts {
         Self { elapsed: Some(elapsed), ..self.clone() }
     }
 
-    /// The same with a half of the day, if its clock left that open.
+    /// The same with a half of the day, if its clock is ambiguous.
     pub(super) fn leaning(&self, part: DayPart) -> Option<Self> {
         let spoken = self.spoken.filter(|spoken| spoken.is_open(part))?;
         let parts = [self.day.and_then(|day| day.part), self.every.as_ref().and_then(|e| e.part)];
@@ -89,7 +89,7 @@ impl PhraseParts {
         self.day.is_some() || self.every.is_some() || self.start.is_some()
     }
 
-    /// Whether it says a time of day as a clock does, or how much time from now.
+    /// Whether it has a clock time or an amount of time from now.
     pub(super) fn has_clock(&self) -> bool {
         self.elapsed.is_some() || self.spoken.is_some_and(|spoken| spoken.clock.is_some())
     }
@@ -176,7 +176,7 @@ fn alone(spoken: SpokenTime, now: &Zoned) -> Option<ParsedDate> {
         DayMinute::Dial(minute) => (minute, 12 * 60),
     };
     let mut rounds = (0..4).map(|round| first + round * step);
-    // By day and in the evening nobody means the small hours by a bare number.
+    // By day and in the evening a bare number never means the small hours.
     let is_day = now.hour() >= 6 && matches!(time, DayMinute::Dial(_));
     let is_small = |minute: i64| is_day && minute.rem_euclid(24 * 60) < 7 * 60;
     let is_next = |minute: &i64| at_minute(today, *minute).is_some_and(|at| at > now.datetime());
@@ -234,7 +234,7 @@ fn next_start(every: &SpokenRepeat, day: Date) -> Option<Date> {
     day.checked_add(step).ok()
 }
 
-/// The repetition with its end counted out.
+/// The repetition with its number of occurrences.
 fn limited(when: ParsedDate, limit: Option<RepeatLimit>, now: &Zoned) -> Option<ParsedDate> {
     let first = when.at.date();
     let (last, is_within) = match limit {
@@ -282,12 +282,12 @@ fn at_minute(date: Date, minute: i64) -> Option<DateTime> {
     date.to_datetime(Wall::midnight()).checked_add(minute.minutes()).ok()
 }
 
-/// Whether a time of a day is still to come, on either round of the dial.
+/// Whether a time of a day is in the future, in either half of the day.
 fn is_ahead(date: Date, time: DayMinute, now: &Zoned) -> bool {
     at_minute(date, minute_of(date, time, now)).is_some_and(|at| at > now.datetime())
 }
 
-/// The minute of the day; only today's dial depends on what time it is.
+/// The minute of the day; an ambiguous hour depends on the current time only today.
 fn minute_of(date: Date, time: DayMinute, now: &Zoned) -> i64 {
     match time {
         DayMinute::Dial(minute) if date == now.date() => {

@@ -31,7 +31,7 @@ fn year_first(scan: &Scan, at: usize) -> Option<(Option<Date>, usize)> {
     Some((date(year, month, day), end))
 }
 
-/// `11/15/2026`, `15.11.2026`; a first number that is no month is the day.
+/// `11/15/2026`, `15.11.2026`; a first number that is not a month is the day.
 fn year_last(scan: &Scan, at: usize) -> Option<(Option<Date>, usize)> {
     let (first, end) = scan.digits(at, 1, 2)?;
     let separator = scan.get(end).filter(|c| matches!(c, '-' | '/' | '.'))?;
@@ -141,12 +141,12 @@ pub(super) fn chinese_dates(scan: &Scan, at: usize, today: Date) -> Readings<Spo
     found
 }
 
-/// A day of a month without its word: nothing behind it may be counted by it.
+/// A day of a month without its word: the number must not count what follows.
 fn is_bare_day(scan: &Scan, end: usize) -> bool {
     !scan.get(end).is_some_and(|c| words::MEASURES.contains(c))
 }
 
-/// The so manyth weekday of a month in that year, or the next one there is.
+/// The nth weekday of a month in that year, or the next one.
 fn nth_ahead(today: Date, year: Option<i16>, month: i8, n: i8, day: Weekday) -> Option<Date> {
     let in_year = |year| civil::Date::new(year, month, 1).ok()?.nth_weekday_of_month(n, day).ok();
     match year {
@@ -168,13 +168,13 @@ pub(super) fn next_date(today: Date, month: i8, day: i8) -> Option<Date> {
     years.into_iter().find(|date| *date >= today)
 }
 
-/// The next such day of a month from today on; months without it are passed over.
+/// The next such day of a month from today on; months without it are skipped.
 pub(super) fn next_month_day(today: Date, day: i8) -> Option<Date> {
     let months = (0..=3).filter_map(|months| in_month(today, months, day));
     months.into_iter().find(|date| *date >= today)
 }
 
-/// A day of a month that was named by its distance, or of the nearest month.
+/// A day of a relative month ("next month"), or of the nearest month.
 pub(super) fn month_days(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>> {
     let mut found = Vec::new();
     let day = |at| {
@@ -261,8 +261,8 @@ pub(super) fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<Spo
     known.chain(weekday_and_day(scan, at, today)).collect()
 }
 
-/// "20th" by itself, at the end or with a time behind it is a day; "second" is a text, and so is
-/// the 30th of somebody.
+/// "20th" alone, at the end or with a time after it is a day; "second" is text, and so is
+/// somebody's 30th.
 fn is_day_of_month(scan: &Scan, begin: usize, end: usize) -> bool {
     let is_written = scan.get(scan.skip_spaces(begin)).is_some_and(|c| c.is_ascii_digit());
     let rest = scan.text(end, scan.len());
@@ -275,7 +275,7 @@ fn is_day_of_month(scan: &Scan, begin: usize, end: usize) -> bool {
     is_written && !is_counted && (is_last || is_timed())
 }
 
-/// "Wed 25th", "Friday the 18th": the first such day of this month and the two behind it.
+/// "Wed 25th", "Friday the 18th": the first such day of this month and the next two.
 fn weekday_and_day(scan: &Scan, at: usize, today: Date) -> Option<(SpokenDay, usize)> {
     let (weekday, end) = english_weekday(scan, at)?;
     let next = scan.maybe(scan.maybe(end, words::COMMA), words::THE);
@@ -328,7 +328,7 @@ pub(super) fn month_name(scan: &Scan, at: usize) -> Option<(i8, usize)> {
     Some((month, scan.maybe(end, words::FULL_STOP)))
 }
 
-/// A day of a month in English, in digits or as a word, perhaps with its ending.
+/// A day of a month in English, in digits or as a word, possibly with its suffix.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ordinal {
     pub(super) number: i8,

@@ -1,4 +1,4 @@
-//! A date or a repetition that stands in an option, with nothing around it.
+//! A date or a repetition in an option, without other text.
 
 use jiff::Zoned;
 
@@ -9,7 +9,7 @@ use super::scan::Scan;
 use super::texts::UnclearPhrase;
 use super::titles::is_border;
 
-/// Understands a text that is one date phrase, as an option has it. A bare amount is from now.
+/// Parses an option that is one date phrase. A bare amount is from now.
 ///
 /// # Errors
 /// With the piece that was not understood.
@@ -31,7 +31,7 @@ pub fn read_option(text: &str, now: &Zoned) -> Result<ParsedDate, UnclearPhrase>
     Err(UnclearPhrase(if piece.is_empty() { text.to_owned() } else { piece.to_owned() }))
 }
 
-/// A repetition that stands in an option, without a time of its own.
+/// A repetition in an option, without its own time.
 #[must_use]
 pub fn read_every(text: &str) -> Option<SpokenRepeat> {
     let scan = Scan::new(text.trim());

@@ -1,7 +1,7 @@
-//! The moments of an entry that repeats.
+//! The occurrences of an entry that repeats.
 //!
-//! Minutes count elapsed time. Everything else keeps the wall time: one that a change of the clocks
-//! leaves out moves forward by the gap (02:30 becomes 03:30), one that comes twice is its first.
+//! Minutes count elapsed time. Everything else keeps the local time: one that a clock change skips
+//! moves forward by the gap (02:30 becomes 03:30), one that occurs twice is the first.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -9,15 +9,15 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 
 use super::repeat::{MonthDay, Repeat, Weekdays};
 
-/// A series of moments.
+/// A series of occurrences.
 ///
 /// A start that does not itself fit the repeat's weekdays or day of the month is moved to the first
 /// fitting day at or after it; intervals count from there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// The wall time of the first occurrence.
+    /// The local time of the first occurrence.
     pub start: DateTime,
-    /// Where that wall time is read.
+    /// The zone of that local time.
     pub zone: TimeZone,
     /// How it repeats, if it does.
     pub repeat: Option<Repeat>,
@@ -25,12 +25,12 @@ pub struct Series {
     pub count: Option<u32>,
 }
 
-/// One moment of a series.
+/// One occurrence of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occurrence {
     /// Its number from 0; months and years that are skipped do not count.
     pub index: u64,
-    /// What the clocks there show at that moment.
+    /// The local time of that moment.
     pub wall: DateTime,
     /// The moment.
     pub at: Timestamp,
@@ -39,7 +39,8 @@ pub struct Occurrence {
 impl Series {
     /// The occurrences at or after `from`, in order.
     ///
-    /// The way to `from` is arithmetic, not a walk, and the calendar's last year ends every series.
+    /// `from` is reached by arithmetic, not by iteration. The calendar's last year ends every
+    /// series.
     pub fn from(&self, from: Timestamp) -> impl Iterator<Item = Occurrence> + use<> {
         let limit = match (&self.repeat, self.count) {
             (None, count) => u64::from(count.unwrap_or(1).min(1)),
@@ -55,14 +56,14 @@ impl Series {
     }
 }
 
-/// What one step of a rule leads to.
+/// The result of one step of a rule.
 enum SeriesStep {
     At(DateTime, Timestamp),
     Skipped,
     End,
 }
 
-/// A place in a series: the rule's next step, and how many occurrences came before it.
+/// A position in a series: the rule's next step, and the number of occurrences before it.
 struct SeriesCursor {
     rule: AnchoredRepeat,
     step: i64,
@@ -108,7 +109,7 @@ impl SeriesCursor {
         Some(Self { rule: AnchoredRepeat::Wall { first, days, zone }, step: 0, index: 0 })
     }
 
-    /// Goes on to shortly before `from`.
+    /// Advances to shortly before `from`.
     fn jump(&mut self, from: Timestamp) {
         match &self.rule {
             AnchoredRepeat::Elapsed { first, minutes, .. } => {
@@ -136,7 +137,7 @@ impl SeriesCursor {
         self.index = step.unsigned_abs();
     }
 
-    /// Months may be skipped, so they are counted; there are few of them in all of the calendar.
+    /// Months may be skipped, so they are counted one by one; the whole calendar has few of them.
     fn count_months_before(&mut self, date: Date) {
         let AnchoredRepeat::Wall { first, days, .. } = &self.rule else { return };
         loop {
@@ -203,7 +204,7 @@ impl DayRule {
         }
     }
 
-    /// How many steps take how many days, for rules where that is always the same.
+    /// Steps per days, for rules where that is constant.
     fn steps_per_days(&self) -> Option<(i64, i64)> {
         match self {
             Self::Daily { every } => Some((1, *every)),
@@ -235,12 +236,12 @@ impl DayRule {
 }
 
 fn after(date: Date, days: i64) -> Option<Date> {
-    // Beyond this no calendar day is left, and a span of days takes no more.
+    // The calendar has no more days, and a span of days cannot be longer.
     (days.abs() < 7_300_000).then_some(())?;
     date.checked_add(days.days()).ok()
 }
 
-/// The first day of the month so many months later.
+/// The first day of the month that is this many months later.
 fn month_after(start: Date, months: i64) -> Option<Date> {
     let months = i64::from(start.year()) * 12 + i64::from(start.month()) - 1 + months;
     let year = i16::try_from(months.div_euclid(12)).ok()?;
@@ -256,7 +257,7 @@ fn per_month(day: MonthDay) -> i64 {
     }
 }
 
-/// The day of a step: steps go through the days of a month, then on to the next one.
+/// The day of a step: steps go through the days of a month, then to the next month.
 fn monthly(first: Date, every: i64, day: MonthDay, step: i64) -> Option<Option<Date>> {
     let per_month = per_month(day);
     let before = match day {

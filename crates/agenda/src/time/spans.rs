@@ -7,12 +7,12 @@ use super::clock::{
 use super::scan::{Readings, Scan};
 use super::words;
 
-/// Whether what is before counts points of a list: "写三点体会".
+/// Whether the text before counts points of a list: "写三点体会".
 pub(super) fn is_list(scan: &Scan, end: usize) -> bool {
     scan.before(end) == Some('点') && scan.any(end, words::POINTS_OF).is_some()
 }
 
-/// Spans whose first number is an hour by its end only: "2-4pm", "下午2-4点".
+/// Spans whose first number is an hour only because of the end: "2-4pm", "下午2-4点".
 pub(super) fn bare_spans(
     scan: &Scan,
     at: usize,
@@ -35,7 +35,7 @@ pub(super) fn bare_spans(
     found
 }
 
-/// The span that goes on from a time: "到五点", "-16:00", "to 4pm".
+/// The span that starts with a time: "到五点", "-16:00", "to 4pm".
 pub(super) fn spans(
     scan: &Scan,
     from: SpokenTime,
@@ -49,7 +49,7 @@ pub(super) fn spans(
     let next = scan.maybe(next, words::NEXT_DAY);
     for (end, after) in single(scan, next, TimeContext::Nothing) {
         let Some(clock) = end.shown() else { continue };
-        // "2:00-3:00pm": what is said behind the end holds for both.
+        // "2:00-3:00pm": the part after the end applies to both.
         let is_latin = end.part.is_some() && scan.text(next, after).is_ascii();
         let start = from.clock.filter(|start| is_latin && from.part.is_none() && start.hour <= 12);
         let start = start.filter(|start| start.hour > 0);

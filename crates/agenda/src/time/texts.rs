@@ -1,8 +1,8 @@
-//! The date in a text of a person: where it stands, what is left of the text, what is unclear.
+//! The date in a text: its position, the rest of the text, and unclear parts.
 //!
-//! A date stands in front or at the end, or in the middle where it cannot be an attribute. What is
-//! beside it must not be a piece of a date that was not understood: then the whole is refused, with
-//! that piece. In doubt there is no date, and the text stays whole.
+//! A date is at the front or at the end, or in the middle if it cannot be an attribute. If the text
+//! next to it is an unclear piece of a date, the whole text is refused with that piece. In
+//! ambiguous cases there is no date, and the text stays as it is.
 
 use jiff::Zoned;
 
@@ -17,29 +17,29 @@ use super::scan::Scan;
 use super::titles::{half_of_day, is_border, is_end, is_opening, join, length};
 use super::words;
 
-/// What a text says.
+/// A parsed text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParsedText {
     /// The text without its date.
     pub title: String,
-    /// When, if it says so.
+    /// Its date, if it has one.
     pub when: Option<ParsedDate>,
     /// The words of the date.
     pub phrase: String,
-    /// How long before that a person is reminded, if it says so.
+    /// The lead time of a reminder, if it has one.
     pub ahead: Option<LeadTime>,
-    /// Whether the date was told as a clock or a calendar tells it, not by a part of the day.
+    /// Whether the date has a clock time or a calendar date, not only a part of the day.
     pub is_exact: bool,
 }
 
-/// Why a text was not understood: the piece of it.
+/// The piece of a text that was not understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnclearPhrase(pub String);
 
 /// What a text is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextSubject {
-    /// Something to be done: a date is not needed, and a length is part of the text.
+    /// Something to do: a date is optional, and a length is part of the text.
     Todo,
     /// Something that takes place: it needs a time, and may say how long it takes.
     Entry,
@@ -62,7 +62,7 @@ pub fn read(text: &str, now: &Zoned, about: TextSubject) -> Result<ParsedText, U
     }
 }
 
-/// A date phrase and where it stands.
+/// A date phrase and its position.
 #[derive(Debug, Clone)]
 pub(super) struct DatePhrase {
     phrase: DateMatch,
@@ -93,7 +93,7 @@ impl PhraseFinder<'_> {
                 && !found.phrase.pieces.is_deadline
                 && found.phrase.pieces.spoken.is_none()
         };
-        // Beside a day, a holiday behind it is what the text is about.
+        // A holiday after a day is a part of the text.
         let day = all.iter().find(|found| self.is_date(found));
         let has_day = day.is_some_and(|day| day.phrase.pieces.day.is_some() && !is_named(day));
         let first = day.map_or(0, |day| day.to);
@@ -173,7 +173,7 @@ impl PhraseFinder<'_> {
         other.map_or(Ok(()), |other| Err(UnclearPhrase(self.words(other.from, other.to))))
     }
 
-    /// Every phrase, from left to right; what stands in quotes is not looked into.
+    /// Every phrase, from left to right; quoted text is skipped.
     fn all(&self) -> Vec<DatePhrase> {
         let (mut found, mut at) = (Vec::new(), 0);
         let first = self.scan.skip_spaces(0);
@@ -206,7 +206,7 @@ impl PhraseFinder<'_> {
         words::OPENERS.contains(&before.trim_matches(is_opening))
     }
 
-    /// Whether a phrase is the date of the text and no part of what it is about.
+    /// Whether a phrase is the date of the text and not a part of its subject.
     fn is_date(&self, found: &DatePhrase) -> bool {
         let (scan, pieces) = (&self.scan, &found.phrase.pieces);
         let sort = pieces.day.map_or(DayKind::Plain, |day| day.sort);
@@ -305,7 +305,7 @@ impl PhraseFinder<'_> {
         Ok(self.reading(when, title, format!("{one} {two}"), timed))
     }
 
-    /// A repetition in front and its end behind the text: "每天跑步 直到12月1日".
+    /// A repetition before and its end after the text: "每天跑步 直到12月1日".
     fn limited(&self, first: &DatePhrase, second: &DatePhrase) -> Option<ParsedText> {
         let head = self.without(&[first]);
         let phrase = self.words(first.from, first.to);
@@ -314,7 +314,7 @@ impl PhraseFinder<'_> {
         is_all.then(|| self.reading(when, title, phrase, first))
     }
 
-    /// What a phrase means beside its title: dinner at 7 is in the evening.
+    /// The meaning of a phrase with its title: dinner at 7 is in the evening.
     fn leaning(&self, phrase: &DateMatch, title: &str) -> ParsedDate {
         let half = half_of_day(title).and_then(|half| phrase.pieces.leaning(half));
         let leaning = half.and_then(|pieces| meaning::of(&pieces, self.now));
@@ -376,7 +376,7 @@ impl PhraseFinder<'_> {
         words.trim_matches(is_border).to_owned()
     }
 
-    /// The text without the phrases, and without what tied them to it.
+    /// The text without the phrases and the words around them.
     fn without(&self, taken: &[&DatePhrase]) -> String {
         let (mut title, mut at) = (String::new(), 0);
         for found in taken {

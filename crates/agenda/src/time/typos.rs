@@ -1,11 +1,11 @@
-//! Names of days and months with a slip of the finger: "wendsday", "satruday", "tomorrwo".
+//! Misspelt names of days and months: "wendsday", "satruday", "tomorrwo".
 
 use jiff::civil::Weekday;
 
 use super::scan::Scan;
 use super::words::{self, WordTable};
 
-/// The shortest name in which a slip still leaves no doubt, and that in which two do.
+/// The minimum length of a name with one typo, and with two.
 const LEAST: usize = 6;
 const LEAST_FOR_TWO: usize = 9;
 
@@ -17,12 +17,12 @@ pub(super) fn month(scan: &Scan, at: usize) -> Option<(i8, usize)> {
     meant(scan, at, words::MONTH_NAMES)
 }
 
-/// How many days away a misspelt name of a day is.
+/// The distance in days of a misspelt name of a day.
 pub(super) fn near_day(scan: &Scan, at: usize) -> Option<(i64, usize)> {
     meant(scan, at, words::SLIPPING_DAYS)
 }
 
-/// The one name that a word of latin letters was meant to be.
+/// The only name that a Latin word can be a misspelling of.
 fn meant<T: Copy>(scan: &Scan, at: usize, table: WordTable<T>) -> Option<(T, usize)> {
     let is_letter = |at: usize| scan.get(at).is_some_and(|c| c.is_ascii_alphabetic());
     let begin = scan.skip_spaces(at);

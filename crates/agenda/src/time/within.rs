@@ -1,4 +1,4 @@
-//! A stretch of days within which something is due: "本周内", "this month", "今天之内".
+//! A period within which something is due: "本周内", "this month", "今天之内".
 
 use jiff::civil::{Date, Weekday};
 

@@ -1,6 +1,6 @@
-//! The words of the date grammar in both languages. They are what people type, not what they read.
+//! The words of the date grammar in both languages. They are input, not output.
 //!
-//! Traditional characters and full-width forms are made plain before they are looked up.
+//! Traditional characters and full-width forms are normalized before the look-up.
 
 mod clock;
 mod days;
@@ -27,7 +27,7 @@ pub(super) use vague::*;
 pub(super) type WordTable<T> = &'static [(&'static str, T)];
 pub(super) type WordList = &'static [&'static str];
 
-/// What a Chinese numeral stands for; 10 and 100 multiply what is before them.
+/// The value of a Chinese numeral; 10 and 100 multiply the number before them.
 pub(super) fn numerals(c: char) -> Option<&'static [u32]> {
     Some(match c {
         '零' | '〇' => &[0],
@@ -50,7 +50,7 @@ pub(super) fn numerals(c: char) -> Option<&'static [u32]> {
 
 /// The numerals of cheques, each before the usual one.
 const FORMAL: &str = "壹一贰二貳二叁三參三肆四伍五陆六陸六柒七捌八玖九拾十";
-/// What a number has to stand before to be one: 陆 is a name, too.
+/// A formal numeral counts only before one of these: 陆 is a name, too.
 const BEHIND_FORMAL: &str = "点月号日时";
 
 /// Writes formal numerals as usual ones where a unit of dates follows: "下午伍点".

@@ -4,8 +4,9 @@
 //!   chance(seed, goal, length of the dialogue) ──► competent │ spoiled │ blind │ again │ "done"
 //! ```
 //!
-//! The same prompt always gets the same reply; a prompt with an added error message may get another.
-//! The prompts of all tasks end the same way under a loop, so the goal is part of every draw.
+//! The same prompt always gets the same reply; a prompt with an added error message may get
+//! another. The prompts of all tasks end the same way under a loop, so the goal is part of every
+//! draw.
 
 use super::reading::{ObservedCall, PLAN_ROUND};
 use super::shown::{ReplyContract, ShownRequest, THINK};

@@ -37,7 +37,8 @@ pub enum TaskError {
 /// The tasks of a folder, by file name.
 ///
 /// # Errors
-/// See [`TaskError`]. One invalid file is an error, because the set would be another one without it.
+/// See [`TaskError`]. One invalid file is an error, because the set would be another one without
+/// it.
 pub fn from_folder(folder: &Path) -> Result<Vec<ContestTask>, TaskError> {
     let unreadable = |path: &Path| {
         let path = path.to_owned();

@@ -42,7 +42,8 @@ pub async fn sweep_switches(scenario: &Scenario) -> Result<SweepReport, String> 
             place.as_wished(&calm, &ending, handed, answered)?;
             place.found_out(&stage, died).await?;
             swept.count(&ending);
-            // The heir is the same whether a process crashed or not: it is played only without a crash.
+            // The heir is the same whether a process crashed or not: it is played only without a
+            // crash.
             if !died {
                 if handed {
                     place.heir_ends_well(&mut stage, &heir).await?;

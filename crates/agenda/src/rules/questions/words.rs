@@ -110,7 +110,7 @@ pub(super) const ASK_BEFORE: PhraseList = &[
     "show",
     "show me",
 ];
-/// Behind a day or a span in such a question.
+/// After a day or a span in such a question.
 pub(super) const ASK_AFTER: PhraseList = &[
     "有什么安排",
     "有什么日程",
@@ -133,7 +133,7 @@ pub(super) const ASK_AFTER: PhraseList = &[
     "'s schedule",
     "'s agenda",
 ];
-/// Of those before, the ones that need nothing behind the day.
+/// Of the words before a day, those that need nothing after it.
 pub(super) const ASKS_ALONE: PhraseList =
     &["what", "my schedule", "schedule for", "agenda for", "show"];
 

@@ -36,7 +36,7 @@ pub(in super::super) const PARTS: WordTable<DayPart> = &[
     ("close of business", DayPart::CloseOfBusiness),
     ("close of play", DayPart::CloseOfBusiness),
 ];
-/// Parts that need a clock or a day beside them.
+/// Parts that need a clock or a day next to them.
 pub(in super::super) const SHY_PARTS: WordTable<DayPart> = &[
     ("早", DayPart::Morning),
     ("晚", DayPart::Evening),
@@ -50,7 +50,7 @@ pub(in super::super) const SHY_PARTS: WordTable<DayPart> = &[
 ];
 /// The parts of one character, which are other words elsewhere.
 pub(in super::super) const SHY_ENDS: &str = "早晚晨夜";
-/// Behind a part of one character these make another word of it.
+/// After a part of one character these form another word.
 pub(in super::super) const NO_PART_BEFORE: &str = "饭餐会期点晚早安睡课班自训读操市报";
 pub(in super::super) const TRAILING_PARTS: WordTable<DayPart> = &[
     ("am", DayPart::Am),
@@ -73,7 +73,7 @@ pub(in super::super) const IN_THE_PARTS: WordTable<DayPart> = &[
 ];
 pub(in super::super) const HOUR: WordList = &["点", "点钟", "时"];
 pub(in super::super) const HALF_PAST: WordList = &["半"];
-/// Marks of what a clock shows; with 钟 behind them they are lengths.
+/// Marks of a clock reading; followed by 钟 they are lengths.
 pub(in super::super) const CLOCK_QUARTER: WordList = &["刻"];
 pub(in super::super) const CLOCK_MINUTE: WordList = &["分"];
 pub(in super::super) const NO_MARK: &str = "钟享析";
@@ -84,7 +84,7 @@ pub(in super::super) const SHARP_LATIN: WordList = &["sharp", "on the dot"];
 /// The last letters of `7p`, `8a`.
 pub(in super::super) const LETTER_PARTS: WordTable<DayPart> =
     &[("a", DayPart::Am), ("p", DayPart::Pm)];
-/// The parts of a day that are said behind it: "at 7 Friday evening".
+/// The parts of a day that follow it: "at 7 Friday evening".
 pub(in super::super) const DAY_PARTS: WordTable<DayPart> = &[
     ("morning", DayPart::Morning),
     ("afternoon", DayPart::Afternoon),
@@ -97,7 +97,7 @@ pub(in super::super) const DAY_PARTS: WordTable<DayPart> = &[
 ];
 /// Before the end of a span that goes over midnight.
 pub(in super::super) const NEXT_DAY: WordList = &["次日", "第二天", "翌日", "隔天"];
-/// What is done in the evening, and what is done in the morning.
+/// Activities of the evening, and of the morning.
 pub(in super::super) const EVENING_THINGS: WordList =
     &["dinner", "supper", "晚饭", "晚餐", "晚会", "夜宵", "宵夜", "晚自习", "晚宴"];
 pub(in super::super) const MORNING_THINGS: WordList =
@@ -120,7 +120,7 @@ pub(in super::super) const MINUTES_PAST: WordTable<i8> = &[
 ];
 pub(in super::super) const DIGITS_PAST: WordTable<i8> =
     &[("5", 5), ("10", 10), ("15", 15), ("20", 20), ("25", 25)];
-/// Before a time that is meant roughly, and behind one.
+/// Before an approximate time, and after one.
 pub(in super::super) const ROUGHLY: WordList = &[
     "大概",
     "大约",
@@ -137,6 +137,6 @@ pub(in super::super) const ROUGHLY: WordList = &[
     "at about",
 ];
 pub(in super::super) const OR_SO: WordList = &["左右", "前后", "上下", "ish", "-ish", "or so"];
-/// Between the begin and the end of a span of time.
+/// Between the start and the end of a span of time.
 pub(in super::super) const SPAN_TO: WordList =
     &["到", "至", "~", "-", "--", "to", "until", "till", "til", "一直到", "直到", "through"];

@@ -94,7 +94,7 @@ pub(in super::super) const WEEK_DIGITS: WordTable<Weekday> = &[
     ("6", Saturday),
     ("7", Sunday),
 ];
-/// Behind a digit these make it something else than a weekday.
+/// A digit before one of these is not a weekday.
 pub(in super::super) const NO_WEEKDAY_BEFORE: &str = "0123456789点:个天小分号月日年周时次人";
 /// Names that are a day even without a word before them.
 pub(in super::super) const DAY_NAMES: WordTable<Weekday> = &[
@@ -131,7 +131,7 @@ pub(in super::super) const DAY_NAMES: WordTable<Weekday> = &[
     ("sundy", Sunday),
     ("monady", Monday),
 ];
-/// Names in full, of which a misspelt one is still known.
+/// Full names, which are recognized when misspelt.
 pub(in super::super) const FULL_DAY_NAMES: WordTable<Weekday> = &[
     ("monday", Monday),
     ("tuesday", Tuesday),
@@ -142,13 +142,13 @@ pub(in super::super) const FULL_DAY_NAMES: WordTable<Weekday> = &[
     ("sunday", Sunday),
 ];
 pub(in super::super) const SLIPPING_DAYS: WordTable<i64> = &[("tomorrow", 1)];
-/// Words that are close to a name and mean something else.
+/// Words that are similar to a name and mean something else.
 pub(in super::super) const NO_SLIPS: &[&str] =
     &["sundae", "sundry", "friary", "augusta", "sunder", "mondeo", "frisay"];
-/// Names that are ordinary words too, so they need a word before them or a time behind.
+/// Names that are ordinary words too, so they need a word before or a time after them.
 pub(in super::super) const SHY_DAY_NAMES: WordTable<Weekday> =
     &[("sat", Saturday), ("sun", Sunday)];
-/// Behind such a name these make another word of it.
+/// After such a name these form another word.
 pub(in super::super) const NO_SHY_DAYS: WordList = &[
     "down",
     "in",
@@ -218,16 +218,16 @@ pub(in super::super) const EN_NEXT_WEEK: WordTable<i64> = &[
     ("the week after next", 2),
     ("week after next", 2),
 ];
-/// So many weeks from them, without a word between.
+/// Days that can follow a number of weeks without a word between.
 pub(in super::super) const NEAREST: WordList = &["today", "tomorrow"];
 /// Before a day they mean its morning.
 pub(in super::super) const FIRST_THING: WordList =
     &["first thing", "first thing on", "bright and early"];
 /// The last characters of a week, a month or a year.
 pub(in super::super) const STRETCHES: &str = "周期拜月年";
-/// Behind a word for within they make another word of it: 内部, 内容.
+/// After a word for "within" these form another word: 内部, 内容.
 pub(in super::super) const NOT_WITHIN: &str = "部容存科审测网购衣卷蒙场";
-/// So many days away.
+/// The distance in days.
 pub(in super::super) const TODAY_WEEK: WordTable<i64> =
     &[("today week", 7), ("tomorrow week", 8), ("a week from now", 7)];
 /// Something is due within them.
@@ -236,7 +236,7 @@ pub(in super::super) const ZH_THIS_WEEK: WordList = &["这周", "这星期", "�
 pub(in super::super) const THIS_MONTH: WordList = &["this month", "within this month"];
 pub(in super::super) const THIS_YEAR: WordList = &["今年内", "本年内", "年内"];
 pub(in super::super) const WEEK_END: WordList = &["末"];
-/// What ends the week: its Friday, and later in the week its Sunday.
+/// The end of the week: its Friday, and later in the week its Sunday.
 pub(in super::super) const WEEK_ENDS: WordTable<i64> = &[
     ("end of week", 0),
     ("end of the week", 0),
@@ -248,7 +248,7 @@ pub(in super::super) const WEEK_ENDS: WordTable<i64> = &[
 pub(in super::super) const YEAR: WordList = &["年"];
 pub(in super::super) const MONTH: WordList = &["月", "月份"];
 pub(in super::super) const DAY_OF_MONTH: WordList = &["日", "号"];
-/// Behind a number of a day alone they make it the number of a thing.
+/// After a bare number they make it the number of a thing, not a day.
 pub(in super::super) const NUMBERED_THINGS: WordList = &[
     "会议室",
     "楼",
@@ -283,7 +283,7 @@ pub(in super::super) const NUMBERED_THINGS: WordList = &[
     "染色体",
     "称",
 ];
-/// Behind a number these count something, so it is not a day of the month.
+/// Measures after a number, so it is not a day of the month.
 pub(in super::super) const MEASURES: &str =
     "个次人天周点分只本件条位年月日号元块岁:.小%份台张页篇章斤杯家名班";
 pub(in super::super) const YEARS: WordTable<i16> =

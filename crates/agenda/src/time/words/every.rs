@@ -131,7 +131,7 @@ pub(in super::super) const STARTING: WordList = &[
     "起始于",
     "始于",
 ];
-/// Behind the first day in Chinese, which alone makes it one.
+/// After the first day in Chinese, which makes it the start of a repetition.
 pub(in super::super) const ONWARDS: WordList = &["起", "开始", "以后", "onwards", "onward", "on"];
 pub(in super::super) const UNTIL: WordList = &[
     "直到",
@@ -159,7 +159,7 @@ pub(in super::super) const TIMES: WordList =
 
 // Deadlines.
 
-/// They end before the day that follows them begins.
+/// The deadline is before the following day begins.
 pub(in super::super) const BEFORE: WordList = &["before"];
 
 pub(in super::super) const DEADLINE_STARTS: WordList = &[
@@ -189,7 +189,7 @@ pub(in super::super) const DEADLINE_STARTS: WordList = &[
 ];
 pub(in super::super) const DEADLINE_ENDS: WordList =
     &["前", "之前", "以前", "截止", "到期", "截止前", "at the latest", "or earlier"];
-/// They begin like a deadline and are other words.
+/// Other words that begin like a deadline.
 pub(in super::super) const NO_DEADLINES: WordList = &[
     "前往",
     "前台",

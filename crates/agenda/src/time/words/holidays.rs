@@ -1,4 +1,4 @@
-//! Days that have a name of their own.
+//! Days with their own name.
 
 use jiff::civil::Weekday::{Monday, Sunday, Thursday};
 
@@ -139,7 +139,7 @@ pub(in super::super) const HOLIDAYS: WordTable<Holiday> = &[
     ("black friday", AfterNth(11, 4, Thursday, 1)),
     ("cyber monday", AfterNth(11, 4, Thursday, 4)),
 ];
-/// Names that are numbers elsewhere; they need a border or one of some words behind them.
+/// Names that are also numbers; they need a separator or one of some words after them.
 pub(in super::super) const SHY_HOLIDAYS: WordTable<Holiday> = &[
     ("五一", Fixed(5, 1)),
     ("十一", Fixed(10, 1)),
@@ -147,7 +147,7 @@ pub(in super::super) const SHY_HOLIDAYS: WordTable<Holiday> = &[
     ("三八", Fixed(3, 8)),
     ("五四", Fixed(5, 4)),
 ];
-/// What may stand right behind the name of a holiday that is a date and no attribute.
+/// What may follow the name of a holiday that is a date and not an attribute.
 pub(in super::super) const BEHIND_HOLIDAYS: WordList = &[
     "当天", "那天", "这天", "前", "后", "之前", "之后", "去", "回", "买", "给", "和", "跟", "请",
     "打", "看", "吃", "放", "聚", "约", "陪", "送", "开", "要", "提醒", "记得", "我", "到", "交",
@@ -166,7 +166,7 @@ pub(in super::super) const LUNAR_MONTHS: WordTable<i8> =
     &[("正月", 1), ("冬月", 11), ("腊月", 12), ("臘月", 12)];
 /// They begin a day of a lunar month.
 pub(in super::super) const LUNAR_MARKS: &str = "初廿";
-/// What people do on lunar feasts.
+/// Activities of lunar holidays.
 pub(in super::super) const LUNAR_THINGS: WordList =
     &["赏月", "月饼", "中秋", "团圆", "元宵", "灯会", "花灯", "粽", "龙舟", "乞巧", "登高", "重阳"];
 pub(in super::super) const LUNAR_FIRST: WordList = &["初"];

@@ -1,4 +1,4 @@
-//! What may not be left of a text once its date was taken out.
+//! Words that must not be left in a text without its date.
 
 use super::WordList;
 
@@ -116,12 +116,12 @@ pub(in super::super) const LEFT_ALWAYS: WordList = &[
     "你的时间",
     "本地时间",
 ];
-/// They ask for a reminder; at the begin of a text they ask for all of it.
+/// They ask for a reminder; at the start of a text they apply to all of it.
 pub(in super::super) const LEFT_BEHIND: WordList =
     &["once", "twice", "提醒我", "记得提醒", "remind me", "reminder at", "reminder on"];
 pub(in super::super) const FULL_DAYS: WordList =
     &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-/// Beside a repetition they limit it.
+/// With a repetition they limit it.
 pub(in super::super) const LEFT_OF_REPEATS: WordList = &[
     "直到",
     "为止",
@@ -228,7 +228,7 @@ pub(in super::super) const LASTING: WordList = &[
     "for a total of",
 ];
 pub(in super::super) const EVERY_LATIN: WordList = &["every", "each"];
-/// Behind a word for every they make a repetition.
+/// After a word for "every" they form a repetition.
 pub(in super::super) const REPEATED: WordList = &[
     "day",
     "week",
@@ -276,7 +276,7 @@ pub(in super::super) const REPEATED: WordList = &[
     "winter",
 ];
 pub(in super::super) const ORDINAL_ENDS: WordList = &["st", "nd", "rd", "th"];
-/// Days that have a name and that no rule knows.
+/// Names of days that no rule can compute.
 pub(in super::super) const UNKNOWN_HOLIDAYS: WordList = &[
     "boxing day",
     "good friday",
@@ -308,7 +308,7 @@ pub(in super::super) const UNKNOWN_HOLIDAYS: WordList = &[
     "anzac day",
     "mardi gras",
 ];
-/// Names of feasts that are the day of a text that begins with one and says a time alone.
+/// Holidays that are the day of a text that begins with one and has only a time.
 pub(in super::super) const FRONT_HOLIDAYS: WordList = &[
     "easter",
     "ramadan",
@@ -349,7 +349,7 @@ pub(in super::super) const SHORT_DAYS: &[&str] = &[
 ];
 pub(in super::super) const DAY_LISTS: &[&str] =
     &["m/w/f", "mwf", "tth", "t/th", "tu/th", "m/w", "w/f", "t/r", "tr", "t/t", "m-f", "m/f"];
-/// A clause that ends so asks to be reminded.
+/// A clause with this end asks for a reminder.
 pub(in super::super) const REMINDS: &str = "提醒";
 /// The last letters of a word for a week, before the number of its day.
 pub(in super::super) const WEEK_LETTERS: &str = "周期拜";

@@ -39,7 +39,7 @@ pub(in super::super) const END: WordList =
 pub(in super::super) const BEFORE_MONTH: WordList = &["前", "之前", "以前"];
 pub(in super::super) const BEGIN: WordList = &["初", "月初", "的第一天", "第一天", "首日"];
 pub(in super::super) const MIDDLE: WordList = &["中", "月中"];
-/// Behind the middle of a month: a third of it, which is not a day.
+/// After the middle of a month: a third of it, which is not a day.
 pub(in super::super) const NOT_MIDDLE: &str = "旬下上";
 pub(in super::super) const QUARTER_ENDS: WordTable<i64> = &[
     ("季度末", 0),
@@ -120,7 +120,7 @@ pub(in super::super) const MONTH_NAMES: WordTable<i8> = &[
     ("agust", 8),
 ];
 pub(in super::super) const ORDINALS: WordList = &["st", "nd", "rd", "th"];
-/// A number behind them is a name: "order 20261203".
+/// A number after them is a name: "order 20261203".
 pub(in super::super) const NUMBER_OF: WordList = &[
     "order",
     "invoice",
@@ -142,7 +142,7 @@ pub(in super::super) const NUMBER_OF: WordList = &[
     "号码",
     "快递",
 ];
-/// Behind a number they are what it counts: "march 3 miles", "may 5 people join".
+/// Things that a number counts: "march 3 miles", "may 5 people join".
 pub(in super::super) const COUNTED_THINGS: WordList = &[
     "miles",
     "mile",
@@ -171,7 +171,7 @@ pub(in super::super) const COUNTED_THINGS: WordList = &[
 /// Before a day of the month: "on 20th", "by 20th".
 pub(in super::super) const BEFORE_ORDINALS: WordList =
     &["on", "by", "due", "before", "due on", "due by", "until"];
-/// Behind an ordinal they are what it counts: "the 2nd draft".
+/// Things that an ordinal counts: "the 2nd draft".
 pub(in super::super) const ORDINAL_THINGS: WordList = &[
     "draft",
     "chapter",
@@ -220,7 +220,7 @@ pub(in super::super) const ORDINAL_THINGS: WordList = &[
     "copy",
     "coat",
 ];
-/// Before a number that counts something of theirs: "my 30th", "chapter 20th".
+/// Before a number that is not a day: "my 30th", "chapter 20th".
 pub(in super::super) const BEFORE_COUNTED: WordList = &[
     "my", "your", "his", "her", "our", "their", "its", "a", "an", "for", "came", "come", "finish",
     "finished", "place", "chapter", "grade", "floor", "season", "in", "of", "to", "top", "every",

@@ -64,7 +64,7 @@ pub(in super::super) const UNITS: WordTable<Unit> = &[
     ("workdays", Unit::WorkingDay),
     ("weekdays", Unit::WorkingDay),
 ];
-/// Units that stand right behind their digits.
+/// Units right after their digits.
 pub(in super::super) const SHORT_UNITS: WordTable<Unit> = &[
     ("s", Unit::Second),
     ("m", Unit::Minute),
@@ -111,9 +111,9 @@ pub(in super::super) const AFTER: WordTable<i64> = &[
     ("ago", -1),
 ];
 pub(in super::super) const IN: WordList = &["in", "过", "再过", "再", "after", "+"];
-/// Behind an amount from now: "in two weeks' time".
+/// After an amount from now: "in two weeks' time".
 pub(in super::super) const IN_TIME: WordList = &["time", "' time", "'s time"];
-/// With these "time" is a thing of its own.
+/// With these "time" has another meaning.
 pub(in super::super) const NOT_IN_TIME: WordList =
     &["sheet", "sheets", "card", "cards", "off", "out", "slot", "trial", "tracking", "management"];
 pub(in super::super) const WITHIN: WordList =

@@ -1,9 +1,9 @@
-//! Words that begin like a piece of a date and are others, each with the characters that undo it.
+//! Words that begin like a piece of a date and are not one, each with the characters that undo it.
 
 use super::super::scan::Scan;
 use super::{WordList, WordTable};
 
-/// They begin with what may end a time: sharp, half, o'clock, or so.
+/// They begin with a possible end of a time: sharp, half, o'clock, or so.
 pub(in super::super) const NO_CLOCK_ENDS: WordTable<&str> = &[
     ("整理", "发财疗科工论想赔"),
     ("整合", "同影照唱租伙约"),
@@ -141,7 +141,7 @@ pub(in super::super) const LONG_MEASURES: WordList = &[
     "公里", "千米", "公斤", "千克", "毫升", "米跑", "米测", "道题", "圈", "遍", "首歌", "层楼",
     "楼", "组深", "步", "千卡", "万", "块钱", "集电",
 ];
-/// Behind an hour they make another word of its mark: 时间, 时候.
+/// After an hour they form another word with its mark: 时间, 时候.
 pub(in super::super) const NOT_HOUR: WordTable<&str> = &[
     ("时间", ""),
     ("时候", ""),
@@ -242,12 +242,12 @@ pub(in super::super) const NO_DAYS: WordTable<&str> = &[
     ("wed planning", ""),
 ];
 
-/// A time that is planned is what is done: "plan next week".
+/// A planned time is the object of the task: "plan next week".
 pub(in super::super) const PLAN: WordList = &["plan", "planning", "plan out"];
 pub(in super::super) const PLANNED: WordList =
     &["next week", "next month", "the weekend", "this weekend", "this week", "this month"];
 
-/// They leave open when within it.
+/// They leave the exact time open.
 pub(in super::super) const SOME_TIME: WordList =
     &["later", "earlier", "early", "late", "sometime", "some time", "all", "most of"];
 
