@@ -145,20 +145,20 @@ pub type AgendaResult = Result<CommandOutcome, CommandRefusal>;
 #[derive(Debug, Clone)]
 pub struct Agenda {
     store: Store,
-    customs: AgendaConfig,
+    config: AgendaConfig,
 }
 
 impl Agenda {
     /// An agenda on a store.
     #[must_use]
-    pub fn new(store: Store, customs: AgendaConfig) -> Self {
-        Self { store, customs }
+    pub fn new(store: Store, config: AgendaConfig) -> Self {
+        Self { store, config }
     }
 
     /// The user's settings.
     #[must_use]
-    pub fn customs(&self) -> &AgendaConfig {
-        &self.customs
+    pub fn config(&self) -> &AgendaConfig {
+        &self.config
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -167,7 +167,7 @@ impl Agenda {
 
     /// Fires due reminders first: a change sets the next reminder and would lose earlier ones.
     pub(crate) async fn settle_due(&self, write: WriteKey<'_>) -> Result<(), StoreError> {
-        reminders::fire_due(&self.store, &self.customs, write.now).await.map(drop)
+        reminders::fire_due(&self.store, &self.config, write.now).await.map(drop)
     }
 
     /// Carries out a command. With a `key`, a retry does not repeat it.

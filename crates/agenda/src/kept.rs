@@ -150,7 +150,7 @@ impl<'a> OccurrencePage<'a> {
 
 /// The occurrences of these entries between `from` and `to`, in order.
 #[must_use]
-pub fn held_between<'a>(
+pub fn occurrences_between<'a>(
     entries: impl IntoIterator<Item = &'a ScheduleRow>,
     from: Timestamp,
     to: Timestamp,

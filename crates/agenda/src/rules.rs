@@ -103,7 +103,7 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, CommandError>>
         return None;
     }
     let sentence = before_any(sentence, words::CALENDAR_ENDS).unwrap_or(sentence);
-    let said_otherwise = otherwise(sentence);
+    let said_otherwise = in_rule_words(sentence);
     let sentence = said_otherwise.as_deref().unwrap_or(sentence);
     if let Some(line) = with_own_date(sentence, now) {
         return Some(line);
@@ -121,7 +121,7 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, CommandError>>
     };
     let Some(when) = &read.when else { return undated(sentence, said, &read) };
     let (kind, text) = match said {
-        RequestedKind::Unsaid => kind(told(&read.title)),
+        RequestedKind::Unsaid => kind(without_statement(&read.title)),
         said => (said, read.title.as_str()),
     };
     // A todo has no length, so the words for it stay in the text.
@@ -131,7 +131,7 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, CommandError>>
         .ok()
         .filter(|again| is_todo && again.when.is_some());
     let text = match (&again, said) {
-        (Some(again), RequestedKind::Unsaid) => self::kind(told(&again.title)).1,
+        (Some(again), RequestedKind::Unsaid) => self::kind(without_statement(&again.title)).1,
         (Some(again), _) => again.title.as_str(),
         (None, _) => text,
     };
@@ -252,7 +252,7 @@ fn asks(sentence: &str) -> bool {
 }
 
 /// The same sentence in the words of the rules.
-fn otherwise(sentence: &str) -> Option<String> {
+fn in_rule_words(sentence: &str) -> Option<String> {
     if let Some(rest) = after_any(sentence, words::WAKE) {
         return Some(format!("remind me to wake up {rest}"));
     }
@@ -290,11 +290,13 @@ fn kind(sentence: &str) -> (RequestedKind, &str) {
         .into_iter()
         .filter_map(|(list, kind)| after_any(sentence, list).map(|rest| (kind, rest)));
     // The longest marker counts: a reminder word may begin with another one.
-    found.min_by_key(|(_, rest)| rest.len()).unwrap_or((RequestedKind::Unsaid, told(sentence)))
+    found
+        .min_by_key(|(_, rest)| rest.len())
+        .unwrap_or((RequestedKind::Unsaid, without_statement(sentence)))
 }
 
 /// The sentence without the words that state an entry as a fact.
-fn told(sentence: &str) -> &str {
+fn without_statement(sentence: &str) -> &str {
     after_any(sentence, words::TOLD).unwrap_or(sentence)
 }
 
@@ -346,7 +348,7 @@ fn command(
         if let Some(times) = when.times {
             options.push_str(&format!(" --times {times}"));
         }
-        return Ok(format!("/schedule add {first} {}{options}", kept(text)));
+        return Ok(format!("/schedule add {first} {}{options}", quoted_title(text)));
     }
     let due = written(when, end_of(when));
     Ok(match kind {
@@ -363,7 +365,7 @@ fn command(
         RequestedKind::Schedule | RequestedKind::Unsaid if is_exact => {
             let minutes = when.minutes.map(|minutes| format!(" --duration {minutes}"));
             let minutes = minutes.unwrap_or_default();
-            format!("/schedule add {due} {}{ahead}{minutes}", kept(text))
+            format!("/schedule add {due} {}{ahead}{minutes}", quoted_title(text))
         }
         RequestedKind::Schedule if read.is_exact => {
             return Err(CommandError::NoTime(read.phrase.clone()));
@@ -382,7 +384,7 @@ fn written(when: &ParsedDate, at: DateTime) -> String {
 }
 
 /// Quotes a title that looks like a date.
-fn kept(text: &str) -> String {
+fn quoted_title(text: &str) -> String {
     let looks_like = words::DATE_MARKS.iter().any(|mark| text.contains(mark));
     if looks_like && !text.contains('"') { format!("\"{text}\"") } else { text.to_owned() }
 }

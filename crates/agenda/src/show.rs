@@ -97,7 +97,7 @@ fn show_reply(reader: &DisplayContext, reply: &CommandOutcome) -> String {
             gone(reader, all, text::schedule::deleted, text::schedule::deleted_before)
         }
         CommandOutcome::Entries(range, entries) => {
-            let listed = kept::held_between(entries, range.from, range.to);
+            let listed = kept::occurrences_between(entries, range.from, range.to);
             calendar::show(reader, range, &listed)
         }
     }

@@ -1,4 +1,4 @@
-//! Changes lose nothing: no reminder that was due, nothing that another writer wrote.
+//! Changes lose nothing: neither due reminders nor concurrent writes.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod support;
@@ -19,7 +19,7 @@ impl Person {
         self
     }
 
-    /// How everything fired that has fired.
+    /// All firings.
     async fn fired(&self) -> Vec<(String, FiredAs)> {
         let all = self.store.agenda().unread_firings(99).await.unwrap().into_iter();
         all.map(|firing| (self.reader.moment(firing.due.due_at), firing.state)).collect()
@@ -28,7 +28,7 @@ impl Person {
     /// What fires now.
     async fn fires(&self) -> usize {
         let now = self.reader.now.timestamp().as_millisecond();
-        reminders::fire_due(&self.store, self.desk.customs(), now).await.unwrap().len()
+        reminders::fire_due(&self.store, self.desk.config(), now).await.unwrap().len()
     }
 }
 
@@ -137,7 +137,7 @@ async fn a_change_that_takes_no_other_time_is_in_nobodys_way() {
     assert!(p.say("/schedule update 1 2026-11-16 10:30 乙").await.contains("冲突"));
 }
 
-/// A database in which somebody else is faster, so and so often.
+/// A database with a number of concurrent writes that come first.
 struct Crowded {
     db: Arc<MemoryDb>,
     left: AtomicI64,

@@ -1,4 +1,4 @@
-//! Todos and the schedule, out to other programs and in from them.
+//! Export and import of todos and the schedule.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod support;
@@ -33,7 +33,7 @@ async fn export(p: &Person, what: PortableContent) -> String {
     portable::export(what, &p.store, &p.reader).await.unwrap()
 }
 
-/// Names are made by chance; a golden file cannot have them.
+/// Unique ids are random; a golden file cannot have them.
 fn without_names(text: &str) -> String {
     let word = |word: &str| match (word.find("_"), word.find("@everloop")) {
         (Some(from), Some(to)) => format!("{}…{}", &word[..=from], &word[to..]),
@@ -287,8 +287,8 @@ async fn only_what_is_wanted_is_taken() {
     assert_eq!((wrong.added, wrong.problems[0].trouble), (0, FileProblemKind::NotACalendar));
 }
 
-/// What the entries of a file become: title, start, zone, minutes, rule, times, lead. Beside
-/// that, the lines that were told of.
+/// The imported entries of a file (title, start, zone, minutes, rule, times, lead), and the lines
+/// with problems.
 async fn taken(file: &str) -> (Vec<String>, Vec<(&str, FileProblemKind)>) {
     let p = person_in("2026-11-15T09:00[Europe/Rome]");
     let sent = file.replace('\n', "\r\n");

@@ -25,7 +25,7 @@ impl SettleWord {
     /// What a line means, if it means anything.
     #[must_use]
     pub fn read(line: &str) -> Option<Self> {
-        everloop_text::told(line).map(|told| match told {
+        everloop_text::reported_outcome(line).map(|told| match told {
             OutcomeReport::Happened => Self::Happened,
             OutcomeReport::DidNot => Self::DidNot,
             OutcomeReport::Look => Self::Probe,

@@ -75,7 +75,7 @@ impl PolicyRules {
 /// A simulated model for one run.
 #[derive(Debug)]
 pub struct SimulatedModel {
-    mind: PolicyRules,
+    rules: PolicyRules,
     meter: Meter,
 }
 
@@ -83,7 +83,7 @@ impl SimulatedModel {
     /// A policy that has shown nothing yet. `count` says how many tokens a text has.
     #[must_use]
     pub fn new(flaw: Flaw, seed: u64, count: TokenCounter) -> Self {
-        Self { mind: PolicyRules { flaw, seed }, meter: Meter::new(count) }
+        Self { rules: PolicyRules { flaw, seed }, meter: Meter::new(count) }
     }
 }
 
@@ -95,7 +95,7 @@ pub fn by_name(name: &str, seed: u64, count: TokenCounter) -> Option<SimulatedMo
 
 impl Model for SimulatedModel {
     fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> Asking<'a> {
-        let mut reply = self.mind.reply(&request);
+        let mut reply = self.rules.reply(&request);
         reply.usage = self.meter.measure(request.messages, &request.tools, &reply);
         if !reply.text.is_empty() {
             on_delta(Delta::Text(&reply.text));

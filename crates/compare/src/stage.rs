@@ -108,7 +108,7 @@ impl TaskStage {
         task: &ContestTask,
     ) -> Result<Self, StageError> {
         let folder = tempfile::Builder::new().prefix(litter::PREFIX).tempdir()?;
-        let held = litter::hold(folder.path())?;
+        let held = litter::mark_in_use(folder.path())?;
         let outer = folder.path().canonicalize()?;
         let workspace = outer.join("workspace");
         std::fs::create_dir(&workspace)?;

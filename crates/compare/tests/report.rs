@@ -178,7 +178,7 @@ async fn what_a_success_takes_stands_beside_the_plain_sums() {
     assert!(text.contains("% (2)\n") && text.ends_with("+0% (3)"), "{text}");
 }
 
-/// Several seeds are no better than one if nobody says how far they lie apart.
+/// Several seeds are useful only if their spread is shown.
 #[tokio::test]
 async fn several_seeds_are_shown_with_their_spread() {
     let one = contest(&["react"], &["repeats"], tasks(&["files-copy", "files-index", "data-sum"]));
@@ -192,7 +192,7 @@ async fn several_seeds_are_shown_with_their_spread() {
     assert!(document.contains(&format!("| {least}–{most} |")), "{document}");
 }
 
-/// Policies reply at once; with a latency their time says what a person would wait.
+/// Policies reply at once; with a latency their time is how long a person would wait.
 #[tokio::test]
 async fn with_a_latency_time_is_worked_out_and_is_the_same_every_time() {
     let one = contest(&["react"], &["competent"], tasks(&["files-copy"]));
@@ -261,7 +261,7 @@ async fn a_goal_with_markup_is_shown_as_text() {
     assert!(!page.contains("<script"));
 }
 
-/// What was stopped is said, and nothing that did not run is counted.
+/// The report says that it was stopped, and counts only what ran.
 #[tokio::test]
 async fn a_comparison_that_was_stopped_tells_what_there_is() {
     let stop = CancellationToken::new();

@@ -80,7 +80,7 @@ async fn an_effect_that_was_repeated_is_seen() {
     assert!(twice.failed_checks[0].starts_with("{\"line_once\""), "{:?}", twice.failed_checks);
 }
 
-/// Who says that something failed has tried it.
+/// A model that reports a failure must have made the call.
 #[tokio::test]
 async fn a_failure_that_was_never_met_is_no_success() {
     let add = || Scripted::calls("todo", json!({"command": "/todo add buy coffee"}));

@@ -92,14 +92,14 @@ async fn holds_always(
     ensure(violations == 0, || format!("{violations} rows were kept out by a unique index"))?;
     gap_free(&history.entries)?;
     epochs_rise(&history.entries)?;
-    one_input_per_letter(&history.entries)?;
+    one_input_per_message(&history.entries)?;
     one_outcome_at_most(&history.entries)?;
     approvals_fit_calls(history)?;
     probes_are_on_record(&history.entries)?;
     final_message_with_ending(watched, status).await?;
     snapshot_agrees(watched, history).await?;
     counts_agree(history)?;
-    no_unread_mail_while_waiting(watched, status).await
+    no_unread_messages_while_waiting(watched, status).await
 }
 
 fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
@@ -125,12 +125,12 @@ fn epochs_rise(entries: &[Entry]) -> Result<(), String> {
 }
 
 /// A message that was sent several times is taken once.
-fn one_input_per_letter(entries: &[Entry]) -> Result<(), String> {
+fn one_input_per_message(entries: &[Entry]) -> Result<(), String> {
     let mut taken = BTreeSet::new();
     for entry in entries {
         if let Kind::Input(input) = &entry.kind {
             let first = taken.insert(&input.dedupe);
-            ensure(first, || format!("the letter {} was taken twice", input.dedupe))?;
+            ensure(first, || format!("the message {} was taken twice", input.dedupe))?;
         }
     }
     Ok(())
@@ -202,7 +202,7 @@ async fn final_message_with_ending(
 }
 
 /// A message wakes its run: a run that waits has read its whole inbox.
-async fn no_unread_mail_while_waiting(
+async fn no_unread_messages_while_waiting(
     watched: &ObservedRun<'_>,
     status: Status,
 ) -> Result<(), String> {

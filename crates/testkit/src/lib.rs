@@ -28,7 +28,7 @@ pub use scenario::{Scenario, errand, families, heir_of, scenarios};
 pub use sim::{SimReport, simulate};
 pub use stage::{ProcessEnd, TestProcess, Testbed};
 pub use sweep::{
-    SweepReport, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_letters,
-    sweep_living_owners, sweep_lost_replies, sweep_stale_owners, sweep_switches, sweep_takeovers,
+    SweepReport, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_living_owners,
+    sweep_lost_replies, sweep_messages, sweep_stale_owners, sweep_switches, sweep_takeovers,
 };
 pub use world::{World, WorldChange};

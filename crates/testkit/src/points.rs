@@ -66,7 +66,7 @@ enum Disturbance {
 #[derive(Debug, Default)]
 pub struct Points {
     passed: AtomicUsize,
-    mischief: Mutex<Disturbance>,
+    disturbance: Mutex<Disturbance>,
     seen: Mutex<Vec<PointKind>>,
     troubles: AtomicUsize,
     reached: Notify,
@@ -100,16 +100,16 @@ impl Points {
     }
 
     /// Removes the disturbance.
-    pub fn calm(&self) {
+    pub fn stop_disturbing(&self) {
         self.set(Disturbance::None);
     }
 
-    fn set(&self, mischief: Disturbance) {
-        *self.mischief.lock().unwrap_or_else(PoisonError::into_inner) = mischief;
+    fn set(&self, disturbance: Disturbance) {
+        *self.disturbance.lock().unwrap_or_else(PoisonError::into_inner) = disturbance;
     }
 
-    fn mischief(&self) -> Disturbance {
-        *self.mischief.lock().unwrap_or_else(PoisonError::into_inner)
+    fn disturbance(&self) -> Disturbance {
+        *self.disturbance.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many points were passed in all.
@@ -137,7 +137,7 @@ impl Points {
 
     /// Lets a halted process go on.
     pub fn wake(&self) {
-        self.calm();
+        self.stop_disturbing();
         self.gate.notify_one();
     }
 
@@ -151,7 +151,7 @@ impl Points {
     pub async fn pass(&self, point: PointKind) -> usize {
         let n = self.passed.fetch_add(1, Ordering::SeqCst);
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(point);
-        match self.mischief() {
+        match self.disturbance() {
             Disturbance::Halt(at) if at == n => {
                 self.reached.notify_one();
                 self.gate.notified().await;
@@ -189,7 +189,7 @@ impl Db for PointDb {
     fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
             let n = self.points.pass(PointKind::BeforeCommit).await;
-            match self.points.mischief() {
+            match self.points.disturbance() {
                 Disturbance::Full(at) if at <= n => {
                     return Err(DbError::Full { file: Path::new("made-up").into() });
                 }
@@ -203,7 +203,7 @@ impl Db for PointDb {
                 self.points.troubles.fetch_add(1, Ordering::SeqCst);
             }
             self.points.pass(PointKind::AfterCommit).await;
-            if self.points.mischief() == Disturbance::LoseReply(n) {
+            if self.points.disturbance() == Disturbance::LoseReply(n) {
                 return Err(lost("the reply was lost"));
             }
             done

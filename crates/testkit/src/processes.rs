@@ -15,7 +15,7 @@ pub use company::{GroupReport, ProcessExit, ProcessGroup, ended};
 
 use crate::points::{PointDb, PointGate, Points};
 use crate::scenario::{Scenario, families, scenarios};
-use crate::stage::{PointModel, in_words, open_question, submission};
+use crate::stage::{PointModel, error_chain, open_question, submission};
 use crate::world::{World, registry};
 use everloop_engine::{
     Asked, Clock, Engine, Environment, Identity, LeaseTimes, Membership, MembershipPolicy, Rules,
@@ -111,22 +111,22 @@ impl SharedDatabase {
 pub async fn play(part: &ProcessSpec) -> Result<(RunId, usize, usize), String> {
     let worker = WorkerId::new(fresh_id("worker_", SystemClock.now()));
     let policy = part.membership();
-    let membership = policy.acquire(&worker).map_err(|error| in_words(&error))?;
+    let membership = policy.acquire(&worker).map_err(|error| error_chain(&error))?;
     let points = Arc::new(Points::default());
     if let Some((n, signal)) = part.fate() {
         points.signal_at(n, signal);
     }
     let life = async {
-        let store = patiently(|| part.database.open()).await?;
+        let store = retry_while_unavailable(|| part.database.open()).await?;
         live(part, &store, &points, worker, &policy, &membership).await
     };
     let played = tokio::time::timeout(LIFE_MAX, life).await;
-    let run = played.map_err(|_| "it does not end".to_owned())?.map_err(|e| in_words(&e))?;
+    let run = played.map_err(|_| "it does not end".to_owned())?.map_err(|e| error_chain(&e))?;
     Ok((run, points.passed(), points.troubles()))
 }
 
 /// Tries again for as long as the database is away.
-async fn patiently<T, F>(mut ask: impl FnMut() -> F) -> Result<T, StoreError>
+async fn retry_while_unavailable<T, F>(mut ask: impl FnMut() -> F) -> Result<T, StoreError>
 where
     F: Future<Output = Result<T, StoreError>>,
 {
@@ -158,15 +158,15 @@ async fn live(
     submission.idem_key = Some(part.key.clone());
     submission.frame.model.name = format!("scripted/{}", part.scenario);
     submission.frame.workspace = part.acts.display().to_string();
-    let clock = patiently(|| policy.clock(store)).await?;
+    let clock = retry_while_unavailable(|| policy.clock(store)).await?;
     if shared {
         submission.frame.tools = submission.frame.tools.into_iter().map(quick).collect();
     }
     let identity = Identity { worker, build: "doomed".to_owned() };
     let engine = Engine::new(pointed, means, clock, identity, rules(shared));
-    let run = patiently(|| engine.submit(submission.clone())).await?;
+    let run = retry_while_unavailable(|| engine.submit(submission.clone())).await?;
     let mut worker = Worker::new(engine.clone(), 1).with_membership(membership);
-    patiently(|| policy.register(&engine)).await?;
+    retry_while_unavailable(|| policy.register(&engine)).await?;
     if !shared {
         membership.recover_orphans(&engine).await?;
     }
@@ -176,7 +176,7 @@ async fn live(
         () = policy.keep(engine.clone()) => {}
         () = engine.clone().deliver_mail() => {}
     }
-    patiently(|| policy.unregister(&engine)).await?;
+    retry_while_unavailable(|| policy.unregister(&engine)).await?;
     assert_eq!(engine.store().violations(), 0, "a unique index had to keep something out");
     Ok(run)
 }
@@ -189,13 +189,13 @@ async fn work(
     run: &RunId,
 ) -> Result<(), StoreError> {
     loop {
-        let row = patiently(|| engine.store().runs().get(run)).await?;
+        let row = retry_while_unavailable(|| engine.store().runs().get(run)).await?;
         let status = row.map(|row| row.status);
         if status.is_none_or(Status::is_final) {
             return Ok(());
         }
         if status == Some(Status::Waiting) {
-            patiently(|| answer(engine, scenario, run)).await?;
+            retry_while_unavailable(|| answer(engine, scenario, run)).await?;
         }
         worker.drain(|_| {}).await?;
         // If it does not wait for a person, it is ready again soon.

@@ -158,9 +158,9 @@ impl Testbed {
             }
             self.answer_open_question().await;
             match self.play_once().await {
-                ProcessEnd::Died => self.points.calm(),
+                ProcessEnd::Died => self.points.stop_disturbing(),
                 ProcessEnd::Well(Ok(_)) | ProcessEnd::Idle => {}
-                ProcessEnd::Well(Err(error)) => return Err(in_words(&error)),
+                ProcessEnd::Well(Err(error)) => return Err(error_chain(&error)),
             }
             // More must hold at the end; the caller checks that.
             if !self.is_over().await {
@@ -224,9 +224,9 @@ impl Testbed {
     pub async fn answer_open_question(&mut self) {
         let Some((run, question)) = self.asking().await else { return };
         let now = everloop_ports::Clock::now(&self.clock);
-        let letter = self.answer_to(&question);
-        let sent = self.store.inbox().send(&run, &question.id, &letter, now).await;
-        sent.expect("the letter is written");
+        let message = self.answer_to(&question);
+        let sent = self.store.inbox().send(&run, &question.id, &message, now).await;
+        sent.expect("the message is written");
     }
 }
 
@@ -283,7 +283,7 @@ pub(crate) fn submission(scenario: &Scenario, tools: Vec<ToolSpec>) -> Submissio
 }
 
 /// An error with all its causes.
-pub(crate) fn in_words(error: &dyn std::error::Error) -> String {
+pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
     let mut words = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {
@@ -316,7 +316,7 @@ impl TestProcess {
     pub async fn answer(&self, run: &RunId, question: &str, text: &str) {
         let answer =
             Asked { question: question.to_owned(), text: text.to_owned(), by: "person".to_owned() };
-        self.engine.answer(run, answer).await.expect("the letter is written");
+        self.engine.answer(run, answer).await.expect("the message is written");
     }
 }
 

@@ -9,7 +9,7 @@ pub use switches::sweep_switches;
 use crate::invariants::{DisturbedEnding, check, check_midway};
 use crate::points::PointKind;
 use crate::scenario::Scenario;
-use crate::stage::{ProcessEnd, Testbed, in_words};
+use crate::stage::{ProcessEnd, Testbed, error_chain};
 use everloop_types::Status;
 use everloop_types::journal::{Entry, InboxMessage, Kind};
 
@@ -65,14 +65,14 @@ impl SweepPosition<'_> {
         &self,
         stage: &mut Testbed,
         dedupe: &str,
-        letter: &InboxMessage,
+        message: &InboxMessage,
     ) -> Result<(), String> {
         for _ in 0..PROCESSES_MAX {
             if stage.is_over().await {
                 return Ok(());
             }
             stage.answer_open_question().await;
-            self.drive_and_send(stage, dedupe, letter).await?;
+            self.drive_and_send(stage, dedupe, message).await?;
         }
         Err(self.broken("it does not end"))
     }
@@ -82,13 +82,13 @@ impl SweepPosition<'_> {
         &self,
         stage: &mut Testbed,
         dedupe: &str,
-        letter: &InboxMessage,
+        message: &InboxMessage,
     ) -> Result<PointArrival, String> {
         let process = stage.process();
         let (run, points) = (stage.run.clone(), stage.points.clone());
         let meddle = async {
             points.reached().await;
-            process.engine.send(&run, dedupe, letter).await.expect("the letter is written");
+            process.engine.send(&run, dedupe, message).await.expect("the message is written");
             points.wake();
         };
         let mut driving = std::pin::pin!(process.claim_and_drive(&run));
@@ -98,7 +98,7 @@ impl SweepPosition<'_> {
             went = &mut driving => (PointArrival::Ended, went),
         };
         if let ProcessEnd::Well(Err(error)) = went {
-            return Err(self.broken(&in_words(&error)));
+            return Err(self.broken(&error_chain(&error)));
         }
         check_midway(&stage.watched()).await.map_err(|why| self.broken(&why))?;
         Ok(met)
@@ -187,12 +187,12 @@ pub async fn sweep_double_crashes(scenario: &Scenario) -> Result<SweepReport, St
 pub async fn sweep_cancels(scenario: &Scenario) -> Result<SweepReport, String> {
     let (calm, points) = undisturbed(scenario).await?;
     let mut swept = SweepReport::default();
-    let letter = InboxMessage::Cancel { by: "person".to_owned() };
+    let message = InboxMessage::Cancel { by: "person".to_owned() };
     for (n, kind) in points.iter().enumerate() {
         let place = SweepPosition { scenario, what: format!("cancel at point {n} ({kind:?})") };
         let mut stage = Testbed::set(scenario).await;
         stage.points.halt_at(n);
-        place.play_on_with(&mut stage, "cancel", &letter).await?;
+        place.play_on_with(&mut stage, "cancel", &message).await?;
         let ending = place.check(&stage).await?;
         let ended = ending.status == Status::Canceled || ending.status == calm.status;
         place.ensure(ended, || format!("it ended with {ending:?}"))?;
@@ -226,15 +226,15 @@ pub async fn sweep_lost_replies(scenario: &Scenario) -> Result<SweepReport, Stri
 ///
 /// # Errors
 /// The scenario, the point, and the first invariant that does not hold.
-pub async fn sweep_letters(scenario: &Scenario) -> Result<SweepReport, String> {
+pub async fn sweep_messages(scenario: &Scenario) -> Result<SweepReport, String> {
     let (_, points) = undisturbed(scenario).await?;
     let mut swept = SweepReport::default();
-    let letter = InboxMessage::Steer { text: "mind the sea too".to_owned() };
+    let message = InboxMessage::Steer { text: "mind the sea too".to_owned() };
     for (n, kind) in points.iter().enumerate() {
         let place = SweepPosition { scenario, what: format!("a word at point {n} ({kind:?})") };
         let mut stage = Testbed::set(scenario).await;
         stage.points.halt_at(n);
-        place.play_on_with(&mut stage, "word", &letter).await?;
+        place.play_on_with(&mut stage, "word", &message).await?;
         let ending = place.check(&stage).await?;
         // The last commit is the ending: a message after that decision is too late.
         let heard = took(&stage, "word").await || n + 2 >= points.len();

@@ -1,4 +1,4 @@
-//! The engine against models and tools that misbehave, in time that passes by itself.
+//! The engine with models and tools that misbehave, on virtual time.
 
 use everloop_engine::{Driven, Report, Worker};
 use everloop_models::Scripted;
@@ -43,18 +43,18 @@ async fn attempts_failed(stage: &Testbed) -> usize {
     entries.iter().filter(|entry| matches!(entry.kind, Kind::EffectAttemptFailed(_))).count()
 }
 
-/// Drives in one process and sends a letter `after_ms` later; returns how long the drive took after
-/// it.
+/// Drives in one process and sends a message `after_ms` later; returns how long the drive took
+/// after it.
 async fn drive_and_send(
     stage: &Testbed,
     process: &TestProcess,
     after_ms: u64,
-    letter: InboxMessage,
+    message: InboxMessage,
 ) -> u64 {
     let clock = process.engine.clock();
     let meddle = async {
         clock.pause(after_ms).await;
-        process.engine.send(&stage.run, "meddle", &letter).await.expect("sent");
+        process.engine.send(&stage.run, "meddle", &message).await.expect("sent");
         clock.since_boot_ms()
     };
     let (went, sent) = tokio::join!(process.claim_and_drive(&stage.run), meddle);
@@ -114,8 +114,8 @@ async fn a_tool_that_hangs_is_given_up_at_its_time_out_and_its_outcome_is_unknow
 async fn a_cancel_interrupts_a_model_stream_at_once() {
     let mut stage = stage(vec![Scripted::says("much later").after_ms(600_000)]).await;
     let process = stage.process();
-    let letter = InboxMessage::Cancel { by: "person".to_owned() };
-    let took = drive_and_send(&stage, &process, 1_000, letter).await;
+    let message = InboxMessage::Cancel { by: "person".to_owned() };
+    let took = drive_and_send(&stage, &process, 1_000, message).await;
     assert!(took < 1_000, "it took {took} ms");
     assert_eq!(check(&stage.watched()).await.unwrap().status, Status::Canceled);
 }
@@ -125,8 +125,8 @@ async fn a_cancel_stops_a_tool_within_its_grace_and_says_what_is_known() {
     for (tool, ending) in [("doze", Ending::Canceled), ("hang", Ending::Unknown)] {
         let mut stage = stage(vec![calls(tool), Scripted::says("never")]).await;
         let process = stage.process();
-        let letter = InboxMessage::Cancel { by: "person".to_owned() };
-        let took = drive_and_send(&stage, &process, 1_000, letter).await;
+        let message = InboxMessage::Cancel { by: "person".to_owned() };
+        let took = drive_and_send(&stage, &process, 1_000, message).await;
         assert!(took <= 1_500, "{tool} took {took} ms");
         assert_eq!(endings(&stage).await, [ending], "{tool}");
         assert_eq!(check(&stage.watched()).await.unwrap().status, Status::Canceled);
@@ -162,8 +162,8 @@ async fn a_word_to_the_model_is_heard_after_its_reply_and_before_the_next_call()
     ];
     let mut stage = stage(script).await;
     let process = stage.process();
-    let letter = InboxMessage::Steer { text: "mind the sea too".to_owned() };
-    drive_and_send(&stage, &process, 1_000, letter).await;
+    let message = InboxMessage::Steer { text: "mind the sea too".to_owned() };
+    drive_and_send(&stage, &process, 1_000, message).await;
     let history = everloop_engine::History::read(&stage.store, &stage.run).await.unwrap().unwrap();
     let state = history.state_at(i64::MAX).unwrap();
     let place = |words: &str| state.messages().iter().position(|m| m.text().contains(words));
@@ -195,7 +195,7 @@ async fn row_30_a_key_that_is_no_longer_honoured_makes_the_effect_unknown() {
     let mut stage = stage(script).await;
     stage.points.halt_at(after_post);
     assert!(matches!(stage.play_once().await, ProcessEnd::Died));
-    stage.points.calm();
+    stage.points.stop_disturbing();
     tokio::time::advance(std::time::Duration::from_secs(2 * 3_600)).await;
     stage.play_on().await.unwrap();
     assert_eq!(endings(&stage).await, [Ending::Unknown]);
@@ -241,8 +241,8 @@ async fn a_cancel_stops_every_call_of_a_batch_at_once() {
     let batch = (0..20).fold(calls("nap"), |reply, _| reply.and_calls("nap", json!({})));
     let mut stage = stage(vec![batch, Scripted::says("never")]).await;
     let process = stage.process();
-    let letter = InboxMessage::Cancel { by: "person".to_owned() };
-    let took = drive_and_send(&stage, &process, 1_000, letter).await;
+    let message = InboxMessage::Cancel { by: "person".to_owned() };
+    let took = drive_and_send(&stage, &process, 1_000, message).await;
     assert!(took <= 500, "it took {took} ms");
     assert_eq!(endings(&stage).await, [Ending::Canceled; 21]);
     check(&stage.watched()).await.unwrap();

@@ -1,5 +1,5 @@
-//! Following a run: nothing is missing, nothing comes twice, and nobody polls for a run that its
-//! own process drives.
+//! Following a run: nothing is missing, nothing comes twice, and a run that the same process drives
+//! is not polled.
 
 use everloop_engine::{EventKind, Follower, History, Projector, RunEvent, RunView, Scope};
 use everloop_models::Scripted;
@@ -84,7 +84,8 @@ async fn whoever_follows_a_tree_sees_every_run_of_it() {
         for run in tree {
             let said = past(&stage.store, &run).await;
             let seen = durable(&events, &run);
-            // The root's end ends the stream; a child that is canceled with it may still be at it.
+            // The root's end ends the stream; a child that is canceled with it may still be
+            // running.
             let seen_whole = seen == said;
             let canceled = view_of(&run, &said).status == Status::Canceled;
             assert!(seen_whole || canceled, "{}: {run}\n{seen:#?}\n{said:#?}", scenario.name);
@@ -92,14 +93,14 @@ async fn whoever_follows_a_tree_sees_every_run_of_it() {
     }
 }
 
-/// A model that looks first and then says so many characters, each after this time.
+/// A model that makes one call and then writes some characters, each after this delay.
 fn talkative(chars: usize, delay_ms: u64) -> Scenario {
     let look = Scripted::calls("look", json!({"what": "the sky"})).reasoning("let me look");
     let talk = Scripted::says("x".repeat(chars)).in_chunks(1);
     Scenario::react("talk", vec![look.after_ms(delay_ms), talk.after_ms(delay_ms)])
 }
 
-/// The model's own time passes, and no other: a look at intervals would come later.
+/// Only the model's own time passes: polling would take longer.
 #[tokio::test(start_paused = true)]
 async fn the_end_of_a_run_that_is_driven_here_is_seen_without_any_timer() {
     let mut stage = Testbed::set(&talkative(10, 3)).await;

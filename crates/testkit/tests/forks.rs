@@ -13,7 +13,7 @@ use everloop_types::{
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// All that the database says about a run.
+/// Everything in the database about a run.
 async fn rows(stage: &Testbed, run: &RunId) -> String {
     let mut all = String::new();
     for sql in [
@@ -107,7 +107,7 @@ fn forked_at(entries: &[Entry]) -> i64 {
     found.expect("a fork says so").seq
 }
 
-/// What must hold of a fork before anybody has driven it.
+/// What must hold for a fork before it is driven.
 async fn check_new(stage: &Testbed, made: &Forking) {
     let past = history(stage, &made.run).await;
     let cut = forked_at(&past.entries);
@@ -192,7 +192,7 @@ async fn a_fork_of_a_fork_is_a_fork_like_any_other() {
     }
 }
 
-/// The same, with the entries under way at the cut and nobody left who could finish them.
+/// The same, with unfinished effects at the cut and no process left to finish them.
 #[tokio::test(start_paused = true)]
 async fn a_fork_of_a_run_that_died_at_any_point_settles_what_may_have_happened_or_is_refused() {
     let (mut made_at_once, mut refused) = (0, 0);
@@ -211,7 +211,7 @@ async fn a_fork_of_a_run_that_died_at_any_point_settles_what_may_have_happened_o
             if !died {
                 break;
             }
-            stage.points.calm();
+            stage.points.stop_disturbing();
             let before = rows(&stage, &stage.run).await;
             let mut wanted = wanted(&stage, None, scenario.loop_name).await;
             let made = match fork(&mut stage, wanted.clone()).await {
@@ -244,7 +244,7 @@ fn strikes() -> Scenario {
     Scenario::react("strikes", vec![call, Scripted::says("struck")])
 }
 
-/// A stage whose process died when the anvil was struck and nobody had heard of it.
+/// A testbed whose process died after the call and before its outcome was recorded.
 async fn struck() -> Testbed {
     for point in 0.. {
         let mut stage = Testbed::set(&strikes()).await;
@@ -252,7 +252,7 @@ async fn struck() -> Testbed {
         assert!(matches!(stage.play_once().await, ProcessEnd::Died));
         let at_effect = stage.points.seen().last() == Some(&PointKind::AfterEffect);
         if at_effect && !stage.world.acts().is_empty() {
-            stage.points.calm();
+            stage.points.stop_disturbing();
             return stage;
         }
     }
@@ -261,7 +261,7 @@ async fn struck() -> Testbed {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_parent_learned_after_the_cut_is_what_the_fork_knows() {
-    // A tool that declares nothing brings every label, and the fork holds what it knows.
+    // A tool that declares nothing adds every label, and the fork inherits them.
     let mut scenario = strikes();
     scenario.policy.label_guard = Some(LabelGuard::Ask);
     let mut stage = Testbed::set(&scenario).await;
@@ -361,7 +361,7 @@ async fn a_crash_or_a_lost_reply_while_a_fork_is_made_leaves_a_whole_fork_or_non
             () = points.reached() => {}
             made = process.engine.fork(wanted) => panic!("it did not die: {made:?}"),
         }
-        points.calm();
+        points.stop_disturbing();
         let forks = stage.store.runs().forks(&stage.run).await.unwrap();
         assert_eq!(forks.len(), point, "before the commit none, after it one");
         for origin in forks {
@@ -375,7 +375,7 @@ async fn a_crash_or_a_lost_reply_while_a_fork_is_made_leaves_a_whole_fork_or_non
     let wanted = wanted(&stage, None, "react").await;
     stage.points.lose_reply_at(0);
     let made = fork(&mut stage, wanted).await.unwrap();
-    stage.points.calm();
+    stage.points.stop_disturbing();
     let forks = stage.store.runs().forks(&stage.run).await.unwrap();
     assert_eq!((forks.len(), &forks[0].run), (1, &made.run));
     check_new(&stage, &made).await;

@@ -1,5 +1,4 @@
-//! What a fresh look found, each once broken: passing faults of the store, panics, clocks that
-//! jump.
+//! Regressions found by a review: temporary faults of the store, panics, clocks that jump.
 
 use everloop_engine::{
     DriveError, Driven, Engine, Environment, Identity, LeaseTimes, Rules, Submission, Update,
@@ -21,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-/// A database that loses the reply of the n-th commit from now and fails so many reads after it.
+/// A database that loses the reply of the n-th commit from now and fails some reads after it.
 #[derive(Default)]
 struct Flaky {
     lose_commit_in: AtomicI64,
@@ -122,7 +121,7 @@ tool!(Lazy, "lazy", handling(EffectClass::Pure), |_call, context| {
     Done::Seen(Observation { ending: Ending::Canceled, text: "stopped".to_owned() })
 });
 
-/// Looks for ever before its intent is written.
+/// Never finishes its check before the intent is written.
 struct Gaze;
 impl Tool for Gaze {
     const NAME: &'static str = "gaze";
@@ -240,7 +239,7 @@ async fn die_after_act(script: Vec<Scripted>, n: usize) -> Testbed {
     let mut stage = Testbed::set(&scenario).await;
     stage.points.halt_at(at);
     assert!(matches!(stage.play_once().await, ProcessEnd::Died));
-    stage.points.calm();
+    stage.points.stop_disturbing();
     stage
 }
 
@@ -262,19 +261,19 @@ async fn a_cancel_does_not_hide_an_unknown_that_waits_to_be_settled() {
     assert_eq!(endings(&stage.store, &stage.run).await, [Ending::Unknown]);
 }
 
-/// It ends with the outcome said to be unknown: nobody who canceled wants to be asked first.
+/// It ends with an unknown outcome: a user who cancels does not want to be asked first.
 #[tokio::test(start_paused = true)]
 async fn a_cancel_during_a_call_that_a_person_would_settle_ends_the_run() {
     let house = House::new(vec![calls("wire"), Scripted::says("done")]).await;
     let engine = house.engine("w1");
     let driven = engine.drive(house.claim(&engine).await).await.expect("works");
     let Driven::Parked(WaitingOn::Person { question }) = driven else { panic!("{driven:?}") };
-    let letter =
+    let message =
         InboxMessage::Answer { question: question.id.clone(), text: "yes".into(), by: "p".into() };
     house
         .store
         .inbox()
-        .send(&house.run, &question.id, &letter, house.clock.now())
+        .send(&house.run, &question.id, &message, house.clock.now())
         .await
         .expect("works");
     let claim = house.claim(&engine).await;
@@ -294,12 +293,12 @@ async fn a_tool_that_needs_permission_and_settlement_can_be_settled() {
     let engine = house.engine("w1");
     let driven = engine.drive(house.claim(&engine).await).await.expect("works");
     let Driven::Parked(WaitingOn::Person { question }) = driven else { panic!("{driven:?}") };
-    let letter =
+    let message =
         InboxMessage::Answer { question: question.id.clone(), text: "yes".into(), by: "p".into() };
     house
         .store
         .inbox()
-        .send(&house.run, &question.id, &letter, house.clock.now())
+        .send(&house.run, &question.id, &message, house.clock.now())
         .await
         .expect("works");
     let claim = house.claim(&engine).await;
@@ -321,11 +320,11 @@ async fn a_letter_is_heard_after_a_driver_panicked() {
     assert!(tokio::spawn(async move { driver.drive(claim).await }).await.is_err());
     house.store.queue().stalled(&held, house.clock.now()).await.expect("works");
     // Another process sends it.
-    let letter = InboxMessage::Cancel { by: "p".into() };
+    let message = InboxMessage::Cancel { by: "p".into() };
     house
         .store
         .inbox()
-        .send(&house.run, "cancel", &letter, house.clock.now())
+        .send(&house.run, "cancel", &message, house.clock.now())
         .await
         .expect("works");
     let driven = engine.drive(house.claim(&engine).await).await.expect("works");
@@ -455,7 +454,7 @@ async fn row_24_a_run_under_a_version_of_its_loop_that_is_not_here_is_left_alone
     }
 }
 
-/// Wall time jumps back an hour at the `n`-th look.
+/// Wall time jumps back an hour at the `n`-th read.
 struct Jumpy(VirtualClock, AtomicI64);
 impl Clock for Jumpy {
     fn now(&self) -> UtcMs {
@@ -567,7 +566,7 @@ async fn a_process_that_cannot_reach_the_model_leaves_the_run_to_one_that_can() 
     assert_eq!(driven, Driven::Finished(Status::Succeeded));
 }
 
-/// Works among others for so long, then stops.
+/// Works among others for this long, then stops.
 async fn work_for(engine: &Arc<Engine>, ms: u64) {
     let times = LeaseTimes::default();
     engine.join(times).await.expect("works");
@@ -580,7 +579,7 @@ async fn work_for(engine: &Arc<Engine>, ms: u64) {
     worked.expect("works");
 }
 
-/// The server may carry out a claim after everybody has given up waiting for its answer.
+/// The server may carry out a claim after the client has stopped waiting for its answer.
 #[tokio::test(start_paused = true)]
 async fn a_claim_that_comes_true_long_after_its_error_is_found() {
     let house = House::new(vec![Scripted::says("hi")]).await;
@@ -608,7 +607,7 @@ async fn a_worker_among_others_leaves_a_run_that_needs_a_newer_program_to_them()
     assert_eq!(house.status().await, Status::Succeeded, "the other run was driven");
 }
 
-/// Alone there is nobody else who could take it; it must not be tried again and again.
+/// There is no other worker that could take it; it must not be retried again and again.
 #[tokio::test(start_paused = true)]
 async fn a_worker_alone_keeps_a_run_that_needs_a_newer_program() {
     let (house, run) = of_version(99).await;
@@ -633,7 +632,7 @@ async fn a_tool_that_looks_for_ever_before_it_acts_gets_no_record_and_acts() {
     assert_eq!(house.endings().await, [Ending::Ok]);
 }
 
-/// Its entries are none, so the place of the journal does not tell whether it took place.
+/// It writes no entries, so the journal does not show whether it took place.
 #[tokio::test(start_paused = true)]
 async fn a_run_is_given_back_though_the_first_try_at_it_failed() {
     let house = House::new(vec![Scripted::says("much later").after_ms(600_000)]).await;

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_everloop-doomed");
 
-/// As many processes at once.
+/// The number of processes at once.
 const LANES: usize = 2;
 
 /// What a test counts.
@@ -50,14 +50,14 @@ impl Tally {
     }
 }
 
-/// A company on a file of its own.
+/// A process group with its own file.
 async fn on_file() -> (ProcessGroup, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let database = SharedDatabase::Folder(folder.path().to_owned());
     (ProcessGroup::new(PROGRAM, database, folder.path().to_owned()).await, folder)
 }
 
-/// A company on a database of its own.
+/// A process group with its own database.
 async fn on_server() -> (ProcessGroup, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let database = SharedDatabase::Server(PgServer::shared().database().url);
@@ -102,8 +102,8 @@ fn draw(seed: &str, below: usize) -> usize {
     number % below
 }
 
-/// Claims that come to nothing five times in a row put a run aside; points before this one may
-/// come before the first entry of a process.
+/// Five claims in a row without progress quarantine a run; points before this one may come before
+/// the first entry of a process.
 const EARLY: usize = 16;
 
 /// Where each generation dies: anywhere, but not early again and again.
@@ -119,7 +119,7 @@ fn at_random(seed: &str) -> impl FnMut(usize) -> Option<usize> {
     }
 }
 
-/// Kills at random, run after run, until there were so many kills. Every run comes to its end.
+/// Kills at random, run after run, until a number of kills is reached. Every run must end.
 fn random_sweep<S>(setting: fn() -> S, seed: &str, kills: usize) -> Tally
 where
     S: Future<Output = (ProcessGroup, TempDir)>,
@@ -156,7 +156,7 @@ const SWEPT: [&str; 13] = [
     "a child asks and needs permission",
 ];
 
-/// A ninth loop cannot be forgotten.
+/// A new loop cannot be forgotten.
 #[test]
 fn a_scenario_of_every_loop_is_killed_at_every_point() {
     let loop_of = |name: &&str| parts()[scenario(name)].loop_name;
@@ -252,7 +252,7 @@ fn row_02_a_kill_at_every_pair_of_points_postgres() {
     assert!(tally.kills >= 300, "only {} kills", tally.kills);
 }
 
-/// The median time from a kill that was seen to the first entry of whoever comes next.
+/// The median time from the kill to the first entry of the next process.
 async fn recovery(company: &ProcessGroup) -> Duration {
     let acts = scenario("act after act");
     let mut times = Vec::new();

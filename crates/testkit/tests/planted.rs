@@ -4,7 +4,7 @@
 
 use everloop_testkit::{
     Scenario, SweepReport, families, scenarios, sweep_cancels, sweep_crashes, sweep_double_crashes,
-    sweep_letters, sweep_living_owners, sweep_lost_replies, sweep_stale_owners, sweep_takeovers,
+    sweep_living_owners, sweep_lost_replies, sweep_messages, sweep_stale_owners, sweep_takeovers,
 };
 use everloop_types::planted::{Bug, plant};
 use tokio::sync::{Mutex, MutexGuard};
@@ -53,7 +53,7 @@ async fn sweep(scenario: &Scenario, which: usize) -> Result<SweepReport, String>
         2 => sweep_lost_replies(scenario).await,
         3 => sweep_stale_owners(scenario).await,
         4 => sweep_takeovers(scenario).await,
-        5 => sweep_letters(scenario).await,
+        5 => sweep_messages(scenario).await,
         6 => sweep_living_owners(scenario).await,
         _ if scenario.name == TWICE => sweep_double_crashes(scenario).await,
         _ => Ok(SweepReport::default()),

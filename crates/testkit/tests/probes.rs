@@ -1,4 +1,4 @@
-//! Calls that were cut short: what a probe says, whom it believes, and who settles the rest.
+//! Interrupted calls: what a probe finds, and how the rest is settled.
 
 use everloop_engine::{OpenUnknown, Settling};
 use everloop_models::Scripted;
@@ -7,7 +7,7 @@ use everloop_types::journal::{Found, InboxMessage, Kind};
 use everloop_types::{EffectId, Settled, Status, UtcMs};
 use serde_json::json;
 
-/// A stage whose first process died at the tool's point of this kind.
+/// A testbed whose first process died at the tool's point of this kind.
 async fn died(tool: &str, at: PointKind) -> Testbed {
     let script = vec![Scripted::calls(tool, json!({"what": "cup"})), Scripted::says("done")];
     let scenario = Scenario::react("cut short", script);
@@ -21,7 +21,7 @@ async fn died(tool: &str, at: PointKind) -> Testbed {
     let mut stage = Testbed::set(&scenario).await;
     stage.points.halt_at(place);
     assert!(matches!(stage.play_once().await, ProcessEnd::Died));
-    stage.points.calm();
+    stage.points.stop_disturbing();
     stage
 }
 
@@ -90,8 +90,8 @@ async fn a_cancel_ends_the_wait_for_a_living_owner() {
     let clock = heir.engine.clock();
     let cancel = async {
         clock.pause(1_000).await;
-        let letter = InboxMessage::Cancel { by: "person".to_owned() };
-        heir.engine.send(&stage.run, "cancel", &letter).await.expect("sent");
+        let message = InboxMessage::Cancel { by: "person".to_owned() };
+        heir.engine.send(&stage.run, "cancel", &message).await.expect("sent");
     };
     let (went, ()) = tokio::join!(heir.claim_and_drive(&stage.run), cancel);
     assert!(matches!(went, ProcessEnd::Well(Ok(_))), "{went:?}");

@@ -1,4 +1,4 @@
-//! Ten thousand seeds of fate. `EVERLOOP_SEED=n` plays one of them.
+//! Ten thousand seeds of the simulator. `EVERLOOP_SEED=n` plays one of them.
 
 use everloop_testkit::{SimReport, simulate};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,7 +39,7 @@ fn ten_thousand_seeds_keep_every_promise() {
     });
     let took = begun.elapsed().as_secs_f64();
     println!("{seeds} seeds in {took:.1} s, {:.0} seeds/s: {total:?}", seeds as f64 / took);
-    // A fate that never strikes proves nothing.
+    // A simulation without faults proves nothing.
     for (what, count) in [
         ("crashes", total.crashes),
         ("holds", total.holds),

@@ -137,7 +137,7 @@ pub fn means_yes(answer: &str) -> bool {
 
 /// What an answer reports about a call whose outcome is unknown, if anything.
 #[must_use]
-pub fn told(answer: &str) -> Option<OutcomeReport> {
+pub fn reported_outcome(answer: &str) -> Option<OutcomeReport> {
     let bare = bare(answer);
     let is = |words: &str| has(words, &bare);
     match () {

@@ -1,7 +1,8 @@
 //! Answers as people write them, and what they must mean.
 
 use super::{
-    BareCommand, Meaning, OutcomeReport, bare_word, corrected, is_later, is_stop, meaning, told,
+    BareCommand, Meaning, OutcomeReport, bare_word, corrected, is_later, is_stop, meaning,
+    reported_outcome,
 };
 
 fn no(reason: &str) -> Meaning {
@@ -267,16 +268,16 @@ fn a_change_is_asked_for_in_few_words() {
 #[test]
 fn what_happened_is_said_by_number_or_word() {
     for word in ["1", "１", "1。", "happened", "发生了", "是的", "yes"] {
-        assert_eq!(told(word), Some(OutcomeReport::Happened), "{word}");
+        assert_eq!(reported_outcome(word), Some(OutcomeReport::Happened), "{word}");
     }
     for word in ["2", "２", "not", "没有", "没有发生。", "没发生", "no", "it didn't"] {
-        assert_eq!(told(word), Some(OutcomeReport::DidNot), "{word}");
+        assert_eq!(reported_outcome(word), Some(OutcomeReport::DidNot), "{word}");
     }
     for word in ["3", "３", "look", "查看", "核实", "不知道", "unknown"] {
-        assert_eq!(told(word), Some(OutcomeReport::Look), "{word}");
+        assert_eq!(reported_outcome(word), Some(OutcomeReport::Look), "{word}");
     }
     for word in ["4", "", "取消", "算了", "写周报", "yes but twice", "stop"] {
-        assert_eq!(told(word), None, "{word}");
+        assert_eq!(reported_outcome(word), None, "{word}");
     }
 }
 

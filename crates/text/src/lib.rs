@@ -16,7 +16,7 @@ pub use observed::observed;
 
 pub use answers::{
     BareCommand, Meaning, OutcomeReport, bare, bare_word, corrected, is_later, is_stop, meaning,
-    means_yes, told,
+    means_yes, reported_outcome,
 };
 
 use everloop_types::{Lang, Status, TextKey, Words};

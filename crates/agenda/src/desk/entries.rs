@@ -51,8 +51,8 @@ impl Agenda {
             }
             ScheduleCommand::List => {
                 let at = now.timestamp().as_millisecond();
-                let from = kept::moment(at.saturating_sub(self.customs.list_back_ms));
-                let to = kept::moment(at.saturating_add(self.customs.list_ahead_ms));
+                let from = kept::moment(at.saturating_sub(self.config.list_back_ms));
+                let to = kept::moment(at.saturating_add(self.config.list_ahead_ms));
                 let range = ScheduleRange { from, to, calendar: None };
                 Ok(CommandOutcome::Entries(range, self.store.agenda().schedules().await?))
             }
@@ -134,7 +134,7 @@ impl Agenda {
 
     /// A new entry with its time and default reminder; `None` without a time.
     fn new_entry(&self, new: &EntryChange, write: WriteKey<'_>) -> Option<ScheduleRow> {
-        let span = span(new.start.as_ref()?, new.minutes.unwrap_or(self.customs.minutes));
+        let span = span(new.start.as_ref()?, new.minutes.unwrap_or(self.config.minutes));
         let remind = self.default_reminder(&span, new, write.now).filter(|_| new.remind.is_none());
         let said =
             ScheduleText { title: String::new(), span, repeat: None, remind, catch_up: None };
@@ -152,7 +152,7 @@ impl Agenda {
     /// The default reminder of an entry. One without a length is a reminder and always fires at its
     /// time.
     fn default_reminder(&self, span: &Span, new: &EntryChange, now: UtcMs) -> Option<Reminding> {
-        let lead_ms = match self.customs.default_reminder_ms {
+        let lead_ms = match self.config.default_reminder_ms {
             _ if span.minutes == 0 => 0,
             // An entry that begins sooner than that reminds at its start.
             Some(lead) if new.repeat.is_none() && span.starts_at.saturating_sub(lead) < now => 0,

@@ -1,6 +1,6 @@
 //! Which entries take place at the same time.
 
-use super::{EntryOccurrence, EntryTimeline, held_between, moment, series};
+use super::{EntryOccurrence, EntryTimeline, moment, occurrences_between, series};
 use everloop_store::ScheduleRow;
 use everloop_types::UtcMs;
 use jiff::Timestamp;
@@ -138,7 +138,7 @@ fn free_once(entry: &ScheduleRow, others: &[ScheduleRow], now: Timestamp) -> Opt
     let from = entry.said.span.starts_at.max(whole_minute(now.as_millisecond()));
     let last = from.saturating_add(SEARCH_MS);
     let until = moment(last.saturating_add(lasts));
-    let taken = held_between(rivals(entry, others), moment(from), until);
+    let taken = occurrences_between(rivals(entry, others), moment(from), until);
     let mut at = from;
     for held in &taken.held {
         if held.from.as_millisecond() - at >= lasts {

@@ -92,7 +92,7 @@ fn moment_or_first(at: UtcMs) -> jiff::Timestamp {
 /// If the store fails; earlier firings stay, and the rest is still due.
 pub async fn fire_due(
     store: &Store,
-    customs: &AgendaConfig,
+    config: &AgendaConfig,
     now: UtcMs,
 ) -> Result<Vec<Firing>, StoreError> {
     let mut fired = Vec::new();
@@ -102,7 +102,7 @@ pub async fn fire_due(
             return Ok(fired);
         }
         for due in due {
-            let Some(batch) = batch(store, customs, due, now).await? else { continue };
+            let Some(batch) = batch(store, config, due, now).await? else { continue };
             if store.agenda().fire(&batch).await? {
                 fired.extend(batch.firings);
             }
@@ -113,7 +113,7 @@ pub async fn fire_due(
 /// Everything that this step of a reminder does; `None` if it no longer exists.
 async fn batch(
     store: &Store,
-    customs: &AgendaConfig,
+    config: &AgendaConfig,
     due: Due,
     now: UtcMs,
 ) -> Result<Option<FiringBatch>, StoreError> {
@@ -121,14 +121,14 @@ async fn batch(
         FiringKind::Todo => store.agenda().todo(due.subject).await?.map(|todo| {
             let occurs_at = todo.said.due_at.unwrap_or(due.due_at);
             let moments = VecDeque::from([(due.due_at, occurs_at)]);
-            let firings = fire(due, moments, customs.catch_up, customs, now, &todo.said.text);
+            let firings = fire(due, moments, config.catch_up, config, now, &todo.said.text);
             FiringBatch { due, firings, next: None }
         }),
         FiringKind::Schedule => store.agenda().schedule(due.subject).await?.map(|entry| {
             let named = entry.said.catch_up.as_deref().and_then(CatchUp::parse);
-            let rule = named.unwrap_or(customs.catch_up);
+            let rule = named.unwrap_or(config.catch_up);
             let (moments, next) = moments(&entry, due.due_at, now);
-            let firings = fire(due, moments, rule, customs, now, &entry.said.title);
+            let firings = fire(due, moments, rule, config, now, &entry.said.title);
             FiringBatch { due, firings, next }
         }),
     })
@@ -159,7 +159,7 @@ fn fire(
     due: Due,
     moments: Moments,
     rule: CatchUp,
-    customs: &AgendaConfig,
+    config: &AgendaConfig,
     now: UtcMs,
     title: &str,
 ) -> Vec<Firing> {
@@ -171,7 +171,7 @@ fn fire(
             CatchUp::Skip | CatchUp::Once if in_time && from_end == 1 => FiredAs::Fired,
             CatchUp::All if in_time => FiredAs::Fired,
             CatchUp::Once if from_end == 1 => FiredAs::Late,
-            CatchUp::All if from_end <= customs.catch_up_max => FiredAs::Late,
+            CatchUp::All if from_end <= config.catch_up_max => FiredAs::Late,
             CatchUp::Once | CatchUp::Skip | CatchUp::All => FiredAs::Missed,
         };
         let due = Due { due_at, ..due };
@@ -185,7 +185,7 @@ fn fire(
 ///
 /// # Errors
 /// If the store fails; it can be retried.
-pub async fn set_back(store: &Store, now: UtcMs) -> Result<(), StoreError> {
+pub async fn reset_advanced(store: &Store, now: UtcMs) -> Result<(), StoreError> {
     for id in store.agenda().fired_ahead(now.saturating_add(IN_TIME_MS)).await? {
         let Some(entry) = store.agenda().schedule(id).await? else { continue };
         let done = store.agenda().done_ahead(id, now).await?;
@@ -204,14 +204,14 @@ pub async fn set_back(store: &Store, now: UtcMs) -> Result<(), StoreError> {
 }
 
 /// Fires due reminders for as long as the process lives.
-pub async fn keep_reminding(store: Store, customs: AgendaConfig, clock: Arc<dyn Clock>) {
+pub async fn keep_reminding(store: Store, config: AgendaConfig, clock: Arc<dyn Clock>) {
     let mut last = UtcMs::MAX;
     loop {
         let now = clock.now();
         // The failed store is tried again in a second; due reminders are not lost.
         let went_back = now < last.saturating_sub(IN_TIME_MS);
-        let in_order = !went_back || set_back(&store, now).await.is_ok();
-        let _ = fire_due(&store, &customs, now).await;
+        let in_order = !went_back || reset_advanced(&store, now).await.is_ok();
+        let _ = fire_due(&store, &config, now).await;
         if in_order {
             last = now;
         }

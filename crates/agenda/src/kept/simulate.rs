@@ -76,7 +76,7 @@ pub const STEPS_MAX: u64 = 100_000;
 pub async fn rehearse(
     entries: &[ScheduleRow],
     todos: &[TodoRow],
-    customs: &AgendaConfig,
+    config: &AgendaConfig,
     rehearsal: &Rehearsal,
 ) -> Result<RehearsalReport, StoreError> {
     let db = Arc::new(CrashingDb { db: MemoryDb::new(), fuse: AtomicU64::new(0) });
@@ -98,14 +98,14 @@ pub async fn rehearse(
             if rehearsal.crashes.is_at(step) {
                 db.fuse.store(death as u64, Ordering::Relaxed);
                 // The process crashes and loses its state, and another one starts.
-                match reminders::fire_due(&store, customs, now).await {
+                match reminders::fire_due(&store, config, now).await {
                     Ok(fired) => rehearsed.told.extend(fired.iter().map(|firing| firing.due)),
                     Err(_) => rehearsed.crashes += 1,
                 }
             }
         }
         db.fuse.store(0, Ordering::Relaxed);
-        let fired = reminders::fire_due(&store, customs, now).await?;
+        let fired = reminders::fire_due(&store, config, now).await?;
         rehearsed.told.extend(fired.iter().map(|firing| firing.due));
     }
     rehearsed.firings = store.agenda().unread_firings(usize::MAX).await?;

@@ -94,7 +94,7 @@ fn show_reply(reader: &DisplayContext, reply: &CommandOutcome) -> Value {
                 "notices": notices(reader, said)})
         }
         CommandOutcome::Entries(range, rows) => {
-            let listed = kept::held_between(rows, range.from, range.to);
+            let listed = kept::occurrences_between(rows, range.from, range.to);
             let held: Vec<Value> =
                 listed.held.iter().map(|held| occurrence(reader, held)).collect();
             let (from, to) = (range.from.as_millisecond(), range.to.as_millisecond());

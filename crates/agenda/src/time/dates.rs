@@ -170,7 +170,7 @@ pub(super) fn readings(scan: &Scan, at: usize, now: &Zoned) -> Readings<DateMatc
     let mut found = Vec::new();
     found.extend(instants(scan, scan.skip_spaces(at), now));
     let grammar = DateGrammar { scan, now };
-    grammar.go_on(&PhraseParts::default(), at, 0, &mut found);
+    grammar.extend(&PhraseParts::default(), at, 0, &mut found);
     found
 }
 
@@ -203,7 +203,7 @@ struct DateGrammar<'a> {
 
 impl DateGrammar<'_> {
     /// Takes one more piece in every way that fits.
-    fn go_on(
+    fn extend(
         &self,
         so_far: &PhraseParts,
         at: usize,
@@ -217,7 +217,7 @@ impl DateGrammar<'_> {
             if let Some(when) = meaning::of(&pieces, self.now) {
                 found.push((DateMatch { when, pieces: pieces.clone() }, end));
             }
-            self.go_on(&pieces, end, depth + 1, found);
+            self.extend(&pieces, end, depth + 1, found);
         }
     }
 
@@ -261,8 +261,8 @@ impl DateGrammar<'_> {
             }
         }
         if so_far.every.is_none() {
-            let everies = every::everies(scan, next).into_iter();
-            found.extend(everies.map(|(every, end)| (so_far.with_every(every), end)));
+            let repetitions = every::repetitions(scan, next).into_iter();
+            found.extend(repetitions.map(|(every, end)| (so_far.with_every(every), end)));
         }
         found.extend(self.start(so_far, next));
         found.extend(self.limit(so_far, next));

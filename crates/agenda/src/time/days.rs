@@ -69,8 +69,8 @@ pub(super) fn days(scan: &Scan, at: usize, now: &Zoned) -> Readings<SpokenDay> {
     let mut found = Vec::new();
     for (day, end) in named_days(scan, at, now) {
         found.push((day, end));
-        found.extend(beside(scan, day, end, today));
-        found.extend(twice_said(scan, day, end, now));
+        found.extend(relative_to_day(scan, day, end, today));
+        found.extend(with_weekday(scan, day, end, now));
         found.extend(within_day(scan, day, end, today));
     }
     found.extend(weeks_on(scan, at, now));
@@ -116,7 +116,7 @@ fn weeks_on(scan: &Scan, at: usize, now: &Zoned) -> Readings<SpokenDay> {
 }
 
 /// A date with its weekday, in either order; they must agree: "Monday, November 30", "20日周五".
-fn twice_said(scan: &Scan, day: SpokenDay, at: usize, now: &Zoned) -> Readings<SpokenDay> {
+fn with_weekday(scan: &Scan, day: SpokenDay, at: usize, now: &Zoned) -> Readings<SpokenDay> {
     let next = scan.maybe(at, &[",", "，", "(", "（"]);
     let weekday = |day: SpokenDay| match day.which {
         DayChoice::Next(weekday) => Some(weekday),
@@ -148,7 +148,7 @@ fn sort_beside(day: SpokenDay) -> DayKind {
 }
 
 /// The day before or after one: "国庆前一天", "春节后第二天", "圣诞节前三天".
-fn beside(scan: &Scan, day: SpokenDay, at: usize, today: Date) -> Readings<SpokenDay> {
+fn relative_to_day(scan: &Scan, day: SpokenDay, at: usize, today: Date) -> Readings<SpokenDay> {
     let mut found = Vec::new();
     let Some(date) = day.date(today).filter(|_| day.part.is_none()) else { return found };
     if let Some((days, end)) = scan.word(at, words::BESIDE_DAY) {
@@ -194,7 +194,7 @@ pub(super) fn named_days(scan: &Scan, at: usize, now: &Zoned) -> Readings<Spoken
     found.extend(english_dates(scan, at, today));
     found.extend(numeric::dates(scan, at, today));
     found.extend(chinese_dates(scan, at, today));
-    found.extend(feasts::feasts(scan, at, today));
+    found.extend(feasts::holiday_dates(scan, at, today));
     for (amount, end) in within(scan, at).into_iter().filter(|(amount, _)| amount.is_of_days()) {
         let date = amount.day(today);
         found.extend(date.map(|date| (SpokenDay::of(date, DayKind::Within), end)));

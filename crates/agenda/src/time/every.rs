@@ -115,7 +115,7 @@ impl SpokenRepeat {
 }
 
 /// Repetitions here, without their time of day.
-pub(super) fn everies(scan: &Scan, at: usize) -> Readings<SpokenRepeat> {
+pub(super) fn repetitions(scan: &Scan, at: usize) -> Readings<SpokenRepeat> {
     let mut found = Vec::new();
     let mut plain = |list, every: SpokenRepeat| {
         found.extend(scan.any(at, list).map(|end| (every, end)));

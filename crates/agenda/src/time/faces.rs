@@ -13,7 +13,7 @@ pub(super) fn clocks(scan: &Scan, at: usize) -> Readings<ClockReading> {
     found.extend(h_clock(scan, at));
     found.extend(packed_clock(scan, at));
     found.extend(chinese_clocks(scan, at));
-    found.extend(short_of(scan, at));
+    found.extend(minutes_before_hour(scan, at));
     if let Some((hour, end)) = scan.number_in(at, 1..=12) {
         let end = scan.any(end, words::O_CLOCK).map(|end| scan.maybe(end, words::SHARP));
         found.extend(end.map(|end| (dial(hour, 0), end)));
@@ -178,7 +178,7 @@ pub(super) fn may_end_clock(scan: &Scan, at: usize) -> bool {
 }
 
 /// "差五分三点".
-fn short_of(scan: &Scan, at: usize) -> Option<(ClockReading, usize)> {
+fn minutes_before_hour(scan: &Scan, at: usize) -> Option<(ClockReading, usize)> {
     let (minutes, end) = minutes(scan, scan.any(at, words::SHORT_OF)?)?;
     let (hour, end) = scan.number_in(scan.maybe(end, words::UP_TO), 1..=23)?;
     Some((less(hour, minutes)?, scan.any(end, words::HOUR)?))

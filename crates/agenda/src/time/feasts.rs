@@ -9,7 +9,7 @@ use super::scan::{Readings, Scan};
 use super::words;
 
 /// Holidays at this position, possibly with a year before them.
-pub(super) fn feasts(scan: &Scan, at: usize, today: Date) -> Readings<SpokenDay> {
+pub(super) fn holiday_dates(scan: &Scan, at: usize, today: Date) -> Readings<SpokenDay> {
     let mut found = Vec::new();
     let (year, begin) = match year_before(scan, at, today) {
         Some((year, end)) => (Some(year), scan.maybe(end, words::POSSESSIVE)),

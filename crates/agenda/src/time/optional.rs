@@ -35,10 +35,10 @@ pub fn read_option(text: &str, now: &Zoned) -> Result<ParsedDate, UnclearPhrase>
 #[must_use]
 pub fn read_every(text: &str) -> Option<SpokenRepeat> {
     let scan = Scan::new(text.trim());
-    let all = super::every::everies(&scan, 0).into_iter();
+    let all = super::every::repetitions(&scan, 0).into_iter();
     let every = all.filter(|(_, end)| *end == scan.len()).map(|(every, _)| every).next();
     let amount = || {
-        let all = super::every::everies(&Scan::new(&format!("every {}", text.trim())), 0);
+        let all = super::every::repetitions(&Scan::new(&format!("every {}", text.trim())), 0);
         let is_amount = amounts(&scan, 0).iter().any(|(_, end)| *end == scan.len());
         all.into_iter().find(|(_, end)| *end == scan.len() + 6 && is_amount).map(|(every, _)| every)
     };

@@ -10,20 +10,20 @@ const LEAST: usize = 6;
 const LEAST_FOR_TWO: usize = 9;
 
 pub(super) fn weekday(scan: &Scan, at: usize) -> Option<(Weekday, usize)> {
-    meant(scan, at, words::FULL_DAY_NAMES)
+    corrected(scan, at, words::FULL_DAY_NAMES)
 }
 
 pub(super) fn month(scan: &Scan, at: usize) -> Option<(i8, usize)> {
-    meant(scan, at, words::MONTH_NAMES)
+    corrected(scan, at, words::MONTH_NAMES)
 }
 
 /// The distance in days of a misspelt name of a day.
 pub(super) fn near_day(scan: &Scan, at: usize) -> Option<(i64, usize)> {
-    meant(scan, at, words::SLIPPING_DAYS)
+    corrected(scan, at, words::SLIPPING_DAYS)
 }
 
 /// The only name that a Latin word can be a misspelling of.
-fn meant<T: Copy>(scan: &Scan, at: usize, table: WordTable<T>) -> Option<(T, usize)> {
+fn corrected<T: Copy>(scan: &Scan, at: usize, table: WordTable<T>) -> Option<(T, usize)> {
     let is_letter = |at: usize| scan.get(at).is_some_and(|c| c.is_ascii_alphabetic());
     let begin = scan.skip_spaces(at);
     let end = begin + (begin..scan.len()).take_while(|at| is_letter(*at)).count();

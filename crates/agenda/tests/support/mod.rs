@@ -1,4 +1,4 @@
-//! A person at a desk, in Shanghai, on a Sunday morning.
+//! A user of the agenda, in Shanghai, on a Sunday morning.
 #![allow(clippy::unwrap_used, dead_code, reason = "tests fail by panicking, and share this file")]
 
 use everloop_agenda::commands::{self, AgendaCommand};
@@ -45,7 +45,7 @@ impl Person {
         }
     }
 
-    /// What the command is taken for.
+    /// The command as it was understood.
     pub(crate) fn echo(&self, line: &str) -> String {
         commands::canonical(&self.parsed(line), &self.reader.now)
     }

@@ -17,7 +17,7 @@ pub(super) struct PlannedCall {
 /// What a call reads or changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CallTarget {
-    EventReader(String),
+    Reads(String),
     Writes(String),
     /// The names and sizes of all files.
     Folder,
@@ -37,8 +37,7 @@ impl CallTarget {
         match (self, other) {
             (T::Nothing, _) | (_, T::Nothing) => false,
             (T::Everything, _) | (_, T::Everything) => true,
-            (T::Writes(a), T::EventReader(b) | T::Writes(b))
-            | (T::EventReader(a), T::Writes(b)) => a == b,
+            (T::Writes(a), T::Reads(b) | T::Writes(b)) | (T::Reads(a), T::Writes(b)) => a == b,
             (T::Folder, T::Writes(_)) | (T::Writes(_), T::Folder) => true,
             // New todos do not depend on each other; they are added in order.
             (T::WritesTodos, T::ReadsTodos) | (T::ReadsTodos, T::WritesTodos) => true,
@@ -97,7 +96,7 @@ impl<'o> ObservationLog<'o> {
     /// Older observations say nothing about the current state.
     fn floor(&self, touch: &CallTarget) -> usize {
         match touch {
-            CallTarget::EventReader(file) => {
+            CallTarget::Reads(file) => {
                 self.files.get(file).copied().unwrap_or(0).max(self.anything)
             }
             CallTarget::Folder => self.any_file.max(self.anything),
@@ -125,7 +124,7 @@ impl<'o> ObservationLog<'o> {
         it.input["content"].as_str().map(str::to_owned)
     }
 
-    pub(super) fn look(&mut self, act: &PlannedCall, usage: CallReuse) -> CallFinding {
+    pub(super) fn find(&mut self, act: &PlannedCall, usage: CallReuse) -> CallFinding {
         let tries_max = if let CallReuse::Own { tries } = usage { tries } else { 1 };
         let (mut tries, mut not_made) = (0, 0);
         for place in self.floor(&act.touch)..self.seen.len() {
@@ -182,7 +181,7 @@ impl ArgumentSource {
 
 impl PlannedCall {
     pub(super) fn read(file: &str) -> Self {
-        Self::new("read_file", json!({ "path": file }), CallTarget::EventReader(file.to_owned()))
+        Self::new("read_file", json!({ "path": file }), CallTarget::Reads(file.to_owned()))
     }
 
     pub(super) fn write(file: &str, content: &ArgumentSource) -> Self {
@@ -221,6 +220,6 @@ impl PlannedCall {
 
     /// Whether it changes nothing, so that it may run beside others.
     pub(super) fn only_reads(&self) -> bool {
-        matches!(self.touch, CallTarget::EventReader(_) | CallTarget::Folder | CallTarget::Nothing)
+        matches!(self.touch, CallTarget::Reads(_) | CallTarget::Folder | CallTarget::Nothing)
     }
 }

@@ -28,9 +28,9 @@ const CLAIM_ONE_IN: u64 = 10;
 const CLAIM: &str = "Everything that was asked for is done.";
 
 /// The reply of a policy with its flaw.
-pub(super) fn reply(mind: PolicyRules, shown: &ShownRequest<'_>) -> Reply {
-    let chance = FlawChance::of(mind.seed, shown);
-    match mind.flaw {
+pub(super) fn reply(rules: PolicyRules, shown: &ShownRequest<'_>) -> Reply {
+    let chance = FlawChance::of(rules.seed, shown);
+    match rules.flaw {
         Flaw::None => speaking::reply(shown),
         Flaw::Forgets => {
             let more = usize::try_from(chance.draw("few", FEW_SPREAD)).unwrap_or(0);

@@ -92,17 +92,17 @@ pub(super) enum ListedState {
 }
 
 /// Goes through the sentences in order. Calls are planned only for those in `scope`.
-pub(super) fn look(
+pub(super) fn plan_calls(
     asked: &[(Sentence, String)],
     known: &SkillInput<'_>,
     scope: Range<usize>,
-    manner: CallOrder,
+    order: CallOrder,
 ) -> Outlook {
     let mut walk = SentenceWalk {
         known,
         record: ObservationLog::new(known.seen),
         scope,
-        manner,
+        order,
         acts: Vec::new(),
         held: Vec::new(),
         brought: PriorResult::Nothing,
@@ -111,7 +111,7 @@ pub(super) fn look(
         tasks: Vec::new(),
     };
     for (root, (sentence, said)) in asked.iter().enumerate() {
-        walk.go(&(root + 1).to_string(), root, sentence, said);
+        walk.visit(&(root + 1).to_string(), root, sentence, said);
     }
     Outlook { tasks: walk.tasks, acts: walk.acts }
 }
@@ -144,7 +144,7 @@ struct SentenceWalk<'k> {
     known: &'k SkillInput<'k>,
     record: ObservationLog<'k>,
     scope: Range<usize>,
-    manner: CallOrder,
+    order: CallOrder,
     acts: Vec<PlannedCall>,
     /// What unfinished sentences will still touch.
     held: Vec<CallTarget>,
@@ -156,7 +156,7 @@ struct SentenceWalk<'k> {
 }
 
 impl SentenceWalk<'_> {
-    fn go(&mut self, key: &str, root: usize, sentence: &Sentence, said: &str) {
+    fn visit(&mut self, key: &str, root: usize, sentence: &Sentence, said: &str) {
         let task = SentenceState {
             key: key.to_owned(),
             root,
@@ -168,8 +168,8 @@ impl SentenceWalk<'_> {
         let place = self.tasks.len();
         self.tasks.push(task);
         let (status, value) = match self.noted(key, said) {
-            Some(note) => self.recall(sentence, &note),
-            None => self.face(root, sentence),
+            Some(note) => self.use_note(sentence, &note),
+            None => self.evaluate(root, sentence),
         };
         if !sentence.leans_back() {
             self.before = status.clone();
@@ -180,7 +180,7 @@ impl SentenceWalk<'_> {
             && key.matches('.').count() < DEPTH_MAX
         {
             for (number, (sentence, said)) in sentences::read(&content).iter().enumerate() {
-                self.go(&format!("{key}.{}", number + 1), root, sentence, said);
+                self.visit(&format!("{key}.{}", number + 1), root, sentence, said);
             }
         }
     }
@@ -190,7 +190,7 @@ impl SentenceWalk<'_> {
     }
 
     /// Uses the note of a summary in place of the sentence's result.
-    fn recall(
+    fn use_note(
         &mut self,
         sentence: &Sentence,
         note: &SentenceNote,
@@ -219,10 +219,10 @@ impl SentenceWalk<'_> {
 
     /// The content of a file, read only if it is not known from an earlier write.
     fn content(&mut self, root: usize, file: &str) -> CallProgress {
-        let touch = CallTarget::EventReader(file.to_owned());
+        let touch = CallTarget::Reads(file.to_owned());
         let last = self.acts.iter().rev().find(|act| act.touch.conflicts(&touch));
         let held = self.held.iter().any(|held| held.conflicts(&touch));
-        match (last.map(ArgumentSource::of), self.manner) {
+        match (last.map(ArgumentSource::of), self.order) {
             (None, _) if !held => match self.record.written(file) {
                 Some(text) => CallProgress::Seen(text),
                 None => self.read(root, file),
@@ -253,7 +253,7 @@ impl SentenceWalk<'_> {
 
     fn call(&mut self, root: usize, act: PlannedCall, usage: CallReuse) -> CallProgress {
         if usage != CallReuse::Shared || !self.will_change(&act.touch) {
-            match self.record.look(&act, usage) {
+            match self.record.find(&act, usage) {
                 CallFinding::Well(text) => return CallProgress::Seen(text),
                 CallFinding::Badly(why) => return CallProgress::Failed(why),
                 CallFinding::NotYet => {}
@@ -292,7 +292,7 @@ impl SentenceWalk<'_> {
         }
         let touch = act.touch.clone();
         let free = !self.held.iter().any(|held| held.conflicts(&touch));
-        if !free || self.manner == CallOrder::Together {
+        if !free || self.order == CallOrder::Together {
             self.held.push(touch);
         }
         if !free {
@@ -302,14 +302,14 @@ impl SentenceWalk<'_> {
         CallProgress::Coming(self.acts.len() - 1)
     }
 
-    fn hold(&mut self, root: usize, touch: CallTarget) {
+    fn block_target(&mut self, root: usize, touch: CallTarget) {
         if self.scope.contains(&root) {
             self.held.push(touch);
         }
     }
 
     fn wait(&mut self, root: usize, touch: CallTarget) -> (SentenceStatus, Option<String>) {
-        self.hold(root, touch);
+        self.block_target(root, touch);
         (SentenceStatus::Open, None)
     }
 
@@ -333,7 +333,7 @@ impl SentenceWalk<'_> {
     }
 
     /// A sentence whose result is computed from its last call.
-    fn bring(
+    fn finish_with_result(
         &mut self,
         sentence: &Sentence,
         got: CallProgress,
@@ -357,7 +357,7 @@ impl SentenceWalk<'_> {
                 self.brought = PriorResult::Gone;
                 (SentenceStatus::Done, None)
             }
-            CallProgress::Coming(step) if plain && self.manner == CallOrder::InOrder => {
+            CallProgress::Coming(step) if plain && self.order == CallOrder::InOrder => {
                 self.brought = PriorResult::OfStep(step);
                 (SentenceStatus::Open, None)
             }

@@ -72,26 +72,26 @@ impl<'r> Speaker<'r> {
     }
 
     /// The outlook, with only those calls that can be made here.
-    pub(super) fn look(&self, scope: Range<usize>, manner: CallOrder) -> Outlook {
+    pub(super) fn outlook(&self, scope: Range<usize>, order: CallOrder) -> Outlook {
         let has_tool = |name: &str| self.shown.has_tool(name);
-        self.look_with(&has_tool, scope, manner)
+        self.outlook_with(&has_tool, scope, order)
     }
 
     /// The outlook where no tool can be called.
-    fn look_back(&self) -> Outlook {
-        self.look_with(&|_| true, 0..0, CallOrder::Together)
+    fn outlook_without_tools(&self) -> Outlook {
+        self.outlook_with(&|_| true, 0..0, CallOrder::Together)
     }
 
-    fn look_with(
+    fn outlook_with(
         &self,
         has_tool: &dyn Fn(&str) -> bool,
         scope: Range<usize>,
-        manner: CallOrder,
+        order: CallOrder,
     ) -> Outlook {
         let items = self.items();
         let listed = |root: usize| self.listed(&items, root);
         let known = SkillInput { seen: &self.seen, notes: &self.notes, has_tool, listed: &listed };
-        skill::look(&self.asked, &known, scope, manner)
+        skill::plan_calls(&self.asked, &known, scope, order)
     }
 
     /// A list with these items is trusted: completed items are not done again.
@@ -116,7 +116,7 @@ impl<'r> Speaker<'r> {
 
     /// The calls for one reply in which none needs another.
     fn together(&self, scope: Range<usize>) -> Outlook {
-        let mut outlook = self.look(scope, CallOrder::Together);
+        let mut outlook = self.outlook(scope, CallOrder::Together);
         outlook.acts.truncate(CALLS_MAX);
         outlook
     }

@@ -88,8 +88,8 @@ impl ReportColumn {
 
 impl ReportColumn {
     /// A short form for one task; a dash if it was not run.
-    pub(super) fn brief(self, tally: &Tally, manner: ReportStyle) -> String {
-        let (good, bad) = manner.marks;
+    pub(super) fn brief(self, tally: &Tally, style: ReportStyle) -> String {
+        let (good, bad) = style.marks;
         let of_all = |count: u64| match (tally.runs, count == tally.runs) {
             (1, true) => good.to_owned(),
             (1, false) => bad.to_owned(),
@@ -99,7 +99,7 @@ impl ReportColumn {
             _ if tally.runs == 0 => "–".to_owned(),
             Self::Success => of_all(tally.succeeded),
             Self::Words => of_all(tally.ended_with_words),
-            _ => self.cell(tally, manner.lang),
+            _ => self.cell(tally, style.lang),
         }
     }
 }

@@ -10,17 +10,17 @@ use everloop_text as text;
 /// One table per model with averages below it. With detail also two tables of all tasks: whether
 /// each was done and in how many calls, and all other figures, folded.
 #[must_use]
-pub fn markdown(results: &ContestResults, manner: ReportStyle) -> String {
+pub fn markdown(results: &ContestResults, style: ReportStyle) -> String {
     let mut parts = Vec::new();
     for model in &results.contest.models {
         parts.push(format!("**{model}**"));
-        parts.push(table(&rows(results, model, manner.lang, &decided(results, model))));
-        parts.push(table(&averages(results, model, manner.lang)));
-        if manner.detail == ReportDetail::PerTask {
-            parts.push(table(&per_task(results, model, manner)));
-            let title = word(manner.lang, text::compare::every_figure());
+        parts.push(table(&rows(results, model, style.lang, &decided(results, model))));
+        parts.push(table(&averages(results, model, style.lang)));
+        if style.detail == ReportDetail::PerTask {
+            parts.push(table(&per_task(results, model, style)));
+            let title = word(style.lang, text::compare::every_figure());
             parts.push(format!("<details><summary>{title}</summary>"));
-            parts.push(table(&every_figure(results, model, manner)));
+            parts.push(table(&every_figure(results, model, style)));
             parts.push("</details>".to_owned());
         }
     }
@@ -28,16 +28,16 @@ pub fn markdown(results: &ContestResults, manner: ReportStyle) -> String {
 }
 
 /// Each task under each loop, with everything that is counted.
-fn every_figure(results: &ContestResults, model: &str, manner: ReportStyle) -> Vec<Vec<String>> {
+fn every_figure(results: &ContestResults, model: &str, style: ReportStyle) -> Vec<Vec<String>> {
     let columns = decided(results, model);
     let heads = [text::compare::head::task(), text::compare::head::r#loop()]
-        .map(|key| word(manner.lang, key));
-    let heads = heads.into_iter().chain(columns.iter().map(|column| column.head(manner.lang)));
+        .map(|key| word(style.lang, key));
+    let heads = heads.into_iter().chain(columns.iter().map(|column| column.head(style.lang)));
     let mut rows: Vec<Vec<String>> = vec![heads.collect()];
     for task in &results.contest.tasks {
         rows.extend(results.contest.loops.iter().map(|name| {
             let tally = results.cell(model, name, &task.name);
-            let cells = columns.iter().map(|column| column.brief(&tally, manner));
+            let cells = columns.iter().map(|column| column.brief(&tally, style));
             [task.name.clone(), name.clone()].into_iter().chain(cells).collect()
         }));
     }

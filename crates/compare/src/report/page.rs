@@ -101,10 +101,10 @@ fn section(results: &ContestResults, model: &str, lang: Lang) -> String {
 
 /// A table for each task, with all figures of all loops.
 fn task_by_task(results: &ContestResults, model: &str, lang: Lang) -> String {
-    let manner = ReportStyle { lang, detail: ReportDetail::PerTask, marks: ("✔", "✖") };
+    let style = ReportStyle { lang, detail: ReportDetail::PerTask, marks: ("✔", "✖") };
     let one = |task: &Arc<ContestTask>| {
         let mut rows = vec![heads(lang, &all(results, model))];
-        rows.extend(loops_of(results, model, &task.name, manner));
+        rows.extend(loops_of(results, model, &task.name, style));
         folded(&escape(&task.name), &table(&rows))
     };
     results.contest.tasks.iter().map(one).collect()
@@ -157,7 +157,7 @@ fn charts(results: &ContestResults, model: &str, lang: Lang) -> String {
 /// Every task under every loop.
 fn grid(results: &ContestResults, model: &str, lang: Lang) -> String {
     let contest = &results.contest;
-    let manner =
+    let style =
         ReportStyle { lang, detail: ReportDetail::PerTask, marks: ("<b>✔</b>", "<b>✖</b>") };
     let heads = contest.loops.iter().map(|name| format!("<th>{}</th>", escape(name)));
     let mut text = format!(
@@ -173,7 +173,7 @@ fn grid(results: &ContestResults, model: &str, lang: Lang) -> String {
                 (_, true) => "good",
                 (_, false) => "bad",
             };
-            format!("<td class=\"{class}\">{}</td>", mark(&tally, manner))
+            format!("<td class=\"{class}\">{}</td>", mark(&tally, style))
         });
         let name = escape(&task.name);
         text.push_str(&format!("<tr><td>{name}</td>{}</tr>\n", cells.collect::<String>()));

@@ -13,23 +13,23 @@ use std::sync::Arc;
 
 /// For each model the sums and averages of each loop, and with detail every task.
 #[must_use]
-pub fn text(results: &ContestResults, manner: ReportStyle) -> String {
+pub fn text(results: &ContestResults, style: ReportStyle) -> String {
     let several = results.contest.models.len() > 1;
     let mut parts = Vec::new();
     for model in &results.contest.models {
-        if several || manner.detail == ReportDetail::PerTask {
-            parts.push(text::compare::model(&model).in_lang(manner.lang));
+        if several || style.detail == ReportDetail::PerTask {
+            parts.push(text::compare::model(&model).in_lang(style.lang));
         }
         let columns = all(results, model);
-        parts.push(lines(&rows(results, model, manner.lang, &columns)));
-        parts.push(lines(&averages(results, model, manner.lang)));
-        if manner.detail == ReportDetail::PerTask {
-            parts.push(lines(&task_by_task(results, model, manner)));
+        parts.push(lines(&rows(results, model, style.lang, &columns)));
+        parts.push(lines(&averages(results, model, style.lang)));
+        if style.detail == ReportDetail::PerTask {
+            parts.push(lines(&task_by_task(results, model, style)));
         }
     }
     if !results.is_complete() {
         let (done, all) = (number(results.cells.len() as u64), results.contest.size().to_string());
-        parts.push(text::compare::incomplete(&done.as_str(), &all.as_str()).in_lang(manner.lang));
+        parts.push(text::compare::incomplete(&done.as_str(), &all.as_str()).in_lang(style.lang));
     }
     parts.join("\n\n")
 }
@@ -50,11 +50,11 @@ pub(super) fn rows(
 }
 
 /// Each task as a heading, with the loops below it and all their figures.
-fn task_by_task(results: &ContestResults, model: &str, manner: ReportStyle) -> Vec<Vec<String>> {
-    let mut lines = vec![heads(manner.lang, &all(results, model))];
+fn task_by_task(results: &ContestResults, model: &str, style: ReportStyle) -> Vec<Vec<String>> {
+    let mut lines = vec![heads(style.lang, &all(results, model))];
     for task in &results.contest.tasks {
         lines.push(vec![task.name.clone()]);
-        let rows = loops_of(results, model, &task.name, manner).into_iter();
+        let rows = loops_of(results, model, &task.name, style).into_iter();
         lines.extend(rows.map(|mut row| {
             row[0].insert_str(0, "  ");
             row
@@ -68,12 +68,12 @@ pub(super) fn loops_of(
     results: &ContestResults,
     model: &str,
     task: &str,
-    manner: ReportStyle,
+    style: ReportStyle,
 ) -> Vec<Vec<String>> {
     let columns = all(results, model);
     let row = |name: &String| {
         let tally = results.cell(model, name, task);
-        let cells = columns.iter().map(|column| column.brief(&tally, manner));
+        let cells = columns.iter().map(|column| column.brief(&tally, style));
         [name.clone()].into_iter().chain(cells).collect()
     };
     results.contest.loops.iter().map(row).collect()
@@ -89,24 +89,24 @@ pub(super) fn heads(lang: Lang, columns: &[ReportColumn]) -> Vec<String> {
 pub(super) fn per_task(
     results: &ContestResults,
     model: &str,
-    manner: ReportStyle,
+    style: ReportStyle,
 ) -> Vec<Vec<String>> {
     let contest = &results.contest;
-    let head = [word(manner.lang, text::compare::head::task())];
+    let head = [word(style.lang, text::compare::head::task())];
     let heads = head.into_iter().chain(contest.loops.iter().cloned());
     let row = |task: &Arc<ContestTask>| {
         let cells = contest
             .loops
             .iter()
-            .map(|loop_name| mark(&results.cell(model, loop_name, &task.name), manner));
+            .map(|loop_name| mark(&results.cell(model, loop_name, &task.name), style));
         [task.name.clone()].into_iter().chain(cells).collect()
     };
     [heads.collect()].into_iter().chain(contest.tasks.iter().map(row)).collect()
 }
 
 /// A mark and the model calls; how many of several runs succeeded; a dash for what was not run.
-pub(super) fn mark(tally: &Tally, manner: ReportStyle) -> String {
-    let mark = if tally.succeeded == tally.runs { manner.marks.0 } else { manner.marks.1 };
+pub(super) fn mark(tally: &Tally, style: ReportStyle) -> String {
+    let mark = if tally.succeeded == tally.runs { style.marks.0 } else { style.marks.1 };
     let calls = number(tally.model_calls);
     match tally.runs {
         0 => "–".to_owned(),

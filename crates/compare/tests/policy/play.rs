@@ -29,7 +29,7 @@ pub(crate) struct Played {
 }
 
 impl Played {
-    /// The whole talk, to be looked at when a test fails.
+    /// The whole dialogue, for failure messages.
     pub(crate) fn told(&self) -> String {
         let line = |message: &Message| match message {
             Message::Assistant { text, calls } => {
@@ -44,7 +44,7 @@ impl Played {
     }
 }
 
-/// One request, as it can be kept.
+/// One request as an owned value.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     pub(crate) messages: Vec<Message>,
@@ -54,8 +54,8 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    pub(crate) fn reply(&self, mind: PolicyRules) -> Reply {
-        mind.reply(&Request {
+    pub(crate) fn reply(&self, rules: PolicyRules) -> Reply {
+        rules.reply(&Request {
             model: "x",
             messages: &self.messages,
             wire: &mut WirePrompt::default(),
@@ -69,7 +69,7 @@ impl Asked {
 }
 
 struct Player {
-    mind: PolicyRules,
+    rules: PolicyRules,
     world: World,
     run: AnyRun,
     frame: Arc<Frame>,
@@ -82,7 +82,7 @@ pub(crate) fn play(
     loop_name: &str,
     goal: &str,
     world: World,
-    mind: PolicyRules,
+    rules: PolicyRules,
     frame: Frame,
 ) -> Played {
     let created = RunCreated {
@@ -95,7 +95,7 @@ pub(crate) fn play(
     };
     let frame = Arc::new(frame);
     let run = AnyRun::new(&created, frame.clone()).expect("a loop of that name");
-    let mut player = Player { mind, world, run, frame, seq: 0, asked: Vec::new() };
+    let mut player = Player { rules, world, run, frame, seq: 0, asked: Vec::new() };
     player.append(None, Kind::RunCreated(created));
     let worker = WorkerId::new("worker-1");
     player.append(None, Kind::EpochStarted(EpochStarted { worker, build: "test".to_owned() }));
@@ -146,7 +146,7 @@ impl Player {
         let output = call.output.map(|contract| output_schema(contract, &self.frame));
         let (messages, call) = (self.run.messages().to_vec(), call.clone());
         let asked = Asked { messages, tools, call, output };
-        let reply = asked.reply(self.mind);
+        let reply = asked.reply(self.rules);
         self.asked.push((asked, reply.clone()));
         reply
     }

@@ -172,7 +172,7 @@ fn without_prefix(question: &str) -> &str {
 
 /// What a person says about an effect whose outcome nobody knew.
 fn settled(text: &str) -> Observation {
-    match everloop_text::told(text) {
+    match everloop_text::reported_outcome(text) {
         Some(OutcomeReport::Happened) => Observation::ok("it happened, as the user says"),
         Some(OutcomeReport::DidNot) => {
             Observation::error("it did not happen, as the user says; it may be done again")

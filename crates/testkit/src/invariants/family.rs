@@ -61,8 +61,8 @@ async fn ends_are_told(
 ) -> Result<(), String> {
     let of = |other: &&FamilyMember| parent_of(other) == Some(&member.run);
     for child in all.iter().filter(of) {
-        let heard = letters(store, member).await?;
-        let heard = heard.iter().any(|letter| match letter {
+        let heard = inbox_messages(store, member).await?;
+        let heard = heard.iter().any(|message| match message {
             InboxMessage::Child(ended) => ended.child == child.run,
             _ => false,
         });
@@ -73,21 +73,21 @@ async fn ends_are_told(
         ensure(heard || over || !done || silent, || {
             format!("nobody was told that {} is over", child.run)
         })?;
-        let told = letters(store, child).await?;
-        let told = told.iter().any(|letter| matches!(letter, InboxMessage::Cancel { .. }));
+        let told = inbox_messages(store, child).await?;
+        let told = told.iter().any(|message| matches!(message, InboxMessage::Cancel { .. }));
         ensure(told || !over || done, || format!("{} works for a run that is over", child.run))?;
     }
     Ok(())
 }
 
 /// The inbox messages of a run, taken and not taken.
-async fn letters(store: &Store, member: &FamilyMember) -> Result<Vec<InboxMessage>, String> {
+async fn inbox_messages(store: &Store, member: &FamilyMember) -> Result<Vec<InboxMessage>, String> {
     let unread = store.inbox().unread(&member.run).await.map_err(|error| error.to_string())?;
     let taken = member.history.entries.iter().filter_map(|entry| match &entry.kind {
         Kind::Input(Input { letter, .. }) => Some(letter.clone()),
         _ => None,
     });
-    Ok(taken.chain(unread.messages.into_iter().map(|(_, letter)| letter)).collect())
+    Ok(taken.chain(unread.messages.into_iter().map(|(_, message)| message)).collect())
 }
 
 /// All runs of a tree together make no more model calls than its first run may, without the calls

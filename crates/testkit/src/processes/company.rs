@@ -2,7 +2,7 @@
 
 use super::{ProcessSpec, SharedDatabase, parts};
 use crate::invariants::{DisturbedEnding, ObservedRun, check};
-use crate::stage::in_words;
+use crate::stage::error_chain;
 use crate::world::World;
 use everloop_store::Store;
 use everloop_types::RunId;
@@ -139,7 +139,7 @@ impl ProcessGroup {
 /// # Errors
 /// If it was neither killed nor came to the end of its run.
 pub fn ended(child: Child) -> Result<ProcessExit, String> {
-    let output = child.wait_with_output().map_err(|error| in_words(&error))?;
+    let output = child.wait_with_output().map_err(|error| error_chain(&error))?;
     match (output.status.signal(), output.status.success()) {
         (Some(9), _) => Ok(ProcessExit::Killed),
         (None, true) => over(&output).ok_or_else(|| format!("said {output:?}")),

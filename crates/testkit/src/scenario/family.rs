@@ -5,7 +5,7 @@ use everloop_models::Scripted;
 use everloop_types::{Budget, Status};
 use serde_json::json;
 
-fn hands_on(task: &str) -> Scripted {
+fn delegates(task: &str) -> Scripted {
     Scripted::calls("delegate", json!({ "task": task }))
 }
 
@@ -19,12 +19,12 @@ pub fn families() -> Vec<Scenario> {
     vec![
         helped(
             "a child acts",
-            vec![hands_on("go to the forge"), call("put", "sword"), Scripted::says("all forged")],
+            vec![delegates("go to the forge"), call("put", "sword"), Scripted::says("all forged")],
             vec![call("strike", "iron"), Scripted::says("struck in the forge")],
         ),
         helped(
             "a child asks and needs permission",
-            vec![hands_on("go to the forge"), Scripted::says("it flew")],
+            vec![delegates("go to the forge"), Scripted::says("it flew")],
             vec![
                 Scripted::calls("ask_user", json!({"question": "which one?"})),
                 call("launch", "rocket"),
@@ -34,7 +34,7 @@ pub fn families() -> Vec<Scenario> {
         helped(
             "two children after each other, beside another call",
             vec![
-                hands_on("go to the forge")
+                delegates("go to the forge")
                     .and_calls("strike", json!({"what": "bell"}))
                     .and_calls("delegate", json!({"task": "go to the forge again"})),
                 Scripted::says("both are back"),
@@ -44,11 +44,11 @@ pub fn families() -> Vec<Scenario> {
         Scenario {
             helpers: vec![
                 ("mine", vec![call("strike", "rock"), Scripted::says("dug")]),
-                ("forge", vec![hands_on("go to the mine"), Scripted::says("dug and struck")]),
+                ("forge", vec![delegates("go to the mine"), Scripted::says("dug and struck")]),
             ],
             ..Scenario::react(
                 "a grandchild acts",
-                vec![hands_on("go to the forge"), Scripted::says("all three are done")],
+                vec![delegates("go to the forge"), Scripted::says("all three are done")],
             )
         },
         failing(),
@@ -60,7 +60,7 @@ pub fn families() -> Vec<Scenario> {
 fn failing() -> Scenario {
     let mut scenario = helped(
         "a child uses up the budget",
-        vec![hands_on("go to the forge"), Scripted::says("never said: nothing is left")],
+        vec![delegates("go to the forge"), Scripted::says("never said: nothing is left")],
         vec![call("look", "1"), call("look", "2"), call("look", "3"), call("strike", "4")],
     )
     .ending(Status::Failed);
@@ -74,7 +74,7 @@ fn refused() -> Scenario {
         vec![
             Scripted::calls("delegate", json!({"task": "forge", "loop": "figure-of-eight"}))
                 .and_calls("delegate", json!({"task": "forge", "tools": ["wand"]})),
-            hands_on("go to the forge").and_calls("delegate", json!({"task": "forge again"})),
+            delegates("go to the forge").and_calls("delegate", json!({"task": "forge again"})),
             Scripted::says("one of four"),
         ],
         vec![Scripted::says("nothing to strike")],

@@ -58,7 +58,7 @@ impl SimProcess {
         self.state.change(|state| state.connected = !cut);
     }
 
-    pub(super) fn calm(&self) {
+    pub(super) fn stop_disturbing(&self) {
         self.state.change(|state| {
             *state = LinkState { moves: true, connected: true, troubled: false };
         });
@@ -81,7 +81,7 @@ impl SimProcess {
     }
 
     /// Waits for a random time, possibly none.
-    async fn dawdle(&self, most_ms: u64) {
+    async fn wait_randomly(&self, most_ms: u64) {
         let ms = self.draw(|chance| if chance.one_in(2) { 0 } else { chance.below(most_ms) });
         if ms > 0 {
             sleep(Duration::from_millis(ms)).await;
@@ -94,7 +94,7 @@ impl PointGate for SimProcess {
         Box::pin(async move {
             let begun = tokio::time::Instant::now();
             if matches!(point, PointKind::BeforeEffect | PointKind::AfterEffect) {
-                self.dawdle(300).await;
+                self.wait_randomly(300).await;
             }
             self.moves().await;
             let late = begun.elapsed() >= Duration::from_millis(TOOL_MS);
@@ -192,13 +192,13 @@ impl SimDb {
         urgency: Urgency,
     ) -> Result<Vec<WriteResult>, DbError> {
         if !self.body.outlives || self.body.draw(|chance| chance.one_in(2)) {
-            self.body.dawdle(20).await;
+            self.body.wait_randomly(20).await;
             self.body.reaches().await;
             return self.inner.commit(writes, urgency).await;
         }
         let (inner, body) = (self.inner.clone(), self.body.clone());
         let arriving = tokio::spawn(async move {
-            body.dawdle(20).await;
+            body.wait_randomly(20).await;
             body.reaches().await;
             inner.commit(writes, urgency).await
         });
@@ -221,7 +221,7 @@ impl Db for SimDb {
                 return Err(lost());
             }
             let done = self.write(writes, urgency).await;
-            self.body.dawdle(20).await;
+            self.body.wait_randomly(20).await;
             self.body.reaches().await;
             if let LinkFault::ReplyLost = fault {
                 self.body
@@ -237,7 +237,7 @@ impl Db for SimDb {
         Box::pin(async move {
             self.body.reaches().await;
             let rows = self.inner.query(sql, params).await;
-            self.body.dawdle(5).await;
+            self.body.wait_randomly(5).await;
             self.body.reaches().await;
             if self.body.is_troubled() && self.body.draw(|chance| chance.one_in(300)) {
                 return Err(locked());

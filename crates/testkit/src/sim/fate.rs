@@ -21,27 +21,27 @@ pub(super) async fn play(
 ) -> Result<SimReport, String> {
     let mut people = tokio::task::JoinSet::new();
     for role in cast.roles.values() {
-        people.spawn(people::attend(cast.clone(), role.run.clone(), chance.split()));
+        people.spawn(people::answer_questions(cast.clone(), role.run.clone(), chance.split()));
     }
     let count = match cast.cluster {
         true if chance.one_in(4) => 3,
         true => 2,
         false => 1,
     };
-    let mut fate = FaultSchedule { cast, happened: SimReport::default(), living: Vec::new() };
+    let mut faults = FaultSchedule { cast, happened: SimReport::default(), living: Vec::new() };
     for _ in 0..count {
-        fate.living.push(RunningProcess::start(cast, chance));
+        faults.living.push(RunningProcess::start(cast, chance));
     }
     let mischief_ends = Instant::now() + Duration::from_millis(chance.between(100, 2_500));
     while Instant::now() < mischief_ends && !cast.all_over().await {
         sleep(Duration::from_millis(chance.between(5, 200))).await;
-        fate.strike(chance).await;
+        faults.inject_fault(chance).await;
     }
-    fate.calm(chance).await?;
-    for living in std::mem::take(&mut fate.living) {
+    faults.stop_disturbing(chance).await?;
+    for living in std::mem::take(&mut faults.living) {
         living.die().await;
     }
-    Ok(fate.happened)
+    Ok(faults.happened)
 }
 
 struct FaultSchedule<'a> {
@@ -51,7 +51,7 @@ struct FaultSchedule<'a> {
 }
 
 impl FaultSchedule<'_> {
-    async fn strike(&mut self, chance: &mut SimRandom) {
+    async fn inject_fault(&mut self, chance: &mut SimRandom) {
         let at = usize::try_from(chance.below(self.living.len() as u64)).unwrap_or(0);
         let spell_ms = *chance.pick(SPELLS_MS);
         let tell = |what: &str, body: &SimProcess| {
@@ -89,7 +89,7 @@ impl FaultSchedule<'_> {
                 sleep(Duration::from_millis(spell_ms.min(800))).await;
                 self.replace(at, chance).await;
             }
-            _ => self.revive(chance).await,
+            _ => self.restart_exited(chance).await,
         }
     }
 
@@ -104,18 +104,18 @@ impl FaultSchedule<'_> {
     }
 
     /// A process that ended by itself is started again, as a supervisor would.
-    async fn revive(&mut self, chance: &mut SimRandom) {
+    async fn restart_exited(&mut self, chance: &mut SimRandom) {
         while let Some(at) = self.living.iter().position(|living| living.task.is_finished()) {
             self.replace(at, chance).await;
         }
     }
 
-    async fn calm(&mut self, chance: &mut SimRandom) -> Result<(), String> {
+    async fn stop_disturbing(&mut self, chance: &mut SimRandom) -> Result<(), String> {
         self.cast.story.tell(|| "fate: rests".to_owned());
         let patience_ends = Instant::now() + PATIENCE;
         while !self.cast.all_over().await {
-            self.revive(chance).await;
-            self.living.iter().for_each(|living| living.body.calm());
+            self.restart_exited(chance).await;
+            self.living.iter().for_each(|living| living.body.stop_disturbing());
             sleep(Duration::from_millis(500)).await;
             if Instant::now() > patience_ends {
                 return Err("a run does not come to its end".to_owned());

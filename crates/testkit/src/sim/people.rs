@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 /// Answers the questions of one run until it is over.
-pub(super) async fn attend(cast: Arc<SimWorld>, run: RunId, mut chance: SimRandom) {
+pub(super) async fn answer_questions(cast: Arc<SimWorld>, run: RunId, mut chance: SimRandom) {
     let cancels_at = chance.one_in(4).then(|| chance.below(3_000));
     let steers_at = chance.one_in(4).then(|| chance.below(2_000));
     let mut person = SimUser { cast, run, chance, answers: BTreeMap::new() };
@@ -30,8 +30,8 @@ pub(super) async fn attend(cast: Arc<SimWorld>, run: RunId, mut chance: SimRando
         let passed = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         if steers_at.is_some_and(|at| at <= passed) {
             steers_at = None;
-            let letter = InboxMessage::Steer { text: "keep it short".to_owned() };
-            person.send("steer", &letter).await;
+            let message = InboxMessage::Steer { text: "keep it short".to_owned() };
+            person.send("steer", &message).await;
         }
         if cancels_at.is_some_and(|at| at <= passed) {
             cancels_at = None;
@@ -64,13 +64,13 @@ impl SimUser {
         self.send("cancel", &InboxMessage::Cancel { by: "person".to_owned() }).await;
     }
 
-    async fn send(&self, dedupe: &str, letter: &InboxMessage) {
-        self.send_to(&self.run, dedupe, letter).await;
+    async fn send(&self, dedupe: &str, message: &InboxMessage) {
+        self.send_to(&self.run, dedupe, message).await;
     }
 
-    async fn send_to(&self, run: &RunId, dedupe: &str, letter: &InboxMessage) {
-        let sent = self.store().inbox().send(run, dedupe, letter, self.cast.time.now()).await;
-        let sent = sent.expect("the letter is written");
+    async fn send_to(&self, run: &RunId, dedupe: &str, message: &InboxMessage) {
+        let sent = self.store().inbox().send(run, dedupe, message, self.cast.time.now()).await;
+        let sent = sent.expect("the message is written");
         self.cast.story.tell(|| format!("person: {dedupe} to {run}: {sent:?}"));
     }
 
@@ -106,7 +106,7 @@ impl SimUser {
 
     async fn say(&self, run: &RunId, question: &Question, text: &str) {
         let (text, by) = (text.to_owned(), "person".to_owned());
-        let letter = InboxMessage::Answer { question: question.id.clone(), text, by };
-        self.send_to(run, &question.id, &letter).await;
+        let message = InboxMessage::Answer { question: question.id.clone(), text, by };
+        self.send_to(run, &question.id, &message).await;
     }
 }

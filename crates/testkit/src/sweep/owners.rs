@@ -7,7 +7,7 @@
 use super::{SweepPosition, SweepReport, undisturbed};
 use crate::points::PointKind;
 use crate::scenario::Scenario;
-use crate::stage::{ProcessEnd, Testbed, in_words};
+use crate::stage::{ProcessEnd, Testbed, error_chain};
 use everloop_engine::DriveError;
 use std::time::Duration;
 
@@ -39,14 +39,14 @@ pub async fn sweep_stale_owners(scenario: &Scenario) -> Result<SweepReport, Stri
             () = points.reached() => {}
             _ = &mut sleeping => continue,
         }
-        stage.points.calm();
+        stage.points.stop_disturbing();
         tokio::time::advance(NAP).await;
         place.play_on(&mut stage).await?;
         let before = OwnerEffects::of(&stage).await;
         points.wake();
         let woken = sleeping.await;
         place.ensure(is_harmless(&woken), || format!("the stale owner: {woken:?}"))?;
-        place.ensure(OwnerEffects::of(&stage).await == before, || left_traces(&woken))?;
+        place.ensure(OwnerEffects::of(&stage).await == before, || stale_write(&woken))?;
         let ending = place.check(&stage).await?;
         swept.count(&ending);
     }
@@ -73,16 +73,16 @@ pub async fn sweep_takeovers(scenario: &Scenario) -> Result<SweepReport, String>
             () = points.reached() => {}
             _ = &mut sleeping => continue,
         }
-        stage.points.calm();
+        stage.points.stop_disturbing();
         tokio::time::advance(NAP).await;
         let Some(claim) = heir.claim(&run).await else { continue };
         let before = OwnerEffects::of(&stage).await;
         points.wake();
         let woken = sleeping.await;
         place.ensure(is_harmless(&woken), || format!("the stale owner: {woken:?}"))?;
-        place.ensure(OwnerEffects::of(&stage).await == before, || left_traces(&woken))?;
+        place.ensure(OwnerEffects::of(&stage).await == before, || stale_write(&woken))?;
         let driven = heir.engine.drive(claim).await;
-        driven.map_err(|error| place.broken(&in_words(&error)))?;
+        driven.map_err(|error| place.broken(&error_chain(&error)))?;
         place.play_on(&mut stage).await?;
         let ending = place.check(&stage).await?;
         swept.count(&ending);
@@ -114,7 +114,7 @@ pub async fn sweep_living_owners(scenario: &Scenario) -> Result<SweepReport, Str
             () = points.reached() => {}
             _ = &mut sleeping => continue,
         }
-        stage.points.calm();
+        stage.points.stop_disturbing();
         let wakes = async {
             tokio::time::sleep(DOZE).await;
             points.wake();
@@ -140,7 +140,7 @@ fn is_harmless(woken: &ProcessEnd) -> bool {
     matches!(woken, ProcessEnd::Well(Err(DriveError::LeaseLost(_)) | Ok(_)) | ProcessEnd::Idle)
 }
 
-fn left_traces(woken: &ProcessEnd) -> String {
+fn stale_write(woken: &ProcessEnd) -> String {
     format!("the stale owner wrote or acted after the takeover: {woken:?}")
 }
 

@@ -8,7 +8,7 @@
 use super::{RECOVERY_POINTS, SweepPosition, SweepReport, undisturbed};
 use crate::invariants::DisturbedEnding;
 use crate::scenario::{Scenario, heir_of};
-use crate::stage::{ProcessEnd, Testbed, in_words};
+use crate::stage::{ProcessEnd, Testbed, error_chain};
 use everloop_engine::History;
 use everloop_loops::Decision;
 use everloop_types::journal::{Kind, Outcome};
@@ -34,13 +34,13 @@ pub async fn sweep_switches(scenario: &Scenario) -> Result<SweepReport, String> 
             let what = format!("switch at point {n} ({kind:?}), crash {crash} later");
             let place = SweepPosition { scenario, what };
             let mut stage = Testbed::set(scenario).await;
-            let wished = place.play_on_switching(&mut stage, n, crash).await?;
-            let Some(SwitchRequest { heir, died }) = wished else { break };
+            let requested = place.play_on_switching(&mut stage, n, crash).await?;
+            let Some(SwitchRequest { heir, died }) = requested else { break };
             let ending = place.check(&stage).await?;
             let handed = place.one_of_both(&stage, &heir).await?;
             let answered = answered(&stage).await;
-            place.as_wished(&calm, &ending, handed, answered)?;
-            place.found_out(&stage, died).await?;
+            place.ended_as_requested(&calm, &ending, handed, answered)?;
+            place.check_unknown_outcomes(&stage, died).await?;
             swept.count(&ending);
             // The heir is the same whether a process crashed or not: it is played only without a
             // crash.
@@ -78,19 +78,21 @@ impl SweepPosition<'_> {
         crash: usize,
     ) -> Result<Option<SwitchRequest>, String> {
         stage.points.halt_at(n);
-        let mut wished = None;
+        let mut requested = None;
         for _ in 0..super::PROCESSES_MAX {
             if stage.is_over().await {
-                return Ok(wished);
+                return Ok(requested);
             }
             stage.answer_open_question().await;
-            match &wished {
-                None => wished = self.wish(stage, crash).await?,
+            match &requested {
+                None => requested = self.request_switch(stage, crash).await?,
                 Some(SwitchRequest { heir, .. }) => {
                     match stage.play_once().await {
-                        ProcessEnd::Died => stage.points.calm(),
+                        ProcessEnd::Died => stage.points.stop_disturbing(),
                         ProcessEnd::Well(Ok(_)) | ProcessEnd::Idle => {}
-                        ProcessEnd::Well(Err(error)) => return Err(self.broken(&in_words(&error))),
+                        ProcessEnd::Well(Err(error)) => {
+                            return Err(self.broken(&error_chain(&error)));
+                        }
                     }
                     self.one_of_both(stage, heir).await?;
                 }
@@ -100,7 +102,7 @@ impl SweepPosition<'_> {
     }
 
     /// One process that is asked to switch when it has halted at its point, and dies later.
-    async fn wish(
+    async fn request_switch(
         &self,
         stage: &mut Testbed,
         crash: usize,
@@ -118,21 +120,21 @@ impl SweepPosition<'_> {
         };
         if let Some(went) = reached {
             return match went {
-                ProcessEnd::Well(Err(error)) => Err(self.broken(&in_words(&error))),
+                ProcessEnd::Well(Err(error)) => Err(self.broken(&error_chain(&error))),
                 _ => Ok(None),
             };
         }
-        let wished = process.engine.switch(&run, name, &frame, String::new()).await;
-        let (heir, _) = wished.map_err(|error| self.broken(&in_words(&error)))?;
+        let requested = process.engine.switch(&run, name, &frame, String::new()).await;
+        let (heir, _) = requested.map_err(|error| self.broken(&error_chain(&error)))?;
         points.wake_until(crash);
         let went = tokio::select! {
             biased;
             () = points.reached() => ProcessEnd::Died,
             went = &mut driving => went,
         };
-        points.calm();
+        points.stop_disturbing();
         if let ProcessEnd::Well(Err(error)) = &went {
-            return Err(self.broken(&in_words(error)));
+            return Err(self.broken(&error_chain(error)));
         }
         self.one_of_both(stage, &heir).await?;
         Ok(Some(SwitchRequest { heir, died: matches!(went, ProcessEnd::Died) }))
@@ -152,7 +154,7 @@ impl SweepPosition<'_> {
 
     /// It ended for its heir, or as usual because the answer came first, or because a person did
     /// not answer.
-    fn as_wished(
+    fn ended_as_requested(
         &self,
         calm: &DisturbedEnding,
         ending: &DisturbedEnding,
@@ -172,7 +174,7 @@ impl SweepPosition<'_> {
 
     /// Started effects are finished, or probed where that is possible: a switch leaves no more
     /// unknown outcomes than a crash does.
-    async fn found_out(&self, stage: &Testbed, died: bool) -> Result<(), String> {
+    async fn check_unknown_outcomes(&self, stage: &Testbed, died: bool) -> Result<(), String> {
         let history = History::read(&stage.store, &stage.run).await.expect("readable");
         let state = history.expect("exists").state_at(i64::MAX).expect("foldable");
         // An unknown outcome of a child is unknown to its parent.

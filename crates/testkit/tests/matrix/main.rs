@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_everloop-doomed");
 
-/// Nothing that is waited for takes longer.
+/// The maximum time of every wait.
 const AT_MOST: Duration = Duration::from_secs(60);
 
 async fn company(database: SharedDatabase) -> (ProcessGroup, TempDir) {
@@ -35,7 +35,7 @@ fn part_named(name: &str) -> usize {
     parts().iter().position(|part| part.name == name).unwrap()
 }
 
-/// Looks again and again until something is so.
+/// Polls until a condition holds.
 async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     let began = Instant::now();
     while !is_so().await {

@@ -19,13 +19,13 @@ use std::time::Duration;
 enum Fault {
     /// Refused, and so is everything after it for a while.
     Full,
-    /// It takes place, and nobody says so.
+    /// It takes place, and the reply is lost.
     ReplyLost,
-    /// It does not take place, and nobody says so.
+    /// It does not take place, and the caller gets no reply.
     RequestLost,
 }
 
-/// Plays a scenario with a worker and one fault. Returns whether the fault came to pass.
+/// Plays a scenario with a worker and one fault. Returns whether the fault took place.
 async fn play(scenario: &Scenario, fault: Fault, n: usize) -> Result<bool, String> {
     let mut stage = Testbed::set(scenario).await;
     let before = stage.points.passed();
@@ -41,7 +41,7 @@ async fn play(scenario: &Scenario, fault: Fault, n: usize) -> Result<bool, Strin
         let drained = tokio::time::timeout(Duration::from_secs(600), worker.drain(|_| {})).await;
         check_midway(&stage.watched()).await?;
         if drained.is_err() {
-            stage.points.calm();
+            stage.points.stop_disturbing();
         }
         if stage.is_over().await {
             check(&stage.watched()).await?;
@@ -82,7 +82,7 @@ async fn row_05_a_disk_that_is_full_for_ten_minutes_from_every_point_on() {
     assert!(at_every_commit(Fault::Full).await > 400);
 }
 
-/// A process whose files cannot grow beyond so many blocks: the signal kills it inside a write.
+/// A process with a file size limit in blocks: the signal kills it inside a write.
 fn bounded(company: &ProcessGroup, scenario: usize, blocks: u64) -> Child {
     let told = serde_json::to_string(&company.part(scenario, "run", None)).unwrap();
     let script = format!("ulimit -f {blocks}; exec \"$0\" \"$1\"");
@@ -166,8 +166,8 @@ async fn limits_hold(store: &Store) {
     store.journal().append(&mut wide, entries(1, "b")).await.unwrap();
     assert_eq!(store.journal().load(&wide.run).await.unwrap().entries.len(), 14);
 
-    let letter = InboxMessage::Steer { text: "x".repeat(3 << 20) };
-    let beyond = store.inbox().send(&wide.run, "steer", &letter, 1).await;
+    let message = InboxMessage::Steer { text: "x".repeat(3 << 20) };
+    let beyond = store.inbox().send(&wide.run, "steer", &message, 1).await;
     assert!(matches!(beyond, Err(StoreError::OverLimit { limit: StoreLimit::InboxMessage, .. })));
     assert_eq!(store.inbox().unread(&wide.run).await.unwrap().messages.len(), 0);
 }

@@ -11,36 +11,36 @@ type SentenceOutcome = (SentenceStatus, Option<String>);
 
 impl SentenceWalk<'_> {
     /// The outcome of one sentence by the observations.
-    pub(super) fn face(&mut self, root: usize, sentence: &Sentence) -> SentenceOutcome {
+    pub(super) fn evaluate(&mut self, root: usize, sentence: &Sentence) -> SentenceOutcome {
         match sentence {
             Sentence::Read { file, or } => {
                 let got = self.read(root, file);
                 let got = match (got, or) {
                     (CallProgress::Failed(_), Some(other)) => self.read(root, other),
                     (got @ (CallProgress::Coming(_) | CallProgress::Waits), Some(other)) => {
-                        self.hold(root, CallTarget::EventReader(other.clone()));
+                        self.block_target(root, CallTarget::Reads(other.clone()));
                         got
                     }
                     (got, _) => got,
                 };
-                self.bring(sentence, got, |text| Ok(text.to_owned()))
+                self.finish_with_result(sentence, got, |text| Ok(text.to_owned()))
             }
             Sentence::Work { out, file } => {
                 let got = self.content(root, file);
-                self.bring(sentence, got, |text| values::figure(out, text))
+                self.finish_with_result(sentence, got, |text| values::figure(out, text))
             }
             Sentence::List { folder } => {
                 let got = self.call(root, PlannedCall::list(folder), CallReuse::Shared);
-                self.bring(sentence, got, |text| Ok(text.to_owned()))
+                self.finish_with_result(sentence, got, |text| Ok(text.to_owned()))
             }
             Sentence::Run { command } => {
                 let got = self.call(root, PlannedCall::run(command), CallReuse::Own { tries: 3 });
-                self.bring(sentence, got, |text| Ok(values::printed(text)))
+                self.finish_with_result(sentence, got, |text| Ok(values::printed(text)))
             }
             Sentence::Search { query } => self.search(root, sentence, query),
             Sentence::Ask { question } => {
                 let got = self.call(root, PlannedCall::ask(question), CallReuse::Own { tries: 1 });
-                self.bring(sentence, got, |text| Ok(text.to_owned()))
+                self.finish_with_result(sentence, got, |text| Ok(text.to_owned()))
             }
             other => self.change(root, other),
         }
@@ -54,7 +54,7 @@ impl SentenceWalk<'_> {
             }
             Sentence::Copy { from, to } => match self.content(root, from) {
                 CallProgress::Seen(text) => self.put(root, to, ArgumentSource::Known(text)),
-                CallProgress::Coming(step) if self.manner == CallOrder::InOrder => {
+                CallProgress::Coming(step) if self.order == CallOrder::InOrder => {
                     self.put(root, to, ArgumentSource::OfStep(step))
                 }
                 CallProgress::Failed(why) => failed(&why),
@@ -83,12 +83,12 @@ impl SentenceWalk<'_> {
                     self.wait(root, CallTarget::Everything)
                 }
             },
-            leaning => self.lean(root, leaning),
+            leaning => self.evaluate_dependent(root, leaning),
         }
     }
 
     /// Sentences that use an earlier result.
-    fn lean(&mut self, root: usize, sentence: &Sentence) -> SentenceOutcome {
+    fn evaluate_dependent(&mut self, root: usize, sentence: &Sentence) -> SentenceOutcome {
         match (sentence, self.before.clone()) {
             (Sentence::WriteAddress { file }, _) => match self.hits.clone() {
                 PriorResult::Known(text) => match values::address(&text) {

@@ -23,12 +23,12 @@ impl Speaker<'_> {
                 json_question(&step, act.args["question"].as_str().unwrap_or_default())
             }
             Some(act) => json_action(&step, act.tool, &act.args),
-            None => json_item_done(&step, &self.came_of(&item)),
+            None => json_item_done(&step, &self.item_result(&item)),
         }
     }
 
     pub(super) fn json_replan(&self) -> Reply {
-        let outlook = self.look(self.everything(), super::CallOrder::Together);
+        let outlook = self.outlook(self.everything(), super::CallOrder::Together);
         let items = self.items();
         let open = items.iter().any(|item| outlook.far(item) == ItemProgress::Open);
         if !open {

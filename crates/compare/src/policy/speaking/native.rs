@@ -30,7 +30,7 @@ impl Speaker<'_> {
                 let status = state(outlook.far(&item));
                 calling(vec![(TODO_WRITE, mark_args(&[(id, status)]))])
             }
-            _ => said(self.came_of(&item)),
+            _ => said(self.item_result(&item)),
         }
     }
 

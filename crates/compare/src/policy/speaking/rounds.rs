@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 impl Speaker<'_> {
     pub(super) fn plan_round(&self, steps_max: usize) -> Reply {
-        let acts = self.look(self.everything(), CallOrder::InOrder).acts;
+        let acts = self.outlook(self.everything(), CallOrder::InOrder).acts;
         let mut steps: Vec<Value> = acts
             .iter()
             .take(steps_max)
@@ -23,7 +23,7 @@ impl Speaker<'_> {
     }
 
     pub(super) fn think(&self) -> Reply {
-        let outlook = self.look(self.everything(), CallOrder::InOrder);
+        let outlook = self.outlook(self.everything(), CallOrder::InOrder);
         let over = outlook.tasks.iter().all(|task| task.status != SentenceStatus::Open);
         round_thought(&self.answer(), over)
     }

@@ -14,7 +14,7 @@ const OPEN: &str = "This is still open: ";
 impl Speaker<'_> {
     /// The final answer: what was asked to be said, what did not work, what is open.
     pub(super) fn answer(&self) -> String {
-        let parts = account(&self.look_back(), &self.everything());
+        let parts = account(&self.outlook_without_tools(), &self.everything());
         let SentenceAccount { results, trouble } = parts;
         let results = results.or_else(|| self.recalled().map(str::to_owned));
         let answer = joined(results, trouble.unwrap_or_else(|| ALL_DONE.to_owned()));
@@ -33,8 +33,8 @@ impl Speaker<'_> {
     }
 
     /// The result of one item.
-    pub(super) fn came_of(&self, item: &Range<usize>) -> String {
-        let SentenceAccount { results, trouble } = account(&self.look_back(), item);
+    pub(super) fn item_result(&self, item: &Range<usize>) -> String {
+        let SentenceAccount { results, trouble } = account(&self.outlook_without_tools(), item);
         joined(results, trouble.unwrap_or_else(|| PART_DONE.to_owned()))
     }
 
@@ -42,7 +42,7 @@ impl Speaker<'_> {
     pub(super) fn summary(&self) -> String {
         let goal: Vec<&str> = self.asked.iter().map(|(_, said)| said.as_str()).collect();
         let mut lines = vec![format!("The goal, word for word: {}", goal.join(" "))];
-        let tasks = self.look_back().tasks;
+        let tasks = self.outlook_without_tools().tasks;
         let known = tasks.iter().filter_map(|task| Some((&task.key, task.note()?)));
         lines.extend(known.map(|(key, note)| notes::line(key, &note)));
         let rows = self.list.iter().map(|row| format!("- {} [{}] {}", row.id, row.state, row.text));
