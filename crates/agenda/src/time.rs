@@ -16,11 +16,11 @@ mod spans;
 pub mod texts;
 
 mod clock;
+mod clock_readings;
 mod days;
 mod every;
-mod faces;
-mod feasts;
 mod guard;
+mod holiday_phrases;
 mod holidays;
 mod leftovers;
 mod limits;

@@ -3,7 +3,7 @@
 use crate::host::ContestHost;
 use crate::play::{ContestRun, play};
 use crate::tokens::TokenCache;
-use crate::{Cell, ContestTask, Latency, Tally, litter};
+use crate::{Cell, ContestTask, Latency, Tally, stale_folders};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,7 +67,7 @@ impl Contest {
         stop: CancellationToken,
         mut on_end: impl FnMut(ContestProgress<'_>),
     ) -> ContestResults {
-        litter::clear();
+        stale_folders::clear();
         let all = self.size();
         let tokens = TokenCache::default();
         let mut parts = self.parts().into_iter().enumerate();

@@ -5,7 +5,7 @@
 use crate::check::entry;
 use crate::host::{ConnectedModel, ContestHost, is_simulated};
 use crate::pages::RecordedSearchService;
-use crate::{ContestTask, Scene, litter};
+use crate::{ContestTask, Scene, stale_folders};
 use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::AgendaConfig;
 use everloop_agenda::tools::{AgendaContext, ScheduleTool, TodoTool};
@@ -107,8 +107,8 @@ impl TaskStage {
         host: &dyn ContestHost,
         task: &ContestTask,
     ) -> Result<Self, StageError> {
-        let folder = tempfile::Builder::new().prefix(litter::PREFIX).tempdir()?;
-        let held = litter::mark_in_use(folder.path())?;
+        let folder = tempfile::Builder::new().prefix(stale_folders::PREFIX).tempdir()?;
+        let held = stale_folders::mark_in_use(folder.path())?;
         let outer = folder.path().canonicalize()?;
         let workspace = outer.join("workspace");
         std::fs::create_dir(&workspace)?;

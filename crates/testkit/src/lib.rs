@@ -9,13 +9,13 @@
 
 mod clock;
 mod invariants;
+mod misbehaving;
 mod points;
 mod processes;
 mod scenario;
 mod sim;
-mod stage;
 mod sweep;
-mod trouble;
+mod testbed;
 mod world;
 
 pub use clock::VirtualClock;
@@ -26,9 +26,9 @@ pub use processes::{
 };
 pub use scenario::{Scenario, errand, families, heir_of, scenarios};
 pub use sim::{SimReport, simulate};
-pub use stage::{ProcessEnd, TestProcess, Testbed};
 pub use sweep::{
     SweepReport, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_living_owners,
     sweep_lost_replies, sweep_messages, sweep_stale_owners, sweep_switches, sweep_takeovers,
 };
+pub use testbed::{ProcessEnd, TestProcess, Testbed};
 pub use world::{World, WorldChange};

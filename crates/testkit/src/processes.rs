@@ -9,13 +9,13 @@
 //! claim lock on a file, a lease and a proof of death on a server. Deliberately absent: virtual
 //! time. A test that has to wait for a minute uses the [`crate::Testbed`].
 
-mod company;
+mod group;
 
-pub use company::{GroupReport, ProcessExit, ProcessGroup, ended};
+pub use group::{GroupReport, ProcessExit, ProcessGroup, ended};
 
 use crate::points::{PointDb, PointGate, Points};
 use crate::scenario::{Scenario, families, scenarios};
-use crate::stage::{PointModel, error_chain, open_question, submission};
+use crate::testbed::{PointModel, error_chain, open_question, submission};
 use crate::world::{World, registry};
 use everloop_engine::{
     Asked, Clock, Engine, Environment, Identity, LeaseTimes, Membership, MembershipPolicy, Rules,

@@ -10,12 +10,12 @@
 //! Deliberately absent: points. A sweep visits every point of one run; this visits the overlaps
 //! of many.
 
-mod body;
-mod chance;
-mod fate;
-mod people;
+mod faults;
+mod parts;
 mod process;
-mod story;
+mod random;
+mod trace;
+mod users;
 mod workload;
 
 use crate::clock::VirtualClock;
@@ -23,7 +23,6 @@ use crate::invariants::{ObservedRun, check, check_midway};
 use crate::points::Points;
 use crate::scenario::Scenario;
 use crate::world::{World, registry};
-use chance::SimRandom;
 use everloop_engine::{LeaseTimes, Rules};
 use everloop_loops::AnyRun;
 use everloop_ports::Clock;
@@ -32,11 +31,12 @@ use everloop_types::journal::RunCreated;
 use everloop_types::{
     ConversationId, Frame, Goal, ModelChoice, RunId, Status, ToolSpec, digest_json,
 };
+use random::SimRandom;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use story::SimTrace;
+use trace::SimTrace;
 
 /// A tenth of the default, so that more happens in the same time.
 const LEASE: LeaseTimes = LeaseTimes { lease_ms: 3_000 };
@@ -132,7 +132,7 @@ pub fn simulate(seed: u64) -> Result<SimReport, String> {
     runtime.block_on(async {
         let mut chance = SimRandom::new(seed);
         let cast = SimWorld::new(&mut chance).await;
-        let fate = fate::play(&cast, &mut chance).await;
+        let fate = faults::play(&cast, &mut chance).await;
         let judged = match fate {
             Ok(happened) => cast.judge(happened).await,
             Err(why) => Err(why),
@@ -289,6 +289,6 @@ impl SimRun {
 
 /// A tool whose time is over as soon as its gate says so.
 fn quick(mut spec: ToolSpec) -> ToolSpec {
-    spec.handling.timeout_ms = body::TOOL_MS;
+    spec.handling.timeout_ms = parts::TOOL_MS;
     spec
 }

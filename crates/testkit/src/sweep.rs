@@ -9,7 +9,7 @@ pub use switches::sweep_switches;
 use crate::invariants::{DisturbedEnding, check, check_midway};
 use crate::points::PointKind;
 use crate::scenario::Scenario;
-use crate::stage::{ProcessEnd, Testbed, error_chain};
+use crate::testbed::{ProcessEnd, Testbed, error_chain};
 use everloop_types::Status;
 use everloop_types::journal::{Entry, InboxMessage, Kind};
 

@@ -1,7 +1,7 @@
 //! The world: records every change, and offers one tool per effect class.
 
+use crate::misbehaving::with_trouble;
 use crate::points::{GateDecision, PointGate, PointKind};
-use crate::trouble::with_trouble;
 use everloop_ports::{CallContext, Done, Intent, Probe, Registry, Tool};
 use everloop_tools::{AskUser, Delegate, TodoWrite};
 use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown};

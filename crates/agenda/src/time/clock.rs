@@ -1,6 +1,6 @@
 //! Times of day, and spans between two of them.
 
-use super::faces::{clocks, may_end_clock, military_clock};
+use super::clock_readings::{clocks, may_end_clock, military_clock};
 use super::scan::{Readings, Scan};
 use super::spans::{bare_spans, is_list, spans};
 use super::words;

@@ -9,7 +9,7 @@ use super::offsets::{amounts, offsets, within};
 use super::quarters::quarter_ends;
 use super::scan::{Readings, Scan};
 use super::within::{within_day, within_week_or_month};
-use super::{feasts, typos, words};
+use super::{holiday_phrases, typos, words};
 
 /// A day as it was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,7 +194,7 @@ pub(super) fn named_days(scan: &Scan, at: usize, now: &Zoned) -> Readings<Spoken
     found.extend(english_dates(scan, at, today));
     found.extend(numeric::dates(scan, at, today));
     found.extend(chinese_dates(scan, at, today));
-    found.extend(feasts::holiday_dates(scan, at, today));
+    found.extend(holiday_phrases::holiday_dates(scan, at, today));
     for (amount, end) in within(scan, at).into_iter().filter(|(amount, _)| amount.is_of_days()) {
         let date = amount.day(today);
         found.extend(date.map(|date| (SpokenDay::of(date, DayKind::Within), end)));

@@ -5,7 +5,7 @@ use jiff::civil::{Date, Weekday};
 
 use super::clock::DayPart;
 use super::days::{chinese_weekday, english_weekday};
-use super::feasts::holidays;
+use super::holiday_phrases::holidays;
 use super::holidays::Holiday;
 use super::numeric::{next_date, ordinal};
 use super::offsets::{Amount, Unit, amounts};

@@ -3,8 +3,8 @@
 use jiff::Zoned;
 
 use super::clock::{TimeContext, times};
+use super::clock_readings::is_counted;
 use super::dates::longest;
-use super::faces::is_counted;
 use super::meaning::PhraseParts;
 use super::scan::Scan;
 use super::texts::TextSubject;

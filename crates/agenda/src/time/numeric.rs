@@ -105,7 +105,7 @@ pub(super) fn chinese_dates(scan: &Scan, at: usize, today: Date) -> Readings<Spo
     let mut push = |date: Option<Date>, end| {
         found.extend(date.map(|date| (SpokenDay::of(date, sort), end)));
     };
-    let is_feast = super::feasts::is_festive(scan, end);
+    let is_feast = super::holiday_phrases::is_festive(scan, end);
     // "十二月廿五" without a word for the day is lunar.
     let is_marked = scan.get(end).is_some_and(|c| words::LUNAR_MARKS.contains(c));
     if let Some((day, end)) = scan.number_in(end, 1..=31) {

@@ -1,7 +1,7 @@
 //! A run and all runs below it: records, messages and endings agree, within one budget.
 
 use super::{ObservedRun, acts_fit_journal, ensure, holds_always, read};
-use crate::stage::tree;
+use crate::testbed::tree;
 use everloop_engine::History;
 use everloop_store::Store;
 use everloop_types::journal::{EffectPlanned, Entry, InboxMessage, Input, Kind};

@@ -1,10 +1,10 @@
 //! A simulated process: an engine, a worker and their background tasks.
 
-use super::body::{SimClock, SimDb, SimProcess};
-use super::chance::SimRandom;
+use super::parts::{SimClock, SimDb, SimProcess};
+use super::random::SimRandom;
 use super::{LEASE, SimWorld};
 use crate::points::PointGate;
-use crate::stage::PointModel;
+use crate::testbed::PointModel;
 use crate::world::registry;
 use everloop_engine::{Engine, Environment, Identity, Report, Worker};
 use everloop_ports::{Model, Registry};

@@ -1,7 +1,7 @@
 //! The scripts of the simulated runs: they mix every class of effect with questions, so that
 //! cancels, answers and parking meet on one run, under every loop.
 
-use super::chance::SimRandom;
+use super::random::SimRandom;
 use crate::scenario::{Scenario, families, scenarios, worked};
 use everloop_loops::LOOPS;
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@
 use super::{SweepPosition, SweepReport, undisturbed};
 use crate::points::PointKind;
 use crate::scenario::Scenario;
-use crate::stage::{ProcessEnd, Testbed, error_chain};
+use crate::testbed::{ProcessEnd, Testbed, error_chain};
 use everloop_engine::DriveError;
 use std::time::Duration;
 

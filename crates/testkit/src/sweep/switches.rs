@@ -8,7 +8,7 @@
 use super::{RECOVERY_POINTS, SweepPosition, SweepReport, undisturbed};
 use crate::invariants::DisturbedEnding;
 use crate::scenario::{Scenario, heir_of};
-use crate::stage::{ProcessEnd, Testbed, error_chain};
+use crate::testbed::{ProcessEnd, Testbed, error_chain};
 use everloop_engine::History;
 use everloop_loops::Decision;
 use everloop_types::journal::{Kind, Outcome};

@@ -2,7 +2,7 @@
 
 use super::{ProcessSpec, SharedDatabase, parts};
 use crate::invariants::{DisturbedEnding, ObservedRun, check};
-use crate::stage::error_chain;
+use crate::testbed::error_chain;
 use crate::world::World;
 use everloop_store::Store;
 use everloop_types::RunId;

@@ -1,9 +1,9 @@
 //! The faults that hit the processes, drawn from the seed.
 
-use super::body::SimProcess;
-use super::chance::SimRandom;
+use super::parts::SimProcess;
 use super::process::RunningProcess;
-use super::{SimReport, SimWorld, people};
+use super::random::SimRandom;
+use super::{SimReport, SimWorld, users};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -19,9 +19,13 @@ pub(super) async fn play(
     cast: &Arc<SimWorld>,
     chance: &mut SimRandom,
 ) -> Result<SimReport, String> {
-    let mut people = tokio::task::JoinSet::new();
+    let mut users_of_runs = tokio::task::JoinSet::new();
     for role in cast.roles.values() {
-        people.spawn(people::answer_questions(cast.clone(), role.run.clone(), chance.split()));
+        users_of_runs.spawn(users::answer_questions(
+            cast.clone(),
+            role.run.clone(),
+            chance.split(),
+        ));
     }
     let count = match cast.cluster {
         true if chance.one_in(4) => 3,

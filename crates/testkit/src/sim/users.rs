@@ -2,7 +2,7 @@
 //! cancel at the worst moment.
 
 use super::SimWorld;
-use super::chance::SimRandom;
+use super::random::SimRandom;
 use everloop_engine::History;
 use everloop_ports::Clock;
 use everloop_store::Store;

@@ -4,8 +4,8 @@
 //! Between two gates nothing takes time, so holding every gate is the same as stopping the
 //! process.
 
-use super::chance::SimRandom;
-use super::story::SimTrace;
+use super::random::SimRandom;
+use super::trace::SimTrace;
 use crate::clock::VirtualClock;
 use crate::points::{GateDecision, GateWait, PointGate, PointKind};
 use everloop_engine::{Clock, Pause, Signal};
