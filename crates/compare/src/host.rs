@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A model, and its name without the provider.
-pub type ConnectedModel = (Arc<dyn Model>, String);
+pub type ContestModel = (Arc<dyn Model>, String);
 
 /// What the calling program provides.
 pub trait ContestHost: Send + Sync {
@@ -24,7 +24,7 @@ pub trait ContestHost: Send + Sync {
     ///
     /// # Errors
     /// Why it cannot be asked.
-    fn connect(&self, name: &str) -> Result<ConnectedModel, ModelError>;
+    fn connect(&self, name: &str) -> Result<ContestModel, ModelError>;
 
     /// The program around each shell command, if there is one.
     fn guard(&self) -> Option<PathBuf>;

@@ -23,7 +23,7 @@ mod tokens;
 
 pub use check::{Check, Scene};
 pub use contest::{Contest, ContestProgress, ContestResults};
-pub use host::{ConnectedModel, ContestHost, is_simulated};
+pub use host::{ContestHost, ContestModel, is_simulated};
 pub use latency::Latency;
 pub use tally::{Cell, ContestEnding, Tally};
 pub use task::ContestTask;

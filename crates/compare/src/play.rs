@@ -1,6 +1,6 @@
 //! One run: a task under a loop with a model, from an empty stage to its checked end.
 
-use crate::host::{ConnectedModel, ContestHost, is_simulated};
+use crate::host::{ContestHost, ContestModel, is_simulated};
 use crate::policy;
 use crate::stage::{StageError, TaskStage};
 use crate::tally::{Cell, ContestEnding, Tally};
@@ -39,7 +39,7 @@ enum PlayError {
     Drive(#[from] DriveError),
     #[error("the model cannot be asked: {}", .0.detail)]
     Model(ModelError),
-    #[error("nobody may drive the run")]
+    #[error("the run cannot be driven")]
     NotOurs,
 }
 
@@ -116,7 +116,7 @@ fn model(
     host: &dyn ContestHost,
     tokens: &TokenCache,
     part: &ContestRun,
-) -> Result<ConnectedModel, PlayError> {
+) -> Result<ContestModel, PlayError> {
     match policy::by_name(&part.model, part.seed, tokens.counter()) {
         Some(policy) => Ok((Arc::new(policy), part.model.clone())),
         None => host.connect(&part.model).map_err(PlayError::Model),

@@ -16,7 +16,7 @@ impl ContestHost for Bare {
         String::new()
     }
 
-    fn connect(&self, _: &str) -> Result<ConnectedModel, ModelError> {
+    fn connect(&self, _: &str) -> Result<ContestModel, ModelError> {
         let write = json!({"path": "greeting.txt", "content": "Good morning"});
         let replies = vec![
             Scripted::calls("write_file", write),

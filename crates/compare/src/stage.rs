@@ -3,7 +3,7 @@
 //! Tools and engine are the real ones. A stage leaves nothing behind, and no stage sees another.
 
 use crate::check::entry;
-use crate::host::{ConnectedModel, ContestHost, is_simulated};
+use crate::host::{ContestHost, ContestModel, is_simulated};
 use crate::pages::RecordedSearchService;
 use crate::{ContestTask, Scene, stale_folders};
 use everloop_agenda::desk::Agenda;
@@ -43,7 +43,7 @@ const FILES_MAX: usize = 1_000;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StageError {
     /// A folder, a file or a port.
-    #[error("the machine refused")]
+    #[error("system error")]
     System(#[from] std::io::Error),
     /// The workspace.
     #[error("no workspace")]
@@ -76,12 +76,12 @@ impl Clock for FixedClock {
 
 /// One model and one set of tools for every frame.
 struct StageEnvironment {
-    model: ConnectedModel,
+    model: ContestModel,
     tools: Arc<Registry>,
 }
 
 impl Environment for StageEnvironment {
-    fn model(&self, _choice: &ModelChoice) -> Result<ConnectedModel, ModelError> {
+    fn model(&self, _choice: &ModelChoice) -> Result<ContestModel, ModelError> {
         Ok(self.model.clone())
     }
 
@@ -141,7 +141,7 @@ impl TaskStage {
         &self.store
     }
 
-    pub(crate) fn engine(&self, host: &dyn ContestHost, model: ConnectedModel) -> Arc<Engine> {
+    pub(crate) fn engine(&self, host: &dyn ContestHost, model: ContestModel) -> Arc<Engine> {
         let means = StageEnvironment { model, tools: self.tools.clone() };
         let identity = Identity {
             worker: WorkerId::new(fresh_id("worker_", NOW)),

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How a run ended, to compare a disturbed run with an undisturbed one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DisturbedEnding {
+pub struct ComparableEnding {
     /// The status.
     pub status: Status,
     /// The last words.
@@ -50,7 +50,7 @@ pub async fn check_midway(watched: &ObservedRun<'_>) -> Result<(), String> {
 ///
 /// # Errors
 /// The first invariant that does not hold, in words.
-pub async fn check(watched: &ObservedRun<'_>) -> Result<DisturbedEnding, String> {
+pub async fn check(watched: &ObservedRun<'_>) -> Result<ComparableEnding, String> {
     let mut members = family::members(watched).await?;
     let first = members.remove(0);
     // A quarantined run has a final message and no ending.
@@ -60,7 +60,7 @@ pub async fn check(watched: &ObservedRun<'_>) -> Result<DisturbedEnding, String>
     ended(&first.history, first.status)
 }
 
-fn ended(history: &History, status: Status) -> Result<DisturbedEnding, String> {
+fn ended(history: &History, status: Status) -> Result<ComparableEnding, String> {
     all_finished(&history.entries)?;
     one_ending(&history.entries, status)?;
     cancel_obeyed(&history.entries, status)?;
@@ -73,7 +73,7 @@ fn ended(history: &History, status: Status) -> Result<DisturbedEnding, String> {
         other => return Err(format!("replay does not verify: {other:?}")),
     }
     let text = history.final_text().unwrap_or_default().to_owned();
-    Ok(DisturbedEnding { status, text, unknowns })
+    Ok(ComparableEnding { status, text, unknowns })
 }
 
 async fn read(watched: &ObservedRun<'_>) -> Result<(History, Status), String> {

@@ -19,7 +19,7 @@ mod testbed;
 mod world;
 
 pub use clock::VirtualClock;
-pub use invariants::{DisturbedEnding, ObservedRun, check, check_midway};
+pub use invariants::{ComparableEnding, ObservedRun, check, check_midway};
 pub use points::{GateDecision, GateWait, PointGate, PointKind, Points};
 pub use processes::{
     GroupReport, ProcessExit, ProcessGroup, ProcessSpec, SharedDatabase, ended, parts, play,

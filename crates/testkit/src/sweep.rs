@@ -6,7 +6,7 @@ mod switches;
 pub use owners::{sweep_living_owners, sweep_stale_owners, sweep_takeovers};
 pub use switches::sweep_switches;
 
-use crate::invariants::{DisturbedEnding, check, check_midway};
+use crate::invariants::{ComparableEnding, check, check_midway};
 use crate::points::PointKind;
 use crate::scenario::Scenario;
 use crate::testbed::{ProcessEnd, Testbed, error_chain};
@@ -35,7 +35,7 @@ impl SweepReport {
         self.unsettled += other.unsettled;
     }
 
-    fn count(&mut self, ending: &DisturbedEnding) {
+    fn count(&mut self, ending: &ComparableEnding) {
         self.points += 1;
         self.unsettled += usize::from(ending.status == Status::Unsettled);
     }
@@ -104,12 +104,12 @@ impl SweepPosition<'_> {
         Ok(met)
     }
 
-    async fn check(&self, stage: &Testbed) -> Result<DisturbedEnding, String> {
+    async fn check(&self, stage: &Testbed) -> Result<ComparableEnding, String> {
         check(&stage.watched()).await.map_err(|why| self.broken(&why))
     }
 
     /// A disturbed run ends like the undisturbed one, unless an outcome is unknown.
-    fn same_end(&self, calm: &DisturbedEnding, ending: &DisturbedEnding) -> Result<(), String> {
+    fn same_end(&self, calm: &ComparableEnding, ending: &ComparableEnding) -> Result<(), String> {
         let same = match ending.unknowns {
             0 => ending == calm,
             _ => ending.status == Status::Unsettled,
@@ -119,7 +119,7 @@ impl SweepPosition<'_> {
 }
 
 /// Plays the scenario without a disturbance.
-async fn undisturbed(scenario: &Scenario) -> Result<(DisturbedEnding, Vec<PointKind>), String> {
+async fn undisturbed(scenario: &Scenario) -> Result<(ComparableEnding, Vec<PointKind>), String> {
     let place = SweepPosition { scenario, what: "undisturbed".to_owned() };
     let mut stage = Testbed::set(scenario).await;
     let before = stage.points.passed();

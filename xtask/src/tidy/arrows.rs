@@ -61,49 +61,52 @@ pub fn check_arrows(tree: &Tree) -> Vec<Complaint> {
     for file in tree.files() {
         if file.path == "xtask/Cargo.toml" {
             complaints.extend(check_manifest(file, "xtask", Some(&[])));
-        } else if let Some(room) = room_of(&file.path) {
-            let allowed = MAY_USE.iter().find(|(name, _)| *name == room).map(|(_, uses)| *uses);
-            complaints.extend(check_manifest(file, room, allowed));
+        } else if let Some(crate_name) = crate_name_of(&file.path) {
+            let allowed =
+                MAY_USE.iter().find(|(name, _)| *name == crate_name).map(|(_, uses)| *uses);
+            complaints.extend(check_manifest(file, crate_name, allowed));
         }
     }
     complaints
 }
 
-fn check_manifest(file: &TreeFile, room: &str, allowed: Option<&[&str]>) -> Vec<Complaint> {
+fn check_manifest(file: &TreeFile, crate_name: &str, allowed: Option<&[&str]>) -> Vec<Complaint> {
     let Some(allowed) = allowed else {
-        let text = format!("`{room}` is not on the map; add it to xtask's arrows, with an ADR");
+        let text =
+            format!("`{crate_name}` is not on the map; add it to xtask's arrows, with an ADR");
         return vec![file.complain(1, text)];
     };
     let manifest: Table = match file.text.parse() {
         Ok(manifest) => manifest,
-        Err(error) => return vec![file.complain(1, format!("{}; mend it", error.message()))],
+        Err(error) => return vec![file.complain(1, format!("{}; fix it", error.message()))],
     };
     let mut complaints = Vec::new();
-    if let Some(text) = wrong_name(&manifest, room) {
+    if let Some(text) = wrong_name(&manifest, crate_name) {
         complaints.push(file.complain(1, text));
     }
-    if room_of(&file.path).is_some() && !inherits_lints(&manifest) {
+    if crate_name_of(&file.path).is_some() && !inherits_lints(&manifest) {
         let text = "no `[lints] workspace = true`; add it, or the lints do not hold here";
         complaints.push(file.complain(1, text));
     }
     for used in dependencies(&manifest) {
-        let Some(other) = room_name(&used.name) else { continue };
+        let Some(other) = short_crate_name(&used.name) else { continue };
         let in_tests = used.kind == "dev-dependencies";
-        if !(allowed.contains(&other) || in_tests && other == "testkit" && room != "xtask") {
-            let text =
-                format!("`{room}` may not use `{other}`; move the thing down, or write an ADR");
+        if !(allowed.contains(&other) || in_tests && other == "testkit" && crate_name != "xtask") {
+            let text = format!(
+                "`{crate_name}` may not use `{other}`; move the thing down, or write an ADR"
+            );
             complaints.push(file.complain(line_of(file, &used.name), text));
         }
     }
     complaints
 }
 
-fn wrong_name(manifest: &Table, room: &str) -> Option<String> {
+fn wrong_name(manifest: &Table, crate_name: &str) -> Option<String> {
     let name = manifest.get("package")?.get("name")?.as_str()?;
-    let want = match room {
+    let want = match crate_name {
         "cli" => "everloop".to_owned(),
         "xtask" => "xtask".to_owned(),
-        _ => format!("everloop-{room}"),
+        _ => format!("everloop-{crate_name}"),
     };
     (name != want).then(|| format!("the package is called `{name}`; call it `{want}`"))
 }
@@ -113,12 +116,12 @@ fn inherits_lints(manifest: &Table) -> bool {
     lints.and_then(toml::Value::as_bool) == Some(true)
 }
 
-fn room_of(path: &str) -> Option<&str> {
-    let room = path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?;
-    (!room.contains('/')).then_some(room)
+fn crate_name_of(path: &str) -> Option<&str> {
+    let crate_name = path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?;
+    (!crate_name.contains('/')).then_some(crate_name)
 }
 
-fn room_name(package: &str) -> Option<&str> {
+fn short_crate_name(package: &str) -> Option<&str> {
     match package {
         "everloop" => Some("cli"),
         _ => package.strip_prefix("everloop-"),

@@ -27,7 +27,7 @@ pub fn check_attempts(tree: &Tree) -> Vec<Complaint> {
             let test = found.get(1).map_or("", |name| name.as_str());
             has_test = true;
             if !functions.contains(test) {
-                let text = format!("there is no test `{test}`; mend the name or write it");
+                let text = format!("there is no test `{test}`; fix the name or write it");
                 complaints.push(page.complain(line, text));
             }
         }
@@ -61,7 +61,7 @@ mod tests {
         );
         assert_eq!(
             complaints(&line(&all, "it_was_held")),
-            ["docs/attempts.md:1: there is no test `it_was_held`; mend the name or write it"]
+            ["docs/attempts.md:1: there is no test `it_was_held`; fix the name or write it"]
         );
     }
 }

@@ -24,7 +24,7 @@ pub fn check_fault_matrix(tree: &Tree) -> Vec<Complaint> {
         for found in name.captures_iter(text) {
             let test = found.get(1).map_or("", |name| name.as_str());
             if !tests.contains(test) {
-                let text = format!("there is no test `{test}`; mend the name or write it");
+                let text = format!("there is no test `{test}`; fix the name or write it");
                 complaints.push(page.complain(line, text));
             }
             named.insert(test);
@@ -89,7 +89,7 @@ mod tests {
             complaints(&page, &renamed),
             [
                 "docs/fault-matrix.md:27: there is no test `row_31_holds`; \
-                 mend the name or write it",
+                 fix the name or write it",
                 "docs/fault-matrix.md:1: `row_31_held` is not on it; add it"
             ]
         );

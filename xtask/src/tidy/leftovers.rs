@@ -30,7 +30,7 @@ fn check_code(file: &TreeFile) -> Vec<Complaint> {
         };
         let is_test = file.is_test_line(code[at].line);
         let wrong = if follows(&["#", "[", "ignore"]) {
-            "a test that does not run; mend it or delete it"
+            "a test that does not run; fix it or delete it"
         } else if follows(&["todo", "!"]) || follows(&["unimplemented", "!"]) {
             "code that is not written; write it"
         } else if follows(&["dbg", "!"]) {

@@ -16,7 +16,7 @@ pub fn check_named_tests(tree: &Tree) -> Vec<Complaint> {
                 let path = found.get(1).or_else(|| found.get(2)).map_or("", |name| name.as_str());
                 let name = path.rsplit("::").next().unwrap_or(path);
                 if !functions.contains(name) {
-                    let text = format!("there is no test `{name}`; write it or mend the name");
+                    let text = format!("there is no test `{name}`; write it or fix the name");
                     complaints.push(file.complain(token.line, text));
                 }
             }
@@ -59,7 +59,7 @@ mod tests {
             assert_eq!(
                 said(check_named_tests, &[TESTS, ("crates/a/src/lib.rs", text)]),
                 ["crates/a/src/lib.rs:1: there is no test `order_was_kept`; \
-                  write it or mend the name"]
+                  write it or fix the name"]
             );
         }
     }

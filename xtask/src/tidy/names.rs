@@ -3,7 +3,7 @@
 use crate::{Complaint, TokenKind, Tree, TreeFile};
 
 /// A module with such a name attracts unrelated code.
-const ROOMS: [&str; 8] =
+const VAGUE_NAMES: [&str; 8] =
     ["common", "core", "helper", "helpers", "manager", "misc", "util", "utils"];
 
 /// One thing, one word: what to say instead.
@@ -22,7 +22,8 @@ pub fn check_names(tree: &Tree) -> Vec<Complaint> {
 
 fn check_path(file: &TreeFile) -> Option<Complaint> {
     let path = file.path.strip_suffix(".rs").unwrap_or(&file.path);
-    let bad = path.split('/').find(|part| part.split(['_', '-']).any(|w| ROOMS.contains(&w)))?;
+    let bad =
+        path.split('/').find(|part| part.split(['_', '-']).any(|w| VAGUE_NAMES.contains(&w)))?;
     let text = format!("`{bad}` names nothing; name it after what it holds, or put it by its user");
     Some(file.complain(1, text))
 }
@@ -37,7 +38,7 @@ fn check_identifiers(file: &TreeFile) -> Vec<Complaint> {
             complaints.push(file.complain(token.line, text));
         }
         let is_module = at > 0 && code[at - 1].is("mod");
-        if is_module && words.iter().any(|word| ROOMS.contains(&word.as_str())) {
+        if is_module && words.iter().any(|word| VAGUE_NAMES.contains(&word.as_str())) {
             let text = format!("module `{}` names nothing", token.text);
             complaints.push(file.complain(token.line, text + "; name it after what it holds"));
         }
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn rooms_that_take_in_everything_are_complained_about() {
+    fn vague_names_are_complained_about() {
         let bad = [
             "crates/core/src/lib.rs",
             "crates/loops/src/utils.rs",
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_with_a_word_of_another_house_are_complained_about() {
+    fn words_that_the_project_does_not_use_are_complained_about() {
         for name in ["llm", "LlmClient", "LLMClient", "call_llm", "Workflow", "hydrate_run"] {
             let text = format!("fn f() {{ let x = {name}; }}\n");
             assert_eq!(said(check_names, &[("crates/a/src/b.rs", &text)]).len(), 1, "{name}");

@@ -33,10 +33,10 @@ const REFUSED: [&str; 10] = [
 #[must_use]
 pub fn check_purity(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
-    for room in PURE {
-        let home = format!("crates/{room}/");
+    for crate_name in PURE {
+        let home = format!("crates/{crate_name}/");
         if let Some(manifest) = tree.file(&format!("{home}Cargo.toml")) {
-            complaints.extend(check_external(manifest, room));
+            complaints.extend(check_external(manifest, crate_name));
             complaints.extend(check_refusals(tree, manifest, &home));
         }
         let sources = format!("{home}src/");
@@ -47,7 +47,7 @@ pub fn check_purity(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-fn check_external(manifest: &TreeFile, room: &str) -> Vec<Complaint> {
+fn check_external(manifest: &TreeFile, crate_name: &str) -> Vec<Complaint> {
     let table: Table = manifest.text.parse().unwrap_or_default();
     let strangers = dependencies(&table).into_iter().filter(|used| {
         used.kind != "dev-dependencies"
@@ -55,7 +55,7 @@ fn check_external(manifest: &TreeFile, room: &str) -> Vec<Complaint> {
             && !EXTERNAL.contains(&used.name.as_str())
     });
     let complaints = strangers.map(|used| {
-        let text = format!("pure crate `{room}` may not use `{}`", used.name);
+        let text = format!("pure crate `{crate_name}` may not use `{}`", used.name);
         manifest.complain(line_of(manifest, &used.name), text + "; do this around the loop instead")
     });
     complaints.collect()

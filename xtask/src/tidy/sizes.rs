@@ -88,7 +88,7 @@ fn check_items(file: &TreeFile) -> Vec<Complaint> {
         Ok(parsed) => items.visit_file(&parsed),
         Err(error) => {
             let line = error.span().start().line;
-            items.complaints.push(file.complain(line, format!("{error}; mend the syntax")));
+            items.complaints.push(file.complain(line, format!("{error}; fix the syntax")));
         }
     }
     items.complaints

@@ -9,22 +9,22 @@ use crate::{Complaint, RustToken, Tree, TreeFile};
 #[must_use]
 pub fn check_user_text(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
-    for file in tree.rust().filter(|file| speaks_to_nobody(file)) {
+    for file in tree.rust().filter(|file| has_no_user_text(file)) {
         complaints.extend(check_chinese(file));
         complaints.extend(check_printing(file));
     }
     complaints
 }
 
-fn speaks_to_nobody(file: &TreeFile) -> bool {
+fn has_no_user_text(file: &TreeFile) -> bool {
     let mut parts = file.path.split('/');
     let in_crates = parts.next() == Some("crates");
-    let room = parts.next().unwrap_or_default();
+    let crate_name = parts.next().unwrap_or_default();
     let is_prompt = file.stem().starts_with("prompts") || file.is_in("prompts");
-    let is_input = room == "agenda" && (file.stem() == "words" || file.is_in("words"));
+    let is_input = crate_name == "agenda" && (file.stem() == "words" || file.is_in("words"));
     in_crates
         && parts.next() == Some("src")
-        && !matches!(room, "text" | "testkit")
+        && !matches!(crate_name, "text" | "testkit")
         && !is_prompt
         && !is_input
         && !file.is_test()

@@ -205,7 +205,7 @@ impl CommandWords {
     }
 
     /// The next word.
-    #[expect(clippy::should_implement_trait, reason = "it is no sequence to be run through")]
+    #[expect(clippy::should_implement_trait, reason = "it takes one word and does not iterate")]
     pub fn next(&mut self) -> Option<String> {
         self.words.pop_front().map(|word| word.text)
     }

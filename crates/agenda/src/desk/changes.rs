@@ -86,7 +86,7 @@ fn ms(at: Timestamp) -> UtcMs {
 }
 
 impl TodoChange {
-    /// The changes of a command. `due` is the current due time, if the command has none.
+    /// The changes of a command. `due` is the saved due time, which a shift moves.
     #[must_use]
     pub fn of(new: &NewTodo, now: &Zoned, due: Option<UtcMs>) -> Self {
         let was = due.map(|due| kept::moment(due).to_zoned(now.time_zone().clone()));
@@ -107,7 +107,7 @@ impl TodoChange {
 }
 
 impl EntryChange {
-    /// The changes of a command. `start` is the current start, if the command has none.
+    /// The changes of a command. `start` is the saved start, which a shift moves.
     #[must_use]
     pub fn of(new: &NewEntry, now: &Zoned, start: Option<&Zoned>) -> Self {
         let zone = now.time_zone();

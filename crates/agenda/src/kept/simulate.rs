@@ -41,7 +41,7 @@ pub enum Crashes {
 
 /// The result of a rehearsal.
 #[derive(Debug, Clone, Default)]
-pub struct RehearsalReport {
+pub struct RehearsalResult {
     /// Every firing, in order.
     pub firings: Vec<Firing>,
     /// How often the process crashed.
@@ -58,7 +58,7 @@ pub struct RehearsalReport {
     pub cut_at: Option<UtcMs>,
 }
 
-impl RehearsalReport {
+impl RehearsalResult {
     /// Whether each moment fired or was missed exactly once.
     #[must_use]
     pub fn is_right(&self) -> bool {
@@ -78,11 +78,11 @@ pub async fn rehearse(
     todos: &[TodoRow],
     config: &AgendaConfig,
     rehearsal: &Rehearsal,
-) -> Result<RehearsalReport, StoreError> {
+) -> Result<RehearsalResult, StoreError> {
     let db = Arc::new(CrashingDb { db: MemoryDb::new(), fuse: AtomicU64::new(0) });
     let store = Store::with_db(db.clone());
     copy(&store, entries, todos, rehearsal.from).await?;
-    let mut rehearsed = RehearsalReport::default();
+    let mut rehearsed = RehearsalResult::default();
     let mut step = 0;
     while let Some(due) = store.agenda().next_reminder().await? {
         let now = rehearsal.awake_at(due.max(rehearsal.from));
@@ -157,7 +157,7 @@ async fn copy(
     Ok(())
 }
 
-impl RehearsalReport {
+impl RehearsalResult {
     /// Replaces the ids of the copy by the original ones.
     fn rename(&mut self, entries: &[ScheduleRow], todos: &[TodoRow]) {
         let firings = self.firings.iter_mut().map(|firing| &mut firing.due);

@@ -17,7 +17,7 @@ use super::words;
 /// A repetition as it was written; missing days are those of its first day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpokenRepeat {
-    pub(super) rule: RepeatRule,
+    pub(super) rule: SpokenRule,
     /// The part of the day that its name implies: every night.
     pub(super) part: Option<DayPart>,
 }
@@ -30,7 +30,7 @@ impl From<Repeat> for SpokenRepeat {
 
 /// The rule, possibly without days; missing days are those of its first day.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum RepeatRule {
+pub(super) enum SpokenRule {
     /// A complete rule.
     Whole(Repeat),
     /// An interval in weeks, on the weekday of the first.
@@ -45,10 +45,10 @@ pub(super) enum RepeatRule {
 
 impl SpokenRepeat {
     fn whole(repeat: Repeat) -> Self {
-        Self { rule: RepeatRule::Whole(repeat), part: None }
+        Self { rule: SpokenRule::Whole(repeat), part: None }
     }
 
-    fn of(rule: RepeatRule) -> Self {
+    fn of(rule: SpokenRule) -> Self {
         Self { rule, part: None }
     }
 
@@ -64,15 +64,15 @@ impl SpokenRepeat {
     #[must_use]
     pub fn repeat(&self, first: Date) -> Repeat {
         match &self.rule {
-            RepeatRule::Whole(repeat) => repeat.clone().named(first),
-            RepeatRule::Weeks(every) => {
+            SpokenRule::Whole(repeat) => repeat.clone().named(first),
+            SpokenRule::Weeks(every) => {
                 Repeat::Weekly { every: *every, days: first.weekday().into() }
             }
-            RepeatRule::Months(every) => {
+            SpokenRule::Months(every) => {
                 Repeat::Monthly { every: *every, day: MonthDay::Day(first.day()) }
             }
-            RepeatRule::Years(every, _) => Repeat::Yearly { every: *every },
-            RepeatRule::NthOfYear(every, _, n, day) => {
+            SpokenRule::Years(every, _) => Repeat::Yearly { every: *every },
+            SpokenRule::NthOfYear(every, _, n, day) => {
                 Repeat::Monthly { every: every * 12, day: MonthDay::Nth(*n, *day) }
             }
         }
@@ -83,10 +83,10 @@ impl SpokenRepeat {
     pub fn to_option(&self, first: Option<Date>) -> String {
         match (first, &self.rule) {
             (Some(first), _) => self.repeat(first).to_option(),
-            (None, RepeatRule::Whole(repeat)) => repeat.to_option(),
-            (None, RepeatRule::Weeks(every)) => format!("every {every} weeks"),
-            (None, RepeatRule::Months(every)) => format!("every {every} months"),
-            (None, RepeatRule::Years(every, _) | RepeatRule::NthOfYear(every, ..)) => {
+            (None, SpokenRule::Whole(repeat)) => repeat.to_option(),
+            (None, SpokenRule::Weeks(every)) => format!("every {every} weeks"),
+            (None, SpokenRule::Months(every)) => format!("every {every} months"),
+            (None, SpokenRule::Years(every, _) | SpokenRule::NthOfYear(every, ..)) => {
                 format!("every {every} years")
             }
         }
@@ -96,20 +96,20 @@ impl SpokenRepeat {
     #[must_use]
     pub fn first_day(&self, from: Date) -> Option<Date> {
         match &self.rule {
-            RepeatRule::Whole(Repeat::Weekly { days, .. }) if !days.is_empty() => {
+            SpokenRule::Whole(Repeat::Weekly { days, .. }) if !days.is_empty() => {
                 from.series(1.days()).take(7).find(|date| days.contains(date.weekday()))
             }
-            RepeatRule::Whole(Repeat::Monthly { day, .. }) => {
+            SpokenRule::Whole(Repeat::Monthly { day, .. }) => {
                 let months =
                     (0..=12).filter_map(|n| from.first_of_month().checked_add(n.months()).ok());
                 months.flat_map(|month| day.dates(month)).find(|date| *date >= from)
             }
-            RepeatRule::Years(_, Some((month, day))) => next_date(from, *month, *day),
-            RepeatRule::NthOfYear(_, month, n, day) => Holiday::Nth(*month, *n, *day).next(from),
-            RepeatRule::Whole(_)
-            | RepeatRule::Weeks(_)
-            | RepeatRule::Months(_)
-            | RepeatRule::Years(_, None) => Some(from),
+            SpokenRule::Years(_, Some((month, day))) => next_date(from, *month, *day),
+            SpokenRule::NthOfYear(_, month, n, day) => Holiday::Nth(*month, *n, *day).next(from),
+            SpokenRule::Whole(_)
+            | SpokenRule::Weeks(_)
+            | SpokenRule::Months(_)
+            | SpokenRule::Years(_, None) => Some(from),
         }
     }
 }
@@ -195,7 +195,7 @@ fn with_details(scan: &Scan, amount: Amount, end: usize) -> Readings<SpokenRepea
         }
         Amount { months: 0, days, working_days: 0, secs: 0 } if days % 7 == 0 => {
             let Some(every) = count(days / 7) else { return found };
-            found.push((SpokenRepeat::of(RepeatRule::Weeks(every)), end));
+            found.push((SpokenRepeat::of(SpokenRule::Weeks(every)), end));
             let next = scan.maybe(end, words::DAYS_ON);
             let lists = lists(scan, next).into_iter().chain(chinese_tails(scan, next));
             found.extend(lists.map(|(days, end)| (SpokenRepeat::weekly(every, days), end)));
@@ -206,12 +206,12 @@ fn with_details(scan: &Scan, amount: Amount, end: usize) -> Readings<SpokenRepea
         }
         Amount { months, days: 0, working_days: 0, secs: 0 } if months % 12 == 0 => {
             let Some(every) = count(months / 12) else { return found };
-            found.push((SpokenRepeat::of(RepeatRule::Years(every, None)), end));
+            found.push((SpokenRepeat::of(SpokenRule::Years(every, None)), end));
             found.extend(year_day(scan, end, every));
         }
         Amount { months, days: 0, working_days: 0, secs: 0 } => {
             let Some(every) = count(months) else { return found };
-            found.push((SpokenRepeat::of(RepeatRule::Months(every)), end));
+            found.push((SpokenRepeat::of(SpokenRule::Months(every)), end));
             let days = month_days(scan, end).into_iter();
             found.extend(days.map(|(day, end)| (SpokenRepeat::monthly(every, day), end)));
         }
@@ -315,8 +315,8 @@ fn every_holiday(scan: &Scan, at: usize) -> Readings<SpokenRepeat> {
     let all = begins.flat_map(|next| holidays(scan, scan.maybe(next, words::ON)));
     let rules = all.filter_map(|(day, end)| {
         let rule = match day {
-            Holiday::Fixed(month, day) => RepeatRule::Years(1, Some((month, day))),
-            Holiday::Nth(month, n, day) => RepeatRule::NthOfYear(1, month, n, day),
+            Holiday::Fixed(month, day) => SpokenRule::Years(1, Some((month, day))),
+            Holiday::Nth(month, n, day) => SpokenRule::NthOfYear(1, month, n, day),
             _ => return None,
         };
         Some((SpokenRepeat::of(rule), end))
@@ -346,14 +346,14 @@ fn year_day(scan: &Scan, at: usize, every: u32) -> Readings<SpokenRepeat> {
     let date = chinese().or_else(english).or_else(day_first);
     let date = date.filter(|((month, day), _)| Date::new(2000, *month, *day).is_ok());
     found.extend(
-        date.map(|(date, end)| (SpokenRepeat::of(RepeatRule::Years(every, Some(date))), end)),
+        date.map(|(date, end)| (SpokenRepeat::of(SpokenRule::Years(every, Some(date))), end)),
     );
     let nth = || {
         let (month, end) = scan.number_in(at, 1..=12)?;
         let (n, end) =
             scan.word(scan.maybe(scan.any(end, words::MONTH)?, words::POSSESSIVE), words::NTH)?;
         let (day, end) = chinese_weekday(scan, end)?;
-        Some((SpokenRepeat::of(RepeatRule::NthOfYear(every, month, n, day)), end))
+        Some((SpokenRepeat::of(SpokenRule::NthOfYear(every, month, n, day)), end))
     };
     found.extend(nth());
     found

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan, Zoned};
 use super::clock::{DayMinute, DayPart, SpokenTime};
 use super::dates::{ParsedDate, Precision};
 use super::days::{DayChoice, DayKind, SpokenDay, ahead};
-use super::every::{RepeatRule, SpokenRepeat};
+use super::every::{SpokenRepeat, SpokenRule};
 use super::offsets::Amount;
 use super::repeat::Repeat;
 use super::series::Series;
@@ -188,7 +188,7 @@ fn alone(spoken: SpokenTime, now: &Zoned) -> Option<ParsedDate> {
 }
 
 fn repeating(every: &SpokenRepeat, pieces: &PhraseParts, now: &Zoned) -> Option<ParsedDate> {
-    if let RepeatRule::Whole(repeat @ Repeat::Minutes { every }) = &every.rule {
+    if let SpokenRule::Whole(repeat @ Repeat::Minutes { every }) = &every.rule {
         let is_plain = pieces.spoken.is_none() && pieces.day.is_none() && pieces.start.is_none();
         let begin = elapsed(Amount { secs: i64::from(*every) * 60, ..Amount::default() }, now)?;
         let when = ParsedDate { repeat: Some(repeat.clone()), ..begin };
@@ -226,10 +226,10 @@ fn repeating(every: &SpokenRepeat, pieces: &PhraseParts, now: &Zoned) -> Option<
 /// Where to look for the next first day, if the time of this one is over.
 fn next_start(every: &SpokenRepeat, day: Date) -> Option<Date> {
     let step = match &every.rule {
-        RepeatRule::Weeks(_) => 7.days(),
-        RepeatRule::Months(_) => 1.month(),
-        RepeatRule::Years(_, None) => 1.year(),
-        RepeatRule::Whole(_) | RepeatRule::Years(..) | RepeatRule::NthOfYear(..) => 1.day(),
+        SpokenRule::Weeks(_) => 7.days(),
+        SpokenRule::Months(_) => 1.month(),
+        SpokenRule::Years(_, None) => 1.year(),
+        SpokenRule::Whole(_) | SpokenRule::Years(..) | SpokenRule::NthOfYear(..) => 1.day(),
     };
     day.checked_add(step).ok()
 }

@@ -14,8 +14,8 @@ use everloop_app::frames;
 use everloop_compare::policy::POLICIES;
 use everloop_compare::report::{self, ReportDetail, ReportHeader, ReportStyle};
 use everloop_compare::{
-    ConnectedModel, Contest, ContestHost, ContestProgress, ContestResults, ContestTask,
-    is_simulated, task,
+    Contest, ContestHost, ContestModel, ContestProgress, ContestResults, ContestTask, is_simulated,
+    task,
 };
 use everloop_engine::{Environment, Rules};
 use everloop_loops::LOOPS;
@@ -248,7 +248,7 @@ impl ContestHost for CliHost {
         frames::context_at(workspace, now)
     }
 
-    fn connect(&self, name: &str) -> Result<ConnectedModel, ModelError> {
+    fn connect(&self, name: &str) -> Result<ContestModel, ModelError> {
         let choice = ModelChoice { name: name.to_owned(), ..ModelChoice::default() };
         // Anew for each run: a script begins at its beginning.
         self.app.environment(&self.app.settings).model(&choice)

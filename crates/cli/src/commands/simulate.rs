@@ -5,7 +5,7 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_agenda::kept::moment;
-use everloop_agenda::kept::simulate::{Crashes, Rehearsal, RehearsalReport, STEPS_MAX, rehearse};
+use everloop_agenda::kept::simulate::{Crashes, Rehearsal, RehearsalResult, STEPS_MAX, rehearse};
 use everloop_agenda::show::{DisplayContext, TextTable, firing_json};
 use everloop_agenda::time::dates;
 use everloop_store::{FiredAs, Firing};
@@ -102,7 +102,7 @@ fn table(app: &Console, reader: &DisplayContext, firings: &[Firing]) -> String {
     table.show(reader.width)
 }
 
-fn verdict(app: &Console, reader: &DisplayContext, played: &RehearsalReport) -> String {
+fn verdict(app: &Console, reader: &DisplayContext, played: &RehearsalResult) -> String {
     let firings = &played.firings.len();
     let crashes = &played.crashes;
     let lost = &played.lost.len();

@@ -94,7 +94,7 @@ fn wrong(task: &ContestTask) -> Option<(&'static str, String)> {
         return Some(("goal", "is empty".to_owned()));
     }
     if let Some(path) = task.files.keys().find(|path| !stays_inside(path)) {
-        return Some(("files", format!("{path} is no path inside the workspace")));
+        return Some(("files", format!("{path} is not a path inside the workspace")));
     }
     if let Some((check, why)) = task.checks.iter().find_map(|c| Some((c, c.is_wrong()?))) {
         return Some(("checks", format!("{} {why}", check.shown())));

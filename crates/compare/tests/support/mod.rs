@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test uses a part")]
 
 use everloop_compare::{
-    Cell, ConnectedModel, Contest, ContestHost, ContestResults, ContestTask, task,
+    Cell, Contest, ContestHost, ContestModel, ContestResults, ContestTask, task,
 };
 use everloop_engine::Rules;
 use everloop_models::{Scripted, ScriptedModel};
@@ -37,7 +37,7 @@ impl ContestHost for TestHost {
         format!("[now: {now}]")
     }
 
-    fn connect(&self, name: &str) -> Result<ConnectedModel, ModelError> {
+    fn connect(&self, name: &str) -> Result<ContestModel, ModelError> {
         match name {
             "scripted" => Ok((Arc::new(ScriptedModel::new(self.0.clone())), name.to_owned())),
             _ => Err(ModelError::new(ModelErrorKind::Refused, format!("there is no {name}"))),

@@ -1,7 +1,7 @@
 //! Starts the processes, waits for their death, and checks the state that they left.
 
 use super::{ProcessSpec, SharedDatabase, parts};
-use crate::invariants::{DisturbedEnding, ObservedRun, check};
+use crate::invariants::{ComparableEnding, ObservedRun, check};
 use crate::testbed::error_chain;
 use crate::world::World;
 use everloop_store::Store;
@@ -42,7 +42,7 @@ pub struct GroupReport {
     /// What was done to the world.
     pub acts: usize,
     /// How it ended.
-    pub ending: DisturbedEnding,
+    pub ending: ComparableEnding,
 }
 
 impl ProcessGroup {
@@ -123,7 +123,7 @@ impl ProcessGroup {
         scenario: usize,
         key: &str,
         run: &RunId,
-    ) -> Result<(usize, DisturbedEnding), String> {
+    ) -> Result<(usize, ComparableEnding), String> {
         let world = World::in_file(self.part(scenario, key, None).acts);
         let loop_name = parts()[scenario].loop_name;
         // Each process reports itself which rows a unique index kept out.

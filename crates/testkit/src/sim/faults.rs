@@ -36,8 +36,8 @@ pub(super) async fn play(
     for _ in 0..count {
         faults.living.push(RunningProcess::start(cast, chance));
     }
-    let mischief_ends = Instant::now() + Duration::from_millis(chance.between(100, 2_500));
-    while Instant::now() < mischief_ends && !cast.all_over().await {
+    let faults_end = Instant::now() + Duration::from_millis(chance.between(100, 2_500));
+    while Instant::now() < faults_end && !cast.all_over().await {
         sleep(Duration::from_millis(chance.between(5, 200))).await;
         faults.inject_fault(chance).await;
     }

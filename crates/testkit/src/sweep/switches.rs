@@ -6,7 +6,7 @@
 //! ```
 
 use super::{RECOVERY_POINTS, SweepPosition, SweepReport, undisturbed};
-use crate::invariants::DisturbedEnding;
+use crate::invariants::ComparableEnding;
 use crate::scenario::{Scenario, heir_of};
 use crate::testbed::{ProcessEnd, Testbed, error_chain};
 use everloop_engine::History;
@@ -156,8 +156,8 @@ impl SweepPosition<'_> {
     /// not answer.
     fn ended_as_requested(
         &self,
-        calm: &DisturbedEnding,
-        ending: &DisturbedEnding,
+        calm: &ComparableEnding,
+        ending: &ComparableEnding,
         handed: bool,
         answered: bool,
     ) -> Result<(), String> {
