@@ -119,7 +119,7 @@ async fn submit(engine: &Engine, office: &AgendaContext) -> RunId {
     engine.submit(Submission { loop_name, goal, frame, idem_key: None }).await.unwrap()
 }
 
-/// One life of a process; true if it lived to the end of the run.
+/// Runs one process; true if it survived to the end of the run.
 async fn live(engine: &Engine, run: &RunId) -> bool {
     let now = engine.clock().now();
     let claimed = async {
@@ -141,7 +141,7 @@ struct Outcome {
     third: [UtcMs; 3],
 }
 
-/// The run with a death at commit `dies`, and what is kept at its end.
+/// The run with a crash at commit `dies`, and the saved items at its end.
 async fn play(dies: i64, after: bool) -> Outcome {
     let db = Arc::new(MemoryDb::new());
     let whole = Store::with_db(db.clone());

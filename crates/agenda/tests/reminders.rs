@@ -22,7 +22,7 @@ fn shanghai(at: &str) -> UtcMs {
 }
 
 async fn fire(p: &Person, at: &str) -> Vec<Firing> {
-    reminders::fire_due(&p.store, p.desk.customs(), shanghai(at)).await.unwrap()
+    reminders::fire_due(&p.store, p.desk.config(), shanghai(at)).await.unwrap()
 }
 
 fn states(firings: &[Firing]) -> Vec<FiringOutcome> {
@@ -73,7 +73,7 @@ async fn a_clock_that_is_ahead_once_silences_no_repeating_reminder_and_repeats_n
     let ahead = fire(&p, "2027-12-21T09:00").await;
     assert!(ahead.len() > 300 && ahead.last().unwrap().state == FiringOutcome::Late);
     let now = shanghai("2026-11-16T09:00");
-    reminders::set_back(&p.store, now).await.unwrap();
+    reminders::reset_advanced(&p.store, now).await.unwrap();
     let entry = p.store.agenda().schedule(1).await.unwrap().unwrap();
     assert_eq!(entry.remind_next, Some(shanghai("2026-11-17T08:00")));
     for day in 17..=20 {
@@ -85,8 +85,8 @@ async fn a_clock_that_is_ahead_once_silences_no_repeating_reminder_and_repeats_n
         p.store.agenda().firings_of(everloop_store::FiringKind::Schedule, 1, 1_000).await.unwrap();
     let fired = |firing: &&Firing| firing.state == FiringOutcome::Fired;
     assert_eq!(shown.iter().filter(fired).count(), 5, "each of them is on record as fired");
-    // A clock that is behind repeats nothing of what was shown.
-    reminders::set_back(&p.store, shanghai("2026-11-18T07:00")).await.unwrap();
+    // A slow clock repeats no firing that was shown.
+    reminders::reset_advanced(&p.store, shanghai("2026-11-18T07:00")).await.unwrap();
     assert_eq!(fire(&p, "2026-11-20T12:00").await, []);
 }
 
@@ -145,8 +145,8 @@ async fn two_processes_fire_a_reminder_once() {
         p.say(&format!("/todo add t{n} --due 2026-11-15 12:00 --remind 2026-11-15 11:00")).await;
     }
     let at = shanghai("2026-11-15T11:00");
-    let one = reminders::fire_due(&p.store, p.desk.customs(), at);
-    let other = reminders::fire_due(&p.store, p.desk.customs(), at);
+    let one = reminders::fire_due(&p.store, p.desk.config(), at);
+    let other = reminders::fire_due(&p.store, p.desk.config(), at);
     let (one, other) = tokio::join!(one, other);
     assert_eq!(one.unwrap().len() + other.unwrap().len(), 50);
     assert_eq!(p.store.agenda().unread_firings(99).await.unwrap().len(), 50);
@@ -171,7 +171,7 @@ async fn busy_year(zone: &str) -> Person {
     p
 }
 
-/// When the entries of the busy year remind, counted day by day on the wall.
+/// When the entries of the busy year remind, counted day by day in local time.
 fn by_hand(zone: &TimeZone) -> Vec<(&'static str, Vec<UtcMs>)> {
     let at = |day: Date, time: Time| {
         let moment = zone.to_ambiguous_timestamp(day.to_datetime(time)).compatible().unwrap();
@@ -191,7 +191,7 @@ fn by_hand(zone: &TimeZone) -> Vec<(&'static str, Vec<UtcMs>)> {
     let weekly = days.iter().filter(of_week).map(|day| at(*day, time(3, 5, 0, 0)) - 5 * MINUTE_MS);
     let last = days.iter().filter(|day| **day == day.last_of_month());
     let monthly = last.map(|day| at(*day, time(12, 0, 0, 0)) - 24 * 60 * MINUTE_MS);
-    // An interval of whole days keeps the wall time, one of hours does not.
+    // An interval of whole days keeps the local time, one of hours does not.
     let weeks = days.iter().step_by(7).take(40);
     let weeks = weeks.map(|day| at(*day, time(0, 10, 0, 0)) - 5 * MINUTE_MS);
     let first = at(days[0], time(0, 45, 0, 0));
@@ -220,7 +220,7 @@ async fn a_year_with_clock_changes_and_a_crash_at_every_firing_fires_each_once()
         };
         let (entries, todos) =
             (p.store.agenda().schedules().await.unwrap(), p.store.agenda().todos().await.unwrap());
-        let played = rehearse(&entries, &todos, p.desk.customs(), &rehearsal).await.unwrap();
+        let played = rehearse(&entries, &todos, p.desk.config(), &rehearsal).await.unwrap();
         assert!(played.is_right(), "{zone}: lost {:?}, wrong {:?}", played.lost, played.wrong);
         assert!(played.firings.len() > 730 && played.crashes as usize >= played.firings.len());
         let nights = played.firings.iter().filter(|firing| firing.title == "夜").count();
@@ -246,8 +246,8 @@ async fn a_rehearsal_finds_what_downtime_does_and_a_wrong_count() {
         steps_max: STEPS_MAX,
     };
     let entries = p.store.agenda().schedules().await.unwrap();
-    let customs = AgendaConfig { catch_up: CatchUp::Once, ..AgendaConfig::default() };
-    let played = rehearse(&entries, &[], &customs, &rehearsal).await.unwrap();
+    let config = AgendaConfig { catch_up: CatchUp::Once, ..AgendaConfig::default() };
+    let played = rehearse(&entries, &[], &config, &rehearsal).await.unwrap();
     assert!(played.is_right() && played.crashes == 2);
     let night =
         |state| played.firings.iter().filter(|f| f.title == "夜" && f.state == state).count();
@@ -256,7 +256,7 @@ async fn a_rehearsal_finds_what_downtime_does_and_a_wrong_count() {
         (2, 1, 28),
         "three nights down: the last is made up for"
     );
-    // The judge is not the player: a calendar that expects more finds it missing.
+    // The expectation is independent of the rehearsal: a moment that did not fire is reported.
     rehearsal.down.clear();
     let mut more = played.clone();
     more.firings.pop();
@@ -285,14 +285,14 @@ async fn a_rehearsal_says_what_it_leaves_out_and_where_it_stops_and_keeps_the_nu
         steps_max: STEPS_MAX,
     };
     let entries = p.store.agenda().schedules().await.unwrap();
-    let played = rehearse(&entries, &[], p.desk.customs(), &rehearsal).await.unwrap();
+    let played = rehearse(&entries, &[], p.desk.config(), &rehearsal).await.unwrap();
     assert!(played.is_right(), "lost {:?}, wrong {:?}", played.lost, played.wrong);
     assert_eq!(played.left_out, 2 * 1_440 + 1 - 1_000);
     assert_eq!((played.firings.len(), played.cut_at), (5 + 1_000 + 4, None));
     assert!(played.firings.iter().all(|firing| firing.due.subject == 2), "its own number");
     rehearsal.down.clear();
     rehearsal.steps_max = 7;
-    let played = rehearse(&entries, &[], p.desk.customs(), &rehearsal).await.unwrap();
+    let played = rehearse(&entries, &[], p.desk.config(), &rehearsal).await.unwrap();
     assert!(played.is_right() && played.left_out == 0);
     assert_eq!(played.cut_at, Some(shanghai("2026-11-15T10:07")));
     assert_eq!(played.firings.len(), 7);

@@ -5,7 +5,7 @@ use crate::error::AppError;
 use everloop_agenda::commands::{self, AgendaCommand};
 use everloop_agenda::desk;
 use everloop_agenda::kept::reminders;
-use everloop_agenda::show::{Reader, firing_json};
+use everloop_agenda::show::{DisplayContext, firing_json};
 use everloop_engine::{Clock, SystemClock};
 use everloop_store::{Firing, Store};
 use everloop_types::UtcMs;
@@ -26,7 +26,7 @@ pub struct AgendaReading {
 impl AgendaReading {
     /// Compares what was typed with the command that it became.
     #[must_use]
-    pub fn of(typed: &str, command: &AgendaCommand, reader: &Reader) -> Self {
+    pub fn of(typed: &str, command: &AgendaCommand, reader: &DisplayContext) -> Self {
         Self {
             understood: commands::echo(typed, command, &reader.now, reader.lang),
             other_year: commands::other_year(typed, command, &reader.now),
@@ -42,8 +42,8 @@ pub async fn perform(
     app: &App,
     store: Store,
     command: &AgendaCommand,
-    reader: &Reader,
-) -> Result<desk::Answer, AppError> {
+    reader: &DisplayContext,
+) -> Result<desk::AgendaResult, AppError> {
     Ok(app.desk(store).perform(command, &reader.now, None).await?)
 }
 
@@ -77,7 +77,7 @@ impl UnreadReminders {
 
     /// For programs.
     #[must_use]
-    pub fn to_json(&self, reader: &Reader) -> Value {
+    pub fn to_json(&self, reader: &DisplayContext) -> Value {
         let rows: Vec<Value> = self.firings.iter().map(|row| firing_json(reader, row)).collect();
         json!({ "unread": rows })
     }

@@ -10,7 +10,7 @@ use crate::router::OpenQuestion;
 use crate::runs::{RunDetails, front, question_text};
 use crate::settling::SettleWord;
 use crate::slash;
-use everloop_engine::{QuestionAnswer, Engine};
+use everloop_engine::{Engine, QuestionAnswer};
 use everloop_store::{InboxSendResult, Store};
 use everloop_text::Meaning;
 use everloop_types::journal::WaitingOn;

@@ -14,7 +14,7 @@ use crate::settings::{
 use crate::{own, secrets};
 use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::{AgendaConfig, moment};
-use everloop_agenda::show::Reader;
+use everloop_agenda::show::DisplayContext;
 use everloop_engine::{
     Clock, Engine, EngineRules, LeaseTimes, MembershipPolicy, SystemClock, WorkerIdentity, fresh_id,
 };
@@ -295,10 +295,10 @@ impl App {
 
     /// The person who reads, and their time.
     #[must_use]
-    pub fn reader_at(&self, width: Option<usize>) -> Reader {
+    pub fn reader_at(&self, width: Option<usize>) -> DisplayContext {
         let zone = TimeZone::get(&self.zone_name()).unwrap_or(TimeZone::UTC);
         let now = moment(SystemClock.now()).to_zoned(zone);
-        Reader { lang: self.lang, now, width }
+        DisplayContext { lang: self.lang, now, width }
     }
 
     /// Where todos and schedules are kept.

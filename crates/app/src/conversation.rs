@@ -41,7 +41,7 @@ use crate::runs;
 use background::BackgroundTasks;
 use everloop_agenda::commands::{self as agenda_commands, AgendaCommand};
 use everloop_agenda::desk::Agenda;
-use everloop_agenda::show::{self, Reader};
+use everloop_agenda::show::{self, DisplayContext};
 use everloop_engine::{Clock, Engine, Submission, SystemClock, Watch, fresh_id};
 use everloop_store::{Firing, Store};
 use everloop_text as text;
@@ -196,7 +196,7 @@ impl Conversation {
         self.leftovers.take().unwrap_or_default()
     }
 
-    fn reader(&self) -> Reader {
+    fn reader(&self) -> DisplayContext {
         self.app.reader_at(None)
     }
 
@@ -256,7 +256,7 @@ impl Conversation {
         &self,
         line: &str,
         command: &AgendaCommand,
-        reader: &Reader,
+        reader: &DisplayContext,
     ) -> Result<AgendaReply, AppError> {
         let said = agenda_commands::normal(line);
         let understood = agenda_commands::echo(&said, command, &reader.now, reader.lang);

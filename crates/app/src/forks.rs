@@ -7,7 +7,7 @@ use crate::frames;
 use crate::runs::history;
 use everloop_engine::{Engine, Fork, History};
 use everloop_store::{InboxSendResult, Store};
-use everloop_types::journal::{InboxMessage, EntryKind, RunCreated};
+use everloop_types::journal::{EntryKind, InboxMessage, RunCreated};
 use everloop_types::{Goal, RunId, SettledOutcome};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -139,7 +139,9 @@ pub async fn request_switch(
     let context = wanted.word.context;
     let sent = engine.switch(run, &wanted.loop_name, &wanted.frame, context).await?;
     match sent.1 {
-        InboxSendResult::Finished(status) => Err(RunError::Finished { run: run.clone(), status }.into()),
+        InboxSendResult::Finished(status) => {
+            Err(RunError::Finished { run: run.clone(), status }.into())
+        }
         InboxSendResult::NoSuchRun => Err(RunError::NotFound(run.to_string()).into()),
         InboxSendResult::Accepted | InboxSendResult::AlreadySent => Ok(wanted.loop_name),
     }

@@ -2,8 +2,8 @@
 
 use crate::app::App;
 use crate::error::AppError;
-use everloop_agenda::kept::simulate::{Crashes, Rehearsal, Rehearsed, STEPS_MAX, rehearse};
-use everloop_agenda::show::{Reader, firing_json};
+use everloop_agenda::kept::simulate::{Crashes, Rehearsal, RehearsalResult, STEPS_MAX, rehearse};
+use everloop_agenda::show::{DisplayContext, firing_json};
 use everloop_agenda::time::dates;
 use everloop_store::Store;
 use everloop_types::UtcMs;
@@ -62,7 +62,7 @@ pub struct RehearsalReport {
 impl RehearsalReport {
     /// What came of a rehearsal, for programs.
     #[must_use]
-    pub fn of(rehearsed: &Rehearsed, reader: &Reader) -> Self {
+    pub fn of(rehearsed: &RehearsalResult, reader: &DisplayContext) -> Self {
         Self {
             ok: rehearsed.is_right(),
             firings: rehearsed.firings.iter().map(|row| firing_json(reader, row)).collect(),
@@ -83,8 +83,8 @@ pub async fn rehearse_reminders(
     app: &App,
     store: &Store,
     request: &RehearsalRequest<'_>,
-    reader: &Reader,
-) -> Result<Rehearsed, AppError> {
+    reader: &DisplayContext,
+) -> Result<RehearsalResult, AppError> {
     let rehearsal = read_request(request, reader)?;
     let entries = store.agenda().schedules().await?;
     let todos = store.agenda().todos().await?;
@@ -93,7 +93,7 @@ pub async fn rehearse_reminders(
 
 fn read_request(
     request: &RehearsalRequest<'_>,
-    reader: &Reader,
+    reader: &DisplayContext,
 ) -> Result<Rehearsal, RehearsalError> {
     let from = date(request.from, reader)?;
     let to = date(request.to, reader)?;
@@ -121,7 +121,7 @@ fn read_request(
     Ok(Rehearsal { from, to, crashes, down, steps_max: STEPS_MAX })
 }
 
-fn date(text: &str, reader: &Reader) -> Result<UtcMs, RehearsalError> {
+fn date(text: &str, reader: &DisplayContext) -> Result<UtcMs, RehearsalError> {
     let when = dates::parse(text, &reader.now);
     let at = when.and_then(|when| when.at.to_zoned(reader.now.time_zone().clone()).ok());
     let at = at.map(|at| at.timestamp().as_millisecond());

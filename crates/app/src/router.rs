@@ -13,7 +13,7 @@ use crate::slash::{self, SlashKind, SlashLine};
 use everloop_agenda::commands::{self, AgendaCommand, CommandError};
 use everloop_engine::History;
 use everloop_store::{Store, StoreError};
-use everloop_text::Bare;
+use everloop_text::BareCommand;
 use everloop_types::journal::{EntryKind, WaitingOn};
 use everloop_types::{ConversationId, Question, QuestionKind, RunId, Status};
 use jiff::Zoned;
@@ -132,8 +132,8 @@ fn bare(said: &str, seen: Option<&OpenQuestion>) -> Option<Route> {
         return Some(Route::Cancel);
     }
     let kind = match everloop_text::bare_word(said)? {
-        Bare::Leave => SlashKind::Quit,
-        Bare::Help => SlashKind::Help,
+        BareCommand::Leave => SlashKind::Quit,
+        BareCommand::Help => SlashKind::Help,
     };
     SlashLine::of_kind(kind).map(Route::Slash)
 }

@@ -6,7 +6,7 @@ use crate::error::{AppError, RunError};
 use crate::show::call_args;
 use everloop_engine::{Engine, OpenUnknown, SettleResult};
 use everloop_ports::Probe;
-use everloop_text::Told;
+use everloop_text::OutcomeReport;
 use everloop_types::{RunId, SettledOutcome};
 use std::sync::Arc;
 
@@ -25,10 +25,10 @@ impl SettleWord {
     /// What a line means, if it means anything.
     #[must_use]
     pub fn read(line: &str) -> Option<Self> {
-        everloop_text::told(line).map(|told| match told {
-            Told::Happened => Self::Happened,
-            Told::DidNot => Self::DidNot,
-            Told::Look => Self::Probe,
+        everloop_text::reported_outcome(line).map(|told| match told {
+            OutcomeReport::Happened => Self::Happened,
+            OutcomeReport::DidNot => Self::DidNot,
+            OutcomeReport::Look => Self::Probe,
         })
     }
 }

@@ -10,7 +10,7 @@
 
 use crate::conversation::{Conversation, Reaction, SLASH_COMMANDS};
 use crate::error::AppError;
-use everloop_agenda::commands::{CommandError, Words, nearest_name, normal_with};
+use everloop_agenda::commands::{CommandError, CommandWords, nearest_name, normal_with};
 use everloop_agenda::show::padded;
 use everloop_text::{self as text, Text, command_name, command_names};
 use everloop_types::Lang;
@@ -168,7 +168,7 @@ pub fn is_command(line: &str) -> bool {
 /// If there is no such command.
 pub fn read(line: &str) -> Result<SlashLine, CommandError> {
     let line = normal(line);
-    let mut words = Words::of(line.trim_start_matches('/'));
+    let mut words = CommandWords::of(line.trim_start_matches('/'));
     let name = words.next().unwrap_or_default();
     let Some(command) = find(&name) else {
         let names: Vec<&'static str> = SLASH_COMMANDS.iter().map(|known| known.name).collect();

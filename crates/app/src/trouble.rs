@@ -223,7 +223,8 @@ fn failure(details: &RunDetails) -> Option<(&ModelError, u32)> {
     };
     let last = entries.iter().rev();
     if let Some(WaitingOn::Model { error }) = &details.waiting_on {
-        let mut failed = last.filter(|entry| matches!(entry.kind, EntryKind::EffectAttemptFailed(_)));
+        let mut failed =
+            last.filter(|entry| matches!(entry.kind, EntryKind::EffectAttemptFailed(_)));
         let attempts = failed.next().and_then(|entry| entry.effect.as_ref()).map(attempts_of);
         return Some((error, attempts.unwrap_or(0)));
     }

@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::error::AppError;
 use crate::{delivery, upkeep};
 use everloop_agenda::kept::reminders;
-use everloop_engine::{Engine, Membership, MembershipPolicy, WorkerReport, Worker};
+use everloop_engine::{Engine, Membership, MembershipPolicy, Worker, WorkerReport};
 use everloop_store::{ClaimLock, ClaimLockError, Store};
 use std::sync::Arc;
 

@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use everloop_app::context::memory::{Memory, MemorySection};
-use everloop_engine::{Engine, Environment, WorkerIdentity, EngineRules, Submission, Summary};
-use everloop_ports::{ModelFuture, CallContext, ToolReturn, Model, OnDelta, Registry, Request, Tool};
+use everloop_engine::{Engine, EngineRules, Environment, Submission, Summary, WorkerIdentity};
+use everloop_ports::{
+    CallContext, Model, ModelFuture, OnDelta, Registry, Request, Tool, ToolReturn,
+};
 use everloop_store::{
     Db, DbError, DbFuture, MemoryDb, SqlRow, Store, Urgency, WriteResult as Written,
 };

@@ -5,7 +5,7 @@ use crate::build;
 use crate::exit::{Exit, Failure};
 use crate::failure;
 use crate::terminal;
-use everloop_agenda::show::Reader;
+use everloop_agenda::show::DisplayContext;
 use everloop_app::home::Home;
 use everloop_app::settings::{SettingFlags, SettingSources};
 use everloop_app::{App, AppError, AppNotice, Notices, OpenOptions};
@@ -208,7 +208,7 @@ impl Console {
     }
 
     /// The person who reads, and their time.
-    pub(crate) fn reader(&self) -> Reader {
+    pub(crate) fn reader(&self) -> DisplayContext {
         self.app.reader_at(terminal::width())
     }
 }

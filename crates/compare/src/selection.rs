@@ -1,7 +1,7 @@
 //! Which tasks are compared, and how many runs at once.
 
 use crate::task::{self, TaskError};
-use crate::{Task, is_simulated};
+use crate::{ContestTask, is_simulated};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub enum TaskSelectionError {
 pub fn select_tasks(
     folder: Option<&Path>,
     names: &[String],
-) -> Result<Vec<Arc<Task>>, TaskSelectionError> {
+) -> Result<Vec<Arc<ContestTask>>, TaskSelectionError> {
     let all = match folder {
         None => task::builtin(),
         Some(folder) => task::from_folder(folder)?,
@@ -40,7 +40,7 @@ pub fn select_tasks(
         let all = all.iter().map(|task| task.name.clone()).collect();
         return Err(TaskSelectionError::UnknownTask { name: (*unknown).to_owned(), all });
     }
-    let is_wanted = |task: &Task| wanted.is_empty() || wanted.contains(&task.name.as_str());
+    let is_wanted = |task: &ContestTask| wanted.is_empty() || wanted.contains(&task.name.as_str());
     Ok(all.into_iter().filter(is_wanted).map(Arc::new).collect())
 }
 

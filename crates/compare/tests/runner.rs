@@ -4,7 +4,7 @@
 
 mod support;
 
-use everloop_compare::{Cell, Ending};
+use everloop_compare::{Cell, ContestEnding};
 use everloop_models::ScriptedReply;
 use serde_json::json;
 use support::{builtin, own, play, tasks};
@@ -22,7 +22,7 @@ async fn a_task_that_was_done_is_a_success_and_everything_is_counted() {
     let replies = vec![write("greeting.txt", "Good morning"), ScriptedReply::says("Written.")];
     let cell = greeting(replies).await;
     assert!(cell.is_success(), "{cell:?}");
-    assert_eq!(cell.ending, Ending::Ended("succeeded".to_owned()));
+    assert_eq!(cell.ending, ContestEnding::Ended("succeeded".to_owned()));
     assert_eq!((cell.tally.runs, cell.tally.ended_with_words), (1, 1));
     assert_eq!((cell.tally.model_calls, cell.tally.tool_calls, cell.tally.steps), (2, 1, 2));
     assert_eq!(cell.answer, "Written.");
@@ -32,7 +32,11 @@ async fn a_task_that_was_done_is_a_success_and_everything_is_counted() {
 async fn a_claim_of_success_without_the_deed_is_a_failure() {
     let cell = greeting(vec![ScriptedReply::says("I have written greeting.txt. Success!")]).await;
     assert!(!cell.is_success());
-    assert_eq!(cell.ending, Ending::Ended("succeeded".to_owned()), "the loop believes the model");
+    assert_eq!(
+        cell.ending,
+        ContestEnding::Ended("succeeded".to_owned()),
+        "the loop believes the model"
+    );
     assert_eq!(cell.failed_checks.len(), 1);
     assert!(cell.failed_checks[0].contains("greeting.txt"), "{:?}", cell.failed_checks);
     let wrong =
@@ -79,7 +83,7 @@ async fn an_effect_that_was_repeated_is_seen() {
     assert!(twice.failed_checks[0].starts_with("{\"line_once\""), "{:?}", twice.failed_checks);
 }
 
-/// Who says that something failed has tried it.
+/// A model that reports a failure must have made the call.
 #[tokio::test]
 async fn a_failure_that_was_never_met_is_no_success() {
     let add = || ScriptedReply::calls("todo", json!({"command": "/todo add buy coffee"}));
@@ -120,7 +124,7 @@ async fn a_run_that_takes_too_long_is_no_success_whatever_it_left() {
     let task = builtin("files-write");
     let replies = vec![write("greeting.txt", "Good morning"), late];
     let cell = support::play_within(task, "react", replies, 1_500).await;
-    assert_eq!(cell.ending, Ending::TimedOut);
+    assert_eq!(cell.ending, ContestEnding::TimedOut);
     assert!(!cell.is_success() && cell.failed_checks.is_empty(), "{cell:?}");
     assert_eq!((cell.tally.ended_with_words, cell.tally.tool_calls), (0, 1));
 }
@@ -130,7 +134,7 @@ async fn a_model_that_cannot_be_asked_is_an_ending_and_the_others_go_on() {
     let results = support::with_models(&["nobody/x", "scripted"], tasks(&["files-write"])).await;
     assert_eq!(results.cells.len(), 2);
     let broken = &results.cells[0].ending;
-    assert!(matches!(broken, Ending::Broken(why) if why.contains("nobody")), "{broken:?}");
+    assert!(matches!(broken, ContestEnding::Broken(why) if why.contains("nobody")), "{broken:?}");
     assert!(results.cells[1].is_success());
     assert!(results.is_complete());
     assert_eq!(results.total("scripted", "react").succeeded, 1);

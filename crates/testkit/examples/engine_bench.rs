@@ -1,11 +1,11 @@
-//! What a durable step costs: engine, loop, store and fsync, against a model that answers at once.
+//! The cost of a durable step: engine, loop, store and fsync, with a model that answers at once.
 //!
 //! `cargo run --release -p everloop-testkit --example engine_bench`
 //!
 //! Prints steps per second and CPU per step for one run and for 256 at once (SQLite, synchronous
-//! FULL),
-//! and bytes on disk per step for runs of 20, 100 and 400 steps. A step is one model call and one
-//! tool call. Then the same on PostgreSQL with fsync, where one and four workers empty one queue.
+//! FULL), and bytes on disk per step for runs of 20, 100 and 400 steps. A step is one model call
+//! and one tool call. Then the same on PostgreSQL with fsync, where one and four workers empty one
+//! queue.
 
 use everloop_engine::{
     Engine, EngineRules, Environment, LeaseTimes, Submission, SystemClock, Worker, WorkerIdentity,

@@ -15,21 +15,21 @@ use serde_json::{Value, json};
 /// One story that is played undisturbed first, and then disturbed at every point.
 #[derive(Debug, Clone)]
 pub struct Scenario {
-    /// For failure messages.
+    /// The name in failure messages.
     pub name: &'static str,
     /// The loop that decides.
     pub loop_name: &'static str,
-    /// What the model says, by how often it has spoken.
+    /// The model's replies in order.
     pub script: Vec<ScriptedReply>,
     /// What the person answers, to any question.
     pub answer: &'static str,
     /// How it ends when nothing disturbs it.
     pub ends: Status,
-    /// What bounds it.
+    /// The limits of the run.
     pub limits: Limits,
     /// What it may do without asking.
     pub policy: Policy,
-    /// What the model says to runs below this one, by a word of their task.
+    /// The model's replies to child runs, by a word of their task.
     pub helpers: Vec<(&'static str, Vec<ScriptedReply>)>,
 }
 
@@ -57,7 +57,7 @@ impl Scenario {
         self
     }
 
-    /// The made-up tools declare nothing, so each call brings both labels and leads out.
+    /// The simulated tools declare nothing, so each call adds both labels and counts as outgoing.
     fn guarded(mut self) -> Self {
         self.policy.label_guard = Some(LabelGuard::Ask);
         self

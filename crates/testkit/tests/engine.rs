@@ -1,8 +1,8 @@
-//! The engine against models and tools that misbehave, in time that passes by itself.
+//! The engine with models and tools that misbehave, on virtual time.
 
 use everloop_engine::{DriveEnd, Worker, WorkerReport};
 use everloop_models::ScriptedReply;
-use everloop_testkit::{Point, Process, Scenario, Stage, Went, check};
+use everloop_testkit::{PointKind, ProcessEnd, Scenario, TestProcess, Testbed, check};
 use everloop_types::journal::{EffectPlanned, EntryKind, InboxMessage, Outcome, WaitingOn};
 use everloop_types::{Ending, ModelErrorKind, Statement, Status};
 use serde_json::json;
@@ -11,22 +11,22 @@ fn scenario(script: Vec<ScriptedReply>) -> Scenario {
     Scenario::react("trouble", script)
 }
 
-async fn stage(script: Vec<ScriptedReply>) -> Stage {
-    Stage::set(&scenario(script)).await
+async fn stage(script: Vec<ScriptedReply>) -> Testbed {
+    Testbed::set(&scenario(script)).await
 }
 
 fn calls(tool: &str) -> ScriptedReply {
     ScriptedReply::calls(tool, json!({}))
 }
 
-async fn drive(stage: &mut Stage) -> DriveEnd {
+async fn drive(stage: &mut Testbed) -> DriveEnd {
     match stage.play_once().await {
-        Went::Well(Ok(driven)) => driven,
+        ProcessEnd::Well(Ok(driven)) => driven,
         other => panic!("the drive did not come to an end of its own: {other:?}"),
     }
 }
 
-async fn endings(stage: &Stage) -> Vec<Ending> {
+async fn endings(stage: &Testbed) -> Vec<Ending> {
     let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.expect("readable");
     let seen = entries.into_iter().filter_map(|entry| match entry.kind {
         EntryKind::EffectFinished(finished) => match finished.outcome {
@@ -38,27 +38,27 @@ async fn endings(stage: &Stage) -> Vec<Ending> {
     seen.collect()
 }
 
-async fn attempts_failed(stage: &Stage) -> usize {
+async fn attempts_failed(stage: &Testbed) -> usize {
     let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.expect("readable");
     entries.iter().filter(|entry| matches!(entry.kind, EntryKind::EffectAttemptFailed(_))).count()
 }
 
-/// Drives in one process and sends a letter `after_ms` later; returns how long the drive took after
-/// it.
+/// Drives in one process and sends a message `after_ms` later; returns how long the drive took
+/// after it.
 async fn drive_and_send(
-    stage: &Stage,
-    process: &Process,
+    stage: &Testbed,
+    process: &TestProcess,
     after_ms: u64,
-    letter: InboxMessage,
+    message: InboxMessage,
 ) -> u64 {
     let clock = process.engine.clock();
     let meddle = async {
         clock.pause(after_ms).await;
-        process.engine.send(&stage.run, "meddle", &letter).await.expect("sent");
+        process.engine.send(&stage.run, "meddle", &message).await.expect("sent");
         clock.since_boot_ms()
     };
     let (went, sent) = tokio::join!(process.claim_and_drive(&stage.run), meddle);
-    assert!(matches!(went, Went::Well(Ok(_))), "{went:?}");
+    assert!(matches!(went, ProcessEnd::Well(Ok(_))), "{went:?}");
     clock.since_boot_ms() - sent
 }
 
@@ -114,8 +114,8 @@ async fn a_tool_that_hangs_is_given_up_at_its_time_out_and_its_outcome_is_unknow
 async fn a_cancel_interrupts_a_model_stream_at_once() {
     let mut stage = stage(vec![ScriptedReply::says("much later").after_ms(600_000)]).await;
     let process = stage.process();
-    let letter = InboxMessage::Cancel { by: "person".to_owned() };
-    let took = drive_and_send(&stage, &process, 1_000, letter).await;
+    let message = InboxMessage::Cancel { by: "person".to_owned() };
+    let took = drive_and_send(&stage, &process, 1_000, message).await;
     assert!(took < 1_000, "it took {took} ms");
     assert_eq!(check(&stage.watched()).await.unwrap().status, Status::Canceled);
 }
@@ -125,8 +125,8 @@ async fn a_cancel_stops_a_tool_within_its_grace_and_says_what_is_known() {
     for (tool, ending) in [("doze", Ending::Canceled), ("hang", Ending::Unknown)] {
         let mut stage = stage(vec![calls(tool), ScriptedReply::says("never")]).await;
         let process = stage.process();
-        let letter = InboxMessage::Cancel { by: "person".to_owned() };
-        let took = drive_and_send(&stage, &process, 1_000, letter).await;
+        let message = InboxMessage::Cancel { by: "person".to_owned() };
+        let took = drive_and_send(&stage, &process, 1_000, message).await;
         assert!(took <= 1_500, "{tool} took {took} ms");
         assert_eq!(endings(&stage).await, [ending], "{tool}");
         assert_eq!(check(&stage.watched()).await.unwrap().status, Status::Canceled);
@@ -162,8 +162,8 @@ async fn a_word_to_the_model_is_heard_after_its_reply_and_before_the_next_call()
     ];
     let mut stage = stage(script).await;
     let process = stage.process();
-    let letter = InboxMessage::Steer { text: "mind the sea too".to_owned() };
-    drive_and_send(&stage, &process, 1_000, letter).await;
+    let message = InboxMessage::Steer { text: "mind the sea too".to_owned() };
+    drive_and_send(&stage, &process, 1_000, message).await;
     let history = everloop_engine::History::read(&stage.store, &stage.run).await.unwrap().unwrap();
     let state = history.state_at(i64::MAX).unwrap();
     let place = |words: &str| state.messages().iter().position(|m| m.text().contains(words));
@@ -192,13 +192,13 @@ async fn row_30_a_key_that_is_no_longer_honoured_makes_the_effect_unknown() {
     let before = undisturbed.points.passed();
     undisturbed.play_on().await.unwrap();
     let points = undisturbed.points.seen().split_off(before);
-    let mut acts = (0..points.len()).filter(|n| points[*n] == Point::AfterEffect);
+    let mut acts = (0..points.len()).filter(|n| points[*n] == PointKind::AfterEffect);
     // The first is the model's reply; the process dies right after the second, the post itself.
     let after_post = acts.nth(1).unwrap();
     let mut stage = stage(script).await;
     stage.points.halt_at(after_post);
-    assert!(matches!(stage.play_once().await, Went::Died));
-    stage.points.calm();
+    assert!(matches!(stage.play_once().await, ProcessEnd::Died));
+    stage.points.stop_disturbing();
     tokio::time::advance(std::time::Duration::from_secs(2 * 3_600)).await;
     stage.play_on().await.unwrap();
     assert_eq!(endings(&stage).await, [Ending::Unknown]);
@@ -217,7 +217,7 @@ async fn an_exchange_costs_two_commits() {
     let before = stage.points.passed();
     drive(&mut stage).await;
     let points = stage.points.seen().split_off(before);
-    let commits = points.iter().filter(|p| **p == Point::BeforeCommit).count();
+    let commits = points.iter().filter(|p| **p == PointKind::BeforeCommit).count();
     // Orphans, claim, the first plan, two for each of three exchanges, and the ending.
     assert_eq!(commits, 2 + 1 + 3 * 2 + 1);
     let entries = stage.store.journal().entries(&stage.run, 0, usize::MAX).await.unwrap();
@@ -245,8 +245,8 @@ async fn a_cancel_stops_every_call_of_a_batch_at_once() {
     let batch = (0..20).fold(calls("nap"), |reply, _| reply.and_calls("nap", json!({})));
     let mut stage = stage(vec![batch, ScriptedReply::says("never")]).await;
     let process = stage.process();
-    let letter = InboxMessage::Cancel { by: "person".to_owned() };
-    let took = drive_and_send(&stage, &process, 1_000, letter).await;
+    let message = InboxMessage::Cancel { by: "person".to_owned() };
+    let took = drive_and_send(&stage, &process, 1_000, message).await;
     assert!(took <= 500, "it took {took} ms");
     assert_eq!(endings(&stage).await, [Ending::Canceled; 21]);
     check(&stage.watched()).await.unwrap();

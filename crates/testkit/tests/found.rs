@@ -1,5 +1,4 @@
-//! What a fresh look found, each once broken: passing faults of the store, panics, clocks that
-//! jump.
+//! Regressions found by a review: temporary faults of the store, panics, clocks that jump.
 
 use everloop_engine::{
     DriveEnd, DriveError, Engine, EngineRules, Environment, LeaseTimes, Submission, Update, Worker,
@@ -10,7 +9,7 @@ use everloop_ports::{CallContext, Clock, Model, Registry, Tool, ToolReturn};
 use everloop_store::{
     Claim, Db, DbError, DbFuture, MemoryDb, RunFilter, SqlRow, Store, Urgency, WriteResult as Rows,
 };
-use everloop_testkit::{Point, Scenario, Stage, VirtualClock, Went};
+use everloop_testkit::{PointKind, ProcessEnd, Scenario, Testbed, VirtualClock};
 use everloop_types::journal::{EntryKind, InboxMessage, Outcome, WaitingOn};
 use everloop_types::{
     Approval, EffectClass, Ending, Frame, Goal, Handling, ModelChoice, ModelError, Observation,
@@ -21,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-/// A database that loses the reply of the n-th commit from now and fails so many reads after it.
+/// A database that loses the reply of the n-th commit from now and fails some reads after it.
 #[derive(Default)]
 struct Flaky {
     lose_commit_in: AtomicI64,
@@ -122,7 +121,7 @@ tool!(Lazy, "lazy", handling(EffectClass::Pure), |_call, context| {
     ToolReturn::Seen(Observation { ending: Ending::Canceled, text: "stopped".to_owned() })
 });
 
-/// Looks for ever before its intent is written.
+/// Never finishes its check before the intent is written.
 struct Gaze;
 impl Tool for Gaze {
     const NAME: &'static str = "gaze";
@@ -229,17 +228,18 @@ fn calls(tool: &str) -> ScriptedReply {
 }
 
 /// Plays until right after the n-th act outside (replies count), and dies there.
-async fn die_after_act(script: Vec<ScriptedReply>, n: usize) -> Stage {
+async fn die_after_act(script: Vec<ScriptedReply>, n: usize) -> Testbed {
     let scenario = Scenario::react("review", script);
-    let mut calm = Stage::set(&scenario).await;
+    let mut calm = Testbed::set(&scenario).await;
     let before = calm.points.passed();
     calm.play_on().await.expect("ends");
     let points = calm.points.seen().split_off(before);
-    let at = (0..points.len()).filter(|n| points[*n] == Point::AfterEffect).nth(n).expect("works");
-    let mut stage = Stage::set(&scenario).await;
+    let at =
+        (0..points.len()).filter(|n| points[*n] == PointKind::AfterEffect).nth(n).expect("works");
+    let mut stage = Testbed::set(&scenario).await;
     stage.points.halt_at(at);
-    assert!(matches!(stage.play_once().await, Went::Died));
-    stage.points.calm();
+    assert!(matches!(stage.play_once().await, ProcessEnd::Died));
+    stage.points.stop_disturbing();
     stage
 }
 
@@ -250,7 +250,7 @@ async fn a_cancel_does_not_hide_an_unknown_that_waits_to_be_settled() {
     let mut stage = die_after_act(script, 1).await;
     let went = stage.play_once().await;
     assert!(
-        matches!(&went, Went::Well(Ok(DriveEnd::Parked(WaitingOn::Person { question })))
+        matches!(&went, ProcessEnd::Well(Ok(DriveEnd::Parked(WaitingOn::Person { question })))
         if question.kind == QuestionKind::Settle),
         "{went:?}"
     );
@@ -258,23 +258,23 @@ async fn a_cancel_does_not_hide_an_unknown_that_waits_to_be_settled() {
     let process = stage.process();
     process.engine.cancel(&stage.run, "person").await.expect("works");
     let went = stage.play_once().await;
-    assert!(matches!(went, Went::Well(Ok(DriveEnd::Finished(Status::Canceled)))), "{went:?}");
+    assert!(matches!(went, ProcessEnd::Well(Ok(DriveEnd::Finished(Status::Canceled)))), "{went:?}");
     assert_eq!(endings(&stage.store, &stage.run).await, [Ending::Unknown]);
 }
 
-/// It ends with the outcome said to be unknown: nobody who canceled wants to be asked first.
+/// It ends with an unknown outcome: a user who cancels does not want to be asked first.
 #[tokio::test(start_paused = true)]
 async fn a_cancel_during_a_call_that_a_person_would_settle_ends_the_run() {
     let house = House::new(vec![calls("wire"), ScriptedReply::says("done")]).await;
     let engine = house.engine("w1");
     let driven = engine.drive(house.claim(&engine).await).await.expect("works");
     let DriveEnd::Parked(WaitingOn::Person { question }) = driven else { panic!("{driven:?}") };
-    let letter =
+    let message =
         InboxMessage::Answer { question: question.id.clone(), text: "yes".into(), by: "p".into() };
     house
         .store
         .inbox()
-        .send(&house.run, &question.id, &letter, house.clock.now())
+        .send(&house.run, &question.id, &message, house.clock.now())
         .await
         .expect("works");
     let claim = house.claim(&engine).await;
@@ -294,12 +294,12 @@ async fn a_tool_that_needs_permission_and_settlement_can_be_settled() {
     let engine = house.engine("w1");
     let driven = engine.drive(house.claim(&engine).await).await.expect("works");
     let DriveEnd::Parked(WaitingOn::Person { question }) = driven else { panic!("{driven:?}") };
-    let letter =
+    let message =
         InboxMessage::Answer { question: question.id.clone(), text: "yes".into(), by: "p".into() };
     house
         .store
         .inbox()
-        .send(&house.run, &question.id, &letter, house.clock.now())
+        .send(&house.run, &question.id, &message, house.clock.now())
         .await
         .expect("works");
     let claim = house.claim(&engine).await;
@@ -321,11 +321,11 @@ async fn a_letter_is_heard_after_a_driver_panicked() {
     assert!(tokio::spawn(async move { driver.drive(claim).await }).await.is_err());
     house.store.queue().stalled(&held, house.clock.now()).await.expect("works");
     // Another process sends it.
-    let letter = InboxMessage::Cancel { by: "p".into() };
+    let message = InboxMessage::Cancel { by: "p".into() };
     house
         .store
         .inbox()
-        .send(&house.run, "cancel", &letter, house.clock.now())
+        .send(&house.run, "cancel", &message, house.clock.now())
         .await
         .expect("works");
     let driven = engine.drive(house.claim(&engine).await).await.expect("works");
@@ -361,7 +361,7 @@ async fn a_lost_reply_and_a_failing_read_do_not_strand_the_run() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_put_aside_by_a_living_worker_has_last_words() {
-    let mut stage = Stage::set(&Scenario::react("x", vec![calls("explode")])).await;
+    let mut stage = Testbed::set(&Scenario::react("x", vec![calls("explode")])).await;
     let process = stage.process();
     Worker::new(process.engine.clone(), 4).drain(|_| {}).await.expect("works");
     let row = stage.store.runs().get(&stage.run).await.expect("works").expect("works");
@@ -458,7 +458,7 @@ async fn row_24_a_run_under_a_version_of_its_loop_that_is_not_here_is_left_alone
     }
 }
 
-/// Wall time jumps back an hour at the `n`-th look.
+/// Wall time jumps back an hour at the `n`-th read.
 struct Jumpy(VirtualClock, AtomicI64);
 impl Clock for Jumpy {
     fn now(&self) -> UtcMs {
@@ -577,7 +577,7 @@ async fn a_process_that_cannot_reach_the_model_leaves_the_run_to_one_that_can() 
     assert_eq!(driven, DriveEnd::Finished(Status::Succeeded));
 }
 
-/// Works among others for so long, then stops.
+/// Works among others for this long, then stops.
 async fn work_for(engine: &Arc<Engine>, ms: u64) {
     let times = LeaseTimes::default();
     engine.join(times).await.expect("works");
@@ -590,7 +590,7 @@ async fn work_for(engine: &Arc<Engine>, ms: u64) {
     worked.expect("works");
 }
 
-/// The server may carry out a claim after everybody has given up waiting for its answer.
+/// The server may carry out a claim after the client has stopped waiting for its answer.
 #[tokio::test(start_paused = true)]
 async fn a_claim_that_comes_true_long_after_its_error_is_found() {
     let house = House::new(vec![ScriptedReply::says("hi")]).await;
@@ -618,7 +618,7 @@ async fn a_worker_among_others_leaves_a_run_that_needs_a_newer_program_to_them()
     assert_eq!(house.status().await, Status::Succeeded, "the other run was driven");
 }
 
-/// Alone there is nobody else who could take it; it must not be tried again and again.
+/// There is no other worker that could take it; it must not be retried again and again.
 #[tokio::test(start_paused = true)]
 async fn a_worker_alone_keeps_a_run_that_needs_a_newer_program() {
     let (house, run) = of_version(99).await;
@@ -643,7 +643,7 @@ async fn a_tool_that_looks_for_ever_before_it_acts_gets_no_record_and_acts() {
     assert_eq!(house.endings().await, [Ending::Ok]);
 }
 
-/// Its entries are none, so the place of the journal does not tell whether it took place.
+/// It writes no entries, so the journal does not show whether it took place.
 #[tokio::test(start_paused = true)]
 async fn a_run_is_given_back_though_the_first_try_at_it_failed() {
     let house = House::new(vec![ScriptedReply::says("much later").after_ms(600_000)]).await;

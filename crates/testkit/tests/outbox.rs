@@ -1,4 +1,4 @@
-//! Messages: queued with the outcome of their call, brought at least once, in order, under one id.
+//! Messages: queued with the outcome of their call, delivered at least once, in order, with one id.
 
 use everloop_engine::{Engine, EngineRules, Environment, WorkerIdentity};
 use everloop_models::{ScriptedModel, ScriptedReply};
@@ -125,7 +125,7 @@ impl Deliver for Receiver {
     }
 }
 
-/// Lets the engine bring messages until none of the run is left.
+/// Lets the engine deliver messages until the run has none left.
 async fn brought(engine: &Arc<Engine>, run: &RunId, receiver: &Arc<Receiver>) {
     let bringing = engine.clone().deliver_outbox(receiver.clone());
     let empty = async {
@@ -168,7 +168,7 @@ async fn two_who_bring_at_once_bring_each_message_once() {
     assert_eq!(receiver.texts(), ["one", "two", "three"]);
 }
 
-/// Whoever holds a message dies before the end of its delivery is written.
+/// The process that delivers a message dies before the delivery is recorded.
 #[tokio::test(start_paused = true)]
 async fn a_message_whose_bearer_died_is_brought_again_under_its_id() {
     let store = Store::with_db(Arc::new(MemoryDb::new()));

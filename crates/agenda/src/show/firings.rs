@@ -1,6 +1,6 @@
 //! Reminders, as lines in the terminal.
 
-use super::Reader;
+use super::DisplayContext;
 use everloop_store::{Firing, FiringKind, FiringOutcome};
 use everloop_text::{self as text, reminder};
 use everloop_types::one_line;
@@ -8,9 +8,9 @@ use everloop_types::one_line;
 /// Moments of one batch that are named.
 const NAMED_MAX: usize = 3;
 
-/// Reminders, one a line; of what was missed one line for each thing, however often.
+/// Reminders, one per line; missed ones have one line per item.
 #[must_use]
-pub fn firing_lines(reader: &Reader, firings: &[Firing]) -> Vec<String> {
+pub fn firing_lines(reader: &DisplayContext, firings: &[Firing]) -> Vec<String> {
     let mut lines = Vec::new();
     let mut rest = firings;
     while let Some(first) = rest.first() {
@@ -28,7 +28,7 @@ pub fn firing_lines(reader: &Reader, firings: &[Firing]) -> Vec<String> {
     lines
 }
 
-fn missed_line(reader: &Reader, missed: &[Firing]) -> String {
+fn missed_line(reader: &DisplayContext, missed: &[Firing]) -> String {
     let last = missed.iter().rev().take(NAMED_MAX).rev();
     let mut moments: Vec<String> = last.map(|firing| reader.moment(firing.due.due_at)).collect();
     if missed.len() > NAMED_MAX {
@@ -44,8 +44,8 @@ fn missed_line(reader: &Reader, missed: &[Firing]) -> String {
 
 /// A reminder, as its line in the terminal.
 #[must_use]
-pub fn firing_line(reader: &Reader, firing: &Firing) -> String {
-    // What rings at its own time begins now, or is a reminder and nothing else.
+pub fn firing_line(reader: &DisplayContext, firing: &Firing) -> String {
+    // It reminds at its own time: it begins now, or is only a reminder.
     let at_its_time = firing.due.due_at == firing.occurs_at;
     let id = &firing.due.subject;
     let title = &one_line(&firing.title);

@@ -14,7 +14,7 @@ use crate::frames;
 use crate::runs::RunDetails;
 use crate::slash::{SlashCommand, SlashKind, SlashLine, SlashResult, find};
 use everloop_agenda::commands::AgendaVerb;
-use everloop_agenda::portable::What;
+use everloop_agenda::portable::PortableContent;
 use everloop_store::{ConversationMessage, RunFilter, RunRow};
 use everloop_text as text;
 use everloop_text::command::does;
@@ -349,7 +349,7 @@ async fn begin_anew(chat: &mut Conversation) -> SlashResult {
 /// `/export chat|todos|schedule [FILE]`.
 async fn export(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     let (name, file) = first_word(&line.rest);
-    let text = match (name, What::parse(name)) {
+    let text = match (name, PortableContent::parse(name)) {
         ("chat" | "", _) => {
             let said = messages(chat, SAID_EXPORTED).await?;
             if file.is_empty() {
@@ -370,7 +370,7 @@ async fn export(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
 /// `/import todos|schedule FILE`.
 async fn import(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     let (name, file) = first_word(&line.rest);
-    let Some(what) = What::parse(name).filter(|_| !file.is_empty()) else {
+    let Some(what) = PortableContent::parse(name).filter(|_| !file.is_empty()) else {
         return Ok(ConversationReply::Usage(line.command).into());
     };
     let reader = chat.reader();
@@ -388,7 +388,7 @@ fn first_word(text: &str) -> (&str, &str) {
 #[must_use]
 pub fn history_text(
     app: &crate::App,
-    reader: &everloop_agenda::show::Reader,
+    reader: &everloop_agenda::show::DisplayContext,
     said: &[ConversationMessage],
 ) -> String {
     let line = |said: &ConversationMessage| {

@@ -10,7 +10,7 @@ use crate::error::AppError;
 use crate::router::{OpenQuestion, question_of};
 use crate::runs;
 use everloop_engine::{QuestionAnswer, Update};
-use everloop_store::{RunFilter, RunRow, InboxSendResult};
+use everloop_store::{InboxSendResult, RunFilter, RunRow};
 use everloop_types::{QuestionKind, RunId, Status};
 use std::time::Duration;
 
@@ -175,7 +175,9 @@ impl Conversation {
                 Ok(Reaction::Follow(top, Some(ConversationReply::Answered(meaning))))
             }
             // It was meant as an answer, so it is not a goal, though nobody asks any more.
-            InboxSendResult::AlreadySent | InboxSendResult::Finished(_) | InboxSendResult::NoSuchRun => {
+            InboxSendResult::AlreadySent
+            | InboxSendResult::Finished(_)
+            | InboxSendResult::NoSuchRun => {
                 Ok(Reaction::Reply(ConversationReply::AnsweredElsewhere(line)))
             }
         }

@@ -6,7 +6,7 @@ use crate::runs::RunDetails;
 use crate::settling::SettleReport;
 use crate::slash::SlashCommand;
 use everloop_agenda::commands::CommandError;
-use everloop_agenda::portable::Imported;
+use everloop_agenda::portable::ImportSummary;
 use everloop_engine::OpenUnknown;
 use everloop_store::{ConversationMessage, Firing, RunRow};
 use everloop_types::RunId;
@@ -110,7 +110,7 @@ pub enum ConversationReply {
     /// The same, written to a new file.
     Written(PathBuf),
     /// What became of a file that was taken in.
-    Imported(Imported),
+    Imported(ImportSummary),
     /// No call has an unknown outcome.
     NothingToSettle,
     /// A call with an unknown outcome, and how to settle it.

@@ -7,7 +7,7 @@ use crate::terminal::marks;
 use crate::trouble;
 use everloop_agenda::commands;
 use everloop_agenda::portable::exchange_words;
-use everloop_agenda::show::{self, Table, firing_line};
+use everloop_agenda::show::{self, TextTable, firing_line};
 use everloop_app::answers::{AlwaysScope, AnswerMeaning};
 use everloop_app::conversation::{
     AgendaReply, Conversation, ConversationReply, InboxChange, Leftover, Leftovers, News, RunStop,
@@ -178,7 +178,7 @@ fn runs(app: &Console, rows: Vec<RunRow>) -> String {
         text::chat::runs::at(),
         text::chat::runs::goal(),
     ];
-    let mut table = Table::new(heads.map(|head| app.text(head)).to_vec());
+    let mut table = TextTable::new(heads.map(|head| app.text(head)).to_vec());
     for row in rows {
         table.row(vec![
             row.run.to_string(),

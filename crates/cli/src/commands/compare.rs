@@ -12,12 +12,12 @@ use everloop_app::environment::is_scripted;
 use everloop_app::error::chain;
 use everloop_app::frames;
 use everloop_compare::policy::POLICIES;
-use everloop_compare::report::{self, About, Detail, Manner};
+use everloop_compare::report::{self, ReportDetail, ReportHeader, ReportStyle};
 use everloop_compare::{
-    Connected, Contest, Host, Progress, Results, Task, TaskSelectionError, is_simulated,
-    runs_at_once, select_tasks,
+    Contest, ContestHost, ContestModel, ContestProgress, ContestResults, ContestTask,
+    TaskSelectionError, is_simulated, runs_at_once, select_tasks,
 };
-use everloop_engine::{Environment, EngineRules};
+use everloop_engine::{EngineRules, Environment};
 use everloop_text as text;
 use everloop_types::{Frame, ModelChoice, ModelError, ToolSpec, UtcMs};
 use std::path::{Path, PathBuf};
@@ -83,7 +83,7 @@ fn model(app: &Console, name: &str) -> Result<String, Failure> {
     })
 }
 
-fn tasks(app: &Console, args: &args::CompareArgs) -> Result<Vec<Arc<Task>>, Failure> {
+fn tasks(app: &Console, args: &args::CompareArgs) -> Result<Vec<Arc<ContestTask>>, Failure> {
     let text = match select_tasks(args.tasks.as_deref(), &args.task) {
         Ok(tasks) => return Ok(tasks),
         Err(TaskSelectionError::Folder(error)) => text::compare::bad_tasks(&chain(&error)),
@@ -113,10 +113,13 @@ async fn confirm(app: &Console, contest: &Contest, yes: bool) -> Result<(), Fail
 }
 
 /// Runs everything; a signal ends it with what there is.
-async fn run_all(app: &Console, contest: Contest) -> Result<(Results, Option<Exit>), Failure> {
+async fn run_all(
+    app: &Console,
+    contest: Contest,
+) -> Result<(ContestResults, Option<Exit>), Failure> {
     let mut signals = Signals::new(app)?;
     let stop = CancellationToken::new();
-    let host: Arc<dyn Host> = Arc::new(CliHost { app: app.clone() });
+    let host: Arc<dyn ContestHost> = Arc::new(CliHost { app: app.clone() });
     let (quiet, several) = (app.quiet, contest.models.len() > 1);
     let running = contest.run(host, stop.clone(), |progress| {
         if !quiet {
@@ -139,10 +142,10 @@ async fn run_all(app: &Console, contest: Contest) -> Result<(Results, Option<Exi
 
 /// `12/192 react files-copy ✔`, rewritten in place where that can be done. A model is named where
 /// there are several, and wherever it is an endpoint.
-fn tell(progress: Progress<'_>, several: bool) {
+fn tell(progress: ContestProgress<'_>, several: bool) {
     let marks = terminal::marks();
     let mark = if progress.cell.is_success() { marks.done } else { marks.failed };
-    let Progress { done, all, cell } = progress;
+    let ContestProgress { done, all, cell } = progress;
     let model = if several || !is_simulated(&cell.model) { cell.model.as_str() } else { "" };
     let parts = [&format!("{done}/{all}"), model, &cell.loop_name, &cell.task, mark];
     let line = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
@@ -152,21 +155,26 @@ fn tell(progress: Progress<'_>, several: bool) {
     }
 }
 
-fn print(app: &Console, output: &args::CompareOutputArgs, results: &Results, about: &About) {
-    let detail = if output.per_task { Detail::PerTask } else { Detail::Totals };
+fn print(
+    app: &Console,
+    output: &args::CompareOutputArgs,
+    results: &ContestResults,
+    about: &ReportHeader,
+) {
+    let detail = if output.per_task { ReportDetail::PerTask } else { ReportDetail::Totals };
     let marks = terminal::marks();
-    let manner = Manner { lang: app.lang, detail, marks: (marks.done, marks.failed) };
+    let manner = ReportStyle { lang: app.lang, detail, marks: (marks.done, marks.failed) };
     let text = if output.json {
         report::json(results, about).to_string()
     } else if output.markdown {
-        report::markdown(results, Manner { marks: ("✔", "✖"), ..manner })
+        report::markdown(results, ReportStyle { marks: ("✔", "✖"), ..manner })
     } else {
         report::text(results, manner)
     };
     terminal::answer(&text);
 }
 
-fn falls_short(app: &Console, results: &Results, wanted: u64) -> bool {
+fn falls_short(app: &Console, results: &ContestResults, wanted: u64) -> bool {
     let percent = results.sum().success_percent();
     let short = percent < wanted;
     if short {
@@ -193,7 +201,7 @@ struct CliHost {
     app: Console,
 }
 
-impl Host for CliHost {
+impl ContestHost for CliHost {
     fn frame(&self, loop_name: &str, goal: &str, workspace: &Path, tools: Vec<ToolSpec>) -> Frame {
         let mut frame = frames::frame_with(&self.app, loop_name, workspace, tools);
         frames::fit_rounds_to_goal(&self.app, &mut frame, goal);
@@ -204,7 +212,7 @@ impl Host for CliHost {
         frames::context_at(workspace, now)
     }
 
-    fn connect(&self, name: &str) -> Result<Connected, ModelError> {
+    fn connect(&self, name: &str) -> Result<ContestModel, ModelError> {
         let choice = ModelChoice { name: name.to_owned(), ..ModelChoice::default() };
         // Anew for each run: a script begins at its beginning.
         self.app.environment(&self.app.settings).model(&choice)

@@ -10,8 +10,8 @@ use crate::args::{
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_agenda::commands::{self, AgendaCommand, AgendaVerb, CommandError, Words};
-use everloop_agenda::portable::What;
+use everloop_agenda::commands::{self, AgendaCommand, AgendaVerb, CommandError, CommandWords};
+use everloop_agenda::portable::PortableContent;
 use everloop_agenda::show;
 use everloop_app::agenda::{self, AgendaReading, UnreadReminders};
 use everloop_text as text;
@@ -19,13 +19,13 @@ use everloop_text as text;
 /// How the answer is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AnswerForm {
-    Words,
+    CommandWords,
     Json,
 }
 
 impl AnswerForm {
     fn of(json: bool) -> Self {
-        if json { Self::Json } else { Self::Words }
+        if json { Self::Json } else { Self::CommandWords }
     }
 }
 
@@ -33,12 +33,12 @@ impl AnswerForm {
 /// already, and what it says is a text stays one.
 struct AgendaLine {
     verb: AgendaVerb,
-    words: Words,
+    words: CommandWords,
 }
 
 impl AgendaLine {
     fn new(verb: AgendaVerb, part: &str) -> Self {
-        Self { verb, words: Words::default().text(part) }
+        Self { verb, words: CommandWords::default().text(part) }
     }
 
     fn id(self, id: &str) -> Self {
@@ -88,8 +88,9 @@ impl AgendaLine {
 
     async fn perform(self, app: &Console, form: AnswerForm) -> Result<Exit, Failure> {
         let said = self.words.clone().rest();
-        let command =
-            |reader: &show::Reader| commands::parse_words(self.verb, self.words, &reader.now);
+        let command = |reader: &show::DisplayContext| {
+            commands::parse_words(self.verb, self.words, &reader.now)
+        };
         perform(app, &said, command, form).await
     }
 }
@@ -113,9 +114,11 @@ pub(crate) async fn todo(app: &Console, args: TodoCommandArgs) -> Result<Exit, F
             AgendaLine::new(AgendaVerb::Todo, "search").words(word).filter(filter)
         }
         TodoVerb::Export { file } => {
-            return exchange::export(app, What::Todos, file.as_deref()).await;
+            return exchange::export(app, PortableContent::Todos, file.as_deref()).await;
         }
-        TodoVerb::Import { file } => return exchange::import(app, What::Todos, file).await,
+        TodoVerb::Import { file } => {
+            return exchange::import(app, PortableContent::Todos, file).await;
+        }
     };
     line.perform(app, AnswerForm::of(args.json)).await
 }
@@ -144,10 +147,10 @@ pub(crate) async fn schedule(app: &Console, args: ScheduleCommandArgs) -> Result
         }
         ScheduleVerb::Delete { id } => AgendaLine::new(AgendaVerb::Schedule, "delete").words(id),
         ScheduleVerb::Export { file } => {
-            return exchange::export(app, What::Schedule, file.as_deref()).await;
+            return exchange::export(app, PortableContent::Schedule, file.as_deref()).await;
         }
         ScheduleVerb::Import { file } => {
-            return exchange::import(app, What::Schedule, file).await;
+            return exchange::import(app, PortableContent::Schedule, file).await;
         }
         ScheduleVerb::Simulate(wanted) => {
             return super::simulate::simulate(app, wanted, args.json).await;
@@ -158,7 +161,7 @@ pub(crate) async fn schedule(app: &Console, args: ScheduleCommandArgs) -> Result
 
 /// A slash command, given as one line.
 pub(crate) async fn line(app: &Console, line: &str, json: bool) -> Result<Exit, Failure> {
-    let command = |reader: &show::Reader| commands::parse(line, &reader.now);
+    let command = |reader: &show::DisplayContext| commands::parse(line, &reader.now);
     perform(app, line, command, AnswerForm::of(json)).await
 }
 
@@ -166,7 +169,7 @@ pub(crate) async fn line(app: &Console, line: &str, json: bool) -> Result<Exit, 
 async fn perform(
     app: &Console,
     said: &str,
-    command: impl FnOnce(&show::Reader) -> Result<AgendaCommand, CommandError>,
+    command: impl FnOnce(&show::DisplayContext) -> Result<AgendaCommand, CommandError>,
     form: AnswerForm,
 ) -> Result<Exit, Failure> {
     let reader = app.reader();
@@ -191,7 +194,7 @@ async fn perform(
     let answer = app.checked(agenda::perform(app, store, &command, &reader).await)?;
     match form {
         AnswerForm::Json => terminal::answer(&show::as_json(&reader, &answer).to_string()),
-        AnswerForm::Words => {
+        AnswerForm::CommandWords => {
             let words = show::answer(&reader, &answer);
             match &answer {
                 Ok(_) => terminal::answer(&words),

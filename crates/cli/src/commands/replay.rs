@@ -96,9 +96,9 @@ fn role(message: &Message) -> Text {
 fn print_verdict(app: &Console, args: &ReplayArgs, verdict: &ReplayVerdict) -> Exit {
     let exit = match verdict {
         ReplayVerdict::Verified { .. } => Exit::Done,
-        ReplayVerdict::Diverged { .. } | ReplayVerdict::OutcomeDiffers { .. } | ReplayVerdict::Cannot { .. } => {
-            Exit::Failed
-        }
+        ReplayVerdict::Diverged { .. }
+        | ReplayVerdict::OutcomeDiffers { .. }
+        | ReplayVerdict::Cannot { .. } => Exit::Failed,
     };
     if args.json {
         terminal::answer_json(&VerdictReport::of(verdict, app.lang));

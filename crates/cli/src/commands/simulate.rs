@@ -5,10 +5,10 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_agenda::kept::moment;
-use everloop_agenda::kept::simulate::{Rehearsed, STEPS_MAX};
-use everloop_agenda::show::{Reader, Table};
+use everloop_agenda::kept::simulate::{RehearsalResult, STEPS_MAX};
+use everloop_agenda::show::{DisplayContext, TextTable};
 use everloop_app::rehearsal::{RehearsalReport, RehearsalRequest, rehearse_reminders};
-use everloop_store::{FiringOutcome, Firing};
+use everloop_store::{Firing, FiringOutcome};
 use everloop_text as text;
 
 pub(crate) async fn simulate(
@@ -34,14 +34,14 @@ pub(crate) async fn simulate(
     Ok(if played.is_right() { Exit::Done } else { Exit::Failed })
 }
 
-fn table(app: &Console, reader: &Reader, firings: &[Firing]) -> String {
+fn table(app: &Console, reader: &DisplayContext, firings: &[Firing]) -> String {
     let heads = [
         text::simulate::head::fired(),
         text::simulate::head::offset(),
         text::simulate::head::state(),
         text::simulate::head::what(),
     ];
-    let mut table = Table::new(heads.map(|head| app.text(head)).to_vec());
+    let mut table = TextTable::new(heads.map(|head| app.text(head)).to_vec());
     for firing in firings {
         let at = moment(firing.fired_at).to_zoned(reader.now.time_zone().clone());
         let state = match firing.state {
@@ -59,7 +59,7 @@ fn table(app: &Console, reader: &Reader, firings: &[Firing]) -> String {
     table.show(reader.width)
 }
 
-fn verdict(app: &Console, reader: &Reader, played: &Rehearsed) -> String {
+fn verdict(app: &Console, reader: &DisplayContext, played: &RehearsalResult) -> String {
     let firings = &played.firings.len();
     let crashes = &played.crashes;
     let lost = &played.lost.len();

@@ -1,7 +1,7 @@
 //! Plays a run as the engine would: decide, journal, answer, fold, again.
 
 use crate::world::World;
-use everloop_compare::policy::Mind;
+use everloop_compare::policy::PolicyRules;
 use everloop_loops::{AnyRun, Decision, PlannedEffect, output_schema, own_tools};
 use everloop_ports::{Request, WirePrompt};
 use everloop_types::journal::{
@@ -29,7 +29,7 @@ pub(crate) struct Played {
 }
 
 impl Played {
-    /// The whole talk, to be looked at when a test fails.
+    /// The whole dialogue, for failure messages.
     pub(crate) fn told(&self) -> String {
         let line = |message: &Message| match message {
             Message::Assistant { text, calls } => {
@@ -44,7 +44,7 @@ impl Played {
     }
 }
 
-/// One request, as it can be kept.
+/// One request as an owned value.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     pub(crate) messages: Vec<Message>,
@@ -54,8 +54,8 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    pub(crate) fn reply(&self, mind: Mind) -> Reply {
-        mind.reply(&Request {
+    pub(crate) fn reply(&self, rules: PolicyRules) -> Reply {
+        rules.reply(&Request {
             model: "x",
             messages: &self.messages,
             wire: &mut WirePrompt::default(),
@@ -69,7 +69,7 @@ impl Asked {
 }
 
 struct Player {
-    mind: Mind,
+    rules: PolicyRules,
     world: World,
     run: AnyRun,
     frame: Arc<Frame>,
@@ -78,7 +78,13 @@ struct Player {
 }
 
 /// Plays a goal to its end.
-pub(crate) fn play(loop_name: &str, goal: &str, world: World, mind: Mind, frame: Frame) -> Played {
+pub(crate) fn play(
+    loop_name: &str,
+    goal: &str,
+    world: World,
+    rules: PolicyRules,
+    frame: Frame,
+) -> Played {
     let created = RunCreated {
         goal: Goal { text: goal.to_owned(), ..Goal::default() },
         loop_name: loop_name.to_owned(),
@@ -89,7 +95,7 @@ pub(crate) fn play(loop_name: &str, goal: &str, world: World, mind: Mind, frame:
     };
     let frame = Arc::new(frame);
     let run = AnyRun::new(&created, frame.clone()).expect("a loop of that name");
-    let mut player = Player { mind, world, run, frame, seq: 0, asked: Vec::new() };
+    let mut player = Player { rules, world, run, frame, seq: 0, asked: Vec::new() };
     player.append(None, EntryKind::RunCreated(created));
     let worker = WorkerId::new("worker-1");
     player.append(None, EntryKind::EpochStarted(EpochStarted { worker, build: "test".to_owned() }));
@@ -140,7 +146,7 @@ impl Player {
         let output = call.output.map(|contract| output_schema(contract, &self.frame));
         let (messages, call) = (self.run.messages().to_vec(), call.clone());
         let asked = Asked { messages, tools, call, output };
-        let reply = asked.reply(self.mind);
+        let reply = asked.reply(self.rules);
         self.asked.push((asked, reply.clone()));
         reply
     }

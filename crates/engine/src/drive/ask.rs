@@ -4,7 +4,7 @@ use super::{DriveEnd, DriveError, Driver, LoopFlow};
 use everloop_loops::{CallStage, OpenToolCall};
 use everloop_store::{NewMessage, NextStatus, TakenMessage};
 use everloop_text as text;
-use everloop_text::Told;
+use everloop_text::OutcomeReport;
 use everloop_types::journal::{EntryKind, InboxMessage, Input, Waiting, WaitingOn};
 use everloop_types::{Ending, Lang, Observation, Question, QuestionKind, ToolCall, Words};
 
@@ -174,12 +174,12 @@ fn without_prefix(question: &str) -> &str {
 
 /// A person's statement about an effect with an unknown outcome.
 fn settled(text: &str) -> Observation {
-    match everloop_text::told(text) {
-        Some(Told::Happened) => Observation::ok("it happened, as the user says"),
-        Some(Told::DidNot) => {
+    match everloop_text::reported_outcome(text) {
+        Some(OutcomeReport::Happened) => Observation::ok("it happened, as the user says"),
+        Some(OutcomeReport::DidNot) => {
             Observation::error("it did not happen, as the user says; it may be done again")
         }
-        Some(Told::Look) | None => Observation {
+        Some(OutcomeReport::Look) | None => Observation {
             ending: Ending::Unknown,
             text: "interrupted; whether it happened is unknown; inspect before repeating"
                 .to_owned(),

@@ -8,7 +8,7 @@ use everloop_types::{Reply, ToolCall};
 use serde_json::{Value, json};
 
 /// One call: a tool and its arguments.
-pub(crate) type Wanted = (&'static str, Value);
+pub(crate) type ErrandCall = (&'static str, Value);
 
 /// Calls `tool` on `what` once, and says that it is done.
 #[must_use]
@@ -16,17 +16,17 @@ pub fn errand(loop_name: &'static str, tool: &'static str, what: &str) -> Scenar
     worked(loop_name, "an errand", &[vec![(tool, json!({ "what": what }))]])
 }
 
-/// Makes these calls, batch by batch, and says that it is done, as the loop's sample does it.
+/// Makes these calls, batch by batch, and says that it is done, in the form of the loop's sample.
 ///
 /// # Panics
 /// If there is no such loop.
 pub(crate) fn worked(
     loop_name: &'static str,
     name: &'static str,
-    batches: &[Vec<Wanted>],
+    batches: &[Vec<ErrandCall>],
 ) -> Scenario {
     let spec = LoopSpec::named(loop_name).expect("a loop of that name");
-    let used = |(tool, args): &Wanted| ((*tool).to_owned(), args.clone());
+    let used = |(tool, args): &ErrandCall| ((*tool).to_owned(), args.clone());
     let batches = batches.iter().map(|batch| batch.iter().map(used).collect()).collect();
     let task = SampleTask::single("do it", batches, "done");
     let script = (spec.sample)(&task).into_iter().map(scripted).collect();
@@ -39,7 +39,7 @@ fn scripted(reply: Reply) -> ScriptedReply {
     reply.calls.iter().fold(ScriptedReply::says(reply.text), add)
 }
 
-/// The loop that takes over from another one in the sweeps: the next, so that each has its turn.
+/// The loop that takes over from another one in the sweeps: the next, so that each gets a turn.
 #[must_use]
 pub fn heir_of(loop_name: &str) -> &'static str {
     let place = LOOPS.iter().position(|known| *known == loop_name).unwrap_or(0);

@@ -5,7 +5,7 @@ use everloop_models::ScriptedReply;
 use everloop_types::{Budget, Status};
 use serde_json::json;
 
-fn hands_on(task: &str) -> ScriptedReply {
+fn delegates(task: &str) -> ScriptedReply {
     ScriptedReply::calls("delegate", json!({ "task": task }))
 }
 
@@ -20,7 +20,7 @@ pub fn families() -> Vec<Scenario> {
         helped(
             "a child acts",
             vec![
-                hands_on("go to the forge"),
+                delegates("go to the forge"),
                 call("put", "sword"),
                 ScriptedReply::says("all forged"),
             ],
@@ -28,7 +28,7 @@ pub fn families() -> Vec<Scenario> {
         ),
         helped(
             "a child asks and needs permission",
-            vec![hands_on("go to the forge"), ScriptedReply::says("it flew")],
+            vec![delegates("go to the forge"), ScriptedReply::says("it flew")],
             vec![
                 ScriptedReply::calls("ask_user", json!({"question": "which one?"})),
                 call("launch", "rocket"),
@@ -38,7 +38,7 @@ pub fn families() -> Vec<Scenario> {
         helped(
             "two children after each other, beside another call",
             vec![
-                hands_on("go to the forge")
+                delegates("go to the forge")
                     .and_calls("strike", json!({"what": "bell"}))
                     .and_calls("delegate", json!({"task": "go to the forge again"})),
                 ScriptedReply::says("both are back"),
@@ -48,11 +48,11 @@ pub fn families() -> Vec<Scenario> {
         Scenario {
             helpers: vec![
                 ("mine", vec![call("strike", "rock"), ScriptedReply::says("dug")]),
-                ("forge", vec![hands_on("go to the mine"), ScriptedReply::says("dug and struck")]),
+                ("forge", vec![delegates("go to the mine"), ScriptedReply::says("dug and struck")]),
             ],
             ..Scenario::react(
                 "a grandchild acts",
-                vec![hands_on("go to the forge"), ScriptedReply::says("all three are done")],
+                vec![delegates("go to the forge"), ScriptedReply::says("all three are done")],
             )
         },
         failing(),
@@ -64,7 +64,7 @@ pub fn families() -> Vec<Scenario> {
 fn failing() -> Scenario {
     let mut scenario = helped(
         "a child uses up the budget",
-        vec![hands_on("go to the forge"), ScriptedReply::says("never said: nothing is left")],
+        vec![delegates("go to the forge"), ScriptedReply::says("never said: nothing is left")],
         vec![call("look", "1"), call("look", "2"), call("look", "3"), call("strike", "4")],
     )
     .ending(Status::Failed);
@@ -78,7 +78,7 @@ fn refused() -> Scenario {
         vec![
             ScriptedReply::calls("delegate", json!({"task": "forge", "loop": "figure-of-eight"}))
                 .and_calls("delegate", json!({"task": "forge", "tools": ["wand"]})),
-            hands_on("go to the forge").and_calls("delegate", json!({"task": "forge again"})),
+            delegates("go to the forge").and_calls("delegate", json!({"task": "forge again"})),
             ScriptedReply::says("one of four"),
         ],
         vec![ScriptedReply::says("nothing to strike")],

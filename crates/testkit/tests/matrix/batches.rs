@@ -111,7 +111,7 @@ impl Batch {
         Engine::new(store, self.means.clone(), clock, identity, EngineRules::default())
     }
 
-    /// Drives for so long at most, and dies then.
+    /// Drives for at most this long, and dies then.
     async fn drive(&self, name: &str, most: Duration) {
         let engine = self.engine(name);
         self.store.queue().requeue_orphans(self.clock.now()).await.unwrap();
@@ -127,7 +127,7 @@ impl Batch {
         entries.iter().filter(|entry| finished(&entry.kind)).count()
     }
 
-    /// What the model saw and said in the end, whatever came back first.
+    /// What the model saw and said in the end, independent of the order of outcomes.
     async fn state(&self) -> String {
         let history = History::read(&self.store, &self.run).await.unwrap().unwrap();
         let verdict = history.verify();

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 const HOUR: i64 = 3_600_000;
 
-/// A wall clock that somebody sets.
+/// A wall clock that can be set.
 struct Set(VirtualClock, AtomicI64);
 
 impl Clock for Set {
@@ -63,7 +63,7 @@ async fn parked(clock: &Arc<Set>) -> (Arc<Engine>, RunId) {
     (engine, run)
 }
 
-/// Sets the clock, lets so much time pass, and counts the claims and the attempts that it led to.
+/// Sets the clock, lets time pass, and counts the resulting claims and attempts.
 async fn claims_after(jump_ms: i64, pass_ms: u64) -> (Status, i64, usize) {
     let clock = Arc::new(Set(VirtualClock::default(), AtomicI64::new(0)));
     let (engine, run) = parked(&clock).await;

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// A line that can be cut: whatever is asked then waits until it is mended.
+/// A connection that can be cut: queries then wait until it is restored.
 struct Line {
     inner: Arc<MemoryDb>,
     up: watch::Receiver<bool>,

@@ -9,15 +9,15 @@ use crate::build;
 use crate::console::Console;
 use crate::show::timestamp;
 use everloop_app::comparison::{limits, quoted, shown_settings, withheld_settings};
-use everloop_compare::report::About;
+use everloop_compare::report::ReportHeader;
 use everloop_compare::{Contest, is_simulated};
 use everloop_engine::{Clock, SystemClock};
 
 /// What a report says about itself.
-pub(super) fn about(app: &Console, args: &args::CompareArgs, contest: &Contest) -> About {
+pub(super) fn about(app: &Console, args: &args::CompareArgs, contest: &Contest) -> ReportHeader {
     let asks_endpoints = contest.models.iter().any(|name| !is_simulated(name));
     let limits = contest.loops.iter().map(|name| (name.clone(), limits(app, name)));
-    About {
+    ReportHeader {
         command: command(app, args, contest),
         withheld: withheld_settings(app, asks_endpoints),
         limits: limits.collect(),

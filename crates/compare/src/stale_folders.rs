@@ -1,11 +1,11 @@
-//! Folders of stages whose process was killed: the next comparison takes them away.
+//! Folders of stages whose process was killed: the next comparison removes them.
 //!
 //! ```text
 //!   stage ──► everloop-compare-x/held, locked while it lives     killed ──► the lock is free
-//!   next comparison ──lock taken?──► leave it │ take the folder away
+//!   next comparison ──lock taken?──► leave it │ remove the folder
 //! ```
 //!
-//! A folder without the file is left alone: it may be one that is just being made.
+//! A folder without the file is left alone: another process may be creating it.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,17 +16,17 @@ use std::path::Path;
 pub(crate) const PREFIX: &str = "everloop-compare-";
 const HELD: &str = "held";
 
-/// Says that a folder is in use, for as long as the file is open.
-pub(crate) fn hold(folder: &Path) -> io::Result<File> {
+/// Marks a folder as in use, for as long as the file is open.
+pub(crate) fn mark_in_use(folder: &Path) -> io::Result<File> {
     let new = folder.join("new");
     let file = File::create(&new)?;
     file.lock()?;
-    // Locked before it has its name: nobody can find it free.
+    // Locked before it has its final name, so that no process finds it unlocked.
     fs::rename(new, folder.join(HELD))?;
     Ok(file)
 }
 
-/// Takes away what killed comparisons have left. What cannot be taken away stays.
+/// Removes the folders of killed comparisons. Errors are ignored.
 pub(crate) fn clear() {
     clear_in(&std::env::temp_dir());
 }
@@ -36,14 +36,14 @@ fn clear_in(outer: &Path) {
     for entry in entries.flatten() {
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         let is_named = entry.file_name().to_string_lossy().starts_with(PREFIX);
-        if is_folder && is_named && is_left(&entry.path()) {
+        if is_folder && is_named && is_stale(&entry.path()) {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
 
-/// Whether a folder is ours and nobody holds it any more. What others have put there is not opened.
-fn is_left(folder: &Path) -> bool {
+/// Whether a folder is ours and no longer in use. Files of other programs are not opened.
+fn is_stale(folder: &Path) -> bool {
     let me = rustix::process::getuid().as_raw();
     folder.symlink_metadata().is_ok_and(|it| it.uid() == me)
         && File::open(folder.join(HELD)).is_ok_and(|file| file.try_lock().is_ok())
@@ -51,7 +51,7 @@ fn is_left(folder: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{PREFIX, clear_in, hold};
+    use super::{PREFIX, clear_in, mark_in_use};
     use std::fs;
 
     #[test]
@@ -64,10 +64,11 @@ mod tests {
         };
         let (left, live) = (folder(&format!("{PREFIX}left")), folder(&format!("{PREFIX}live")));
         let (new, other) = (folder(&format!("{PREFIX}new")), folder("something-else"));
-        // Unlocked, not only closed: a child that another test is just forking has the file, too.
-        hold(&left).unwrap().unlock().unwrap();
-        hold(&other).unwrap().unlock().unwrap();
-        let held = hold(&live).unwrap();
+        // Unlocked, not only closed: a child process that another test starts has the file open,
+        // too.
+        mark_in_use(&left).unwrap().unlock().unwrap();
+        mark_in_use(&other).unwrap().unlock().unwrap();
+        let held = mark_in_use(&live).unwrap();
         clear_in(outer.path());
         assert_eq!([&left, &live, &new, &other].map(|it| it.exists()), [false, true, true, true]);
         held.unlock().unwrap();

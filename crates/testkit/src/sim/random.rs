@@ -1,10 +1,10 @@
-//! Chance that comes out the same for the same seed.
+//! Random numbers that are the same for the same seed.
 
 /// A small generator: every number is a mix of a counter.
 #[derive(Debug, Clone)]
-pub(super) struct Chance(u64);
+pub(super) struct SimRandom(u64);
 
-impl Chance {
+impl SimRandom {
     pub(super) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5eed)
     }
@@ -17,7 +17,7 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// Another stream, so that what one part draws does not move the others.
+    /// Another stream, so that draws of one part do not affect the others.
     pub(super) fn split(&mut self) -> Self {
         Self(self.next())
     }

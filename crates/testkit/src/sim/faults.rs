@@ -1,57 +1,64 @@
-//! Fate: what befalls the processes, drawn from the seed.
+//! The faults that hit the processes, drawn from the seed.
 
-use super::body::Body;
-use super::chance::Chance;
-use super::process::Living;
-use super::{Cast, Simulated, people};
+use super::parts::SimProcess;
+use super::process::RunningProcess;
+use super::random::SimRandom;
+use super::{SimReport, SimWorld, users};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// After this even the unluckiest run must be over.
+/// Every run must be over after this time.
 const PATIENCE: Duration = Duration::from_secs(1_200);
 
-/// How long a process is held or cut off: some moments, or longer than its lease.
+/// How long a process is suspended or cut off: shorter and longer than its lease.
 const SPELLS_MS: &[u64] = &[30, 200, 800, 2_200, 3_500, 7_000];
 
-/// Lets fate have its way for a while, then waits until every run is over.
-pub(super) async fn play(cast: &Arc<Cast>, chance: &mut Chance) -> Result<Simulated, String> {
-    let mut people = tokio::task::JoinSet::new();
+/// Injects faults for a while, then waits until every run is over.
+pub(super) async fn play(
+    cast: &Arc<SimWorld>,
+    chance: &mut SimRandom,
+) -> Result<SimReport, String> {
+    let mut users_of_runs = tokio::task::JoinSet::new();
     for role in cast.roles.values() {
-        people.spawn(people::attend(cast.clone(), role.run.clone(), chance.split()));
+        users_of_runs.spawn(users::answer_questions(
+            cast.clone(),
+            role.run.clone(),
+            chance.split(),
+        ));
     }
     let count = match cast.cluster {
         true if chance.one_in(4) => 3,
         true => 2,
         false => 1,
     };
-    let mut fate = Fate { cast, happened: Simulated::default(), living: Vec::new() };
+    let mut faults = FaultSchedule { cast, happened: SimReport::default(), living: Vec::new() };
     for _ in 0..count {
-        fate.living.push(Living::start(cast, chance));
+        faults.living.push(RunningProcess::start(cast, chance));
     }
-    let mischief_ends = Instant::now() + Duration::from_millis(chance.between(100, 2_500));
-    while Instant::now() < mischief_ends && !cast.all_over().await {
+    let faults_end = Instant::now() + Duration::from_millis(chance.between(100, 2_500));
+    while Instant::now() < faults_end && !cast.all_over().await {
         sleep(Duration::from_millis(chance.between(5, 200))).await;
-        fate.strike(chance).await;
+        faults.inject_fault(chance).await;
     }
-    fate.calm(chance).await?;
-    for living in std::mem::take(&mut fate.living) {
+    faults.stop_disturbing(chance).await?;
+    for living in std::mem::take(&mut faults.living) {
         living.die().await;
     }
-    Ok(fate.happened)
+    Ok(faults.happened)
 }
 
-struct Fate<'a> {
-    cast: &'a Arc<Cast>,
-    happened: Simulated,
-    living: Vec<Living>,
+struct FaultSchedule<'a> {
+    cast: &'a Arc<SimWorld>,
+    happened: SimReport,
+    living: Vec<RunningProcess>,
 }
 
-impl Fate<'_> {
-    async fn strike(&mut self, chance: &mut Chance) {
+impl FaultSchedule<'_> {
+    async fn inject_fault(&mut self, chance: &mut SimRandom) {
         let at = usize::try_from(chance.below(self.living.len() as u64)).unwrap_or(0);
         let spell_ms = *chance.pick(SPELLS_MS);
-        let tell = |what: &str, body: &Body| {
+        let tell = |what: &str, body: &SimProcess| {
             self.cast.story.tell(|| format!("fate: {what} {} ({spell_ms} ms)", body.name));
         };
         let victim = &self.living[at];
@@ -86,33 +93,33 @@ impl Fate<'_> {
                 sleep(Duration::from_millis(spell_ms.min(800))).await;
                 self.replace(at, chance).await;
             }
-            _ => self.revive(chance).await,
+            _ => self.restart_exited(chance).await,
         }
     }
 
-    /// The old process is gone before the new one starts where a lock keeps them apart.
-    async fn replace(&mut self, at: usize, chance: &mut Chance) {
+    /// With a lock, the old process ends before the new one starts.
+    async fn replace(&mut self, at: usize, chance: &mut SimRandom) {
         let old = self.living.remove(at);
         old.die().await;
         if self.cast.cluster {
             sleep(Duration::from_millis(chance.below(400))).await;
         }
-        self.living.push(Living::start(self.cast, chance));
+        self.living.push(RunningProcess::start(self.cast, chance));
     }
 
     /// A process that ended by itself is started again, as a supervisor would.
-    async fn revive(&mut self, chance: &mut Chance) {
+    async fn restart_exited(&mut self, chance: &mut SimRandom) {
         while let Some(at) = self.living.iter().position(|living| living.task.is_finished()) {
             self.replace(at, chance).await;
         }
     }
 
-    async fn calm(&mut self, chance: &mut Chance) -> Result<(), String> {
+    async fn stop_disturbing(&mut self, chance: &mut SimRandom) -> Result<(), String> {
         self.cast.story.tell(|| "fate: rests".to_owned());
         let patience_ends = Instant::now() + PATIENCE;
         while !self.cast.all_over().await {
-            self.revive(chance).await;
-            self.living.iter().for_each(|living| living.body.calm());
+            self.restart_exited(chance).await;
+            self.living.iter().for_each(|living| living.body.stop_disturbing());
             sleep(Duration::from_millis(500)).await;
             if Instant::now() > patience_ends {
                 return Err("a run does not come to its end".to_owned());
@@ -122,7 +129,7 @@ impl Fate<'_> {
     }
 }
 
-fn later(ms: u64, body: Arc<Body>, then: impl FnOnce(&Body) + Send + 'static) {
+fn later(ms: u64, body: Arc<SimProcess>, then: impl FnOnce(&SimProcess) + Send + 'static) {
     tokio::spawn(async move {
         sleep(Duration::from_millis(ms)).await;
         then(&body);

@@ -2,14 +2,14 @@
 
 use jiff::civil::Date;
 
-use super::days::{Day, Sort};
+use super::days::{DayKind, SpokenDay};
 use super::holidays::Holiday;
 use super::numeric::year_before;
 use super::scan::{Readings, Scan};
 use super::words;
 
-/// Holidays here, perhaps with a year before them.
-pub(super) fn feasts(scan: &Scan, at: usize, today: Date) -> Readings<Day> {
+/// Holidays at this position, possibly with a year before them.
+pub(super) fn holiday_dates(scan: &Scan, at: usize, today: Date) -> Readings<SpokenDay> {
     let mut found = Vec::new();
     let (year, begin) = match year_before(scan, at, today) {
         Some((year, end)) => (Some(year), scan.maybe(end, words::POSSESSIVE)),
@@ -25,7 +25,7 @@ pub(super) fn feasts(scan: &Scan, at: usize, today: Date) -> Readings<Day> {
             None => holiday.next(today),
         };
         let end = scan.maybe(end, words::HOLIDAY_DAYS);
-        found.extend(date.map(|date| (Day::of(date, Sort::Holiday), end)));
+        found.extend(date.map(|date| (SpokenDay::of(date, DayKind::Holiday), end)));
     }
     found
 }
@@ -45,7 +45,7 @@ pub(super) fn holidays(scan: &Scan, at: usize) -> Readings<Holiday> {
     found
 }
 
-/// A number that is a holiday is not followed by what it could count.
+/// A number that is a holiday is not followed by something that it could count.
 fn is_free(scan: &Scan, end: usize) -> bool {
     let Some(next) = scan.get(end) else { return true };
     let is_border = next.is_whitespace() || ",，。;；".contains(next);
@@ -81,7 +81,7 @@ fn lunar_date(scan: &Scan, at: usize) -> Option<(Holiday, usize)> {
     Some((Holiday::LunarDay(day), end))
 }
 
-/// "八月十五赏月": a day in words without its mark is lunar where people keep a lunar feast.
+/// "八月十五赏月": a day in words without its mark is lunar with an activity of a lunar holiday.
 pub(super) fn is_festive(scan: &Scan, at: usize) -> bool {
     let day = scan.number_in(at, 1..=30);
     let Some((_, end)) = day.filter(|_| !scan.get(at).is_some_and(|c| c.is_ascii_digit())) else {

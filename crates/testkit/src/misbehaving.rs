@@ -7,10 +7,10 @@ use serde::Deserialize;
 use std::future::pending;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// No arguments at all.
+/// No arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Nothing {}
+pub(crate) struct NoArgs {}
 
 fn handling(class: EffectClass) -> Handling {
     Handling {
@@ -23,12 +23,12 @@ fn handling(class: EffectClass) -> Handling {
     }
 }
 
-/// Never comes back, whatever it is told.
+/// Never returns, even when it is told to stop.
 struct Hang;
 
 impl Tool for Hang {
     const NAME: &'static str = "hang";
-    type Args = Nothing;
+    type Args = NoArgs;
 
     fn description(&self) -> &'static str {
         "never comes back"
@@ -38,17 +38,17 @@ impl Tool for Hang {
         handling(EffectClass::Dangerous)
     }
 
-    async fn call(&self, _: Nothing, _: &CallContext) -> ToolReturn {
+    async fn call(&self, _: NoArgs, _: &CallContext) -> ToolReturn {
         pending().await
     }
 }
 
-/// Comes back when it is told to stop, and proves that it stopped.
+/// Returns when it is told to stop, and proves that it stopped.
 struct Doze;
 
 impl Tool for Doze {
     const NAME: &'static str = "doze";
-    type Args = Nothing;
+    type Args = NoArgs;
 
     fn description(&self) -> &'static str {
         "sleeps until it is told to stop"
@@ -58,7 +58,7 @@ impl Tool for Doze {
         handling(EffectClass::Dangerous)
     }
 
-    async fn call(&self, _: Nothing, context: &CallContext) -> ToolReturn {
+    async fn call(&self, _: NoArgs, context: &CallContext) -> ToolReturn {
         context.cancel.cancelled().await;
         ToolReturn::Seen(Observation { ending: Ending::Canceled, text: "woken".to_owned() })
     }
@@ -69,7 +69,7 @@ struct Nap;
 
 impl Tool for Nap {
     const NAME: &'static str = "nap";
-    type Args = Nothing;
+    type Args = NoArgs;
 
     fn description(&self) -> &'static str {
         "sleeps and changes nothing"
@@ -79,18 +79,18 @@ impl Tool for Nap {
         handling(EffectClass::Pure)
     }
 
-    async fn call(&self, _: Nothing, context: &CallContext) -> ToolReturn {
+    async fn call(&self, _: NoArgs, context: &CallContext) -> ToolReturn {
         context.cancel.cancelled().await;
         ToolReturn::Seen(Observation { ending: Ending::Canceled, text: "woken".to_owned() })
     }
 }
 
-/// Takes its process down.
+/// Panics.
 struct Explode;
 
 impl Tool for Explode {
     const NAME: &'static str = "explode";
-    type Args = Nothing;
+    type Args = NoArgs;
 
     fn description(&self) -> &'static str {
         "takes its process down"
@@ -100,12 +100,12 @@ impl Tool for Explode {
         handling(EffectClass::Pure)
     }
 
-    async fn call(&self, _: Nothing, _: &CallContext) -> ToolReturn {
+    async fn call(&self, _: NoArgs, _: &CallContext) -> ToolReturn {
         panic!("as it is made to")
     }
 }
 
-/// Fails twice in a way that certainly acted on nothing, then works.
+/// Fails twice without an effect, then works.
 #[derive(Default)]
 struct Stutter {
     calls: AtomicU32,
@@ -113,7 +113,7 @@ struct Stutter {
 
 impl Tool for Stutter {
     const NAME: &'static str = "stutter";
-    type Args = Nothing;
+    type Args = NoArgs;
 
     fn description(&self) -> &'static str {
         "works at the third attempt"
@@ -123,7 +123,7 @@ impl Tool for Stutter {
         Handling { retries: 3, ..handling(EffectClass::Dangerous) }
     }
 
-    async fn call(&self, _: Nothing, _: &CallContext) -> ToolReturn {
+    async fn call(&self, _: NoArgs, _: &CallContext) -> ToolReturn {
         match self.calls.fetch_add(1, Ordering::SeqCst) {
             0 | 1 => ToolReturn::passing("not yet"),
             _ => ToolReturn::Seen(Observation::ok("at last")),

@@ -1,8 +1,8 @@
-//! Whoever starts the processes, sees them die, and looks at what they left behind.
+//! Starts the processes, waits for their death, and checks the state that they left.
 
-use super::{Database, Part, parts};
-use crate::invariants::{Ending, Watched, check};
-use crate::stage::in_words;
+use super::{ProcessSpec, SharedDatabase, parts};
+use crate::invariants::{ComparableEnding, ObservedRun, check};
+use crate::testbed::error_chain;
 use crate::world::World;
 use everloop_store::Store;
 use everloop_types::RunId;
@@ -11,11 +11,11 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
 /// One database and the processes that share it, one run after the other.
-pub struct Company {
+pub struct ProcessGroup {
     /// The program.
     pub program: PathBuf,
     /// The database.
-    pub database: Database,
+    pub database: SharedDatabase,
     /// A folder for what is done to the world.
     pub folder: PathBuf,
     /// How long a process may be silent among other workers.
@@ -25,16 +25,16 @@ pub struct Company {
 
 /// How one process ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Generation {
+pub enum ProcessExit {
     /// By signal 9.
     Killed,
     /// The run is over; it passed so many points on the way.
     Over(RunId, usize),
 }
 
-/// What one run came to.
+/// The result of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Played {
+pub struct GroupReport {
     /// Processes that died by signal 9.
     pub kills: usize,
     /// Points that the last process passed.
@@ -42,29 +42,29 @@ pub struct Played {
     /// What was done to the world.
     pub acts: usize,
     /// How it ended.
-    pub ending: Ending,
+    pub ending: ComparableEnding,
 }
 
-impl Company {
+impl ProcessGroup {
     /// Opens the database, so that its tables are there.
     ///
     /// # Panics
     /// If it cannot be opened.
-    pub async fn new(program: &str, database: Database, folder: PathBuf) -> Self {
+    pub async fn new(program: &str, database: SharedDatabase, folder: PathBuf) -> Self {
         let store = database.open().await.expect("the database can be opened");
         Self { program: program.into(), database, folder, lease_ms: 30_000, store }
     }
 
-    /// The database, for those who look on.
+    /// The database, for the checks of a test.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// The part of a process.
+    /// The arguments of a process.
     #[must_use]
-    pub fn part(&self, scenario: usize, key: &str, dies_at: Option<usize>) -> Part {
-        Part {
+    pub fn part(&self, scenario: usize, key: &str, dies_at: Option<usize>) -> ProcessSpec {
+        ProcessSpec {
             database: self.database.clone(),
             acts: self.folder.join(format!("{key}.acts")),
             scenario,
@@ -80,15 +80,14 @@ impl Company {
     /// # Panics
     /// If there is no such program.
     #[must_use]
-    pub fn start(&self, part: &Part) -> Child {
+    pub fn start(&self, part: &ProcessSpec) -> Child {
         let told = serde_json::to_string(part).expect("a part has a JSON form");
         let mut command = Command::new(&self.program);
         command.arg(told).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().expect("the program can be started")
     }
 
-    /// Plays a run, process after process; each dies where `dies_at` says, by the number of its
-    /// generation.
+    /// Plays a run, process after process; `dies_at` says where each dies, by its number.
     ///
     /// # Errors
     /// If a process ends in another way, the run does not end, or an invariant does not hold.
@@ -97,18 +96,18 @@ impl Company {
         scenario: usize,
         key: &str,
         mut dies_at: impl FnMut(usize) -> Option<usize>,
-    ) -> Result<Played, String> {
+    ) -> Result<GroupReport, String> {
         let name = parts()[scenario].name;
         let mut deaths = Vec::new();
         for generation in 0..200 {
             let part = self.part(scenario, key, dies_at(generation));
             let place = |why: String| format!("{name} ({key}), killed at {deaths:?}: {why}");
             match ended(self.start(&part)).map_err(place)? {
-                Generation::Killed => deaths.extend(part.dies_at),
-                Generation::Over(run, points) => {
+                ProcessExit::Killed => deaths.extend(part.dies_at),
+                ProcessExit::Over(run, points) => {
                     let place = |why| format!("{name} ({key}), killed at {deaths:?}: {why}");
                     let (acts, ending) = self.check(scenario, key, &run).await.map_err(place)?;
-                    return Ok(Played { kills: deaths.len(), points, acts, ending });
+                    return Ok(GroupReport { kills: deaths.len(), points, acts, ending });
                 }
             }
         }
@@ -124,11 +123,12 @@ impl Company {
         scenario: usize,
         key: &str,
         run: &RunId,
-    ) -> Result<(usize, Ending), String> {
+    ) -> Result<(usize, ComparableEnding), String> {
         let world = World::in_file(self.part(scenario, key, None).acts);
         let loop_name = parts()[scenario].loop_name;
-        // Each process says itself what a unique index had to keep out.
-        let watched = Watched { store: &self.store, run, world: &world, loop_name, violations: 0 };
+        // Each process reports itself which rows a unique index kept out.
+        let watched =
+            ObservedRun { store: &self.store, run, world: &world, loop_name, violations: 0 };
         let ending = check(&watched).await?;
         Ok((world.acts().len(), ending))
     }
@@ -138,17 +138,17 @@ impl Company {
 ///
 /// # Errors
 /// If it was neither killed nor came to the end of its run.
-pub fn ended(child: Child) -> Result<Generation, String> {
-    let output = child.wait_with_output().map_err(|error| in_words(&error))?;
+pub fn ended(child: Child) -> Result<ProcessExit, String> {
+    let output = child.wait_with_output().map_err(|error| error_chain(&error))?;
     match (output.status.signal(), output.status.success()) {
-        (Some(9), _) => Ok(Generation::Killed),
+        (Some(9), _) => Ok(ProcessExit::Killed),
         (None, true) => over(&output).ok_or_else(|| format!("said {output:?}")),
         _ => Err(format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr))),
     }
 }
 
-fn over(output: &Output) -> Option<Generation> {
+fn over(output: &Output) -> Option<ProcessExit> {
     let said = std::str::from_utf8(&output.stdout).ok()?;
     let mut words = said.split_whitespace();
-    Some(Generation::Over(RunId::new(words.next()?), words.next()?.parse().ok()?))
+    Some(ProcessExit::Over(RunId::new(words.next()?), words.next()?.parse().ok()?))
 }

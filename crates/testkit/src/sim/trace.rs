@@ -1,16 +1,16 @@
-//! What happened, in order, for whoever has to find out why.
+//! A log of what happened, for finding the cause of a failure.
 
 use std::sync::{Mutex, PoisonError};
 use tokio::time::Instant;
 
-/// Lines with their moment.
+/// Lines with their time.
 #[derive(Debug)]
-pub(super) struct Story {
+pub(super) struct SimTrace {
     start: Instant,
     lines: Mutex<Vec<String>>,
 }
 
-impl Story {
+impl SimTrace {
     pub(super) fn new() -> Self {
         Self { start: Instant::now(), lines: Mutex::default() }
     }

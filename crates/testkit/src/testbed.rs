@@ -1,8 +1,8 @@
-//! A stage: one store and one world that outlive every process, and processes that come and go.
+//! A testbed: one store and one world that outlive every process, and processes that come and go.
 
 use crate::clock::VirtualClock;
-use crate::invariants::{Watched, check_midway};
-use crate::points::{Gate, Point, PointDb, Points};
+use crate::invariants::{ObservedRun, check_midway};
+use crate::points::{PointDb, PointGate, PointKind, Points};
 use crate::scenario::{Scenario, errand, heir_of};
 use crate::world::{World, registry};
 use everloop_engine::{
@@ -18,17 +18,17 @@ use everloop_types::{
 };
 use std::sync::Arc;
 
-/// What survives.
-pub struct Stage {
+/// Everything that survives a crash of a process.
+pub struct Testbed {
     /// The scenario that is played.
     pub scenario: Scenario,
     /// The outside.
     pub world: Arc<World>,
     /// Where processes may die.
     pub points: Arc<Points>,
-    /// The database, without points: for those who look on.
+    /// The database without points, for the checks of a test.
     pub store: Store,
-    /// Numbers that bound the engines.
+    /// The limits of the engines.
     pub rules: EngineRules,
     /// The run.
     pub run: RunId,
@@ -38,16 +38,16 @@ pub struct Stage {
     processes: u32,
 }
 
-/// One process: an engine with a name of its own.
-pub struct Process {
+/// One process: an engine with its own name.
+pub struct TestProcess {
     /// The engine.
     pub engine: Arc<Engine>,
 }
 
-/// How a process went.
+/// How a process ended.
 #[derive(Debug)]
-pub enum Went {
-    /// It came to an end of its own.
+pub enum ProcessEnd {
+    /// It ended by itself.
     Well(Result<DriveEnd, DriveError>),
     /// It died at its point.
     Died,
@@ -55,11 +55,11 @@ pub enum Went {
     Idle,
 }
 
-impl Stage {
-    /// A stage on which the run has been created and nothing else has happened.
+impl Testbed {
+    /// A testbed on which the run has been created and nothing else has happened.
     ///
     /// # Panics
-    /// If the made-up world cannot be set up.
+    /// If the simulated world cannot be set up.
     pub async fn set(scenario: &Scenario) -> Self {
         let (world, points) = (Arc::new(World::default()), Arc::new(Points::default()));
         let db: Arc<MemoryDb> = Arc::new(MemoryDb::new());
@@ -88,14 +88,14 @@ impl Stage {
         submission(&self.scenario, registry(&self.world, &self.gate()).specs())
     }
 
-    fn gate(&self) -> Arc<dyn Gate> {
+    fn gate(&self) -> Arc<dyn PointGate> {
         self.points.clone()
     }
 
     /// The run as the invariants see it.
     #[must_use]
-    pub fn watched(&self) -> Watched<'_> {
-        Watched {
+    pub fn watched(&self) -> ObservedRun<'_> {
+        ObservedRun {
             store: &self.store,
             run: &self.run,
             world: &self.world,
@@ -104,34 +104,32 @@ impl Stage {
         }
     }
 
-    /// A new process. Having been started proves that the one before is dead, unless it is told
-    /// otherwise.
-    pub fn process(&mut self) -> Process {
+    /// A new process. It treats the previous one as dead unless told otherwise.
+    pub fn process(&mut self) -> TestProcess {
         self.processes += 1;
         let worker = WorkerId::new(format!("worker_{}", self.processes));
         let identity = WorkerIdentity { worker, build: "test".to_owned() };
         let tools = Arc::new(registry(&self.world, &self.gate()));
-        let means = Arc::new(Props { model: self.model.clone(), tools });
+        let means = Arc::new(TestbedEnvironment { model: self.model.clone(), tools });
         let clock = Arc::new(self.clock);
         let engine = Engine::new(self.pointed.clone(), means, clock, identity, self.rules);
-        Process { engine }
+        TestProcess { engine }
     }
 
-    /// Another run takes over, under another loop, in a part of the world of its own: what the
-    /// first one did is not its doing.
+    /// Another run takes over, under another loop, with its own part of the world, so that the
+    /// changes of the first run do not count for it.
     pub fn take_over(&mut self, run: RunId, loop_name: &'static str) {
         (self.run, self.scenario.loop_name) = (run, loop_name);
         self.world = Arc::new(World::default());
     }
 
-    /// What a run of this stage is made of.
+    /// The frame of a run on this testbed.
     #[must_use]
     pub fn frame(&self) -> Frame {
         self.submission().frame
     }
 
-    /// Rows that a unique index kept out, whoever tried to write them: each is a bug above the
-    /// index.
+    /// Rows that a unique index kept out, of all processes: each is a bug above the index.
     #[must_use]
     pub fn violations(&self) -> u64 {
         self.store.violations() + self.pointed.violations()
@@ -139,13 +137,13 @@ impl Stage {
 
     /// Starts a process that claims the run and drives it until it ends, waits, or dies at its
     /// point.
-    pub async fn play_once(&mut self) -> Went {
+    pub async fn play_once(&mut self) -> ProcessEnd {
         let process = self.process();
         let points = self.points.clone();
         let run = self.run.clone();
         tokio::select! {
             biased;
-            () = points.reached() => Went::Died,
+            () = points.reached() => ProcessEnd::Died,
             went = process.claim_and_drive(&run) => went,
         }
     }
@@ -161,11 +159,11 @@ impl Stage {
             }
             self.answer_open_question().await;
             match self.play_once().await {
-                Went::Died => self.points.calm(),
-                Went::Well(Ok(_)) | Went::Idle => {}
-                Went::Well(Err(error)) => return Err(in_words(&error)),
+                ProcessEnd::Died => self.points.stop_disturbing(),
+                ProcessEnd::Well(Ok(_)) | ProcessEnd::Idle => {}
+                ProcessEnd::Well(Err(error)) => return Err(error_chain(&error)),
             }
-            // What holds at the end is more, and is checked by whoever asked for the end.
+            // More must hold at the end; the caller checks that.
             if !self.is_over().await {
                 check_midway(&self.watched()).await?;
             }
@@ -191,7 +189,7 @@ impl Stage {
         tree(&self.store, &self.run).await.expect("readable")
     }
 
-    /// The run that asks something, of this one and all below it.
+    /// The run with an open question, of this one and all below it.
     ///
     /// # Panics
     /// If a run cannot be read.
@@ -205,7 +203,7 @@ impl Stage {
         None
     }
 
-    /// The question that the run waits with.
+    /// The question that the run waits for.
     ///
     /// # Panics
     /// If the run cannot be read.
@@ -220,16 +218,16 @@ impl Stage {
         InboxMessage::Answer { question: question.id.clone(), text, by }
     }
 
-    /// Puts the person's answer into the inbox, past all points.
+    /// Puts the person's answer into the inbox without passing a point.
     ///
     /// # Panics
     /// If it cannot be written.
     pub async fn answer_open_question(&mut self) {
         let Some((run, question)) = self.asking().await else { return };
         let now = everloop_ports::Clock::now(&self.clock);
-        let letter = self.answer_to(&question);
-        let sent = self.store.inbox().send(&run, &question.id, &letter, now).await;
-        sent.expect("the letter is written");
+        let message = self.answer_to(&question);
+        let sent = self.store.inbox().send(&run, &question.id, &message, now).await;
+        sent.expect("the message is written");
     }
 }
 
@@ -244,7 +242,7 @@ pub(crate) async fn tree(store: &Store, run: &RunId) -> Result<Vec<RunId>, Store
     Ok(all)
 }
 
-/// The first run from the top that is awake, or else the deepest, which all others wait for.
+/// The first run from the top that does not wait, or else the deepest, which all others wait for.
 async fn front(store: &Store, run: &RunId) -> Result<RunId, StoreError> {
     let mut deepest = run.clone();
     for run in [vec![run.clone()], store.runs().descendants(run).await?].concat() {
@@ -257,7 +255,7 @@ async fn front(store: &Store, run: &RunId) -> Result<RunId, StoreError> {
     Ok(deepest)
 }
 
-/// The question that a run waits with.
+/// The question that a run waits for.
 pub(crate) async fn open_question(
     store: &Store,
     run: &RunId,
@@ -269,7 +267,7 @@ pub(crate) async fn open_question(
     })
 }
 
-/// What makes the run of a scenario.
+/// The submission that creates the run of a scenario.
 pub(crate) fn submission(scenario: &Scenario, tools: Vec<ToolSpec>) -> Submission {
     let frame = Frame {
         system: "You act on things.".to_owned(),
@@ -285,8 +283,8 @@ pub(crate) fn submission(scenario: &Scenario, tools: Vec<ToolSpec>) -> Submissio
     Submission { loop_name, goal, frame, idem_key: None }
 }
 
-/// An error with everything that it comes from.
-pub(crate) fn in_words(error: &dyn std::error::Error) -> String {
+/// An error with all its causes.
+pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
     let mut words = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {
@@ -296,47 +294,49 @@ pub(crate) fn in_words(error: &dyn std::error::Error) -> String {
     words
 }
 
-impl Process {
-    /// Proves the others dead, claims the run, and drives it.
-    pub async fn claim_and_drive(&self, run: &RunId) -> Went {
+impl TestProcess {
+    /// Treats the other processes as dead, claims the run, and drives it.
+    pub async fn claim_and_drive(&self, run: &RunId) -> ProcessEnd {
         match self.claim(run).await {
-            Some(claim) => Went::Well(self.engine.drive(claim).await),
-            None => Went::Idle,
+            Some(claim) => ProcessEnd::Well(self.engine.drive(claim).await),
+            None => ProcessEnd::Idle,
         }
     }
 
-    /// Proves the others dead and claims the run, or the one below it that can go on.
+    /// Treats the other processes as dead and claims the run, or the one below it that can
+    /// continue.
     pub async fn claim(&self, run: &RunId) -> Option<Claim> {
         let (store, now) = (self.engine.store(), self.engine.clock().now());
-        // A reply that was lost here leaves the run to the next process, as a crash would.
+        // A reply that is lost here leaves the run to the next process, as a crash would.
         store.queue().requeue_orphans(now).await.ok()?;
         let run = front(store, run).await.ok()?;
         store.queue().claim_run(&self.engine.identity().worker, &run, now).await.ok().flatten()
     }
 
-    /// Answers through the engine, as a surface does.
+    /// Answers through the engine, as a user interface does.
     pub async fn answer(&self, run: &RunId, question: &str, text: &str) {
         let answer = QuestionAnswer {
             question: question.to_owned(),
             text: text.to_owned(),
             by: "person".to_owned(),
         };
-        self.engine.answer(run, answer).await.expect("the letter is written");
+        self.engine.answer(run, answer).await.expect("the message is written");
     }
 }
 
 /// The scripted model, with a point before and after each reply.
 pub(crate) struct PointModel {
     script: ScriptedModel,
-    /// Speaks once the transcript was shortened: a script counts replies, and those are gone then.
+    /// Replies after the transcript was compacted: a script counts replies, and those are gone
+    /// then.
     after: ScriptedModel,
-    /// Speaks once another loop has taken over.
+    /// Replies after another loop has taken over.
     heir: ScriptedModel,
-    gate: Arc<dyn Gate>,
+    gate: Arc<dyn PointGate>,
 }
 
 impl PointModel {
-    pub(crate) fn new(scenario: &Scenario, gate: Arc<dyn Gate>) -> Self {
+    pub(crate) fn new(scenario: &Scenario, gate: Arc<dyn PointGate>) -> Self {
         let script = ScriptedModel::new(scenario.script.clone()).closing("in the end");
         let after = ScriptedModel::new(Vec::new()).closing("the end");
         let errand = errand(heir_of(scenario.loop_name), "strike", "the heir's anvil");
@@ -352,27 +352,27 @@ impl PointModel {
 impl Model for PointModel {
     fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> ModelFuture<'a> {
         Box::pin(async move {
-            self.gate.pass(Point::BeforeEffect).await;
+            self.gate.pass(PointKind::BeforeEffect).await;
             let shortens = request.messages.last().is_some_and(asks_for_summary);
             let shortened = |message: &Message| message.text().contains("summary_of_earlier_work");
             let carried = request.messages.iter().rposition(is_carried);
             if let Some(carried) = carried {
                 let request = Request { messages: &request.messages[carried..], ..request };
                 let replied = self.heir.ask(request, on_delta).await;
-                self.gate.pass(Point::AfterEffect).await;
+                self.gate.pass(PointKind::AfterEffect).await;
                 return replied;
             }
             let replied = match shortens || request.messages.iter().any(shortened) {
                 true => self.after.ask(request, on_delta).await,
                 false => self.script.ask(request, on_delta).await,
             };
-            self.gate.pass(Point::AfterEffect).await;
+            self.gate.pass(PointKind::AfterEffect).await;
             replied
         })
     }
 }
 
-/// What stands above was carried over from another loop.
+/// The messages above were carried over from another loop.
 fn is_carried(message: &Message) -> bool {
     message.text().contains("under other instructions")
 }
@@ -381,12 +381,12 @@ fn asks_for_summary(message: &Message) -> bool {
     message.text().contains("replaced by your summary")
 }
 
-struct Props {
+struct TestbedEnvironment {
     model: Arc<PointModel>,
     tools: Arc<Registry>,
 }
 
-impl Environment for Props {
+impl Environment for TestbedEnvironment {
     fn model(&self, _: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         Ok((self.model.clone(), "x".to_owned()))
     }

@@ -1,8 +1,8 @@
-//! The people of a simulation: they answer late, twice, or two things at once, interrupt, and
-//! change their minds at the worst moment.
+//! The users of a simulation: they answer late, twice, or two things at once, interrupt, and
+//! cancel at the worst moment.
 
-use super::Cast;
-use super::chance::Chance;
+use super::SimWorld;
+use super::random::SimRandom;
 use everloop_engine::History;
 use everloop_ports::Clock;
 use everloop_store::Store;
@@ -13,11 +13,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Looks after one run until it is over.
-pub(super) async fn attend(cast: Arc<Cast>, run: RunId, mut chance: Chance) {
+/// Answers the questions of one run until it is over.
+pub(super) async fn answer_questions(cast: Arc<SimWorld>, run: RunId, mut chance: SimRandom) {
     let cancels_at = chance.one_in(4).then(|| chance.below(3_000));
     let steers_at = chance.one_in(4).then(|| chance.below(2_000));
-    let mut person = Person { cast, run, chance, answers: BTreeMap::new() };
+    let mut person = SimUser { cast, run, chance, answers: BTreeMap::new() };
     let start = tokio::time::Instant::now();
     let (mut cancels_at, mut steers_at) = (cancels_at, steers_at);
     loop {
@@ -30,8 +30,8 @@ pub(super) async fn attend(cast: Arc<Cast>, run: RunId, mut chance: Chance) {
         let passed = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         if steers_at.is_some_and(|at| at <= passed) {
             steers_at = None;
-            let letter = InboxMessage::Steer { text: "keep it short".to_owned() };
-            person.send("steer", &letter).await;
+            let message = InboxMessage::Steer { text: "keep it short".to_owned() };
+            person.send("steer", &message).await;
         }
         if cancels_at.is_some_and(|at| at <= passed) {
             cancels_at = None;
@@ -43,14 +43,14 @@ pub(super) async fn attend(cast: Arc<Cast>, run: RunId, mut chance: Chance) {
     }
 }
 
-struct Person {
-    cast: Arc<Cast>,
+struct SimUser {
+    cast: Arc<SimWorld>,
     run: RunId,
-    chance: Chance,
+    chance: SimRandom,
     answers: BTreeMap<(RunId, String), u32>,
 }
 
-impl Person {
+impl SimUser {
     fn store(&self) -> &Store {
         &self.cast.store
     }
@@ -64,13 +64,13 @@ impl Person {
         self.send("cancel", &InboxMessage::Cancel { by: "person".to_owned() }).await;
     }
 
-    async fn send(&self, dedupe: &str, letter: &InboxMessage) {
-        self.send_to(&self.run, dedupe, letter).await;
+    async fn send(&self, dedupe: &str, message: &InboxMessage) {
+        self.send_to(&self.run, dedupe, message).await;
     }
 
-    async fn send_to(&self, run: &RunId, dedupe: &str, letter: &InboxMessage) {
-        let sent = self.store().inbox().send(run, dedupe, letter, self.cast.time.now()).await;
-        let sent = sent.expect("the letter is written");
+    async fn send_to(&self, run: &RunId, dedupe: &str, message: &InboxMessage) {
+        let sent = self.store().inbox().send(run, dedupe, message, self.cast.time.now()).await;
+        let sent = sent.expect("the message is written");
         self.cast.story.tell(|| format!("person: {dedupe} to {run}: {sent:?}"));
     }
 
@@ -106,7 +106,7 @@ impl Person {
 
     async fn say(&self, run: &RunId, question: &Question, text: &str) {
         let (text, by) = (text.to_owned(), "person".to_owned());
-        let letter = InboxMessage::Answer { question: question.id.clone(), text, by };
-        self.send_to(run, &question.id, &letter).await;
+        let message = InboxMessage::Answer { question: question.id.clone(), text, by };
+        self.send_to(run, &question.id, &message).await;
     }
 }

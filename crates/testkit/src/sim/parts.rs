@@ -1,13 +1,13 @@
-//! What a simulated process is made of: a clock, a line to the database, hands, and a gate at each
-//! of them where the whole process can be held.
+//! The parts of a simulated process: a clock, a connection to the database, tools, and a gate at
+//! each of them where the whole process can be held.
 //!
 //! Between two gates nothing takes time, so holding every gate is the same as stopping the
 //! process.
 
-use super::chance::Chance;
-use super::story::Story;
+use super::random::SimRandom;
+use super::trace::SimTrace;
 use crate::clock::VirtualClock;
-use crate::points::{Gate, InTime, Passing, Point};
+use crate::points::{GateDecision, GateWait, PointGate, PointKind};
 use everloop_engine::{Clock, Pause, Signal};
 use everloop_store::{Db, DbError, DbFuture, MemoryDb, SqlRow, Urgency, WriteResult};
 use everloop_types::{SqlValue, UtcMs, Write};
@@ -16,36 +16,36 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How long a made-up tool may take; whoever enforces deadlines ends it then.
+/// The time limit of a simulated tool.
 pub(super) const TOOL_MS: u64 = 2_000;
 
-/// Whether the database can be reached from here, and whether anything moves at all.
+/// Whether the database can be reached, and whether the process is suspended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct State {
+struct LinkState {
     moves: bool,
     connected: bool,
-    /// Whether calls go wrong by chance.
+    /// Whether calls fail at random.
     troubled: bool,
 }
 
 /// One process.
-pub(super) struct Body {
+pub(super) struct SimProcess {
     pub(super) name: String,
-    state: Signal<State>,
-    chance: Mutex<Chance>,
-    pub(super) story: Arc<Story>,
-    /// Whether what was sent to the database before a death may still arrive.
+    state: Signal<LinkState>,
+    chance: Mutex<SimRandom>,
+    pub(super) story: Arc<SimTrace>,
+    /// Whether a write that was sent before the process died may still arrive.
     outlives: bool,
 }
 
-impl Body {
+impl SimProcess {
     pub(super) fn new(
         name: String,
-        chance: Chance,
-        story: Arc<Story>,
+        chance: SimRandom,
+        story: Arc<SimTrace>,
         outlives: bool,
     ) -> Arc<Self> {
-        let state = State { moves: true, connected: true, troubled: true };
+        let state = LinkState { moves: true, connected: true, troubled: true };
         let (state, chance) = (Signal::new(state), Mutex::new(chance));
         Arc::new(Self { name, state, chance, story, outlives })
     }
@@ -58,13 +58,13 @@ impl Body {
         self.state.change(|state| state.connected = !cut);
     }
 
-    pub(super) fn calm(&self) {
+    pub(super) fn stop_disturbing(&self) {
         self.state.change(|state| {
-            *state = State { moves: true, connected: true, troubled: false };
+            *state = LinkState { moves: true, connected: true, troubled: false };
         });
     }
 
-    fn draw<T>(&self, draw: impl FnOnce(&mut Chance) -> T) -> T {
+    fn draw<T>(&self, draw: impl FnOnce(&mut SimRandom) -> T) -> T {
         draw(&mut self.chance.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -80,8 +80,8 @@ impl Body {
         self.state.wait_for(|state| state.moves && state.connected).await;
     }
 
-    /// Some time, or none.
-    async fn dawdle(&self, most_ms: u64) {
+    /// Waits for a random time, possibly none.
+    async fn wait_randomly(&self, most_ms: u64) {
         let ms = self.draw(|chance| if chance.one_in(2) { 0 } else { chance.below(most_ms) });
         if ms > 0 {
             sleep(Duration::from_millis(ms)).await;
@@ -89,31 +89,31 @@ impl Body {
     }
 }
 
-impl Gate for Body {
-    fn pass(&self, point: Point) -> Passing<'_> {
+impl PointGate for SimProcess {
+    fn pass(&self, point: PointKind) -> GateWait<'_> {
         Box::pin(async move {
             let begun = tokio::time::Instant::now();
-            if matches!(point, Point::BeforeEffect | Point::AfterEffect) {
-                self.dawdle(300).await;
+            if matches!(point, PointKind::BeforeEffect | PointKind::AfterEffect) {
+                self.wait_randomly(300).await;
             }
             self.moves().await;
             let late = begun.elapsed() >= Duration::from_millis(TOOL_MS);
-            if late { InTime::No } else { InTime::Yes }
+            if late { GateDecision::No } else { GateDecision::Yes }
         })
     }
 }
 
 /// The clock of a process: shared with the database, or its machine's own.
-pub(super) struct BodyClock {
+pub(super) struct SimClock {
     time: VirtualClock,
-    body: Arc<Body>,
-    /// How far the wall clock is off; a shared clock does not look at it.
+    body: Arc<SimProcess>,
+    /// The offset of the wall clock; a shared clock ignores it.
     off_ms: Mutex<i64>,
     shared: bool,
 }
 
-impl BodyClock {
-    pub(super) fn new(time: VirtualClock, body: Arc<Body>, shared: bool) -> Arc<Self> {
+impl SimClock {
+    pub(super) fn new(time: VirtualClock, body: Arc<SimProcess>, shared: bool) -> Arc<Self> {
         Arc::new(Self { time, body, off_ms: Mutex::new(0), shared })
     }
 
@@ -122,7 +122,7 @@ impl BodyClock {
     }
 }
 
-impl Clock for BodyClock {
+impl Clock for SimClock {
     fn now(&self) -> UtcMs {
         let off_ms = *self.off_ms.lock().unwrap_or_else(PoisonError::into_inner);
         self.time.now() + off_ms
@@ -139,7 +139,7 @@ impl Clock for BodyClock {
         })
     }
 
-    /// What the database shows puts a shared clock right, whatever had happened to it.
+    /// The time of the database corrects a shared clock.
     fn agree(&self, _shown: UtcMs) {
         if self.shared {
             *self.off_ms.lock().unwrap_or_else(PoisonError::into_inner) = 0;
@@ -147,32 +147,32 @@ impl Clock for BodyClock {
     }
 }
 
-/// The line to the database: slow, cut off at times, and not always telling the truth.
-pub(super) struct BodyDb {
+/// The connection to the database: slow, cut off at times, and with wrong replies.
+pub(super) struct SimDb {
     pub(super) inner: Arc<MemoryDb>,
-    pub(super) body: Arc<Body>,
+    pub(super) body: Arc<SimProcess>,
 }
 
-enum Fault {
+enum LinkFault {
     None,
     /// Nothing is written.
     Refused,
-    /// It is written, and the caller is told that nobody knows.
+    /// It is written, and the caller gets an error with an unknown outcome.
     ReplyLost,
-    /// The caller is told that nobody knows, and then it is written.
+    /// The caller gets an error with an unknown outcome, and then it is written.
     Late,
 }
 
-impl BodyDb {
-    fn fault(&self) -> Fault {
+impl SimDb {
+    fn fault(&self) -> LinkFault {
         if !self.body.is_troubled() {
-            return Fault::None;
+            return LinkFault::None;
         }
         match self.body.draw(|chance| chance.below(60)) {
-            0 => Fault::Refused,
-            1 => Fault::ReplyLost,
-            2 if self.body.outlives => Fault::Late,
-            _ => Fault::None,
+            0 => LinkFault::Refused,
+            1 => LinkFault::ReplyLost,
+            2 if self.body.outlives => LinkFault::Late,
+            _ => LinkFault::None,
         }
     }
 
@@ -180,7 +180,7 @@ impl BodyDb {
         let (inner, ms) = (self.inner.clone(), self.body.draw(|chance| chance.below(400)));
         tokio::spawn(async move {
             sleep(Duration::from_millis(ms)).await;
-            // What it came to nobody hears.
+            // Its result is ignored.
             let _ = inner.commit(writes, urgency).await;
         });
     }
@@ -192,13 +192,13 @@ impl BodyDb {
         urgency: Urgency,
     ) -> Result<Vec<WriteResult>, DbError> {
         if !self.body.outlives || self.body.draw(|chance| chance.one_in(2)) {
-            self.body.dawdle(20).await;
+            self.body.wait_randomly(20).await;
             self.body.reaches().await;
             return self.inner.commit(writes, urgency).await;
         }
         let (inner, body) = (self.inner.clone(), self.body.clone());
         let arriving = tokio::spawn(async move {
-            body.dawdle(20).await;
+            body.wait_randomly(20).await;
             body.reaches().await;
             inner.commit(writes, urgency).await
         });
@@ -206,24 +206,24 @@ impl BodyDb {
     }
 }
 
-impl Db for BodyDb {
+impl Db for SimDb {
     fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
             self.body.reaches().await;
             let fault = self.fault();
-            if let Fault::Refused = fault {
+            if let LinkFault::Refused = fault {
                 self.body.story.tell(|| format!("{}: a commit is refused", self.body.name));
                 return Err(locked());
             }
-            if let Fault::Late = fault {
+            if let LinkFault::Late = fault {
                 self.body.story.tell(|| format!("{}: a commit comes late", self.body.name));
                 self.write_later(writes, urgency);
                 return Err(lost());
             }
             let done = self.write(writes, urgency).await;
-            self.body.dawdle(20).await;
+            self.body.wait_randomly(20).await;
             self.body.reaches().await;
-            if let Fault::ReplyLost = fault {
+            if let LinkFault::ReplyLost = fault {
                 self.body
                     .story
                     .tell(|| format!("{}: the reply to a commit is lost", self.body.name));
@@ -237,7 +237,7 @@ impl Db for BodyDb {
         Box::pin(async move {
             self.body.reaches().await;
             let rows = self.inner.query(sql, params).await;
-            self.body.dawdle(5).await;
+            self.body.wait_randomly(5).await;
             self.body.reaches().await;
             if self.body.is_troubled() && self.body.draw(|chance| chance.one_in(300)) {
                 return Err(locked());
