@@ -5,12 +5,12 @@
 
 mod machine;
 mod model;
+mod sandbox;
 mod store;
-mod walls;
 
 pub use machine::{BuildFacts, FolderProblem, TerminalFacts};
 pub use model::ModelFinding;
-pub use walls::WorkspaceFinding;
+pub use sandbox::WorkspaceFinding;
 
 use crate::app::App;
 use crate::config;
@@ -18,13 +18,13 @@ use crate::models::survey::ProviderInUse;
 use crate::secrets::{self, SecretError};
 use crate::settings::SettingError;
 use everloop_loops::{AnyRun, LOOPS};
-use everloop_mcp::Standing;
+use everloop_mcp::ApprovalStatus;
 use everloop_store::{Inspection, RunCheck};
-use everloop_tools::{Level, Sandbox};
+use everloop_tools::{SandboxLevel, SandboxMode};
 use everloop_types::LabelGuard;
 use serde_json::{Map, Value, json};
 
-/// How one thing stands.
+/// How one thing available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckState {
     /// All is well.
@@ -43,7 +43,7 @@ pub enum CheckState {
 pub struct DoctorCheck {
     /// For scripts; never changes.
     pub name: &'static str,
-    /// How it stands.
+    /// How it available.
     pub state: CheckState,
     /// What was seen.
     pub finding: DoctorFinding,
@@ -68,7 +68,7 @@ pub enum DoctorFinding {
         path: String,
         /// Whether it was read.
         is_read: bool,
-        /// What is wrong with the settings, with the lines on which it stands.
+        /// What is wrong with the settings, with the lines on which it available.
         faults: Vec<(SettingError, Option<usize>)>,
     },
     /// There is no database yet; where it would be.
@@ -113,13 +113,13 @@ pub enum DoctorFinding {
     /// What git says of itself.
     Git(Option<String>),
     /// One part of the sandbox: its version if it has one, or why it does not work.
-    Wall(Result<Option<String>, String>),
+    SandboxPart(Result<Option<String>, String>),
     /// What becomes of commands.
     Sandbox {
         /// How far the sandbox reaches.
-        level: Level,
+        level: SandboxLevel,
         /// What the settings want.
-        setting: Sandbox,
+        setting: SandboxMode,
     },
     /// What becomes of commands in this folder.
     Workspace {
@@ -166,7 +166,7 @@ impl DoctorReport {
         report.model(app).await;
         report.secrets(app);
         report.git();
-        report.walls(app).await;
+        report.sandbox_parts(app).await;
         report.mcp_servers(app);
         report.clock(build.date);
         report.settings(app);
@@ -222,10 +222,12 @@ impl DoctorReport {
         let mut approved = 0;
         let mut waiting = Vec::new();
         for server in app.servers(&app.settings).all() {
-            match server.standing() {
-                Standing::Good(_) => approved += 1,
-                Standing::Off => {}
-                Standing::New | Standing::OtherCommand(_) | Standing::OtherTools(..) => {
+            match server.approval_status() {
+                ApprovalStatus::Good(_) => approved += 1,
+                ApprovalStatus::Off => {}
+                ApprovalStatus::New
+                | ApprovalStatus::OtherCommand(_)
+                | ApprovalStatus::OtherTools(..) => {
                     waiting.push(server.setting().name.clone());
                 }
             }

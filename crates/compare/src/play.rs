@@ -128,7 +128,7 @@ async fn drive(engine: &Engine, run: &RunId, part: &Part) -> Result<Status, Play
                 let text = match question.kind {
                     QuestionKind::Ask => task.answer_to(&question.text),
                     QuestionKind::Approve if is_known_beforehand(model) => "yes",
-                    // Everything behind walls is allowed already, and nothing of ours is killed.
+                    // Everything in a sandbox is allowed already, and nothing of ours is killed.
                     QuestionKind::Approve | QuestionKind::Settle => "no",
                 };
                 let (text, by) = (text.to_owned(), "task".to_owned());

@@ -1,7 +1,7 @@
 //! The look after a command, which is taken whatever becomes of the call: a call that is given up,
 //! or a program that ends, leaves no trap behind.
 
-use crate::walls::Enclosure;
+use crate::sandbox::PreparedSandbox;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,16 +19,16 @@ const NEXT: Duration = Duration::from_secs(60);
 const GOES_ON: &str = "the look through the workspace for what it left goes on";
 
 /// One look that is not over.
-struct Open;
+struct PendingLook;
 
-impl Open {
+impl PendingLook {
     fn begin() -> Self {
         *OPEN.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         Self
     }
 }
 
-impl Drop for Open {
+impl Drop for PendingLook {
     fn drop(&mut self) {
         *OPEN.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
         OVER.notify_all();
@@ -49,24 +49,24 @@ pub(crate) async fn finish_looks() {
     }
 }
 
-/// The walls around a command, and the look that is due when it has ended.
-pub(crate) struct After(Option<Enclosure>);
+/// The sandbox around a command, and the look that is due when it has ended.
+pub(crate) struct AfterCommand(Option<PreparedSandbox>);
 
-impl After {
-    pub(crate) fn of(walls: Option<Enclosure>) -> Self {
-        Self(walls)
+impl AfterCommand {
+    pub(crate) fn of(sandbox: Option<PreparedSandbox>) -> Self {
+        Self(sandbox)
     }
 
-    pub(crate) fn walls(&self) -> Option<&Enclosure> {
+    pub(crate) fn sandbox(&self) -> Option<&PreparedSandbox> {
         self.0.as_ref()
     }
 
     /// Looks, and tells what was found, if that does not take longer than wanted.
     pub(crate) async fn look(mut self, patience: Option<Duration>) -> Vec<String> {
-        let Some(walls) = self.0.take() else { return Vec::new() };
-        let open = Open::begin();
+        let Some(sandbox) = self.0.take() else { return Vec::new() };
+        let open = PendingLook::begin();
         let looking = tokio::task::spawn_blocking(move || {
-            let found = walls.watch.end();
+            let found = sandbox.watch.end();
             drop(open);
             found
         });
@@ -80,13 +80,13 @@ impl After {
     }
 }
 
-impl Drop for After {
+impl Drop for AfterCommand {
     fn drop(&mut self) {
-        let Some(walls) = self.0.take() else { return };
-        let open = Open::begin();
+        let Some(sandbox) = self.0.take() else { return };
+        let open = PendingLook::begin();
         std::thread::spawn(move || {
             std::thread::sleep(GONE);
-            walls.watch.end();
+            sandbox.watch.end();
             drop(open);
         });
     }

@@ -64,7 +64,7 @@ impl Setting {
     }
 
     fn open_workspace(&self, own: &[PathBuf]) -> Result<Workspace, WorkspaceError> {
-        // Whoever could change our own program would be run by us, outside the walls.
+        // Whoever could change our own program would be run by us, outside the sandbox.
         let image = self.guard.as_deref().and_then(file_of);
         let shut: Vec<PathBuf> = own.iter().cloned().chain(image).collect();
         Ok(Workspace::open(&self.workspace)?.protecting(&shut))
@@ -72,14 +72,14 @@ impl Setting {
 }
 
 /// What the tools of one workspace are made of.
-pub(crate) struct Parts<'a> {
+pub(crate) struct ToolParts<'a> {
     pub(crate) setting: &'a Setting,
     workspace: Arc<Workspace>,
     own: Vec<PathBuf>,
     is_repository: bool,
 }
 
-impl Parts<'_> {
+impl ToolParts<'_> {
     pub(crate) fn workspace(&self) -> Arc<Workspace> {
         Arc::clone(&self.workspace)
     }
@@ -127,7 +127,7 @@ pub fn builtin_tools(setting: &Setting) -> Result<Registry, WorkspaceError> {
     let workspace = setting.open_workspace(&own)?;
     distrust(workspace.root());
     let is_repository = crate::git_program::is_repository(workspace.root());
-    let parts = Parts { setting, workspace: Arc::new(workspace), own, is_repository };
+    let parts = ToolParts { setting, workspace: Arc::new(workspace), own, is_repository };
     let tools = TOOLS.iter().filter_map(|(_, make)| make(&parts));
     Ok(tools.fold(Registry::default(), Registry::with_any))
 }

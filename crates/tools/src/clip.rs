@@ -54,7 +54,7 @@ pub fn ends(text: &str, chars_max: usize) -> String {
 
 /// What was dropped from the middle of a text before it got here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Gap {
+pub struct ClipGap {
     /// Bytes.
     pub bytes: u64,
     /// Newlines among them.
@@ -63,7 +63,7 @@ pub struct Gap {
 
 /// Joins the beginning and the end of a text whose middle is gone, and says how much is.
 #[must_use]
-pub fn around(start: &str, gap: Gap, end: &str, chars_max: usize) -> String {
+pub fn around(start: &str, gap: ClipGap, end: &str, chars_max: usize) -> String {
     if gap.bytes == 0 {
         return ends(&format!("{start}{end}"), chars_max);
     }

@@ -13,13 +13,13 @@ use crate::near_names::told;
 use crate::place::{here, only_here};
 use crate::read_file::blocking;
 use crate::replace::{
-    COMPARE_BYTES_MAX, Present, Replacement, expected, replace_file, short_hash, temporary,
+    COMPARE_BYTES_MAX, CurrentFile, Replacement, expected, replace_file, short_hash, temporary,
 };
 use crate::write_file::{changing, found, judged, present, was};
 use crate::{Workspace, WorkspaceError, clip};
 use everloop_ports::{CallContext, CallPolicy, Done, Intent, Probe, Tool};
 use everloop_types::{Flow, Handling, Observation, Sends, digest_bytes};
-use passage::{Change, Edit, replaced};
+use passage::{EditedText, PassageChange, replaced};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -93,8 +93,8 @@ impl Tool for EditFile {
     async fn before(&self, args: &EditFileArgs) -> Value {
         let present = present(&self.workspace, args.path.clone()).await;
         let edit = match &present {
-            Present::Content(content) => replaced(content, change(args)).ok(),
-            Present::Nothing | Present::Unreadable => None,
+            CurrentFile::Content(content) => replaced(content, change(args)).ok(),
+            CurrentFile::Nothing | CurrentFile::Unreadable => None,
         };
         json!({
             "was": was(&present),
@@ -111,7 +111,7 @@ impl Tool for EditFile {
             |name: &str| intent.before[name].as_u64().and_then(|n| usize::try_from(n).ok());
         let (line, count) = (number("line").unwrap_or(1), number("count").unwrap_or(1));
         let content =
-            if let Present::Content(content) = &present { content.as_slice() } else { &[] };
+            if let CurrentFile::Content(content) = &present { content.as_slice() } else { &[] };
         let seen = || done(&args, line, count, content);
         let found = found(&was(&present), &intent.before["was"], &intent.before["will"], seen);
         only_here(found, intent, self.records.clone()).await
@@ -128,11 +128,11 @@ fn done(args: &EditFileArgs, line: usize, count: usize, content: &[u8]) -> Obser
     Observation::ok(format!("edited {path} {place}; its hash is now {hash}"))
 }
 
-fn change(args: &EditFileArgs) -> Change<'_> {
-    Change { old: &args.old, new: &args.new, all: args.all }
+fn change(args: &EditFileArgs) -> PassageChange<'_> {
+    PassageChange { old: &args.old, new: &args.new, all: args.all }
 }
 
-fn edit(workspace: &Workspace, args: &EditFileArgs, temporary: &str) -> Result<Edit, String> {
+fn edit(workspace: &Workspace, args: &EditFileArgs, temporary: &str) -> Result<EditedText, String> {
     let path = args.path.display();
     let told = |error: WorkspaceError| told(workspace, &error);
     let (content, size) = workspace.read(&args.path, COMPARE_BYTES_MAX).map_err(told)?;

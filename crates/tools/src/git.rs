@@ -15,7 +15,7 @@
 //! Deliberately absent: clone, checkout, merge, reset, force. `shell` has them where commands may
 //! write the repository (`tools.shell_git`), and asks.
 
-use crate::git_locks::{Seen, advice};
+use crate::git_locks::{LockSnapshot, advice};
 use crate::git_program::{GRACE_MS, Git};
 use crate::place::{here, only_here};
 use crate::{Workspace, clip};
@@ -201,7 +201,7 @@ impl Tool for GitCommit {
 
     async fn before(&self, _: &GitCommitArgs) -> Value {
         let place = here(self.0.records.clone()).await;
-        let locks = self.0.locks().await.ok().map(Seen::now);
+        let locks = self.0.locks().await.ok().map(LockSnapshot::now);
         json!({ "head": self.0.head().await.ok(), "place": place, "locks": locks })
     }
 
@@ -217,7 +217,7 @@ impl Tool for GitCommit {
 impl GitCommit {
     /// A call that made no commit may have left its locks, or its git may still be at work.
     async fn unlocked(&self, intent: &Intent) -> Probe {
-        let seen = serde_json::from_value::<Option<Seen>>(intent.before["locks"].clone());
+        let seen = serde_json::from_value::<Option<LockSnapshot>>(intent.before["locks"].clone());
         let (Ok(Some(seen)), Ok(locks)) = (seen, self.0.locks().await) else {
             return Probe::DidNot;
         };

@@ -3,7 +3,7 @@
 use crate::process::environment;
 use crate::programs::search_path;
 use crate::protected::real;
-use crate::walls::Enclosure;
+use crate::sandbox::PreparedSandbox;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
@@ -25,7 +25,7 @@ pub(crate) struct GitCall {
     pub(crate) argv: Vec<String>,
     pub(crate) variables: Vec<(&'static str, String)>,
     /// What stands around it, if something does.
-    pub(crate) walls: Option<Enclosure>,
+    pub(crate) sandbox: Option<PreparedSandbox>,
     /// Where it runs.
     pub(crate) root: PathBuf,
 }
@@ -33,8 +33,9 @@ pub(crate) struct GitCall {
 impl GitCall {
     /// Runs it to its end.
     pub(crate) async fn output(&self) -> Result<Output, String> {
-        let walls = self.walls.as_ref().map(|walls| walls.argv.as_slice()).unwrap_or_default();
-        let argv = walls.iter().cloned().chain(self.argv.iter().map(OsString::from));
+        let sandbox =
+            self.sandbox.as_ref().map(|sandbox| sandbox.argv.as_slice()).unwrap_or_default();
+        let argv = sandbox.iter().cloned().chain(self.argv.iter().map(OsString::from));
         let mut argv = argv.collect::<Vec<_>>().into_iter();
         let mut command = Command::new(argv.next().unwrap_or_default());
         command.args(argv).current_dir(&self.root);

@@ -7,7 +7,7 @@
 
 use crate::git_config::is_harmless;
 use crate::git_settings::{BYTES_MAX, GitSetting, parse};
-use crate::walls::repositories::{common, lead, led_to_nothing};
+use crate::sandbox::repositories::{common, lead, led_to_nothing};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ const RUN: [&str; 20] = [
 
 /// Where a git runs programs.
 #[derive(Debug)]
-struct Site {
+struct GitSite {
     tree: PathBuf,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn leads(repository: &Path) -> BTreeSet<PathBuf> {
     let is_named = repository.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
     let tree = repository.parent().filter(|_| is_named).unwrap_or(&folder).to_owned();
     let own = [shared.join("config"), folder.join("config.worktree")];
-    let mut all = Site { tree }.leads(own.into_iter().chain(of_person()));
+    let mut all = GitSite { tree }.leads(own.into_iter().chain(of_person()));
     let hooks = shared.join("hooks");
     all.extend(links_in(&hooks));
     all.insert(hooks);
@@ -88,7 +88,7 @@ pub(crate) fn leads(repository: &Path) -> BTreeSet<PathBuf> {
 
 /// The same of the person's own settings alone.
 pub(crate) fn leads_of_person() -> BTreeSet<PathBuf> {
-    Site { tree: PathBuf::from("/") }.leads(of_person())
+    GitSite { tree: PathBuf::from("/") }.leads(of_person())
 }
 
 fn links_in(folder: &Path) -> Vec<PathBuf> {
@@ -113,13 +113,13 @@ pub(crate) fn of_person() -> Vec<PathBuf> {
 
 /// Settings as they are read.
 #[derive(Debug, Default)]
-struct Reading {
+struct LinkedSettings {
     settings: Vec<GitSetting>,
     included: BTreeSet<PathBuf>,
     files: usize,
 }
 
-impl Reading {
+impl LinkedSettings {
     /// Takes in a file, and those that it includes on any condition.
     fn file(&mut self, file: &Path, depth: usize) {
         let is_read =
@@ -145,10 +145,10 @@ impl Reading {
     }
 }
 
-impl Site {
+impl GitSite {
     /// What files of settings lead to.
     fn leads(&self, files: impl IntoIterator<Item = PathBuf>) -> BTreeSet<PathBuf> {
-        let mut reading = Reading::default();
+        let mut reading = LinkedSettings::default();
         files.into_iter().for_each(|file| reading.file(&file, DEPTH_MAX));
         let mut all = reading.included;
         let hooks = reading.settings.iter().filter(|setting| setting.name == "core.hookspath");

@@ -20,12 +20,12 @@ const SLACK: Duration = Duration::from_millis(100);
 
 /// What the intent keeps: the locks that were there, and when.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Seen {
+pub(crate) struct LockSnapshot {
     locks: Vec<PathBuf>,
     at_ms: u64,
 }
 
-impl Seen {
+impl LockSnapshot {
     /// These locks, now.
     pub(crate) fn now(locks: Vec<PathBuf>) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

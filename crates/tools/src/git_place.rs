@@ -4,7 +4,7 @@
 //! disk: by a file, a link, `commondir`, `alternates`. What leads out of the workspace is refused,
 //! but for a work tree that the repository itself knows: only the person can have told it.
 
-use crate::walls::repositories::{common, lead};
+use crate::sandbox::repositories::{common, lead};
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -9,7 +9,7 @@
 //!       ◄───────────── "never <why>", or at the end "exit <code>" or "signal <n>"
 //! ```
 //!
-//! With `--apart` the command's first process is a wall around all others, as bubblewrap is: it is
+//! With `--apart` the command's first process is the sandbox of all others, as bubblewrap is: it is
 //! never asked to end, because its end would end the others without a word.
 //!
 //! With `--grace <ms>` a command whose owner is gone is asked to end first, and killed only after
@@ -36,7 +36,7 @@ use crate::descriptors::hand_on_no_files;
 use crate::handover;
 use crate::leader;
 use crate::process_table::descendants;
-use crate::record::{self, Record};
+use crate::record::{self, CommandRecord};
 use crate::shared_memory;
 use rustix::io::Errno;
 use rustix::process::{
@@ -81,7 +81,8 @@ const OUTPUT_BYTES_MAX: usize = 64 * 1024;
 /// [--stdin] [--record FILE] -- sh …`.
 pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     hand_on_no_files();
-    let (Orders { wall, grace, most, stdin, book, die_with }, args) = Orders::read(args);
+    let (GuardOptions { role, grace, most, stdin, book, die_with }, args) =
+        GuardOptions::read(args);
     if let Some(guard) = die_with {
         return leader::become_command(guard, args);
     }
@@ -103,9 +104,9 @@ pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let ending = Arc::new(AtomicBool::new(false));
     if let Ok(listener) = control.try_clone() {
         let ending = Arc::clone(&ending);
-        std::thread::spawn(move || obey(listener, leader, wall, grace, &ending));
+        std::thread::spawn(move || obey(listener, leader, role, grace, &ending));
     }
-    if most != Most::default() {
+    if most != TreeLimits::default() {
         let ending = Arc::clone(&ending);
         std::thread::spawn(move || count(most, leader, &ending));
     }
@@ -116,20 +117,20 @@ pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// What the guard was told.
 #[derive(Default)]
-struct Orders {
-    wall: Wall,
+struct GuardOptions {
+    role: LeaderRole,
     /// How long it may take to end once its owner is gone.
     grace: Option<Duration>,
-    most: Most,
+    most: TreeLimits,
     stdin: Stdin,
-    book: Book,
+    book: RecordWriter,
     /// The guard whose command this process is to become.
     die_with: Option<u64>,
 }
 
 /// What a command may have in all.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct Most {
+struct TreeLimits {
     processes: Option<u64>,
     /// Bytes of memory that its processes share.
     memory: Option<u64>,
@@ -156,15 +157,15 @@ impl Stdin {
 
 /// What the first process is.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Wall {
+enum LeaderRole {
     /// The command.
     #[default]
-    None,
-    /// A wall around the command.
-    Apart,
+    Command,
+    /// The sandbox around the command.
+    Sandbox,
 }
 
-impl Orders {
+impl GuardOptions {
     /// Reads the options; the rest is the command.
     fn read(args: impl IntoIterator<Item = OsString>) -> (Self, Vec<OsString>) {
         let mut orders = Self::default();
@@ -172,7 +173,7 @@ impl Orders {
         let number = |arg: Option<OsString>| arg.and_then(|number| number.to_str()?.parse().ok());
         while let Some(option) = args.next_if(|arg| arg.as_encoded_bytes().starts_with(b"--")) {
             match option.to_str() {
-                Some("--apart") => orders.wall = Wall::Apart,
+                Some("--apart") => orders.role = LeaderRole::Sandbox,
                 Some("--stdin") => orders.stdin = Stdin::Sent,
                 Some("--record") => orders.book.file = args.next().map(PathBuf::from),
                 Some("--processes") => orders.most.processes = number(args.next()),
@@ -188,18 +189,18 @@ impl Orders {
 
 /// Where the guard writes down what it does; nowhere, if it was not told.
 #[derive(Default)]
-struct Book {
+struct RecordWriter {
     file: Option<PathBuf>,
 }
 
 /// The end of the output, once the last one who could write is gone.
-type Output = Receiver<String>;
+type FinalOutput = Receiver<String>;
 
-impl Book {
+impl RecordWriter {
     /// Starts the command, after the record of it is durable.
-    fn start(&self, args: Vec<OsString>, stdin: OwnedFd) -> io::Result<(Pid, Option<Output>)> {
+    fn start(&self, args: Vec<OsString>, stdin: OwnedFd) -> io::Result<(Pid, Option<FinalOutput>)> {
         let Some(file) = &self.file else { return Ok((leader::start(args, stdin, None)?, None)) };
-        let held = record::begin(file, &Record::Started { pid: std::process::id() })?;
+        let held = record::begin(file, &CommandRecord::Started { pid: std::process::id() })?;
         // The lock says that we live, so it is never let go.
         std::mem::forget(held);
         let started = io::pipe().and_then(|(output, writer)| {
@@ -208,21 +209,21 @@ impl Book {
         });
         if started.is_err() {
             // Nothing was started: what cannot be written leaves only a doubt.
-            let _ = record::replace(file, &Record::Never);
+            let _ = record::replace(file, &CommandRecord::Never);
         }
         started
     }
 
     /// Writes down how it ended; `None` if it was cut short.
-    fn close(&self, status: Option<WaitStatus>, output: Option<&Output>) {
+    fn close(&self, status: Option<WaitStatus>, output: Option<&FinalOutput>) {
         let Some(file) = &self.file else { return };
         let output = output.and_then(|output| output.recv_timeout(LAST_OUTPUT).ok());
         let exit = status.and_then(WaitStatus::exit_status);
         let signal = status.and_then(WaitStatus::terminating_signal);
         let record = match (exit, signal, output) {
-            (Some(code), _, Some(output)) => Record::Exit { code, output },
-            (None, Some(signal), Some(output)) => Record::Signal { signal, output },
-            _ => Record::Killed,
+            (Some(code), _, Some(output)) => CommandRecord::Exit { code, output },
+            (None, Some(signal), Some(output)) => CommandRecord::Signal { signal, output },
+            _ => CommandRecord::Killed,
         };
         // A record that cannot be written leaves "started", and so a doubt: that is the truth.
         let _ = record::replace(file, &record);
@@ -230,7 +231,7 @@ impl Book {
 }
 
 /// Hands the output on to whoever started us, and keeps its ends.
-fn relay(mut output: io::PipeReader) -> Output {
+fn relay(mut output: io::PipeReader) -> FinalOutput {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         let mut capture = Capture::new(OUTPUT_BYTES_MAX, None);
@@ -272,7 +273,7 @@ fn reap(leader: Pid, ending: &AtomicBool) -> (Option<WaitStatus>, bool) {
 fn obey(
     mut control: File,
     leader: Pid,
-    wall: Wall,
+    role: LeaderRole,
     mut grace: Option<Duration>,
     ending: &AtomicBool,
 ) {
@@ -283,7 +284,7 @@ fn obey(
                 ending.store(true, Ordering::SeqCst);
                 // Whoever asks for it gives it time, too.
                 grace = None;
-                terminate_all(leader, wall);
+                terminate_all(leader, role);
             }
             Ok(1..) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -291,7 +292,7 @@ fn obey(
                 ending.store(true, Ordering::SeqCst);
                 if let Some(grace) = grace {
                     // If all end sooner the guard does, and this thread with it.
-                    terminate_all(leader, wall);
+                    terminate_all(leader, role);
                     std::thread::sleep(grace);
                 }
                 let _ = kill_process_group(leader, Signal::KILL);
@@ -304,7 +305,7 @@ fn obey(
 /// Ends a command that has too many processes: a limit of the kernel does not bind root, and
 /// without a namespace it would count the whole account. Or one that shares too much memory, which
 /// no limit of the kernel bounds.
-fn count(most: Most, leader: Pid, ending: &AtomicBool) {
+fn count(most: TreeLimits, leader: Pid, ending: &AtomicBool) {
     let before = shared_memory::of_machine();
     loop {
         std::thread::sleep(COUNT_INTERVAL);
@@ -317,7 +318,7 @@ fn count(most: Most, leader: Pid, ending: &AtomicBool) {
     }
 }
 
-impl Most {
+impl TreeLimits {
     /// What there is too much of, if so much memory was shared on the machine before.
     fn passed(&self, shared_before: u64) -> Option<String> {
         let (processes, memory) = (self.processes, self.memory);
@@ -352,11 +353,11 @@ fn kill_until_gone() {
 
 /// Asks everyone to end, each once. All are stopped first, so that nobody starts a process that
 /// the question misses, and so that helpers started for a clean end are not asked.
-fn terminate_all(leader: Pid, wall: Wall) {
+fn terminate_all(leader: Pid, role: LeaderRole) {
     let mut family: Vec<Pid> = Vec::new();
     for _ in 0..STOP_ROUNDS_MAX {
         let mut new = descendants(getpid());
-        new.retain(|pid| !family.contains(pid) && (wall == Wall::None || *pid != leader));
+        new.retain(|pid| !family.contains(pid) && (role == LeaderRole::Command || *pid != leader));
         if new.is_empty() {
             break;
         }
@@ -364,7 +365,7 @@ fn terminate_all(leader: Pid, wall: Wall) {
         family.extend(new);
     }
     // Where descendants cannot be listed, the group still gets it.
-    if wall == Wall::None {
+    if role == LeaderRole::Command {
         let _ = kill_process_group(leader, Signal::TERM);
     }
     signal_each(&family, Signal::TERM);

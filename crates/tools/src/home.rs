@@ -48,7 +48,7 @@ const RUN: [&str; 3] = ["bin", "Desktop", "Library"];
 
 /// The home of an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Home {
+pub(crate) struct AccountHome {
     /// Without links.
     folder: PathBuf,
     /// Where settings and start-up files lie, if elsewhere than in the home.
@@ -58,7 +58,7 @@ pub(crate) struct Home {
 /// Variables that lead programs to a folder of settings that they obey.
 const LEADS: [&str; 3] = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "ZDOTDIR"];
 
-impl Home {
+impl AccountHome {
     /// The one of this account, by its variables.
     pub(crate) fn of_account() -> Option<Self> {
         let named = |name: &str| {
@@ -158,19 +158,19 @@ impl Home {
 
 /// The account's home, without links.
 pub(crate) fn folder() -> Option<PathBuf> {
-    Home::of_account().map(|home| home.folder)
+    AccountHome::of_account().map(|home| home.folder)
 }
 
 /// Whether a folder is the account's home, or the home lies in it.
 #[must_use]
 pub fn holds_home(folder: &Path) -> bool {
     let Ok(folder) = folder.canonicalize() else { return false };
-    Home::of_account().is_some_and(|home| home.folder.starts_with(folder))
+    AccountHome::of_account().is_some_and(|home| home.folder.starts_with(folder))
 }
 
 /// Whether a place in a workspace is shut to commands, and asked about, because of the home.
 pub(crate) fn is_shut(workspace: &Path, place: &Path) -> bool {
-    Home::of_account().is_some_and(|home| home.is_shut(workspace, place))
+    AccountHome::of_account().is_some_and(|home| home.is_shut(workspace, place))
 }
 
 fn is_obeyed(name: &OsStr) -> bool {
@@ -190,12 +190,12 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    fn home() -> (tempfile::TempDir, Home) {
+    fn home() -> (tempfile::TempDir, AccountHome) {
         let temp = tempfile::tempdir().unwrap();
         let folder = temp.path().canonicalize().unwrap().join("me");
         fs::create_dir_all(folder.join("work/shell")).unwrap();
         fs::create_dir(folder.join(".config")).unwrap();
-        (temp, Home { folder, settings: Vec::new() })
+        (temp, AccountHome { folder, settings: Vec::new() })
     }
 
     #[test]

@@ -14,7 +14,7 @@
 //!
 //! Deliberately absent: headers of the model's choice, and so every credential.
 
-use crate::request::{Answer, Http, NoAnswer, Request};
+use crate::request::{Http, HttpReply, HttpRequest, RequestError};
 use everloop_ports::{CallContext, CallPolicy, Done, Intent, Probe, Tool, Transient};
 use everloop_types::{
     Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, Sends, host_of,
@@ -93,7 +93,7 @@ impl Tool for HttpGet {
 
     async fn call(&self, args: HttpGetArgs, context: &CallContext) -> Done {
         let answer = tokio::select! {
-            answer = self.http.ask(Request::get(&args.url)) => answer,
+            answer = self.http.ask(HttpRequest::get(&args.url)) => answer,
             () = context.cancel.cancelled() => return canceled(),
         };
         match answer {
@@ -105,9 +105,9 @@ impl Tool for HttpGet {
                     false => Done::Seen(seen),
                 }
             }
-            Err(NoAnswer::Refused(words)) => Done::Seen(Observation::denied(words)),
+            Err(RequestError::Refused(words)) => Done::Seen(Observation::denied(words)),
             // Reading twice changes nothing, so it does not matter whether it was sent.
-            Err(NoAnswer::Unsent(words) | NoAnswer::Cut(words)) => Done::passing(words),
+            Err(RequestError::Unsent(words) | RequestError::Cut(words)) => Done::passing(words),
         }
     }
 }
@@ -175,7 +175,7 @@ impl HttpSend {
         Self { http, key_lifetime_ms, description }
     }
 
-    async fn send(&self, args: &HttpSendArgs, key: &str) -> Result<Answer, NoAnswer> {
+    async fn send(&self, args: &HttpSendArgs, key: &str) -> Result<HttpReply, RequestError> {
         let kind = args.content_type.as_deref().unwrap_or("application/json");
         let method = match args.method {
             SendMethod::Post => Method::POST,
@@ -184,7 +184,9 @@ impl HttpSend {
             SendMethod::Delete => Method::DELETE,
         };
         let body = args.body.as_ref().map(|body| (kind, body.clone().into_bytes()));
-        self.http.ask(Request { method, body, key: Some(key), ..Request::get(&args.url) }).await
+        self.http
+            .ask(HttpRequest { method, body, key: Some(key), ..HttpRequest::get(&args.url) })
+            .await
     }
 }
 
@@ -236,9 +238,9 @@ impl Tool for HttpSend {
         };
         match answer {
             Ok(answer) => Done::Seen(answer.observed("", context.observation_chars)),
-            Err(NoAnswer::Refused(words)) => Done::Seen(Observation::denied(words)),
-            Err(NoAnswer::Unsent(words)) => Done::passing(words),
-            Err(NoAnswer::Cut(words)) => Done::Lost(words),
+            Err(RequestError::Refused(words)) => Done::Seen(Observation::denied(words)),
+            Err(RequestError::Unsent(words)) => Done::passing(words),
+            Err(RequestError::Cut(words)) => Done::Lost(words),
         }
     }
 
@@ -247,7 +249,7 @@ impl Tool for HttpSend {
         let Some(url) = args.probe_url.as_ref().filter(|_| !probes_elsewhere(args)) else {
             return Value::Null;
         };
-        let shows = match self.http.ask(Request::get(url)).await {
+        let shows = match self.http.ask(HttpRequest::get(url)).await {
             Ok(answer) => shows(&answer),
             Err(_) => Shows::Unclear,
         };
@@ -259,7 +261,7 @@ impl Tool for HttpSend {
             return Probe::unknown("the call had no probe_url that may be asked");
         };
         let was = serde_json::from_value(intent.before.clone()).unwrap_or(Shows::Unclear);
-        let answer = match self.http.ask(Request::get(url)).await {
+        let answer = match self.http.ask(HttpRequest::get(url)).await {
             Ok(answer) => answer,
             Err(error) => return Probe::Unknown(error.words()),
         };
@@ -297,7 +299,7 @@ fn probes_elsewhere(args: &HttpSendArgs) -> bool {
     })
 }
 
-fn shows(answer: &Answer) -> Shows {
+fn shows(answer: &HttpReply) -> Shows {
     match answer.status {
         200..300 => Shows::There,
         404 | 410 => Shows::Absent,

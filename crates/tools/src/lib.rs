@@ -3,8 +3,8 @@
 //! ```text
 //!   arguments (JSON) ──check──► Tool::call ──► Done ──► engine journals it
 //!                                  │
-//!                workspace (no path leaves it), guard (no process outlives us), walls (no command
-//!                reaches beyond it)
+//!                workspace (no path leaves it), guard (no process outlives us),
+//!                sandbox (no command reaches beyond it)
 //! ```
 //!
 //! Deliberately absent: approvals, retries, journaling (the engine's), and hosts that nobody named.
@@ -52,6 +52,7 @@ mod readable;
 mod record;
 mod replace;
 mod request;
+mod sandbox;
 mod search;
 mod search_code;
 mod send_message;
@@ -61,7 +62,6 @@ mod shell_rules;
 mod shell_words;
 mod table;
 mod todo_write;
-mod walls;
 mod workspace;
 mod write_file;
 
@@ -79,18 +79,22 @@ pub use git::{GitCommit, GitCommitArgs, GitPush, GitPushArgs, GitRead, GitReadAr
 pub use git_program::Git;
 pub use guard::guard_main;
 pub use home::holds_home;
-pub use hosts::{Host, Hosts, Names, Resolve};
+pub use hosts::{HostAddress, Hosts, NameResolver, Resolve};
 pub use http::{HttpGet, HttpGetArgs, HttpSend, HttpSendArgs, SendMethod};
 pub use list_dir::{ListDir, ListDirArgs};
 pub use local_server::{LocalServer, RunningServer};
 pub use pinned::{PinError, PinnedClient};
-pub use process::{Ended, Life};
+pub use process::{CommandEnd, CommandHandle};
 pub use programs::{
     find_program, own_program, run_from_workspace, search_path, trusted_program, will_run,
 };
 pub use read_file::{ReadFile, ReadFileArgs};
 pub use record::{forget_records, recorded_runs, replace_file};
 pub use request::Http;
+pub use sandbox::{
+    CommandLimits, GitAccess, Network, SandboxLevel, SandboxMode, SandboxSetting, SandboxSupport,
+    sandbox_main,
+};
 pub use search::{
     Hit, InternetSearch, InternetSearchArgs, SearchError, SearchProvider, SearchService,
     SearchSetting,
@@ -98,9 +102,8 @@ pub use search::{
 pub use search_code::{SearchCode, SearchCodeArgs};
 pub use send_message::{SendMessage, SendMessageArgs};
 pub use shell::{Shell, ShellArgs, ShellLimits, ShellSetting};
-pub use shell_rules::{Examples, RuleError, Say, ShellRule};
+pub use shell_rules::{RuleAction, RuleError, RuleExamples, ShellRule};
 pub use table::{BUILT_IN, BuiltIn, Needs, Timeout};
-pub use todo_write::{Todo, TodoItem, TodoState, TodoStatus, TodoWrite, TodoWriteArgs};
-pub use walls::{GitAccess, Level, Limits, Network, Sandbox, Standing, WallSetting, wall_main};
+pub use todo_write::{TodoEntry, TodoItem, TodoState, TodoStatus, TodoWrite, TodoWriteArgs};
 pub use workspace::{Workspace, WorkspaceError};
 pub use write_file::{WriteFile, WriteFileArgs};

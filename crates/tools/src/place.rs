@@ -6,7 +6,7 @@
 //! Deliberately absent: proof that a workspace is shared. What another place shows may prove that
 //! something happened, never that it did not.
 
-use crate::record::Records;
+use crate::record::RecordFolder;
 use everloop_ports::{Intent, Probe};
 use serde_json::Value;
 use std::fs;
@@ -19,7 +19,7 @@ const MACHINE: [&str; 2] = ["/etc/machine-id", "/proc/sys/kernel/random/boot_id"
 pub(crate) async fn here(records: Option<PathBuf>) -> Option<String> {
     let look = move || {
         let folder = match records {
-            Some(folder) => Records::new(folder).place().ok()?,
+            Some(folder) => RecordFolder::new(folder).place().ok()?,
             None => String::new(),
         };
         let machine = MACHINE.iter().filter_map(|file| fs::read_to_string(file).ok());

@@ -1,4 +1,4 @@
-//! The programs that we start ourselves, outside the walls: where each lies, and why it is trusted.
+//! The programs that Everloop starts outside the sandbox: where each is, and why it is trusted.
 //!
 //! ```text
 //!   name ──► each folder of PATH ──► the real file ──► nobody but root and we can change it,
@@ -10,7 +10,7 @@
 //! are relative ones and those that others may write. Programs that we start look for theirs in the
 //! same folders.
 //!
-//! Deliberately absent: the programs of a command behind walls, which may use any.
+//! Deliberately absent: the programs of a command in a sandbox, which may use any.
 
 use crate::home;
 use std::collections::BTreeSet;
@@ -33,8 +33,8 @@ pub(crate) fn distrust(workspace: &Path) {
     known.insert(workspace.to_owned());
 }
 
-/// Files that the settings make us run, outside the walls: programs, and scripts that are given to
-/// them. Where one lies in a workspace, tools ask before they change it and commands only read it.
+/// Files that the settings make us run outside the sandbox: programs, and scripts given to them.
+/// Where one is in a workspace, tools ask before they change it and commands can only read it.
 static RUN_BY_US: RwLock<BTreeSet<PathBuf>> = RwLock::new(BTreeSet::new());
 
 /// Endings of files that programs run.
@@ -53,7 +53,7 @@ pub fn will_run<'w>(words: impl IntoIterator<Item = &'w str>) {
 }
 
 /// A program or script among the words of a command that lies where runs write, or here: what
-/// lies beside it would be run with it, outside the walls.
+/// lies beside it would be run with it, outside the sandbox.
 #[must_use]
 pub fn run_from_workspace<'w>(
     words: impl IntoIterator<Item = &'w str>,

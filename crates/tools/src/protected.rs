@@ -31,15 +31,15 @@ pub(crate) const VERSION_CONTROL: [&str; 11] = [
 ];
 
 /// What tells a file from all others, whatever it is called.
-type Id = (u64, u64);
+type InodeId = (u64, u64);
 
 /// The files and folders that no tool may touch, whether they exist or not.
 #[derive(Debug, Default)]
-pub(crate) struct Protected {
+pub(crate) struct ProtectedFiles {
     paths: Vec<PathBuf>,
 }
 
-impl Protected {
+impl ProtectedFiles {
     /// All of them but what the workspace lies in: it would be shut as a whole.
     pub(crate) fn new(paths: &[PathBuf], workspace: &Path) -> Self {
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
@@ -70,7 +70,7 @@ impl Protected {
     }
 }
 
-fn id_of(path: &Path) -> Option<Id> {
+fn id_of(path: &Path) -> Option<InodeId> {
     let metadata = fs::metadata(path).ok()?;
     Some((metadata.dev(), metadata.ino()))
 }

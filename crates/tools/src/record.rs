@@ -39,7 +39,7 @@ const RUN_ID_BYTES_MAX: usize = 100;
 /// What is known of one attempt at a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub(crate) enum Record {
+pub(crate) enum CommandRecord {
     /// The command may run, or may have run. Also what cannot be read.
     Started { pid: u32 },
     /// It ended by itself.
@@ -65,11 +65,11 @@ pub(crate) struct Origin {
 
 /// A private folder of records.
 #[derive(Debug, Clone)]
-pub(crate) struct Records {
+pub(crate) struct RecordFolder {
     folder: PathBuf,
 }
 
-impl Records {
+impl RecordFolder {
     pub(crate) fn new(folder: PathBuf) -> Self {
         Self { folder }
     }
@@ -108,7 +108,7 @@ impl Records {
         origin: &Origin,
         idem_key: &str,
         attempt: u32,
-    ) -> Result<Record, String> {
+    ) -> Result<CommandRecord, String> {
         let folder = self.of(&origin.run).ok_or("nothing can be kept of it")?;
         let here = fs::read_to_string(folder.join(PLACE)).unwrap_or_default();
         if here.is_empty() || here != origin.place {
@@ -118,15 +118,17 @@ impl Records {
         let until = std::time::Instant::now() + ENDING;
         loop {
             match read(&file) {
-                Ok(Record::Started { .. }) if !is_held(&file) => return Ok(read_again(&file)),
-                Ok(Record::Started { .. }) if std::time::Instant::now() >= until => {
+                Ok(CommandRecord::Started { .. }) if !is_held(&file) => {
+                    return Ok(read_again(&file));
+                }
+                Ok(CommandRecord::Started { .. }) if std::time::Instant::now() >= until => {
                     return Err("its guard is still ending it".to_owned());
                 }
-                Ok(Record::Started { .. }) => std::thread::sleep(Duration::from_millis(20)),
+                Ok(CommandRecord::Started { .. }) => std::thread::sleep(Duration::from_millis(20)),
                 Ok(known) => return Ok(known),
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.to_string()),
-                Err(_) => match begin(&file, &Record::Revoked) {
-                    Ok(_) => return Ok(Record::Revoked),
+                Err(_) => match begin(&file, &CommandRecord::Revoked) {
+                    Ok(_) => return Ok(CommandRecord::Revoked),
                     Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                     Err(error) => return Err(error.to_string()),
                 },
@@ -153,7 +155,7 @@ pub fn recorded_runs(folder: &Path) -> io::Result<Vec<RunId>> {
 /// # Errors
 /// If some of them could not be removed.
 pub fn forget_records(folder: &Path, run: &RunId) -> io::Result<()> {
-    let Some(of_run) = Records::new(folder.to_owned()).of(run) else { return Ok(()) };
+    let Some(of_run) = RecordFolder::new(folder.to_owned()).of(run) else { return Ok(()) };
     match fs::remove_dir_all(of_run) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         removed => removed,
@@ -181,12 +183,12 @@ fn named(folder: &Path) -> io::Result<String> {
 ///
 /// # Errors
 /// [`ErrorKind::AlreadyExists`] if there is one.
-pub(crate) fn begin(file: &Path, record: &Record) -> io::Result<File> {
+pub(crate) fn begin(file: &Path, record: &CommandRecord) -> io::Result<File> {
     write_first(file, &bytes(record))
 }
 
 /// Replaces the record, durably.
-pub(crate) fn replace(file: &Path, record: &Record) -> io::Result<()> {
+pub(crate) fn replace(file: &Path, record: &CommandRecord) -> io::Result<()> {
     replace_file(file, &bytes(record))
 }
 
@@ -205,9 +207,11 @@ pub fn replace_file(file: &Path, content: &[u8]) -> io::Result<()> {
 pub(crate) fn clean(file: &Path, redact: fn(&str) -> String) -> io::Result<()> {
     let known = read(file)?;
     let cleaned = match &known {
-        Record::Exit { code, output } => Record::Exit { code: *code, output: redact(output) },
-        Record::Signal { signal, output } => {
-            Record::Signal { signal: *signal, output: redact(output) }
+        CommandRecord::Exit { code, output } => {
+            CommandRecord::Exit { code: *code, output: redact(output) }
+        }
+        CommandRecord::Signal { signal, output } => {
+            CommandRecord::Signal { signal: *signal, output: redact(output) }
         }
         _ => return Ok(()),
     };
@@ -239,18 +243,18 @@ fn sync_folder(file: &Path) -> io::Result<()> {
     File::open(file.parent().unwrap_or(Path::new(".")))?.sync_all()
 }
 
-fn bytes(record: &Record) -> Vec<u8> {
+fn bytes(record: &CommandRecord) -> Vec<u8> {
     serde_json::to_vec(record).expect("our own types always have a JSON form")
 }
 
-fn read(file: &Path) -> io::Result<Record> {
+fn read(file: &Path) -> io::Result<CommandRecord> {
     let content = fs::read(file)?;
-    Ok(serde_json::from_slice(&content).unwrap_or(Record::Started { pid: 0 }))
+    Ok(serde_json::from_slice(&content).unwrap_or(CommandRecord::Started { pid: 0 }))
 }
 
 /// What was read before the lock was seen to be free may have been replaced in between.
-fn read_again(file: &Path) -> Record {
-    read(file).unwrap_or(Record::Started { pid: 0 })
+fn read_again(file: &Path) -> CommandRecord {
+    read(file).unwrap_or(CommandRecord::Started { pid: 0 })
 }
 
 /// Whether the one who made the record lives.
@@ -272,34 +276,34 @@ mod tests {
         RunId::new("run_1")
     }
 
-    fn records() -> (tempfile::TempDir, Records, Origin) {
+    fn records() -> (tempfile::TempDir, RecordFolder, Origin) {
         let folder = tempfile::TempDir::new().unwrap();
-        let records = Records::new(folder.path().join("effects"));
+        let records = RecordFolder::new(folder.path().join("effects"));
         let origin = records.origin(&run()).unwrap();
         (folder, records, origin)
     }
 
-    fn file(records: &Records, attempt: u32) -> PathBuf {
+    fn file(records: &RecordFolder, attempt: u32) -> PathBuf {
         records.file(&run(), "key", attempt).unwrap()
     }
 
     #[test]
     fn nothing_on_record_revokes_the_attempt_and_stays_so() {
         let (_folder, records, origin) = records();
-        assert_eq!(records.settle(&origin, "key", 1), Ok(Record::Revoked));
-        assert_eq!(records.settle(&origin, "key", 1), Ok(Record::Revoked));
-        let late = begin(&file(&records, 1), &Record::Started { pid: 1 });
+        assert_eq!(records.settle(&origin, "key", 1), Ok(CommandRecord::Revoked));
+        assert_eq!(records.settle(&origin, "key", 1), Ok(CommandRecord::Revoked));
+        let late = begin(&file(&records, 1), &CommandRecord::Started { pid: 1 });
         assert_eq!(late.unwrap_err().kind(), ErrorKind::AlreadyExists);
-        assert!(begin(&file(&records, 2), &Record::Started { pid: 1 }).is_ok());
+        assert!(begin(&file(&records, 2), &CommandRecord::Started { pid: 1 }).is_ok());
     }
 
     #[test]
     fn an_end_on_record_is_believed_and_a_start_alone_is_not_an_end() {
         let (_folder, records, origin) = records();
         let file = file(&records, 1);
-        drop(begin(&file, &Record::Started { pid: 1 }).unwrap());
-        assert_eq!(records.settle(&origin, "key", 1), Ok(Record::Started { pid: 1 }));
-        let end = Record::Exit { code: 3, output: "said".to_owned() };
+        drop(begin(&file, &CommandRecord::Started { pid: 1 }).unwrap());
+        assert_eq!(records.settle(&origin, "key", 1), Ok(CommandRecord::Started { pid: 1 }));
+        let end = CommandRecord::Exit { code: 3, output: "said".to_owned() };
         replace(&file, &end).unwrap();
         assert_eq!(records.settle(&origin, "key", 1), Ok(end));
     }
@@ -308,12 +312,12 @@ mod tests {
     fn age_removes_no_record_and_proves_nothing() {
         let (_folder, records, origin) = records();
         let old = file(&records, 1);
-        drop(begin(&old, &Record::Killed).unwrap());
+        drop(begin(&old, &CommandRecord::Killed).unwrap());
         File::options().write(true).open(&old).unwrap().set_modified(UNIX_EPOCH).unwrap();
         for other in ["run_1", "run_2", "run_3"] {
             records.origin(&RunId::new(other)).unwrap();
         }
-        assert_eq!(records.settle(&origin, "key", 1), Ok(Record::Killed));
+        assert_eq!(records.settle(&origin, "key", 1), Ok(CommandRecord::Killed));
     }
 
     #[test]
@@ -325,7 +329,7 @@ mod tests {
         assert_eq!(recorded_runs(&effects).unwrap(), [run()]);
         forget_records(&effects, &run()).unwrap();
         assert!(records.settle(&origin, "key", 1).is_err());
-        assert!(begin(&file(&records, 1), &Record::Started { pid: 1 }).is_err());
+        assert!(begin(&file(&records, 1), &CommandRecord::Started { pid: 1 }).is_err());
         assert_ne!(records.origin(&run()).unwrap(), origin);
         assert!(records.settle(&origin, "key", 1).is_err());
     }

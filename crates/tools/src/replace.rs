@@ -64,13 +64,13 @@ pub(crate) fn temporary(context: &CallContext) -> String {
 }
 
 /// What is at a path now.
-pub(crate) enum Present {
+pub(crate) enum CurrentFile {
     Nothing,
     Content(Vec<u8>),
     Unreadable,
 }
 
-impl Present {
+impl CurrentFile {
     /// Looks at a file of the workspace.
     pub(crate) fn at(workspace: &Workspace, path: &Path) -> Self {
         match workspace.read(path, COMPARE_BYTES_MAX) {

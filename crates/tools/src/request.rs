@@ -14,7 +14,7 @@
 use crate::capture::Capture;
 use crate::clean::clean;
 use crate::clip;
-use crate::hosts::{Hosts, Misled, Names, places};
+use crate::hosts::{Hosts, NameResolver, ResolveError, places};
 use everloop_ports::FROM_THE_WEB;
 use everloop_types::{Ending, Observation};
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, LOCATION, RETRY_AFTER};
@@ -47,11 +47,11 @@ pub struct Http {
     /// Bytes of an answer that are kept, and of a body that are sent.
     pub bytes_max: usize,
     /// Who looks names up.
-    pub names: Names,
+    pub names: NameResolver,
 }
 
 /// One request.
-pub(crate) struct Request<'r> {
+pub(crate) struct HttpRequest<'r> {
     pub(crate) method: Method,
     pub(crate) url: &'r str,
     /// Its type and bytes.
@@ -63,7 +63,7 @@ pub(crate) struct Request<'r> {
 }
 
 /// What came back.
-pub(crate) struct Answer {
+pub(crate) struct HttpReply {
     pub(crate) status: u16,
     head: String,
     location: Option<String>,
@@ -71,12 +71,12 @@ pub(crate) struct Answer {
     /// How long the other side asks us to wait before we come again.
     pub(crate) retry_after_ms: Option<u64>,
     body: Capture,
-    read: Body,
+    read: BodyExtent,
 }
 
 /// How much of a body was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Body {
+pub(crate) enum BodyExtent {
     /// All of it.
     Whole,
     /// As much as is kept of any.
@@ -87,7 +87,7 @@ pub(crate) enum Body {
 
 /// Why nothing came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum NoAnswer {
+pub(crate) enum RequestError {
     /// It may not be sent, now or later.
     Refused(String),
     /// It certainly was not sent; another time it may be.
@@ -96,7 +96,7 @@ pub(crate) enum NoAnswer {
     Cut(String),
 }
 
-impl NoAnswer {
+impl RequestError {
     pub(crate) fn words(self) -> String {
         match self {
             Self::Refused(words) | Self::Unsent(words) | Self::Cut(words) => words,
@@ -104,46 +104,46 @@ impl NoAnswer {
     }
 }
 
-impl Request<'_> {
-    pub(crate) fn get(url: &str) -> Request<'_> {
-        Request { method: Method::GET, url, body: None, key: None, headers: &[] }
+impl HttpRequest<'_> {
+    pub(crate) fn get(url: &str) -> HttpRequest<'_> {
+        HttpRequest { method: Method::GET, url, body: None, key: None, headers: &[] }
     }
 }
 
 impl Http {
     /// Sends a request and reads its answer, within the time of one request.
-    pub(crate) async fn ask(&self, request: Request<'_>) -> Result<Answer, NoAnswer> {
+    pub(crate) async fn ask(&self, request: HttpRequest<'_>) -> Result<HttpReply, RequestError> {
         let until = Instant::now() + Duration::from_millis(self.timeout_ms);
-        let url = self.hosts.admit(request.url).map_err(NoAnswer::Refused)?;
+        let url = self.hosts.admit(request.url).map_err(RequestError::Refused)?;
         if request.body.as_ref().is_some_and(|(_, body)| body.len() > self.bytes_max) {
             let words = format!("the body has more than {} bytes", self.bytes_max);
-            return Err(NoAnswer::Refused(words));
+            return Err(RequestError::Refused(words));
         }
         let host = url.host_str().unwrap_or_default().to_owned();
         let places = match timeout_at(until, self.places(&url)).await {
             Ok(Ok(places)) => places,
-            Ok(Err(Misled::Private(ip))) => {
+            Ok(Err(ResolveError::Private(ip))) => {
                 let words = format!("{host} leads to {ip}, which is not on the public network");
-                return Err(NoAnswer::Refused(words));
+                return Err(RequestError::Refused(words));
             }
-            Ok(Err(Misled::NotFound(why))) => {
-                return Err(NoAnswer::Unsent(format!("{host} was not found: {why}")));
+            Ok(Err(ResolveError::NotFound(why))) => {
+                return Err(RequestError::Unsent(format!("{host} was not found: {why}")));
             }
-            Err(_) => return Err(NoAnswer::Unsent(format!("{host} was not found in time"))),
+            Err(_) => return Err(RequestError::Unsent(format!("{host} was not found in time"))),
         };
-        let client = self.client(&url, &places).map_err(NoAnswer::Refused)?;
+        let client = self.client(&url, &places).map_err(RequestError::Refused)?;
         match timeout_at(until, built(&client, url, request).send()).await {
             Ok(Ok(response)) => Ok(self.read(response, until).await),
-            Ok(Err(error)) if error.is_builder() => Err(NoAnswer::Refused(words(error))),
+            Ok(Err(error)) if error.is_builder() => Err(RequestError::Refused(words(error))),
             Ok(Err(error)) if error.is_connect() => {
-                Err(NoAnswer::Unsent(format!("{host}: {}", words(error))))
+                Err(RequestError::Unsent(format!("{host}: {}", words(error))))
             }
-            Ok(Err(error)) => Err(NoAnswer::Cut(format!("{host}: {}", words(error)))),
-            Err(_) => Err(NoAnswer::Cut(format!("{host} did not answer in time"))),
+            Ok(Err(error)) => Err(RequestError::Cut(format!("{host}: {}", words(error)))),
+            Err(_) => Err(RequestError::Cut(format!("{host} did not answer in time"))),
         }
     }
 
-    async fn places(&self, url: &Url) -> Result<Vec<SocketAddr>, Misled> {
+    async fn places(&self, url: &Url) -> Result<Vec<SocketAddr>, ResolveError> {
         places(url, self.hosts.reach(url), &self.names).await
     }
 
@@ -173,7 +173,7 @@ impl Http {
     }
 
     /// Once there is a status the other side has decided; a body that breaks off says so.
-    async fn read(&self, mut response: Response, until: Instant) -> Answer {
+    async fn read(&self, mut response: Response, until: Instant) -> HttpReply {
         let mut head = head(&response);
         let mut body = Capture::new(self.bytes_max, None);
         let mut left = self.bytes_max;
@@ -186,12 +186,12 @@ impl Http {
                 Ok(Ok(Some(chunk))) => {
                     body.push(&chunk[..left]);
                     head.push_str("[only the beginning of the body was read]\n");
-                    break Body::Beginning;
+                    break BodyExtent::Beginning;
                 }
-                Ok(Ok(None)) => break Body::Whole,
+                Ok(Ok(None)) => break BodyExtent::Whole,
                 Ok(Err(_)) | Err(_) => {
                     head.push_str("[the body broke off]\n");
-                    break Body::Broken;
+                    break BodyExtent::Broken;
                 }
             }
         };
@@ -200,7 +200,7 @@ impl Http {
         let content_type = shown(response.headers(), &CONTENT_TYPE).unwrap_or_default();
         let retry_after_ms = retry_after_ms(response.headers());
         let status = response.status().as_u16();
-        Answer { status, head, location, content_type, retry_after_ms, body, read }
+        HttpReply { status, head, location, content_type, retry_after_ms, body, read }
     }
 }
 
@@ -214,7 +214,7 @@ impl reqwest::dns::Resolve for NoLookup {
     }
 }
 
-impl Answer {
+impl HttpReply {
     /// The answer as the model sees it; `note` is one more line above the body.
     pub(crate) fn observed(self, note: &str, chars_max: usize) -> Observation {
         let ending = if self.is_success() { Ending::Ok } else { Ending::Error };
@@ -252,7 +252,7 @@ impl Answer {
     }
 
     /// The body as it came, and how much of it that is.
-    pub(crate) fn into_bytes(self) -> (Vec<u8>, Body) {
+    pub(crate) fn into_bytes(self) -> (Vec<u8>, BodyExtent) {
         (self.body.bytes(), self.read)
     }
 
@@ -285,7 +285,7 @@ fn retry_after_ms(headers: &HeaderMap) -> Option<u64> {
     u64::try_from(wait.as_millis()).ok()
 }
 
-fn built(client: &Client, url: Url, request: Request<'_>) -> reqwest::RequestBuilder {
+fn built(client: &Client, url: Url, request: HttpRequest<'_>) -> reqwest::RequestBuilder {
     let mut building = client.request(request.method, url);
     for (name, value) in request.headers {
         building = building.header(*name, *value);

@@ -19,7 +19,7 @@ mod text;
 mod token;
 
 pub(crate) use text::{decoded, is_hidden, spaced};
-pub(crate) use token::{Token, Tokens};
+pub(crate) use token::{HtmlToken, HtmlTokens};
 
 use crate::clip;
 use crate::http::canceled;
@@ -30,7 +30,7 @@ use everloop_ports::{Boxed, CallContext, Done, Tool, Transient};
 use everloop_types::{
     Approval, EffectClass, Flow, Handling, Labels, Observation, OnUnknown, Sends,
 };
-use fetch::Fetch;
+use fetch::SearchFetch;
 use reqwest::Url;
 use schemars::JsonSchema;
 use searxng::Searxng;
@@ -175,7 +175,7 @@ pub struct SearchSetting {
 impl SearchSetting {
     fn provider(&self) -> Arc<dyn SearchProvider> {
         let fetch =
-            |usual, hosts: &[&str]| Fetch::new(&self.base_url, usual, hosts, self.timeout_ms);
+            |usual, hosts: &[&str]| SearchFetch::new(&self.base_url, usual, hosts, self.timeout_ms);
         match self.service {
             SearchService::Bing => Arc::new(Bing(fetch(bing::USUAL, &bing::HOSTS))),
             SearchService::DuckDuckGo => {

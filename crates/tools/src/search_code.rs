@@ -99,7 +99,8 @@ impl Tool for SearchCode {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         let soon = Instant::now() + TIME_MAX;
         let until = context.deadline.map_or(soon, |deadline| deadline.min(soon));
-        let bounds = Bounds { cancel: context.cancel.clone(), until, bars: context.bars.clone() };
+        let bounds =
+            SearchBounds { cancel: context.cancel.clone(), until, bars: context.bars.clone() };
         crate::read_file::blocking(move || match search(&workspace, &args, &bounds) {
             Ok(_) if bounds.cancel.is_cancelled() => {
                 Observation { ending: Ending::Canceled, text: "stopped: canceled".to_owned() }
@@ -112,7 +113,7 @@ impl Tool for SearchCode {
 }
 
 /// When a search has to stop, and what is closed to it.
-struct Bounds {
+struct SearchBounds {
     cancel: CancellationToken,
     until: Instant,
     bars: AccessRules,
@@ -120,7 +121,7 @@ struct Bounds {
 
 /// What was found, and why there may be more.
 #[derive(Default)]
-struct Found {
+struct CodeMatches {
     lines: Vec<String>,
     files: usize,
     bytes: u64,
@@ -131,7 +132,7 @@ struct Found {
     read_as: Option<String>,
 }
 
-impl Found {
+impl CodeMatches {
     fn shown(self, chars_max: usize) -> String {
         let mut notes = Vec::new();
         if self.lines.is_empty() {
@@ -156,7 +157,11 @@ impl Found {
     }
 }
 
-fn search(workspace: &Workspace, args: &SearchCodeArgs, bounds: &Bounds) -> Result<Found, String> {
+fn search(
+    workspace: &Workspace,
+    args: &SearchCodeArgs,
+    bounds: &SearchBounds,
+) -> Result<CodeMatches, String> {
     let expression = expression(args)?;
     let glob = args.glob.as_deref().map(glob).transpose()?;
     let start = args.path.clone().unwrap_or_else(|| PathBuf::from("."));
@@ -165,7 +170,7 @@ fn search(workspace: &Workspace, args: &SearchCodeArgs, bounds: &Bounds) -> Resu
     if !can_be_walked(&workspace.root().join(&start)) {
         return Err("its .gitignore or .ignore is not a plain file, so it is not read".to_owned());
     }
-    let mut found = Found { read_as: any_of(args), ..Found::default() };
+    let mut found = CodeMatches { read_as: any_of(args), ..CodeMatches::default() };
     for (number, entry) in walk(workspace, &start).enumerate() {
         if bounds.cancel.is_cancelled() {
             break;
@@ -270,7 +275,7 @@ fn search_file(
     workspace: &Workspace,
     path: &Path,
     expression: &Regex,
-    found: &mut Found,
+    found: &mut CodeMatches,
 ) -> ControlFlow<()> {
     // A protected file, a link that appeared, a pipe: refused like any other time.
     let Ok((bytes, size)) = workspace.read(path, FILE_BYTES_MAX) else {

@@ -12,12 +12,12 @@ mod inner;
 mod reader;
 
 /// One simple command: its words without quotes.
-pub(crate) type Words = Vec<String>;
+pub(crate) type CommandWords = Vec<String>;
 
 /// A command line as far as it is understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Line {
-    pub(crate) commands: Vec<Words>,
+pub(crate) struct ParsedCommandLine {
+    pub(crate) commands: Vec<CommandWords>,
     /// Whether that is all there is to it, so that a rule can vouch for it.
     pub(crate) is_plain: bool,
     /// The words of a command whose program only the running shell knows, or a line that cannot be
@@ -74,18 +74,23 @@ const DEPTH_MAX: usize = 3;
 const INNER_DEPTH_MAX: usize = 8;
 
 /// Takes a line apart. What a command would run is listed after it, as far as that can be seen.
-pub(crate) fn parse(line: &str) -> Line {
-    let Line { commands, is_plain, veiled } = split(line);
+pub(crate) fn parse(line: &str) -> ParsedCommandLine {
+    let ParsedCommandLine { commands, is_plain, veiled } = split(line);
     let is_plain = is_plain && commands.iter().all(is_simple);
     let (mut all, mut veiled) = (Vec::new(), veiled);
     for words in commands {
         unfold(words, DEPTH_MAX, &mut all, &mut veiled);
     }
-    Line { commands: all, is_plain, veiled }
+    ParsedCommandLine { commands: all, is_plain, veiled }
 }
 
 /// A command, and what it would run.
-fn unfold(words: Words, depth: usize, all: &mut Vec<Words>, veiled: &mut Option<String>) {
+fn unfold(
+    words: CommandWords,
+    depth: usize,
+    all: &mut Vec<CommandWords>,
+    veiled: &mut Option<String>,
+) {
     if is_veiled(&words) {
         veiled.get_or_insert_with(|| words.join(" "));
     }
@@ -238,11 +243,11 @@ fn is_assignment(word: &str) -> bool {
 }
 
 /// Takes a line apart, by its signs alone.
-pub(crate) fn split(line: &str) -> Line {
+pub(crate) fn split(line: &str) -> ParsedCommandLine {
     split_within(line, INNER_DEPTH_MAX)
 }
 
-fn split_within(line: &str, depth: usize) -> Line {
+fn split_within(line: &str, depth: usize) -> ParsedCommandLine {
     let reading = reader::read(line);
     let mut commands = reading.commands;
     let mut veiled = reading.is_unsure.then(|| line.to_owned());
@@ -256,11 +261,11 @@ fn split_within(line: &str, depth: usize) -> Line {
             }
         }
     }
-    Line { commands, is_plain: reading.is_plain, veiled }
+    ParsedCommandLine { commands, is_plain: reading.is_plain, veiled }
 }
 
 /// Whether a command is what it looks like.
-fn is_simple(words: &Words) -> bool {
+fn is_simple(words: &CommandWords) -> bool {
     let Some(first) = words.first() else { return true };
     let assigns = first.contains('=');
     !assigns && !RUNNERS.contains(&program(first)) && !KEYWORDS.contains(&first.as_str())

@@ -3,7 +3,7 @@
 use super::*;
 
 fn commands(line: &str) -> (Vec<Vec<String>>, bool) {
-    let Line { commands, is_plain, .. } = parse(line);
+    let ParsedCommandLine { commands, is_plain, .. } = parse(line);
     (commands, is_plain)
 }
 

@@ -4,11 +4,11 @@
 //! cannot do it at once, so that neither `..` nor a symbolic link leads out of it, not even one
 //! that appears between a check and its use.
 
-use crate::home::Home;
+use crate::home::AccountHome;
 use crate::links;
-use crate::protected::{Protected, START_UP, VERSION_CONTROL};
-use crate::walls::obeyed::is_led_to;
-use crate::walls::repositories::is_layout;
+use crate::protected::{ProtectedFiles, START_UP, VERSION_CONTROL};
+use crate::sandbox::repositories::is_layout;
+use crate::sandbox::trusted_files::is_led_to;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt};
 use everloop_types::{instructs, path_within};
@@ -24,7 +24,7 @@ pub struct Workspace {
     dir: Dir,
     /// The root as it was given, and without symbolic links: both are accepted in paths.
     roots: [PathBuf; 2],
-    pub(crate) protected: Protected,
+    pub(crate) protected: ProtectedFiles,
     /// Whether files outside can be read.
     pub(crate) reads_outside: bool,
 }
@@ -137,14 +137,14 @@ impl Workspace {
         let failed = |source| WorkspaceError::Root { root: root.to_owned(), source };
         let real = root.canonicalize().map_err(failed)?;
         let dir = Dir::open_ambient_dir(&real, ambient_authority()).map_err(failed)?;
-        let (roots, protected) = ([root.to_owned(), real], Protected::default());
+        let (roots, protected) = ([root.to_owned(), real], ProtectedFiles::default());
         Ok(Self { dir, roots, protected, reads_outside: false })
     }
 
     /// The same folder, but for these files: no tool opens, replaces or makes them.
     #[must_use]
     pub fn protecting(self, files: &[PathBuf]) -> Self {
-        let protected = Protected::new(files, self.root());
+        let protected = ProtectedFiles::new(files, self.root());
         Self { protected, ..self }
     }
 
@@ -265,7 +265,7 @@ impl Workspace {
         });
         let is_obeyed =
             by_name || makes_repository(self.root(), &goal) || is_led_to(self.root(), &goal);
-        is_obeyed || Home::of_account().is_some_and(|home| home.obeys(self.root(), &goal))
+        is_obeyed || AccountHome::of_account().is_some_and(|home| home.obeys(self.root(), &goal))
     }
 
     /// Refuses a file of the program itself under any other name.

@@ -15,7 +15,8 @@ use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_app::settings::redact;
 use everloop_mcp::{
-    ConnectError, Difference, LeftOut, Listing, Server, ServerSetting, Standing, Way, WhyOut,
+    ApprovalStatus, Listing, ListingDifference, McpConnectError, Server, ServerSetting,
+    ServerTransport, SkipReason, SkippedTool,
 };
 use everloop_text::{self as text, Text, TextOf};
 use everloop_types::{Approval, EffectClass, ToolSpec, one_line};
@@ -48,14 +49,14 @@ fn list(app: &Console, as_json: bool) -> Exit {
 }
 
 /// The word for scripts and the words for people.
-fn state(server: &Server, standing: &Standing) -> (&'static str, Text) {
+fn state(server: &Server, status: &ApprovalStatus) -> (&'static str, Text) {
     let name = &server.setting().name;
-    match standing {
-        Standing::Off => ("off", text::mcp::off()),
-        Standing::New => ("new", text::mcp::new(name)),
-        Standing::OtherCommand(_) => ("other_command", text::mcp::other_command(name)),
-        Standing::OtherTools(..) => ("other_tools", text::mcp::other_tools(name)),
-        Standing::Good(_) => ("approved", text::mcp::approved()),
+    match status {
+        ApprovalStatus::Off => ("off", text::mcp::off()),
+        ApprovalStatus::New => ("new", text::mcp::new(name)),
+        ApprovalStatus::OtherCommand(_) => ("other_command", text::mcp::other_command(name)),
+        ApprovalStatus::OtherTools(..) => ("other_tools", text::mcp::other_tools(name)),
+        ApprovalStatus::Good(_) => ("approved", text::mcp::approved()),
     }
 }
 
@@ -65,22 +66,22 @@ fn way(setting: &ServerSetting) -> String {
 }
 
 /// What was approved, whether it still counts or not.
-fn listing(standing: &Standing) -> Option<&Listing> {
-    match standing {
-        Standing::Good(approved)
-        | Standing::OtherTools(approved, _)
-        | Standing::OtherCommand(approved) => Some(&approved.listing),
-        Standing::Off | Standing::New => None,
+fn listing(status: &ApprovalStatus) -> Option<&Listing> {
+    match status {
+        ApprovalStatus::Good(approved)
+        | ApprovalStatus::OtherTools(approved, _)
+        | ApprovalStatus::OtherCommand(approved) => Some(&approved.listing),
+        ApprovalStatus::Off | ApprovalStatus::New => None,
     }
 }
 
 fn shown(server: &Server) -> Value {
-    let (setting, standing) = (server.setting(), server.standing());
+    let (setting, status) = (server.setting(), server.approval_status());
     let kind = match setting.way {
-        Way::Command { .. } => "command",
-        Way::Address { .. } => "address",
+        ServerTransport::Command { .. } => "command",
+        ServerTransport::Address { .. } => "address",
     };
-    let known = listing(&standing);
+    let known = listing(&status);
     let tools = known.into_iter().flat_map(|known| &known.offers).map(|offer| {
         let spec = offer.spec(setting);
         json!({"name": spec.name, "class": spec.handling.class,
@@ -91,7 +92,7 @@ fn shown(server: &Server) -> Value {
         "name": setting.name,
         "kind": kind,
         "way": way(setting),
-        "state": state(server, &standing).0,
+        "state": state(server, &status).0,
         "trusted": setting.trusted,
         "tools": tools.collect::<Vec<_>>(),
         "left_out": left_out.map(|out| json!({"name": out.name, "why": out.why}))
@@ -100,16 +101,18 @@ fn shown(server: &Server) -> Value {
 }
 
 fn print(app: &Console, server: &Server) {
-    let (marks, setting, standing) = (terminal::marks(), server.setting(), server.standing());
-    let mark = match standing {
-        Standing::Good(_) => marks.done,
-        Standing::Off => marks.skipped,
-        Standing::New | Standing::OtherCommand(_) | Standing::OtherTools(..) => marks.open,
+    let (marks, setting, status) = (terminal::marks(), server.setting(), server.approval_status());
+    let mark = match status {
+        ApprovalStatus::Good(_) => marks.done,
+        ApprovalStatus::Off => marks.skipped,
+        ApprovalStatus::New | ApprovalStatus::OtherCommand(_) | ApprovalStatus::OtherTools(..) => {
+            marks.open
+        }
     };
-    let words = app.text(state(server, &standing).1);
+    let words = app.text(state(server, &status).1);
     terminal::answer(&format!("{mark} {}  {words}", one_line(&setting.name)));
     terminal::answer(&format!("    {}", one_line(&way(setting))));
-    if let Standing::Good(approved) = &standing {
+    if let ApprovalStatus::Good(approved) = &status {
         print_tools(app, server, &approved.listing);
     }
 }
@@ -134,20 +137,20 @@ fn treatment(app: &Console, spec: &ToolSpec) -> String {
     app.text(key)
 }
 
-fn out_words(app: &Console, out: &LeftOut) -> String {
+fn out_words(app: &Console, out: &SkippedTool) -> String {
     let key = match out.why {
-        WhyOut::NameTooLong => text::mcp::out_name,
-        WhyOut::SameName => text::mcp::out_same,
-        WhyOut::TooLarge => text::mcp::out_large,
-        WhyOut::TooMany => text::mcp::out_many,
-        WhyOut::NoObject => text::mcp::out_schema,
-        WhyOut::HiddenText => text::mcp::out_hidden,
+        SkipReason::NameTooLong => text::mcp::out_name,
+        SkipReason::SameName => text::mcp::out_same,
+        SkipReason::TooLarge => text::mcp::out_large,
+        SkipReason::TooMany => text::mcp::out_many,
+        SkipReason::NoObject => text::mcp::out_schema,
+        SkipReason::HiddenText => text::mcp::out_hidden,
     };
     app.text(key(&one_line(&out.name)))
 }
 
 /// What is new, gone or changed, one line each.
-fn difference_lines(app: &Console, difference: &Difference) -> Vec<String> {
+fn difference_lines(app: &Console, difference: &ListingDifference) -> Vec<String> {
     let kinds: [(TextOf, _); 3] = [
         (text::mcp::added, &difference.added),
         (text::mcp::removed, &difference.removed),
@@ -174,14 +177,14 @@ fn failure(app: &Console, exit: Exit, text: TextOf, server: &Server) -> Failure 
 }
 
 /// Why a server could not be reached, and where its log is.
-fn unreached(app: &Console, server: &Server, error: &ConnectError) -> Failure {
+fn unreached(app: &Console, server: &Server, error: &McpConnectError) -> Failure {
     let name = &server.setting().name;
     let detail = &everloop_app::error::chain(error);
     let text = match server.setting().way {
-        Way::Command { .. } => {
+        ServerTransport::Command { .. } => {
             text::mcp::NoStart { name, detail, log: &server.log().display() }.text()
         }
-        Way::Address { .. } => text::mcp::no_answer(name, detail),
+        ServerTransport::Address { .. } => text::mcp::no_answer(name, detail),
     };
     app.failure(Exit::Failed, text)
 }

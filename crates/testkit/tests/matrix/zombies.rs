@@ -15,7 +15,7 @@ fn state_of(pid: &str) -> Option<char> {
     stat.rsplit_once(") ")?.1.chars().next()
 }
 
-/// The long command, by its number outside of any walls around it.
+/// The long command, by its number outside of any sandbox around it.
 fn long_command_in(folder: &Path) -> Option<String> {
     let folder = folder.canonicalize().ok()?;
     let mut numbers = std::fs::read_dir("/proc").ok()?.flatten();

@@ -5,7 +5,7 @@
 //! exhaust: every text, a line for every block. So are pages in which it finds no article.
 
 use crate::clean;
-use crate::search::{Token, Tokens, decoded, is_hidden, spaced};
+use crate::search::{HtmlToken, HtmlTokens, decoded, is_hidden, spaced};
 use dom_smoothie::{Config, Readability, TextMode};
 use encoding_rs::{Encoding, UTF_8};
 
@@ -32,14 +32,14 @@ const INLINE: [&str; 16] = [
 
 /// What a body is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BodyKind {
     Html,
     Plain,
     /// The other side does not say.
     Unsaid,
 }
 
-impl Kind {
+impl BodyKind {
     /// By the type that the other side names; nothing for what is no text.
     pub(super) fn of(content_type: &str) -> Option<Self> {
         let kind = content_type.split(';').next().unwrap_or_default().trim();
@@ -60,41 +60,41 @@ impl Kind {
 
 /// A page as text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Readable {
+pub(super) struct ReadableText {
     pub(super) title: String,
     pub(super) text: String,
 }
 
-impl Readable {
+impl ReadableText {
     /// Nothing for what is no text, whatever the other side says.
-    pub(super) fn of(bytes: &[u8], kind: Kind, content_type: &str, url: &str) -> Option<Self> {
+    pub(super) fn of(bytes: &[u8], kind: BodyKind, content_type: &str, url: &str) -> Option<Self> {
         let text = characters(bytes, content_type);
         if text.contains('\0') {
             return None;
         }
         let looks_like_html = || text.trim_start().starts_with('<') && text.contains("</");
         let page = match kind {
-            Kind::Html => Self::of_html(&text, url),
-            Kind::Unsaid if looks_like_html() => Self::of_html(&text, url),
-            Kind::Plain | Kind::Unsaid => Self { title: String::new(), text },
+            BodyKind::Html => Self::of_html(&text, url),
+            BodyKind::Unsaid if looks_like_html() => Self::of_html(&text, url),
+            BodyKind::Plain | BodyKind::Unsaid => Self { title: String::new(), text },
         };
         let title: String = spaced(&page.title).chars().take(TITLE_CHARS_MAX).collect();
         Some(Self { title, text: tidy(&page.text) })
     }
 
     fn of_html(html: &str, url: &str) -> Self {
-        let plain = Plain::read(html);
+        let plain = PlainPage::read(html);
         let fits = plain.depth_max <= DEPTH_MAX && plain.elements <= ELEMENTS_MAX;
         let article = fits.then(|| article(html, url)).flatten();
         article.unwrap_or(Self { title: plain.title, text: plain.text })
     }
 }
 
-fn article(html: &str, url: &str) -> Option<Readable> {
+fn article(html: &str, url: &str) -> Option<ReadableText> {
     let config = Config { text_mode: TextMode::Markdown, ..Config::default() };
     let article = Readability::new(html, Some(url), Some(config)).ok()?.parse().ok()?;
     let text = article.text_content.to_string();
-    (!text.trim().is_empty()).then_some(Readable { title: article.title, text })
+    (!text.trim().is_empty()).then_some(ReadableText { title: article.title, text })
 }
 
 /// The characters, by the mark at the beginning, the other side's word, or the page's own.
@@ -115,26 +115,26 @@ fn charset(said: &[u8]) -> Option<&'static Encoding> {
 
 /// A page by its tokens alone, and how large it is.
 #[derive(Default)]
-struct Plain {
+struct PlainPage {
     title: String,
     text: String,
     elements: usize,
     depth_max: usize,
 }
 
-impl Plain {
+impl PlainPage {
     fn read(html: &str) -> Self {
         let mut plain = Self::default();
         let mut depth = 0_usize;
         let mut unread: Option<&str> = None;
-        for token in Tokens::new(html) {
+        for token in HtmlTokens::new(html) {
             match token {
-                Token::Text(text) => match unread {
+                HtmlToken::Text(text) => match unread {
                     None => plain.text.push_str(&decoded(text)),
                     Some("title") => plain.title = decoded(text),
                     Some(_) => {}
                 },
-                Token::Open(tag) => {
+                HtmlToken::Open(tag) => {
                     plain.elements += 1;
                     depth += usize::from(!tag.closed);
                     plain.depth_max = plain.depth_max.max(depth);
@@ -149,7 +149,7 @@ impl Plain {
                         plain.text.push('\n');
                     }
                 }
-                Token::Close(name) => {
+                HtmlToken::Close(name) => {
                     depth = depth.saturating_sub(1);
                     if unread.is_some_and(|own| own.eq_ignore_ascii_case(name)) {
                         unread = None;

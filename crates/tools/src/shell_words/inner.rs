@@ -8,7 +8,7 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 /// What a sign that the shell fills in stands for.
-pub(super) enum Inner {
+pub(super) enum Substitution {
     /// Nothing that runs: a name follows as usual.
     None,
     /// `{NAME}` and its like, with nothing in it that could run or hide something.
@@ -22,19 +22,19 @@ pub(super) enum Inner {
 }
 
 /// Reads on behind `$` or a backtick. Nothing if the end is not found, or not certain.
-pub(super) fn read(sign: char, rest: &mut Peekable<Chars<'_>>) -> Option<Inner> {
+pub(super) fn read(sign: char, rest: &mut Peekable<Chars<'_>>) -> Option<Substitution> {
     if sign == '`' {
         let inner = backticks(rest)?;
         let is_hard = inner.contains(['\\', '"', '\'', '#', '$']) || holds_hard_words(&inner);
-        return Some(if is_hard { Inner::Unsure(inner) } else { Inner::Line(inner) });
+        return Some(if is_hard { Substitution::Unsure(inner) } else { Substitution::Line(inner) });
     }
     if rest.next_if_eq(&'(').is_some() {
         return brackets(rest).map(bracketed);
     }
     match rest.peek().copied() {
-        Some('{') => braces(rest).map(Inner::Name),
+        Some('{') => braces(rest).map(Substitution::Name),
         _ if is_joined(rest) => None,
-        _ => Some(Inner::None),
+        _ => Some(Substitution::None),
     }
 }
 
@@ -44,16 +44,16 @@ fn is_joined(rest: &Peekable<Chars<'_>>) -> bool {
     (ahead.next(), ahead.next()) == (Some('\\'), Some('\n'))
 }
 
-fn bracketed(inner: String) -> Inner {
+fn bracketed(inner: String) -> Substitution {
     if inner.starts_with('(') {
         return match is_sum(&inner) {
-            true => Inner::Arithmetic(inner),
-            false => Inner::Unsure(inner),
+            true => Substitution::Arithmetic(inner),
+            false => Substitution::Unsure(inner),
         };
     }
     match holds_hard_words(&inner) {
-        true => Inner::Unsure(inner),
-        false => Inner::Line(inner),
+        true => Substitution::Unsure(inner),
+        false => Substitution::Line(inner),
     }
 }
 

@@ -5,27 +5,28 @@ use super::{failure, find, out_words, treatment, unreached};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_mcp::{Listing, Offer, Server, Standing, Way};
+use everloop_mcp::{ApprovalStatus, Listing, Server, ServerTransport, ToolOffer};
 use everloop_text::{self as text, Text};
 use everloop_types::visible;
 
 pub(super) async fn approve(app: &Console, name: &str, yes: bool) -> Result<Exit, Failure> {
     let server = find(app, name)?;
-    let standing = server.standing();
-    if standing == Standing::Off {
+    let status = server.approval_status();
+    if status == ApprovalStatus::Off {
         return Err(failure(app, Exit::Usage, text::mcp::off_advice, &server));
     }
-    show_command(app, &server, &standing);
-    let command_is_known = matches!(standing, Standing::Good(_) | Standing::OtherTools(..));
+    show_command(app, &server, &status);
+    let command_is_known =
+        matches!(status, ApprovalStatus::Good(_) | ApprovalStatus::OtherTools(..));
     if !command_is_known {
         agree(app, yes, text::mcp::ask_command(), &server).await?;
     }
     let seen = server.introduce().await.map_err(|error| unreached(app, &server, &error))?;
-    let was = match &standing {
-        Standing::Good(approved)
-        | Standing::OtherTools(approved, _)
-        | Standing::OtherCommand(approved) => Some(&approved.listing),
-        Standing::New | Standing::Off => None,
+    let was = match &status {
+        ApprovalStatus::Good(approved)
+        | ApprovalStatus::OtherTools(approved, _)
+        | ApprovalStatus::OtherCommand(approved) => Some(&approved.listing),
+        ApprovalStatus::New | ApprovalStatus::Off => None,
     };
     show_tools(app, &server, was, &seen);
     let same = was.is_some_and(|was| was.digest() == seen.digest());
@@ -39,14 +40,14 @@ pub(super) async fn approve(app: &Console, name: &str, yes: bool) -> Result<Exit
     Ok(Exit::Done)
 }
 
-fn show_command(app: &Console, server: &Server, standing: &Standing) {
+fn show_command(app: &Console, server: &Server, status: &ApprovalStatus) {
     let way = &server.setting().way;
     let key = match way {
-        Way::Command { .. } => text::mcp::command,
-        Way::Address { .. } => text::mcp::address,
+        ServerTransport::Command { .. } => text::mcp::command,
+        ServerTransport::Address { .. } => text::mcp::address,
     };
     terminal::answer(&app.text(key(&super::way(server.setting()))));
-    if let Standing::OtherCommand(approved) = standing {
+    if let ApprovalStatus::OtherCommand(approved) = status {
         terminal::answer(&app.text(text::mcp::command_was(&approved.shown)));
     }
 }
@@ -76,9 +77,9 @@ fn show_tools(app: &Console, server: &Server, was: Option<&Listing>, seen: &List
     }
 }
 
-fn show_change(app: &Console, known: &Offer, now: &Offer) {
+fn show_change(app: &Console, known: &ToolOffer, now: &ToolOffer) {
     terminal::answer(&app.text(text::mcp::changed(&now.name)));
-    let hints = |offer: &Offer| serde_json::to_string(&offer.hints).unwrap_or_default();
+    let hints = |offer: &ToolOffer| serde_json::to_string(&offer.hints).unwrap_or_default();
     let parts = [
         (known.description.clone(), now.description.clone()),
         (known.schema.to_string(), now.schema.to_string()),

@@ -4,7 +4,7 @@ use super::{difference_lines, failure, find, unreached};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_mcp::{Approved, Difference, Server, Standing};
+use everloop_mcp::{ApprovalStatus, ListingDifference, Server, ServerApproval};
 use everloop_text as text;
 use serde_json::json;
 use std::time::Instant;
@@ -35,18 +35,18 @@ pub(super) async fn test(app: &Console, name: &str, as_json: bool) -> Result<Exi
 }
 
 /// Only a command that a person has approved is run.
-fn approved(app: &Console, server: &Server) -> Result<Approved, Failure> {
+fn approved(app: &Console, server: &Server) -> Result<ServerApproval, Failure> {
     let needs = |key| Err(failure(app, Exit::NeedsPerson, key, server));
-    match server.standing() {
-        Standing::Good(approved) | Standing::OtherTools(approved, _) => Ok(approved),
-        Standing::Off => Err(failure(app, Exit::Usage, text::mcp::off_advice, server)),
-        Standing::New => needs(text::mcp::new_advice),
-        Standing::OtherCommand(_) => needs(text::mcp::other_command_advice),
+    match server.approval_status() {
+        ApprovalStatus::Good(approved) | ApprovalStatus::OtherTools(approved, _) => Ok(approved),
+        ApprovalStatus::Off => Err(failure(app, Exit::Usage, text::mcp::off_advice, server)),
+        ApprovalStatus::New => needs(text::mcp::new_advice),
+        ApprovalStatus::OtherCommand(_) => needs(text::mcp::other_command_advice),
     }
 }
 
-fn print_json(name: &str, difference: &Difference, tools: usize, took_ms: u64, same: bool) {
-    let Difference { added, removed, changed } = difference;
+fn print_json(name: &str, difference: &ListingDifference, tools: usize, took_ms: u64, same: bool) {
+    let ListingDifference { added, removed, changed } = difference;
     let told = json!({"name": name, "tools": tools, "took_ms": took_ms, "as_approved": same,
                       "added": added, "removed": removed, "changed": changed});
     terminal::answer(&told.to_string());

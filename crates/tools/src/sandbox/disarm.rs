@@ -1,9 +1,9 @@
 //! How something that a command made is made harmless: by another name, or else without its head.
 //!
-//! Everything is done in a folder that was opened below the workspace ([`super::handle`]): a link
+//! Everything is done in a folder that was opened below the workspace ([`super::folders`]): a link
 //! is renamed or removed itself, and what it leads to is never touched.
 
-use super::handle::{Root, inner, kind, open_up, stat_in};
+use super::folders::{WorkspaceRoot, inner, kind, open_up, stat_in};
 use rustix::fs::{AtFlags, FileType, RenameFlags, renameat, renameat_with, unlinkat};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ const NAME_BYTES_MAX: usize = 255;
 
 /// What became of it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum Disposal {
     /// It has this name now.
     Renamed(PathBuf),
     /// It had to be removed, or what makes a repository of it.
@@ -45,7 +45,7 @@ pub(crate) fn hold(workspace: &Path, path: &Path) {
 pub(crate) fn held(workspace: &Path) -> Option<PathBuf> {
     let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
     let path = held.get(workspace)?.clone();
-    let gone = Root::open(workspace).and_then(|root| root.stat(&path));
+    let gone = WorkspaceRoot::open(workspace).and_then(|root| root.stat(&path));
     if matches!(gone, Ok(None)) {
         held.remove(workspace);
         return None;
@@ -60,7 +60,7 @@ pub(crate) fn is_aside(path: &Path) -> bool {
 }
 
 /// Makes a path of the workspace harmless.
-pub(crate) fn set_aside(root: &Root, path: &Path) -> io::Result<Fate> {
+pub(crate) fn set_aside(root: &WorkspaceRoot, path: &Path) -> io::Result<Disposal> {
     let (folder, name) = root.place(path)?;
     match renamed(&folder, &name) {
         Ok(new) => {
@@ -69,10 +69,10 @@ pub(crate) fn set_aside(root: &Root, path: &Path) -> io::Result<Fate> {
             if let Ok(inner) = root.folder_opened(&new) {
                 behead(&inner)?;
             }
-            Ok(Fate::Renamed(new))
+            Ok(Disposal::Renamed(new))
         }
         // Nothing that needs room on the disk, or a free name.
-        Err(_) => removed(&folder, &name).map(|()| Fate::Removed),
+        Err(_) => removed(&folder, &name).map(|()| Disposal::Removed),
     }
 }
 
@@ -162,9 +162,9 @@ mod tests {
         fs::write(path.join("out/repo/HEAD"), "x").unwrap();
         fs::create_dir(path.join("in")).unwrap();
         symlink(path.join("out/repo"), path.join("in/.git")).unwrap();
-        let root = Root::open(&path.join("in")).unwrap();
+        let root = WorkspaceRoot::open(&path.join("in")).unwrap();
         let fate = set_aside(&root, &path.join("in/.git")).unwrap();
-        assert_eq!(fate, Fate::Renamed(path.join("in/.git-set-aside")));
+        assert_eq!(fate, Disposal::Renamed(path.join("in/.git-set-aside")));
         assert!(path.join("out/repo/HEAD").exists() && path.join("in/.git-set-aside").is_symlink());
         let (folder, _) = root.place(&path.join("in/x")).unwrap();
         removed(&folder, OsStr::new(".git-set-aside")).unwrap();
@@ -173,7 +173,7 @@ mod tests {
         let long = "n".repeat(255);
         fs::write(path.join("in").join(&long), "").unwrap();
         let fate = set_aside(&root, &path.join("in").join(long)).unwrap();
-        assert_eq!(fate, Fate::Renamed(path.join("in/name-set-aside")));
+        assert_eq!(fate, Disposal::Renamed(path.join("in/name-set-aside")));
         assert!(set_aside(&root, &path.join("out/repo")).is_err());
         // Without a way out it loses its head.
         fs::create_dir(path.join("in/.git")).unwrap();

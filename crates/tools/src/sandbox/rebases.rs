@@ -1,6 +1,6 @@
 //! What a repository keeps of a rebase, or of several picks, that is not finished.
 
-use super::handle::read_in;
+use super::folders::read_in;
 use crate::git_settings::{BYTES_MAX, parse};
 use std::os::fd::OwnedFd;
 

@@ -28,19 +28,19 @@ const FOLDER: OFlags =
 
 /// The folder that all others are opened below.
 #[derive(Debug)]
-pub(crate) struct Root {
+pub(crate) struct WorkspaceRoot {
     path: PathBuf,
     folder: OwnedFd,
 }
 
 /// A name in a folder.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct FolderEntry {
     pub(crate) name: OsString,
     pub(crate) kind: FileType,
 }
 
-impl Root {
+impl WorkspaceRoot {
     /// Opens a folder whose path is the person's, and has no links.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let folder = open(path, FOLDER, Mode::empty())?;
@@ -170,17 +170,17 @@ pub(crate) fn read_in(
 }
 
 /// The names in a folder, as they are read.
-pub(crate) struct Entries {
+pub(crate) struct FolderEntries {
     names: Dir,
     folder: OwnedFd,
 }
 
-pub(crate) fn entries(folder: &OwnedFd) -> io::Result<Entries> {
-    Ok(Entries { names: Dir::read_from(folder)?, folder: folder.try_clone()? })
+pub(crate) fn entries(folder: &OwnedFd) -> io::Result<FolderEntries> {
+    Ok(FolderEntries { names: Dir::read_from(folder)?, folder: folder.try_clone()? })
 }
 
-impl Iterator for Entries {
-    type Item = io::Result<Entry>;
+impl Iterator for FolderEntries {
+    type Item = io::Result<FolderEntry>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -201,7 +201,7 @@ impl Iterator for Entries {
                 },
                 known => known,
             };
-            return Some(Ok(Entry { name: name.to_owned(), kind }));
+            return Some(Ok(FolderEntry { name: name.to_owned(), kind }));
         }
     }
 }
@@ -287,7 +287,7 @@ mod tests {
         let path = outer.path().canonicalize().unwrap();
         fs::create_dir_all(path.join("a/b")).unwrap();
         symlink("a", path.join("link")).unwrap();
-        let root = Root::open(&path).unwrap();
+        let root = WorkspaceRoot::open(&path).unwrap();
         assert!(root.folder(&path.join("a/b")).is_ok());
         for part_by_part in [
             below(&root.folder, Path::new("link/b")),
@@ -320,7 +320,7 @@ mod tests {
         let closed = fs::Permissions::from_mode(0o000);
         fs::set_permissions(path.join("in/closed"), closed.clone()).unwrap();
         fs::set_permissions(path.join("out"), closed).unwrap();
-        let root = Root::open(&path.join("in")).unwrap();
+        let root = WorkspaceRoot::open(&path.join("in")).unwrap();
         assert!(root.folder_opened(&path.join("in/closed/deep")).is_ok());
         assert!(root.folder_opened(&path.join("in/link")).is_err());
         assert!(open_up_at(&root.folder, OsStr::new("link")).is_err());

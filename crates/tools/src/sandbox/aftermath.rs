@@ -6,20 +6,20 @@
 //!                              └──► renamed, whatever stands in the way, and the model is told
 //! ```
 //!
-//! A repository that was there before is shut ([`super::places`]); one that is new cannot be, since
+//! A repository that was there before is shut ([`super::survey`]); one that is new cannot be, since
 //! making one (`git init`) is a fair thing to do. It is renamed, so that a person who wants it can
 //! give it its name back; only what cannot be renamed loses the file that makes a repository of it.
 //!
 //! Deliberately absent: a look after a command whose end nobody here saw, because we were killed.
 
-use super::aside::{Fate, hold, set_aside};
-use super::handle::{Root, kind, stat_in};
-use super::obeyed::{Mended, Obeyed};
-use super::places::{How, Survey};
-use super::repositories::Found;
-use super::stings::{Sting, stings};
+use super::disarm::{Disposal, hold, set_aside};
+use super::folders::{WorkspaceRoot, kind, stat_in};
+use super::hazards::{RepositoryHazard, stings};
+use super::repositories::WorkspaceScan;
+use super::survey::{ProtectionLevel, Survey};
+use super::trusted_files::{RestoreOutcome, TrustedFiles};
 use crate::clip;
-use crate::home::Home;
+use crate::home::AccountHome;
 use rustix::fs::{AtFlags, FileType, unlinkat};
 use std::collections::BTreeSet;
 use std::fs;
@@ -32,7 +32,7 @@ const NAME_CHARS: usize = 300;
 
 /// How a repository is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum RepositoryShape {
     /// By its name.
     Named,
     /// By what is in it.
@@ -41,31 +41,31 @@ enum Shape {
 
 /// What was there before a command.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct WorkspaceSnapshot {
     workspace: PathBuf,
     /// Places that the command could only read, or not even that.
     shut: BTreeSet<PathBuf>,
     /// Repositories that it could write to, and links to some.
     open: Vec<PathBuf>,
     /// What would run programs before, and is the person's own.
-    known: BTreeSet<Sting>,
+    known: BTreeSet<RepositoryHazard>,
     sockets: BTreeSet<PathBuf>,
     /// Start-up files of a home in the workspace, with what each leads to if it is a link.
     home: BTreeSet<(PathBuf, Option<PathBuf>)>,
-    obeyed: Obeyed,
+    obeyed: TrustedFiles,
     /// Folders that nobody looked into.
     unseen: usize,
 }
 
-impl Watch {
+impl WorkspaceSnapshot {
     /// Looks at what is there.
     pub(crate) fn begin(workspace: &Path, survey: &Survey) -> Self {
-        let shut = survey.places.iter().filter(|place| place.how != How::Pinned);
+        let shut = survey.places.iter().filter(|place| place.how != ProtectionLevel::Pinned);
         let shut: BTreeSet<PathBuf> = shut.map(|place| place.path.clone()).collect();
         let found = &survey.found;
         let open = found.named.iter().chain(&found.links).chain(&found.bare);
         let open: Vec<PathBuf> = open.filter(|path| !shut.contains(*path)).cloned().collect();
-        let root = Root::open(workspace);
+        let root = WorkspaceRoot::open(workspace);
         let known = root.iter().flat_map(|root| open.iter().flat_map(|path| stings(root, path)));
         Self {
             workspace: workspace.to_owned(),
@@ -81,7 +81,7 @@ impl Watch {
 
     /// Takes the sting out of what the command made, and says so.
     pub(crate) fn end(&self) -> Vec<String> {
-        let root = match Root::reopen(&self.workspace) {
+        let root = match WorkspaceRoot::reopen(&self.workspace) {
             Ok(root) => root,
             Err(error) => {
                 hold(&self.workspace, &self.workspace);
@@ -92,10 +92,11 @@ impl Watch {
         let names = mended.iter().filter_map(|(_, done)| done.as_ref().ok()?.new_name());
         let names: BTreeSet<PathBuf> = names.map(Path::to_owned).collect();
         let mut said = self.restored(mended);
-        let found = Found::after(&root, &self.shut);
-        let named = found.named.iter().chain(&found.links).map(|path| (path, Shape::Named));
-        let bare = found.bare.iter().map(|path| (path, Shape::Bare));
-        let mut all: Vec<(&PathBuf, Shape)> = named.chain(bare).collect();
+        let found = WorkspaceScan::after(&root, &self.shut);
+        let named =
+            found.named.iter().chain(&found.links).map(|path| (path, RepositoryShape::Named));
+        let bare = found.bare.iter().map(|path| (path, RepositoryShape::Bare));
+        let mut all: Vec<(&PathBuf, RepositoryShape)> = named.chain(bare).collect();
         // What lies in another comes first: it has another path once that one is renamed.
         all.sort_by_key(|(path, _)| std::cmp::Reverse(path.iter().count()));
         for (path, shape) in all {
@@ -123,7 +124,7 @@ impl Watch {
     }
 
     /// What others obey is as it was.
-    fn restored(&self, mended: Vec<(PathBuf, io::Result<Mended>)>) -> Vec<String> {
+    fn restored(&self, mended: Vec<(PathBuf, io::Result<RestoreOutcome>)>) -> Vec<String> {
         let words = mended.into_iter().map(|(path, done)| match done {
             Ok(done) => {
                 let name = self.name(&path);
@@ -145,7 +146,7 @@ impl Watch {
     }
 
     /// A new repository is put aside as a whole, of an older one only what is new.
-    fn disarm(&self, root: &Root, path: &Path, shape: Shape) -> Vec<String> {
+    fn disarm(&self, root: &WorkspaceRoot, path: &Path, shape: RepositoryShape) -> Vec<String> {
         let new = stings(root, path).into_iter();
         let mut new = new.filter(|sting| !self.known.contains(sting)).peekable();
         if self.open.iter().any(|open| open == path) {
@@ -155,7 +156,7 @@ impl Watch {
             }
             return said;
         }
-        let is_bare = shape == Shape::Bare;
+        let is_bare = shape == RepositoryShape::Bare;
         let is_top = is_bare
             && path == self.workspace
             && !matches!(root.stat(&path.join(".git")), Ok(Some(_)));
@@ -168,14 +169,14 @@ impl Watch {
         vec![self.put_aside(root, &name, &why)]
     }
 
-    fn put_aside(&self, root: &Root, path: &Path, why: &str) -> String {
+    fn put_aside(&self, root: &WorkspaceRoot, path: &Path, why: &str) -> String {
         let told = format!(
             "{} was made by this command and would make others run programs ({why}): ",
             self.name(path)
         );
         match set_aside(root, path) {
-            Ok(Fate::Renamed(new)) => format!("{told}it was renamed to {}", self.name(&new)),
-            Ok(Fate::Removed) => format!("{told}it could not be renamed and was made useless"),
+            Ok(Disposal::Renamed(new)) => format!("{told}it was renamed to {}", self.name(&new)),
+            Ok(Disposal::Removed) => format!("{told}it could not be renamed and was made useless"),
             Err(error) => {
                 hold(&self.workspace, path);
                 format!("{told}it can be neither renamed ({error}) nor removed: tell the user")
@@ -186,14 +187,14 @@ impl Watch {
 
 /// Start-up files of a home that lies in the workspace.
 fn at_home(workspace: &Path) -> BTreeSet<(PathBuf, Option<PathBuf>)> {
-    let home = Home::of_account();
+    let home = AccountHome::of_account();
     let paths = home.iter().flat_map(|home| home.shut(workspace));
     paths.map(|path| (path.clone(), fs::read_link(&path).ok())).collect()
 }
 
 /// A socket that nobody listens at is what a command left that has ended. A later one could not
 /// take its place, since sockets are shut.
-fn forget(root: &Root, socket: &Path) {
+fn forget(root: &WorkspaceRoot, socket: &Path) {
     let Ok((folder, name)) = root.place(socket) else { return };
     let is_socket = |found: rustix::fs::Stat| kind(&found) == FileType::Socket;
     let is_deaf = || {

@@ -8,7 +8,7 @@
 //! git to others elsewhere (`commondir`). Git also takes a folder of any name for a repository if
 //! it looks like one. What nobody looked into is shut too, so a wide workspace hides nothing.
 
-use super::handle::{Root, entries};
+use super::folders::{WorkspaceRoot, entries};
 use crate::git_settings::{commondir, gitfile};
 use crate::protected::VERSION_CONTROL;
 use rustix::fs::FileType;
@@ -36,7 +36,7 @@ const PLACE_BYTES_MAX: usize = 3_800;
 
 /// What was found.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct WorkspaceScan {
     /// Files and folders of version control by their names, those nearer to the top first.
     pub(crate) named: Vec<PathBuf>,
     /// Links with such a name.
@@ -51,7 +51,7 @@ pub(crate) struct Found {
 
 /// How a walk goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mode {
+enum ScanMode {
     /// Before a command: it ends after so many entries.
     Bounded(usize),
     /// After a command: it opens what the command closed, and takes the time that it takes.
@@ -59,13 +59,13 @@ enum Mode {
 }
 
 /// A folder that is still to be looked into.
-struct Ahead {
+struct PendingFolder {
     path: PathBuf,
     /// Whether it lies in a repository that is shut as a whole: only sockets count there.
     is_shut: bool,
 }
 
-impl Found {
+impl WorkspaceScan {
     /// What lies at the top, by name alone: no number of other files is in the way.
     pub(crate) fn at_top(workspace: &Path) -> Self {
         let mut found = Self::default();
@@ -83,19 +83,19 @@ impl Found {
     /// What lies in a workspace, as far as it can be looked through in a moment.
     pub(crate) fn before(workspace: &Path) -> Self {
         let found = Self::at_top(workspace);
-        let found = found.looked(workspace, Mode::Bounded(ENTRIES_MAX));
+        let found = found.looked(workspace, ScanMode::Bounded(ENTRIES_MAX));
         Self { unseen: shutable(found.unseen, workspace), ..found }.gathered(workspace)
     }
 
     /// All that lies in a workspace now, but for places that nobody could change.
-    pub(crate) fn after(root: &Root, shut: &BTreeSet<PathBuf>) -> Self {
+    pub(crate) fn after(root: &WorkspaceRoot, shut: &BTreeSet<PathBuf>) -> Self {
         let mut found = Self::at_top(root.path());
         found.named.retain(|path| !shut.contains(path));
-        found.walked(root, shut, Mode::Thorough)
+        found.walked(root, shut, ScanMode::Thorough)
     }
 
-    fn looked(mut self, folder: &Path, mode: Mode) -> Self {
-        match Root::open(folder) {
+    fn looked(mut self, folder: &Path, mode: ScanMode) -> Self {
+        match WorkspaceRoot::open(folder) {
             Ok(root) => self.walked(&root, &BTreeSet::new(), mode),
             Err(_) => {
                 self.unseen.push(folder.to_owned());
@@ -104,21 +104,21 @@ impl Found {
         }
     }
 
-    fn walked(mut self, root: &Root, shut: &BTreeSet<PathBuf>, mode: Mode) -> Self {
-        let top = Ahead { path: root.path().to_owned(), is_shut: false };
+    fn walked(mut self, root: &WorkspaceRoot, shut: &BTreeSet<PathBuf>, mode: ScanMode) -> Self {
+        let top = PendingFolder { path: root.path().to_owned(), is_shut: false };
         let mut folders = VecDeque::from([top]);
         let mut left = match mode {
-            Mode::Bounded(most) => most,
-            Mode::Thorough => usize::MAX,
+            ScanMode::Bounded(most) => most,
+            ScanMode::Thorough => usize::MAX,
         };
         while let Some(folder) = folders.pop_front() {
             let Ok(names) = opened(root, &folder.path, mode).and_then(|open| entries(&open)) else {
                 self.unseen.push(folder.path);
                 continue;
             };
-            let mut look = Look::default();
+            let mut look = BareLayout::default();
             for entry in names {
-                let is_full = mode != Mode::Thorough && self.len() >= FOUND_MAX;
+                let is_full = mode != ScanMode::Thorough && self.len() >= FOUND_MAX;
                 if left == 0 || is_full {
                     self.unseen.push(folder.path);
                     self.unseen.extend(folders.into_iter().map(|folder| folder.path));
@@ -141,12 +141,12 @@ impl Found {
                 if is_passed || shut.contains(&path) {
                     continue;
                 }
-                let is_shut = folder.is_shut || is_own && mode != Mode::Thorough;
+                let is_shut = folder.is_shut || is_own && mode != ScanMode::Thorough;
                 if is_own && !folder.is_shut {
                     self.name(&path, entry.kind, folder.path == root.path());
                 }
                 if is_folder {
-                    folders.push_back(Ahead { path, is_shut });
+                    folders.push_back(PendingFolder { path, is_shut });
                 } else if entry.kind == FileType::Socket && !is_own {
                     self.sockets.push(path);
                 }
@@ -193,10 +193,10 @@ impl Found {
 }
 
 /// A folder, to be listed. A command may have closed one of the account to keep us out of it.
-fn opened(root: &Root, folder: &Path, mode: Mode) -> io::Result<OwnedFd> {
+fn opened(root: &WorkspaceRoot, folder: &Path, mode: ScanMode) -> io::Result<OwnedFd> {
     match mode {
-        Mode::Bounded(_) => root.folder(folder),
-        Mode::Thorough => root.folder_opened(folder),
+        ScanMode::Bounded(_) => root.folder(folder),
+        ScanMode::Thorough => root.folder_opened(folder),
     }
 }
 
@@ -209,11 +209,11 @@ fn shutable(unseen: Vec<PathBuf>, workspace: &Path) -> Vec<PathBuf> {
 
 /// The names by which git takes a folder itself for a repository.
 #[derive(Debug, Default)]
-struct Look {
+struct BareLayout {
     has: [bool; 4],
 }
 
-impl Look {
+impl BareLayout {
     const NAMES: [&'static str; 4] = ["HEAD", "commondir", "objects", "refs"];
 
     fn at(&mut self, name: &OsStr) {
@@ -289,8 +289,8 @@ mod tests {
         (outer, root)
     }
 
-    fn bounded(root: &Path, most: usize) -> Found {
-        let found = Found::at_top(root).looked(root, Mode::Bounded(most));
+    fn bounded(root: &Path, most: usize) -> WorkspaceScan {
+        let found = WorkspaceScan::at_top(root).looked(root, ScanMode::Bounded(most));
         found.gathered(root)
     }
 
@@ -308,11 +308,11 @@ mod tests {
         std::os::unix::fs::symlink("..", root.join("a/b/.svn")).unwrap();
         std::os::unix::fs::symlink("/", root.join("up")).unwrap();
         let _socket = UnixListener::bind(root.join("a/socket")).unwrap();
-        let mut found = Found::before(&root);
+        let mut found = WorkspaceScan::before(&root);
         found.named.sort();
         found.bare.sort();
         let all = |names: &[&str]| names.iter().map(|name| root.join(name)).collect::<Vec<_>>();
-        let expected = Found {
+        let expected = WorkspaceScan {
             named: all(&[".git", "a/b/.hg", "work/.git"]),
             links: all(&["a/b/.svn"]),
             bare: all(&["a/linked", "store"]),
@@ -338,14 +338,14 @@ mod tests {
         }
         assert_eq!(
             bounded(&root, 1_000),
-            Found { named: vec![root.join(".git")], ..Found::default() }
+            WorkspaceScan { named: vec![root.join(".git")], ..WorkspaceScan::default() }
         );
         for number in 0..=FOUND_MAX {
             fs::create_dir_all(root.join(format!("many/{number}/.git"))).unwrap();
         }
-        let found = Found::before(&root);
+        let found = WorkspaceScan::before(&root);
         assert!(found.named.len() <= FOUND_MAX && found.unseen.contains(&root.join("many")));
-        let all = Found::after(&Root::open(&root).unwrap(), &BTreeSet::new());
+        let all = WorkspaceScan::after(&WorkspaceRoot::open(&root).unwrap(), &BTreeSet::new());
         assert!(all.named.len() == FOUND_MAX + 2 && all.unseen.is_empty());
     }
 
@@ -354,7 +354,7 @@ mod tests {
         let (_outer, root) = workspace();
         fs::create_dir_all(root.join("shut/.git")).unwrap();
         fs::set_permissions(root.join("shut"), fs::Permissions::from_mode(0o000)).unwrap();
-        let found = Found::after(&Root::open(&root).unwrap(), &BTreeSet::new());
+        let found = WorkspaceScan::after(&WorkspaceRoot::open(&root).unwrap(), &BTreeSet::new());
         assert_eq!(found.named, [root.join("shut/.git")]);
     }
 
@@ -365,13 +365,13 @@ mod tests {
             fs::create_dir_all(root.join(folder)).unwrap();
         }
         let _socket = UnixListener::bind(root.join(".hg/sub/socket")).unwrap();
-        let all = Found::after(&Root::open(&root).unwrap(), &BTreeSet::new());
+        let all = WorkspaceScan::after(&WorkspaceRoot::open(&root).unwrap(), &BTreeSet::new());
         let named =
             [".git", ".hg", ".hg/sub/.git", "a/.svn", ".git/objects/ab/.git", "a/.svn/b/.jj"];
         let named: BTreeSet<PathBuf> = named.iter().map(|name| root.join(name)).collect();
         assert_eq!(all.named.into_iter().collect::<BTreeSet<_>>(), named);
         // Before a command the outer ones are shut with all that is in them, but for sockets.
-        let before = Found::before(&root);
+        let before = WorkspaceScan::before(&root);
         assert_eq!(before.named.len(), 3);
         assert_eq!(before.sockets, [root.join(".hg/sub/socket")]);
     }

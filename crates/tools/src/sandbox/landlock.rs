@@ -1,6 +1,6 @@
 //! Landlock: a process gives up all files but some, and all ways to processes outside.
 
-use super::inner::Files;
+use super::inner::FileAccess;
 use landlock::{
     ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr,
     RulesetError, RulesetStatus, Scope, path_beneath_rules,
@@ -13,7 +13,7 @@ const NEEDED: ABI = ABI::V3;
 const WANTED: ABI = ABI::V6;
 
 /// Gives up what is not listed, for this process and all that it starts.
-pub(crate) fn restrict(files: &Files) -> Result<(), String> {
+pub(crate) fn restrict(files: &FileAccess) -> Result<(), String> {
     match build(files) {
         Ok(RulesetStatus::NotEnforced) => Err("the kernel has none".to_owned()),
         Ok(_) => Ok(()),
@@ -21,7 +21,7 @@ pub(crate) fn restrict(files: &Files) -> Result<(), String> {
     }
 }
 
-fn build(files: &Files) -> Result<RulesetStatus, RulesetError> {
+fn build(files: &FileAccess) -> Result<RulesetStatus, RulesetError> {
     let read = AccessFs::from_read(WANTED);
     let all = AccessFs::from_all(WANTED);
     let status = Ruleset::default()

@@ -1,44 +1,44 @@
-//! The walls around a shell command: what stands is found out by trying, once per process.
+//! The sandbox around a shell command. Which parts of it work is tried once per process.
 //!
 //! ```text
-//!   everloop ── guard ── bwrap ─────────────┐  files: system read-only, workspace writable,
-//!                          │                │  no home, protected paths shut; own processes, own
-//!                          │                │  network without a way out; private /tmp
-//!                        __wall ──► sh -c … │  Landlock, seccomp, limits, no new privileges
-//!                          └────────────────┘
-//!   without bwrap: guard ── __wall ──► sh -c …    Landlock and seccomp alone
+//!   everloop ── guard ── bwrap ────────────────┐  files: system read-only, workspace writable,
+//!                          │                   │  no home, protected paths closed; own processes,
+//!                          │                   │  own network without a way out; private /tmp
+//!                        __sandbox ──► sh -c … │  Landlock, seccomp, limits, no new privileges
+//!                          └───────────────────┘
+//!   without bwrap: guard ── __sandbox ──► sh -c …    Landlock and seccomp alone
 //! ```
 //!
-//! Without any of them a command runs bare, and only after a person was told so.
+//! Without any of them a command runs unsandboxed, and only after a person approved that.
 //!
-//! Deliberately absent: who is asked (`CallPolicy`, the engine's), walls elsewhere than on Linux.
+//! Deliberately absent: who is asked (`CallPolicy`, the engine's), a sandbox on systems other than
+//! Linux.
 
 mod aftermath;
-mod aside;
 mod bubblewrap;
-mod handle;
+mod disarm;
+mod folders;
+mod hazards;
 mod inner;
-pub(crate) mod obeyed;
-mod places;
+#[cfg(target_os = "linux")]
+mod landlock;
+mod rebases;
 pub(crate) mod repositories;
 #[cfg(target_os = "linux")]
-mod rights;
+mod seccomp;
 mod sockets;
-mod stings;
-#[cfg(target_os = "linux")]
-mod syscalls;
-mod trial;
-mod unfinished;
+mod support;
+mod survey;
+pub(crate) mod trusted_files;
 
-pub use inner::wall_main;
-pub(crate) use places::{SETTINGS, SYSTEM};
-pub use trial::{Level, Standing};
+pub use inner::sandbox_main;
+pub use support::{SandboxLevel, SandboxSupport};
+pub(crate) use survey::{SETTINGS, SYSTEM};
 
-use aftermath::Watch;
+use aftermath::WorkspaceSnapshot;
 use bubblewrap::Bubblewrap;
 use everloop_ports::UnsandboxedReason;
-use inner::{Files, Inner, Kernel, Sockets, identity};
-use places::{How, Look, Survey};
+use inner::{FileAccess, InnerSandbox, KernelAccess, SocketAccess, identity};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::DirBuilder;
@@ -46,20 +46,21 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
+use survey::{ProtectionLevel, Survey, SurveyDepth};
 
-/// Whether commands need walls.
+/// Whether commands need a sandbox.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Sandbox {
-    /// With the walls that stand; without any, a person is asked each time.
+pub enum SandboxMode {
+    /// They use what works here; without a sandbox a person is asked each time.
     #[default]
     Auto,
-    /// Without walls nothing runs.
+    /// Without a sandbox nothing runs.
     Require,
-    /// Never with walls; a person is asked each time.
+    /// They never use one; a person is asked each time.
     Off,
 }
 
-impl Sandbox {
+impl SandboxMode {
     /// By its name in the settings.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
@@ -106,7 +107,7 @@ impl GitAccess {
 
 /// What a command may use at most; 0 for no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct CommandLimits {
     /// Seconds of processor time of each process.
     pub cpu_s: u64,
     /// Bytes of memory of each process.
@@ -117,136 +118,148 @@ pub struct Limits {
     pub processes: u64,
 }
 
-impl Default for Limits {
+impl Default for CommandLimits {
     fn default() -> Self {
         Self { cpu_s: 600, memory_bytes: 4 << 30, file_bytes: 2 << 30, processes: 1_024 }
     }
 }
 
-/// What the walls of a shell are to be.
+/// The sandbox that a shell is to have.
 #[derive(Debug, Clone, Default)]
-pub struct WallSetting {
-    /// Whether commands need walls.
-    pub sandbox: Sandbox,
+pub struct SandboxSetting {
+    /// Whether commands need a sandbox.
+    pub mode: SandboxMode,
     /// Whether they reach the network.
     pub network: Network,
     /// What each process may use.
-    pub limits: Limits,
+    pub limits: CommandLimits,
     /// Folders outside the workspace that commands may read, beside those of the system.
     pub readable: Vec<PathBuf>,
     /// What they may do to the repository.
     pub git: GitAccess,
 }
 
-/// What is to be walled in.
-pub(crate) struct Plot<'a> {
-    pub(crate) setting: &'a WallSetting,
+/// Builds the sandbox of one command.
+pub(crate) struct SandboxBuilder<'a> {
+    pub(crate) setting: &'a SandboxSetting,
     pub(crate) workspace: &'a Path,
     /// What belongs to the program itself.
     pub(crate) own: &'a [PathBuf],
-    /// The program that is called as `<helper> __wall …`.
+    /// The program that is called as `<helper> __sandbox …`.
     pub(crate) helper: &'a Path,
 }
 
-/// A command line that puts walls around whatever follows it.
+/// A command line that runs what follows it in a sandbox.
 #[derive(Debug)]
-pub(crate) struct Enclosure {
+pub(crate) struct PreparedSandbox {
     pub(crate) argv: Vec<OsString>,
-    /// Whether the first process is the wall itself, which no signal but the last may reach.
+    /// Whether the first process is the sandbox itself, which must get no signal but SIGKILL.
     pub(crate) is_apart: bool,
     /// What the command may use at most.
-    pub(crate) limits: Limits,
+    pub(crate) limits: CommandLimits,
     /// Instead of `/tmp` and a home, where those are not the command's own.
     pub(crate) scratch: Option<Scratch>,
     /// What is looked at after the command.
-    pub(crate) watch: Watch,
+    pub(crate) watch: WorkspaceSnapshot,
 }
 
-impl Plot<'_> {
-    /// Whether walls can stand here. Tries them, if nobody did yet: may take a moment.
+impl SandboxBuilder<'_> {
+    /// Whether a sandbox can be built here. The first call tries it, which may take a moment.
     pub(crate) fn check(&self) -> Result<(), UnsandboxedReason> {
-        self.kind(Look::Top).map(drop)
+        self.kind(SurveyDepth::Top).map(drop)
     }
 
-    /// The walls, ready to be put around a command.
-    pub(crate) fn enclose(&self) -> Result<Enclosure, UnsandboxedReason> {
-        match self.kind(Look::Through)? {
-            Kind::Apart(bubblewrap, standing, survey) => {
-                let walls = self.apart(bubblewrap, standing, &survey);
-                walls.map_err(|error| UnsandboxedReason::NoWall(error.to_string()))
+    /// Prepares the sandbox of one command.
+    pub(crate) fn enclose(&self) -> Result<PreparedSandbox, UnsandboxedReason> {
+        match self.kind(SurveyDepth::Through)? {
+            SandboxKind::Apart(bubblewrap, standing, survey) => {
+                let sandbox = self.apart(bubblewrap, standing, &survey);
+                sandbox.map_err(|error| UnsandboxedReason::Unavailable(error.to_string()))
             }
-            Kind::Inside(survey) => self.inside(&survey),
+            SandboxKind::Inside(survey) => self.inside(&survey),
         }
     }
 
-    fn kind(&self, look: Look) -> Result<Kind<'static>, UnsandboxedReason> {
-        if self.setting.sandbox == Sandbox::Off {
+    fn kind(&self, look: SurveyDepth) -> Result<SandboxKind<'static>, UnsandboxedReason> {
+        if self.setting.mode == SandboxMode::Off {
             return Err(UnsandboxedReason::Off);
         }
         if self.workspace.parent().is_none() {
-            return Err(UnsandboxedReason::NoWall("the workspace is the whole disk".to_owned()));
+            return Err(UnsandboxedReason::Unavailable(
+                "the workspace is the whole disk".to_owned(),
+            ));
         }
-        let survey = Survey::of(self, look).map_err(UnsandboxedReason::NoWall)?;
-        let standing = Standing::here(self.helper);
+        let survey = Survey::of(self, look).map_err(UnsandboxedReason::Unavailable)?;
+        let standing = SandboxSupport::here(self.helper);
         match &standing.bubblewrap {
             Ok(program) if !program.program.starts_with(self.workspace) => {
-                return Ok(Kind::Apart(program, standing, survey));
+                return Ok(SandboxKind::Apart(program, standing, survey));
             }
             Ok(_) => {
-                return Err(UnsandboxedReason::NoWall("bwrap lies in the workspace".to_owned()));
+                return Err(UnsandboxedReason::Unavailable(
+                    "bwrap lies in the workspace".to_owned(),
+                ));
             }
             Err(_) => {}
         }
         if let (Err(why), _) | (_, Err(why)) = (&standing.landlock, &standing.seccomp) {
-            return Err(UnsandboxedReason::NoWall(why.clone()));
+            return Err(UnsandboxedReason::Unavailable(why.clone()));
         }
         // Landlock cannot shut a path below one that is open.
         let look = match self.setting.network {
-            Network::Off => Look::PastSockets,
-            Network::On => Look::Through,
+            Network::Off => SurveyDepth::PastSockets,
+            Network::On => SurveyDepth::Through,
         };
-        let survey = Survey::of(self, look).map_err(UnsandboxedReason::NoWall)?;
+        let survey = Survey::of(self, look).map_err(UnsandboxedReason::Unavailable)?;
         match survey.places.first() {
             Some(place) => {
                 let place = place.path.display();
-                Err(UnsandboxedReason::NoWall(format!("without bwrap nothing protects {place}")))
+                Err(UnsandboxedReason::Unavailable(format!(
+                    "without bwrap nothing protects {place}"
+                )))
             }
-            None => Ok(Kind::Inside(survey)),
+            None => Ok(SandboxKind::Inside(survey)),
         }
     }
 
     fn apart(
         &self,
         bubblewrap: &Bubblewrap,
-        standing: &Standing,
+        standing: &SandboxSupport,
         survey: &Survey,
-    ) -> io::Result<Enclosure> {
-        let files = Files {
+    ) -> io::Result<PreparedSandbox> {
+        let files = FileAccess {
             read: vec![PathBuf::from("/")],
             write: ["/tmp", "/dev"].map(PathBuf::from).to_vec(),
         };
         // Names without files are the network's where it is shared, unless Landlock stands.
         let is_shared = self.setting.network == Network::On && standing.landlock.is_err();
         let sockets = match (survey.hides_sockets && !is_shared, &standing.seccomp) {
-            (true, _) => Sockets::Usual,
-            (false, Ok(())) => Sockets::WithoutFiles,
+            (true, _) => SocketAccess::Usual,
+            (false, Ok(())) => SocketAccess::WithoutFiles,
             (false, Err(why)) => return Err(io::Error::other(format!("sockets: {why}"))),
         };
-        let kernel = Kernel { sockets, is_shared: false };
-        let inner = Inner {
+        let kernel = KernelAccess { sockets, is_shared: false };
+        let inner = InnerSandbox {
             files: standing.landlock.is_ok().then(|| files.and_write(self.written(survey))),
             kernel: standing.seccomp.is_ok().then_some(kernel),
             limits: self.setting.limits,
         };
-        let shown = survey.places.iter().filter(|place| place.how != How::Hidden);
+        let shown = survey.places.iter().filter(|place| place.how != ProtectionLevel::Hidden);
         let shown = shown.map(|place| place.path.clone()).chain([self.workspace.to_owned()]);
         let same: Option<Vec<_>> =
             shown.map(|path| Some((path.clone(), identity(&path)?))).collect();
         let same = same.ok_or_else(|| io::Error::other("the workspace changes under our eyes"))?;
         let mut argv = bubblewrap.around(self, survey)?;
         argv.extend(inner.call_where(Path::new(bubblewrap::HELPER), &same));
-        let watch = Watch::begin(self.workspace, survey);
-        Ok(Enclosure { argv, is_apart: true, limits: self.setting.limits, scratch: None, watch })
+        let watch = WorkspaceSnapshot::begin(self.workspace, survey);
+        Ok(PreparedSandbox {
+            argv,
+            is_apart: true,
+            limits: self.setting.limits,
+            scratch: None,
+            watch,
+        })
     }
 
     /// What may be written outside the private folders.
@@ -254,61 +267,61 @@ impl Plot<'_> {
         survey.written.clone().unwrap_or_else(|| vec![self.workspace.to_owned()])
     }
 
-    fn inside(&self, survey: &Survey) -> Result<Enclosure, UnsandboxedReason> {
+    fn inside(&self, survey: &Survey) -> Result<PreparedSandbox, UnsandboxedReason> {
         let scratch =
-            Scratch::new().map_err(|error| UnsandboxedReason::NoWall(error.to_string()))?;
-        let mut read = places::system();
+            Scratch::new().map_err(|error| UnsandboxedReason::Unavailable(error.to_string()))?;
+        let mut read = survey::system();
         read.extend(self.setting.readable.iter().cloned());
-        read.extend(places::MACHINE.iter().map(PathBuf::from));
+        read.extend(survey::MACHINE.iter().map(PathBuf::from));
         read.extend([self.helper.to_owned(), self.workspace.to_owned()]);
         read.extend(survey.places.iter().map(|place| place.path.clone()));
         // Not all of `/dev`: its `shm` belongs to the whole machine.
-        let mut write: Vec<PathBuf> = places::DEVICES.iter().map(PathBuf::from).collect();
+        let mut write: Vec<PathBuf> = survey::DEVICES.iter().map(PathBuf::from).collect();
         write.push(scratch.path.clone());
-        let files = Files { read, write };
+        let files = FileAccess { read, write };
         let sockets = match self.setting.network {
-            Network::Off => Sockets::None,
+            Network::Off => SocketAccess::None,
             // Landlock has no right for what listens at a path, such as the account's own bus.
-            Network::On => Sockets::WithoutFiles,
+            Network::On => SocketAccess::WithoutFiles,
         };
-        let inner = Inner {
+        let inner = InnerSandbox {
             files: Some(files.and_write(self.written(survey))),
-            kernel: Some(Kernel { sockets, is_shared: true }),
+            kernel: Some(KernelAccess { sockets, is_shared: true }),
             limits: self.setting.limits,
         };
         let argv = inner.call(self.helper);
-        let watch = Watch::begin(self.workspace, survey);
+        let watch = WorkspaceSnapshot::begin(self.workspace, survey);
         let (limits, scratch) = (self.setting.limits, Some(scratch));
-        Ok(Enclosure { argv, is_apart: false, limits, scratch, watch })
+        Ok(PreparedSandbox { argv, is_apart: false, limits, scratch, watch })
     }
 }
 
-/// Walls around a git of ours, if some stand: it sees the system and the workspace, reaches nobody,
-/// and writes to its repository or to nothing.
+/// The sandbox of a git that we start, if there is one: it sees the system and the workspace, has
+/// no network, and writes to its repository or to nothing.
 pub(crate) fn around_git(
     helper: &Path,
     program: &Path,
     workspace: &Path,
     repository: [&Path; 2],
     is_written: bool,
-) -> Option<Enclosure> {
-    if !places::SYSTEM.iter().any(|folder| program.starts_with(folder)) {
+) -> Option<PreparedSandbox> {
+    if !survey::SYSTEM.iter().any(|folder| program.starts_with(folder)) {
         return None;
     }
-    let limits = Limits { cpu_s: 0, memory_bytes: 0, file_bytes: 0, processes: 0 };
-    let setting = WallSetting { limits, ..WallSetting::default() };
-    let plot = Plot { setting: &setting, workspace, own: &[], helper };
+    let limits = CommandLimits { cpu_s: 0, memory_bytes: 0, file_bytes: 0, processes: 0 };
+    let setting = SandboxSetting { limits, ..SandboxSetting::default() };
+    let builder = SandboxBuilder { setting: &setting, workspace, own: &[], helper };
     let survey = Survey::for_git(workspace, repository, is_written);
-    let standing = Standing::here(helper);
+    let standing = SandboxSupport::here(helper);
     match &standing.bubblewrap {
-        Ok(bubblewrap) => plot.apart(bubblewrap, standing, &survey).ok(),
-        Err(_) if standing.level() == Level::Inner => plot.inside(&survey).ok(),
+        Ok(bubblewrap) => builder.apart(bubblewrap, standing, &survey).ok(),
+        Err(_) if standing.level() == SandboxLevel::Inner => builder.inside(&survey).ok(),
         Err(_) => None,
     }
 }
 
-enum Kind<'a> {
-    Apart(&'a Bubblewrap, &'a Standing, Survey),
+enum SandboxKind<'a> {
+    Apart(&'a Bubblewrap, &'a SandboxSupport, Survey),
     Inside(Survey),
 }
 

@@ -1,5 +1,5 @@
-//! What others obey in a workspace though no wall stands at its own path: files that a link or a
-//! setting of git leads to, those that are not there yet, and those that have another name.
+//! Files that other programs trust and that the sandbox cannot protect at their own path: targets
+//! of links and of git settings, files that do not exist yet, and files with several hard links.
 //!
 //! ```text
 //!   before: what is there is shut; links, missing files and second names are written down
@@ -7,10 +7,10 @@
 //!           a file that was written by its other name gets its content back
 //! ```
 
-use super::aside::{Fate, set_aside};
-use super::handle::{Root, entries, inner, kind, link_in, read_in, stamp, stat_in};
+use super::disarm::{Disposal, set_aside};
+use super::folders::{WorkspaceRoot, entries, inner, kind, link_in, read_in, stamp, stat_in};
 use crate::git_leads::{self, leads};
-use crate::home::Home;
+use crate::home::AccountHome;
 use crate::links::{goal, trail};
 use crate::protected::{START_UP, VERSION_CONTROL};
 use everloop_types::is_listed;
@@ -39,7 +39,7 @@ const KEPT_MAX: usize = 64;
 
 /// A file that can be written by another name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Twin {
+struct HardLinkedFile {
     stamp: String,
     content: Option<Vec<u8>>,
     mode: RawMode,
@@ -47,27 +47,27 @@ struct Twin {
 
 /// What is compared after a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Obeyed {
+pub(crate) struct TrustedFiles {
     /// Links, and what each says.
     links: BTreeMap<PathBuf, PathBuf>,
     /// Files and folders that are not there.
     missing: BTreeSet<PathBuf>,
-    twins: BTreeMap<PathBuf, Twin>,
+    twins: BTreeMap<PathBuf, HardLinkedFile>,
 }
 
 /// What a path that others obey asks for.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct PathRules {
     /// To be shut.
     pub(crate) shut: Vec<PathBuf>,
     /// Not to be moved.
     pub(crate) pinned: Vec<PathBuf>,
 }
 
-impl Obeyed {
+impl TrustedFiles {
     /// Takes in a path that others obey.
-    pub(crate) fn obey(&mut self, workspace: &Path, path: &Path) -> Asked {
-        let mut asked = Asked::default();
+    pub(crate) fn obey(&mut self, workspace: &Path, path: &Path) -> PathRules {
+        let mut asked = PathRules::default();
         let (place, links) = trail(path);
         for link in links.into_iter().filter(|link| link.starts_with(workspace)) {
             if let Ok(says) = fs::read_link(&link) {
@@ -87,7 +87,7 @@ impl Obeyed {
 
     /// Looks for files that are shut and can be written by another name all the same.
     pub(crate) fn keep_twins(&mut self, workspace: &Path, shut: &[PathBuf]) {
-        let Ok(root) = Root::open(workspace) else { return };
+        let Ok(root) = WorkspaceRoot::open(workspace) else { return };
         let mut left = FILES_MAX;
         for path in shut {
             if let Ok((folder, name)) = root.place(path) {
@@ -108,7 +108,8 @@ impl Obeyed {
         match kind(&found) {
             FileType::RegularFile if found.st_nlink > 1 && self.twins.len() < KEPT_MAX => {
                 let content = read_in(folder, name, BYTES_MAX).ok();
-                let twin = Twin { stamp: stamp(&found), content, mode: found.st_mode & 0o777 };
+                let twin =
+                    HardLinkedFile { stamp: stamp(&found), content, mode: found.st_mode & 0o777 };
                 self.twins.insert(path.to_owned(), twin);
             }
             FileType::Directory => {
@@ -127,7 +128,10 @@ impl Obeyed {
     }
 
     /// Puts back what a command changed, and says what it was.
-    pub(crate) fn restore(&self, root: &Root) -> Vec<(PathBuf, io::Result<Mended>)> {
+    pub(crate) fn restore(
+        &self,
+        root: &WorkspaceRoot,
+    ) -> Vec<(PathBuf, io::Result<RestoreOutcome>)> {
         let mut all = Vec::new();
         for (link, says) in &self.links {
             match is_link(root, link, says) {
@@ -138,7 +142,7 @@ impl Obeyed {
         }
         for path in self.missing.iter().filter_map(|path| made(root, path)) {
             let fate = set_aside(root, &path);
-            all.push((path, fate.map(Mended::Aside)));
+            all.push((path, fate.map(RestoreOutcome::Aside)));
         }
         for (path, twin) in &self.twins {
             if twin.is_written(root, path) {
@@ -149,7 +153,7 @@ impl Obeyed {
     }
 }
 
-fn is_link(root: &Root, link: &Path, says: &Path) -> io::Result<bool> {
+fn is_link(root: &WorkspaceRoot, link: &Path, says: &Path) -> io::Result<bool> {
     match root.place(link) {
         Ok((folder, name)) => Ok(link_in(folder, name).as_deref() == Some(says)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
@@ -157,18 +161,18 @@ fn is_link(root: &Root, link: &Path, says: &Path) -> io::Result<bool> {
     }
 }
 
-fn relink(root: &Root, link: &Path, says: &Path) -> io::Result<Mended> {
+fn relink(root: &WorkspaceRoot, link: &Path, says: &Path) -> io::Result<RestoreOutcome> {
     let (folder, name) = root.place(link)?;
     let fate = match stat_in(&folder, &name)? {
         Some(_) => set_aside(root, link)?,
-        None => Fate::Removed,
+        None => Disposal::Removed,
     };
     symlinkat(says, folder, name)?;
-    Ok(Mended::PutBack(fate))
+    Ok(RestoreOutcome::PutBack(fate))
 }
 
 /// What stands where nothing was: the path itself, or a link on the way to it.
-fn made(root: &Root, path: &Path) -> Option<PathBuf> {
+fn made(root: &WorkspaceRoot, path: &Path) -> Option<PathBuf> {
     let inner = path.strip_prefix(root.path()).ok()?;
     let mut place = root.path().to_owned();
     for part in inner.iter() {
@@ -181,10 +185,10 @@ fn made(root: &Root, path: &Path) -> Option<PathBuf> {
     Some(place)
 }
 
-impl Twin {
+impl HardLinkedFile {
     /// Whether the same file has another content. One that was replaced is not a command's doing,
     /// and a name that went away changes nothing.
-    fn is_written(&self, root: &Root, path: &Path) -> bool {
+    fn is_written(&self, root: &WorkspaceRoot, path: &Path) -> bool {
         let Ok((folder, name)) = root.place(path) else { return false };
         let Ok(Some(found)) = stat_in(&folder, &name) else { return false };
         let (now, file) = (stamp(&found), |stamp: &str| stamp.split(' ').next().map(str::to_owned));
@@ -197,45 +201,47 @@ impl Twin {
     }
 
     /// Gives it back its content, in a file of its own.
-    fn rewrite(&self, root: &Root, path: &Path) -> io::Result<Mended> {
+    fn rewrite(&self, root: &WorkspaceRoot, path: &Path) -> io::Result<RestoreOutcome> {
         let fate = set_aside(root, path)?;
         let Some(content) = &self.content else {
-            return Ok(Mended::Aside(fate));
+            return Ok(RestoreOutcome::Aside(fate));
         };
         let (folder, name) = root.place(path)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file: OwnedFd = openat(folder, name, flags, Mode::from_raw_mode(self.mode))?;
         File::from(file).write_all(content)?;
-        Ok(Mended::PutBack(fate))
+        Ok(RestoreOutcome::PutBack(fate))
     }
 }
 
 /// What was done about a change.
 #[derive(Debug)]
-pub(crate) enum Mended {
+pub(crate) enum RestoreOutcome {
     /// It is gone from its place.
-    Aside(Fate),
+    Aside(Disposal),
     /// It is as it was, and this became of what stood there.
-    PutBack(Fate),
+    PutBack(Disposal),
 }
 
-impl Mended {
+impl RestoreOutcome {
     /// What is new because of it.
     pub(crate) fn new_name(&self) -> Option<&Path> {
         match self {
-            Self::Aside(Fate::Renamed(new)) | Self::PutBack(Fate::Renamed(new)) => Some(new),
-            Self::Aside(Fate::Removed) | Self::PutBack(Fate::Removed) => None,
+            Self::Aside(Disposal::Renamed(new)) | Self::PutBack(Disposal::Renamed(new)) => {
+                Some(new)
+            }
+            Self::Aside(Disposal::Removed) | Self::PutBack(Disposal::Removed) => None,
         }
     }
 
     pub(crate) fn said(&self, name: impl Fn(&Path) -> String) -> String {
         match self {
-            Self::Aside(Fate::Renamed(new)) => format!("it was renamed to {}", name(new)),
-            Self::Aside(Fate::Removed) => "it was made useless".to_owned(),
-            Self::PutBack(Fate::Renamed(new)) => {
+            Self::Aside(Disposal::Renamed(new)) => format!("it was renamed to {}", name(new)),
+            Self::Aside(Disposal::Removed) => "it was made useless".to_owned(),
+            Self::PutBack(Disposal::Renamed(new)) => {
                 format!("it was put back as it was, and the other is now {}", name(new))
             }
-            Self::PutBack(Fate::Removed) => "it was put back as it was".to_owned(),
+            Self::PutBack(Disposal::Removed) => "it was put back as it was".to_owned(),
         }
     }
 }
@@ -295,7 +301,7 @@ pub(crate) fn of_person() -> Vec<PathBuf> {
 /// lead to it.
 pub(crate) fn is_led_to(workspace: &Path, place: &Path) -> bool {
     let names = named(workspace).into_iter();
-    let home = Home::of_account().map(|home| home.shut(workspace)).unwrap_or_default();
+    let home = AccountHome::of_account().map(|home| home.shut(workspace)).unwrap_or_default();
     let mut links = names.chain(home).chain(of_person());
     let leads_here = |path: &Path| {
         let goal = goal(path);
