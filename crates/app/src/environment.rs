@@ -109,7 +109,7 @@ impl LocalEnvironment {
             ..Setting::new(PathBuf::new())
         };
         secrets::commands(settings).iter().for_each(|words| {
-            everloop_tools::will_run(words.iter().map(String::as_str));
+            everloop_tools::register_programs(words.iter().map(String::as_str));
         });
         let settings = settings.clone();
         let (desk, models, places) = (None, Mutex::default(), Places::default());

@@ -81,7 +81,7 @@ fn main() -> ExitCode {
     }
     let ended = runtime.block_on(dispatch(&app, wanted(cli)));
     // A reader thread may still wait for a line of input: it must not hold the process.
-    everloop_tools::finish_looking(LOOK_MAX);
+    everloop_tools::finish_checks(LOOK_MAX);
     runtime.shutdown_background();
     match (ended, terminal::unwritten()) {
         (Ok(_), Some(error)) => report(&app.failure(Exit::Failed, text::error::unwritten(&error))),

@@ -39,7 +39,7 @@ pub struct ServerApproval {
 pub enum ApprovalStatus {
     /// It is turned off.
     Off,
-    /// Nobody has approved it.
+    /// It is not approved.
     New,
     /// Another command or address was approved.
     OtherCommand(ServerApproval),

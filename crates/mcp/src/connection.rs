@@ -46,7 +46,7 @@ pub enum McpConnectError {
     /// The address cannot be used.
     #[error("the address cannot be used: {0}")]
     Address(String),
-    /// Nobody is there.
+    /// It does not answer.
     #[error("it cannot be reached: {0}")]
     Unreachable(String),
     /// No guard, so nothing would end the program.
@@ -88,7 +88,7 @@ pub(super) struct Connection {
     secrets: SecretMask,
 }
 
-/// What we are to a server: somebody who calls tools and does nothing for it.
+/// Our side of the protocol: it calls tools and serves no request of the server.
 struct McpClient {
     list_changed: Arc<AtomicBool>,
 }
@@ -194,7 +194,7 @@ impl Connection {
         Err(wrong("its list of tools does not end"))
     }
 
-    /// Calls a tool. Dropping the future tells the server that nobody waits any more.
+    /// Calls a tool. Dropping the future tells the server that the call is canceled.
     pub(super) async fn call(&self, tool: &str, args: JsonObject, chars_max: usize) -> CallReply {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(args);
         let observed = |seen: Observation| {

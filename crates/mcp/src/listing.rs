@@ -93,7 +93,7 @@ pub enum SkipReason {
     TooMany,
     /// Its schema is not one of an object.
     NoObject,
-    /// Its words hold characters that nobody sees.
+    /// Its name, description or schema contains invisible characters.
     HiddenText,
 }
 
@@ -104,7 +104,7 @@ pub struct ListingDifference {
     pub added: Vec<String>,
     /// Those that are gone.
     pub removed: Vec<String>,
-    /// Those that say something else now.
+    /// Those whose description or schema changed.
     pub changed: Vec<String>,
 }
 
@@ -138,7 +138,7 @@ impl Listing {
         Self { offers, left_out }
     }
 
-    /// Another one whenever the server says something else about any tool.
+    /// Changes whenever the server changes anything about a tool.
     #[must_use]
     pub fn digest(&self) -> String {
         digest_json(&self.digests())

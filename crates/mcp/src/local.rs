@@ -1,4 +1,4 @@
-//! A server on this machine: a process that ends with us, and a log of what it complains about.
+//! A server on this machine: a process that ends with us, and a log of its standard error.
 
 use super::McpConnectError;
 use super::secret::{ResolvedValues, SecretMask};
@@ -21,7 +21,7 @@ pub(super) struct ServerCommand<'l> {
     pub(super) guard: Option<&'l Path>,
     /// Where it runs: never in a workspace, whose files could take the place of its own.
     pub(super) folder: &'l Path,
-    /// Begun anew by every start.
+    /// Truncated by every start.
     pub(super) log: PathBuf,
     pub(super) program: &'l str,
     pub(super) args: &'l [String],
@@ -57,7 +57,7 @@ impl ServerCommand<'_> {
     }
 }
 
-/// Whoever writes is never held up: what is too much is read and dropped.
+/// The writer never blocks: the excess is read and dropped.
 async fn keep_log(from: Receiver, mut to: File, secrets: SecretMask) {
     let (mut from, mut line, mut left) = (BufReader::new(from), Vec::new(), LOG_BYTES_MAX);
     loop {
@@ -67,7 +67,7 @@ async fn keep_log(from: Receiver, mut to: File, secrets: SecretMask) {
             Ok(n) if n as u64 <= left => {
                 left -= n as u64;
                 let text = secrets.scrub(&everloop_tools::clean(&line));
-                // A log that cannot be written is no reason to end anything.
+                // A log that cannot be written must not end the server.
                 let _ = to.write_all(text.as_bytes());
             }
             Ok(_) => left = 0,

@@ -4,7 +4,7 @@ use super::McpConnectError;
 use super::setting::ServerValue;
 use std::collections::BTreeMap;
 
-/// What stands where a secret was.
+/// Replaces a secret.
 const HIDDEN: &str = "[secret]";
 
 /// A shorter value would be found everywhere.

@@ -72,7 +72,7 @@ impl Server {
         self.approvals.approval_status(&self.setting)
     }
 
-    /// Where a local server's complaints are.
+    /// The file with the standard error of a local server.
     #[must_use]
     pub fn log(&self) -> PathBuf {
         self.folder.join(format!("{}.log", self.setting.name))
@@ -141,7 +141,7 @@ impl Server {
     }
 
     /// Makes the connection that a call will need, so that little time passes between the intent
-    /// of the call and the call. What goes wrong is told by the call.
+    /// of the call and the call. Errors are reported by the call.
     pub(super) async fn warm_up(&self) {
         let _ = self.connection().await;
     }

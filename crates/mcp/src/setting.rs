@@ -14,7 +14,7 @@ pub const NAME_CHARS_MAX: usize = 24;
 /// A server, how it is reached, and how far it is trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerSetting {
-    /// Stands before the names of its tools.
+    /// The prefix of the names of its tools.
     pub name: String,
     /// How it is reached.
     pub way: ServerTransport,
@@ -66,11 +66,11 @@ impl ServerSetting {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerValue {
-    /// As it stands.
+    /// A plain value.
     Plain(String),
     /// Taken from a variable of ours when it is needed: `env:VAR`, or `Bearer env:VAR`.
     Variable {
-        /// What stands before the secret.
+        /// The text before the secret.
         before: String,
         /// Our variable.
         name: String,
@@ -138,7 +138,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Whether a name can stand before the names of tools.
+/// Whether a name can be the prefix of tool names.
 #[must_use]
 pub fn is_server_name(name: &str) -> bool {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';

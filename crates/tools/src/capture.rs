@@ -5,7 +5,7 @@ use crate::clip::{self, ClipGap};
 use everloop_ports::OnOutput;
 use std::collections::VecDeque;
 
-/// What is kept of an output. Whoever writes is never held up: the excess is read and dropped.
+/// What is kept of an output. The writer never blocks: the excess is read and dropped.
 pub(crate) struct Capture {
     half_max: usize,
     start: Vec<u8>,
@@ -14,7 +14,7 @@ pub(crate) struct Capture {
     live: Option<LiveOutput>,
 }
 
-/// Hands the output on while it comes, as far as it is kept in memory at all.
+/// Forwards the output while it arrives, as far as it is kept in memory.
 struct LiveOutput {
     cleaner: Cleaner,
     on_output: OnOutput,

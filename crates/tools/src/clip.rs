@@ -11,8 +11,8 @@ use unicode_segmentation::UnicodeSegmentation;
 /// What takes secrets out of a text before it is cut.
 static SCREEN: OnceLock<fn(&str) -> String> = OnceLock::new();
 
-/// Says what takes secrets out of a text: after a cut nobody recognises the half of one. The first
-/// word counts for the whole process, which has one redactor.
+/// Sets what takes secrets out of a text: a secret that was cut in half cannot be recognised. The
+/// first call counts for the whole process, which has one redactor.
 pub fn screen_with(redact: fn(&str) -> String) {
     let _ = SCREEN.set(redact);
 }

@@ -1,15 +1,15 @@
 //! `edit_file`: one exact passage of a file replaced by another; see `replace` for how.
 //!
 //! ```text
-//!   read ──► the passage stands there once ──► the same bytes but for it ──► replace the file
-//!              └─ never, or more than once: told with lines, so that the model can mend it
+//!   read ──► the passage occurs once ──► replace it, keep all other bytes ──► replace the file
+//!              └─ never, or more than once: an error with lines, so that the model can correct it
 //! ```
 //!
 //! The intent records the digests before and after, so a probe tells by the content what happened.
 
 mod passage;
 
-use crate::near_names::told;
+use crate::near_names::describe_error;
 use crate::place::{here, only_here};
 use crate::read_file::blocking;
 use crate::replace::{
@@ -134,8 +134,8 @@ fn change(args: &EditFileArgs) -> PassageChange<'_> {
 
 fn edit(workspace: &Workspace, args: &EditFileArgs, temporary: &str) -> Result<EditedText, String> {
     let path = args.path.display();
-    let told = |error: WorkspaceError| told(workspace, &error);
-    let (content, size) = workspace.read(&args.path, COMPARE_BYTES_MAX).map_err(told)?;
+    let describe = |error: WorkspaceError| describe_error(workspace, &error);
+    let (content, size) = workspace.read(&args.path, COMPARE_BYTES_MAX).map_err(describe)?;
     if size > content.len() as u64 {
         return Err(format!("{path} has {size} bytes, which is too many to edit"));
     }
@@ -143,11 +143,11 @@ fn edit(workspace: &Workspace, args: &EditFileArgs, temporary: &str) -> Result<E
     if let Some(hash) = expected(args.expect_hash.as_deref())?
         && !now.eq_ignore_ascii_case(hash)
     {
-        return Err(told(WorkspaceError::Changed { path: args.path.clone(), now: Some(now) }));
+        return Err(describe(WorkspaceError::Changed { path: args.path.clone(), now: Some(now) }));
     }
     let edit = replaced(&content, change(args)).map_err(|why| format!("{path}: {why}"))?;
     let (path, content) = (args.path.as_path(), edit.content.as_slice());
     let new = Replacement { path, content, temporary, expect: Some(&now) };
-    replace_file(workspace, &new).map_err(told)?;
+    replace_file(workspace, &new).map_err(describe)?;
     Ok(edit)
 }

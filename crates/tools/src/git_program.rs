@@ -1,18 +1,18 @@
-//! The git program: what it is told each time, and what is refused before it is run.
+//! The git program: the options of every call, and the checks before it runs.
 //!
 //! ```text
 //!   .git within the workspace? ──► settings that run programs? ──► git, pinned to both folders,
 //!                                                                  in a sandbox where there is one
 //! ```
 //!
-//! Hooks do not run and signing is off: they would run programs that nobody was asked about; a
-//! repository whose own configuration runs others is refused. Nothing prompts. What only looks or
+//! Hooks do not run and signing is off, because both would run programs without approval. A
+//! repository whose own configuration runs programs is refused. Nothing prompts. What only looks or
 //! commits sees the workspace and the system, has no network, and of the person's own settings only
 //! who they are. What asks a remote runs with all of them, unless they lie in a workspace.
 
 use crate::capture::Capture;
 use crate::clean::clean;
-use crate::git_call::{GitCall, global_settings, own_settings, told};
+use crate::git_call::{GitCall, forwarded_options, global_settings, own_settings};
 use crate::git_config::runs_programs;
 use crate::git_place::GitPlace;
 use crate::process::{CommandEnd, Launch, ProgramSearch};
@@ -68,7 +68,7 @@ const SAFE: [&str; 30] = [
     "--literal-pathspecs",
 ];
 
-/// Options of a git that reaches nobody.
+/// Options of a git without a network.
 const LOCAL: [&str; 12] = [
     "-c",
     "protocol.allow=never",
@@ -84,7 +84,7 @@ const LOCAL: [&str; 12] = [
     "commit.template=",
 ];
 
-/// Whom a git may reach.
+/// What a git may reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum GitReach {
     /// The workspace, to look at it.
@@ -165,7 +165,7 @@ impl Git {
         let ending = match (stop, ended) {
             (None, CommandEnd::Exit(0)) => Ending::Ok,
             (None, CommandEnd::Exit(_) | CommandEnd::NeverStarted(_)) => Ending::Error,
-            // It may have come far enough.
+            // It may already have taken effect.
             (Some(()), _) | (_, CommandEnd::Signal(_) | CommandEnd::Lost | CommandEnd::Stuck) => {
                 Ending::Unknown
             }
@@ -276,13 +276,19 @@ impl Git {
             variables.push(("GIT_CONFIG_GLOBAL", "/dev/null".to_owned()));
         }
         if reach == GitReach::Write {
-            argv.extend(told(&program, own));
+            argv.extend(forwarded_options(&program, own));
         }
         argv.extend(args.iter().map(|arg| (*arg).to_owned()));
         let helper = self.guard.as_deref().filter(|_| local);
         let sandbox = helper.and_then(|helper| {
             let is_written = reach == GitReach::Write;
-            sandbox::around_git(helper, &program, root, [&place.common, &place.folder], is_written)
+            sandbox::prepare_for_git(
+                helper,
+                &program,
+                root,
+                [&place.common, &place.folder],
+                is_written,
+            )
         });
         Ok(GitCall { argv, variables, sandbox, root: root.to_owned() })
     }
@@ -343,7 +349,7 @@ impl Git {
         }
     }
 
-    /// Whether an address is a path that leads into the workspace, or may.
+    /// Whether an address is a path into the workspace, or may be one.
     fn is_inside(&self, url: &str) -> bool {
         let path = match url.strip_prefix("file://") {
             Some(_) if url.contains('%') => return true,

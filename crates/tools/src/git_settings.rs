@@ -36,12 +36,12 @@ pub(crate) fn parse(bytes: &[u8]) -> (Vec<GitSetting>, bool) {
     }
 }
 
-/// Where a `.git` that is a file leads, by its content; relative to the folder that it lies in.
+/// The path in a `.git` file, relative to the folder of the file.
 pub(crate) fn gitfile(bytes: &[u8]) -> Option<PathBuf> {
     one_path(bytes.strip_prefix(b"gitdir: ")?)
 }
 
-/// Where `commondir` leads, by its content; relative to the folder that it lies in.
+/// The path in `commondir`, relative to the folder of the file.
 pub(crate) fn commondir(bytes: &[u8]) -> Option<PathBuf> {
     one_path(bytes)
 }

@@ -4,7 +4,7 @@
 //! ```text
 //!   everloop ══socket (the guard's stdin)══ guard ──► sh -c … ──► its children
 //!       'T' ─────────► SIGTERM to the tree
-//!       end of file ─► SIGKILL to the tree, until nobody is left
+//!       end of file ─► SIGKILL to the tree, until no process is left
 //!                      (with `--grace`, and nothing said before: SIGTERM first)
 //!       ◄───────────── "never <why>", or at the end "exit <code>" or "signal <n>"
 //! ```
@@ -81,7 +81,7 @@ const OUTPUT_BYTES_MAX: usize = 64 * 1024;
 /// [--stdin] [--record FILE] -- sh …`.
 pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     hand_on_no_files();
-    let (GuardOptions { role, grace, most, stdin, book, die_with }, args) =
+    let (GuardOptions { role, grace, limits, stdin, record_writer, die_with }, args) =
         GuardOptions::read(args);
     if let Some(guard) = die_with {
         return leader::become_command(guard, args);
@@ -93,42 +93,42 @@ pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let _ = setsid();
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
-    let started = stdin.open(&control).and_then(|stdin| book.start(args, stdin));
+    let started = stdin.open(&control).and_then(|stdin| record_writer.start(args, stdin));
     let (leader, output) = match started {
         Ok(started) => started,
         Err(error) => {
-            say(&mut control, &format!("never {error}"));
+            write_line(&mut control, &format!("never {error}"));
             return ExitCode::from(NEVER_STARTED);
         }
     };
     let ending = Arc::new(AtomicBool::new(false));
     if let Ok(listener) = control.try_clone() {
         let ending = Arc::clone(&ending);
-        std::thread::spawn(move || obey(listener, leader, role, grace, &ending));
+        std::thread::spawn(move || serve_control(listener, leader, role, grace, &ending));
     }
-    if most != TreeLimits::default() {
+    if limits != TreeLimits::default() {
         let ending = Arc::clone(&ending);
-        std::thread::spawn(move || count(most, leader, &ending));
+        std::thread::spawn(move || enforce_limits(limits, leader, &ending));
     }
     let (status, by_itself) = reap(leader, &ending);
-    book.close(status.filter(|_| by_itself), output.as_ref());
+    record_writer.close(status.filter(|_| by_itself), output.as_ref());
     report(&mut control, status)
 }
 
-/// What the guard was told.
+/// The options of the guard.
 #[derive(Default)]
 struct GuardOptions {
     role: LeaderRole,
     /// How long it may take to end once its owner is gone.
     grace: Option<Duration>,
-    most: TreeLimits,
+    limits: TreeLimits,
     stdin: Stdin,
-    book: RecordWriter,
+    record_writer: RecordWriter,
     /// The guard whose command this process is to become.
     die_with: Option<u64>,
 }
 
-/// What a command may have in all.
+/// What all processes of a command may use together.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct TreeLimits {
     processes: Option<u64>,
@@ -168,32 +168,32 @@ enum LeaderRole {
 impl GuardOptions {
     /// Reads the options; the rest is the command.
     fn read(args: impl IntoIterator<Item = OsString>) -> (Self, Vec<OsString>) {
-        let mut orders = Self::default();
+        let mut options = Self::default();
         let mut args = args.into_iter().skip_while(|arg| arg == "--").peekable();
         let number = |arg: Option<OsString>| arg.and_then(|number| number.to_str()?.parse().ok());
         while let Some(option) = args.next_if(|arg| arg.as_encoded_bytes().starts_with(b"--")) {
             match option.to_str() {
-                Some("--apart") => orders.role = LeaderRole::Sandbox,
-                Some("--stdin") => orders.stdin = Stdin::Sent,
-                Some("--record") => orders.book.file = args.next().map(PathBuf::from),
-                Some("--processes") => orders.most.processes = number(args.next()),
-                Some("--memory") => orders.most.memory = number(args.next()),
-                Some(leader::DIE_WITH) => orders.die_with = number(args.next()),
-                Some("--grace") => orders.grace = number(args.next()).map(Duration::from_millis),
+                Some("--apart") => options.role = LeaderRole::Sandbox,
+                Some("--stdin") => options.stdin = Stdin::Sent,
+                Some("--record") => options.record_writer.file = args.next().map(PathBuf::from),
+                Some("--processes") => options.limits.processes = number(args.next()),
+                Some("--memory") => options.limits.memory = number(args.next()),
+                Some(leader::DIE_WITH) => options.die_with = number(args.next()),
+                Some("--grace") => options.grace = number(args.next()).map(Duration::from_millis),
                 _ => break,
             }
         }
-        (orders, args.collect())
+        (options, args.collect())
     }
 }
 
-/// Where the guard writes down what it does; nowhere, if it was not told.
+/// Writes the record of the command, if there is a file for it.
 #[derive(Default)]
 struct RecordWriter {
     file: Option<PathBuf>,
 }
 
-/// The end of the output, once the last one who could write is gone.
+/// The end of the output, once the last writer is gone.
 type FinalOutput = Receiver<String>;
 
 impl RecordWriter {
@@ -230,7 +230,7 @@ impl RecordWriter {
     }
 }
 
-/// Hands the output on to whoever started us, and keeps its ends.
+/// Forwards the output to the process that started us, and keeps its beginning and end.
 fn relay(mut output: io::PipeReader) -> FinalOutput {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -239,7 +239,7 @@ fn relay(mut output: io::PipeReader) -> FinalOutput {
         let mut buffer = vec![0; 16 * 1024];
         while let Ok(n @ 1..) = output.read(&mut buffer) {
             capture.push(&buffer[..n]);
-            // Nobody may read any more; the command is being ended then.
+            // If the reader is gone, the command is being ended.
             if onward.as_mut().is_some_and(|onward| onward.write_all(&buffer[..n]).is_err()) {
                 onward = None;
             }
@@ -269,8 +269,8 @@ fn reap(leader: Pid, ending: &AtomicBool) -> (Option<WaitStatus>, bool) {
     }
 }
 
-/// Follows the one who started us; that it is gone is an order too.
-fn obey(
+/// Serves the process that started us; its end is a request to kill the command.
+fn serve_control(
     mut control: File,
     leader: Pid,
     role: LeaderRole,
@@ -282,7 +282,7 @@ fn obey(
         match control.read(&mut order) {
             Ok(1) if order == [TERMINATE] => {
                 ending.store(true, Ordering::SeqCst);
-                // Whoever asks for it gives it time, too.
+                // The process that asks for it also waits for it.
                 grace = None;
                 terminate_all(leader, role);
             }
@@ -305,11 +305,11 @@ fn obey(
 /// Ends a command that has too many processes: a limit of the kernel does not bind root, and
 /// without a namespace it would count the whole account. Or one that shares too much memory, which
 /// no limit of the kernel bounds.
-fn count(most: TreeLimits, leader: Pid, ending: &AtomicBool) {
+fn enforce_limits(limits: TreeLimits, leader: Pid, ending: &AtomicBool) {
     let before = shared_memory::of_machine();
     loop {
         std::thread::sleep(COUNT_INTERVAL);
-        if let Some(why) = most.passed(before) {
+        if let Some(why) = limits.exceeded(before) {
             ending.store(true, Ordering::SeqCst);
             let _ = io::stdout().write_all(format!("[ended: {why}]\n").as_bytes());
             let _ = kill_process(leader, Signal::KILL);
@@ -320,7 +320,7 @@ fn count(most: TreeLimits, leader: Pid, ending: &AtomicBool) {
 
 impl TreeLimits {
     /// What there is too much of, if so much memory was shared on the machine before.
-    fn passed(&self, shared_before: u64) -> Option<String> {
+    fn exceeded(&self, shared_before: u64) -> Option<String> {
         let (processes, memory) = (self.processes, self.memory);
         let crowded = processes.filter(|most| all_processes() > *most);
         let crowded = crowded.filter(|most| descendants(getpid()).len() as u64 > *most);
@@ -335,7 +335,7 @@ impl TreeLimits {
     }
 }
 
-/// How many there are in all, threads included; a cheap look that spares a dear one.
+/// Processes and threads of the machine: a cheap check before an expensive one.
 fn all_processes() -> u64 {
     #[cfg(target_os = "linux")]
     return u64::from(rustix::system::sysinfo().procs);
@@ -343,7 +343,7 @@ fn all_processes() -> u64 {
     return u64::MAX;
 }
 
-/// Runs until the guard itself exits, which it does when nobody is left.
+/// Runs until the guard itself exits, which it does when no process is left.
 fn kill_until_gone() {
     loop {
         signal_each(&descendants(getpid()), Signal::KILL);
@@ -351,8 +351,8 @@ fn kill_until_gone() {
     }
 }
 
-/// Asks everyone to end, each once. All are stopped first, so that nobody starts a process that
-/// the question misses, and so that helpers started for a clean end are not asked.
+/// Sends SIGTERM to every process once. All are stopped first, so that none starts a process that
+/// is missed, and so that helpers started for a clean end do not get it.
 fn terminate_all(leader: Pid, role: LeaderRole) {
     let mut family: Vec<Pid> = Vec::new();
     for _ in 0..STOP_ROUNDS_MAX {
@@ -387,11 +387,11 @@ fn report(control: &mut File, status: Option<WaitStatus>) -> ExitCode {
         (None, Some(signal)) => (format!("signal {signal}"), 128 + signal),
         (None, None) => return ExitCode::FAILURE,
     };
-    say(control, &text);
+    write_line(control, &text);
     ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
 }
 
-/// Nobody may listen any more, and then it does not matter.
-fn say(control: &mut File, line: &str) {
+/// The reader may be gone, and then it does not matter.
+fn write_line(control: &mut File, line: &str) {
     let _ = control.write_all(format!("{line}\n").as_bytes());
 }

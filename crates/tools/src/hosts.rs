@@ -24,7 +24,7 @@ pub struct HostAddress {
     reach: HostReach,
 }
 
-/// Where a host's name may lead.
+/// Which addresses the name of a host may resolve to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostReach {
     /// To the public network alone, digits and `localhost` too.
@@ -42,7 +42,7 @@ pub struct Hosts {
     others: UnlistedHosts,
 }
 
-/// What is with hosts that nobody named.
+/// Whether hosts that are not listed may be called.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum UnlistedHosts {
     #[default]
@@ -51,13 +51,13 @@ enum UnlistedHosts {
     Public,
 }
 
-/// Looks names up.
+/// Resolves names.
 pub trait Resolve: fmt::Debug + Send + Sync {
     /// Every address of a name.
     fn resolve<'a>(&'a self, name: &'a str) -> Boxed<'a, io::Result<Vec<IpAddr>>>;
 }
 
-/// Who looks names up: the system, unless a test stands in for it.
+/// Resolves names: with the system, or with a replacement in tests.
 #[derive(Debug, Clone)]
 pub struct NameResolver(pub Arc<dyn Resolve>);
 
@@ -101,7 +101,7 @@ impl HostAddress {
         Some(Self { name, port, reach: HostReach::Named })
     }
 
-    /// The same host, though its name leads into this machine or its network.
+    /// The same host, even if its name resolves to this machine or its network.
     pub(crate) fn anywhere(self) -> Self {
         Self { reach: HostReach::Anywhere, ..self }
     }
@@ -168,7 +168,7 @@ impl Hosts {
         }
     }
 
-    /// Where the name of an admitted address may lead.
+    /// What the name of an admitted address may resolve to.
     pub(crate) fn reach(&self, url: &Url) -> HostReach {
         let name = url.host_str().unwrap_or_default();
         let port = url.port_or_known_default().unwrap_or_default();
@@ -183,7 +183,7 @@ fn is_web_port(port: u16) -> bool {
     matches!(port, 80 | 443 | 1024..)
 }
 
-/// Where an admitted address leads, each place checked.
+/// The socket addresses of an admitted address, each checked.
 pub(crate) async fn places(
     url: &Url,
     reach: HostReach,
@@ -192,7 +192,7 @@ pub(crate) async fn places(
     let name = url.host_str().unwrap_or_default();
     let port = url.port_or_known_default().unwrap_or_default();
     let found = match literal(name) {
-        // Whoever named an address by its digits meant it.
+        // An address given as an IP is allowed as it is.
         Some(ip) if reach == HostReach::Named => return Ok(vec![SocketAddr::new(ip, port)]),
         Some(ip) => vec![ip],
         None => names.0.resolve(name).await.map_err(|e| ResolveError::NotFound(e.to_string()))?,
@@ -201,11 +201,11 @@ pub(crate) async fn places(
     Ok(found.into_iter().map(|ip| SocketAddr::new(ip, port)).collect())
 }
 
-/// Every one of the places must fit: the other side decides which of them is taken.
+/// All addresses must be allowed: the server of the name chooses which one is used.
 fn checked(name: &str, reach: HostReach, found: Vec<IpAddr>) -> Result<Vec<IpAddr>, ResolveError> {
     let fits = |ip: IpAddr| match (name, reach) {
         (_, HostReach::Anywhere) => true,
-        // `localhost` is this machine and no other.
+        // `localhost` is only this machine.
         ("localhost", HostReach::Named) => ip.is_loopback(),
         (_, HostReach::Public | HostReach::Named) => is_public(ip),
     };
@@ -216,12 +216,12 @@ fn checked(name: &str, reach: HostReach, found: Vec<IpAddr>) -> Result<Vec<IpAdd
     }
 }
 
-/// Why a name leads nowhere.
+/// Why a name has no address that may be called.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ResolveError {
     /// No address is known, at least now.
     NotFound(String),
-    /// It leads to this machine or its network.
+    /// It resolves to this machine or its network.
     Private(IpAddr),
 }
 

@@ -6,8 +6,9 @@
 //!     else ──► unknown
 //! ```
 //!
-//! Whoever got a request may still be at it when the probe looks. So of POST and PATCH, which must
-//! not arrive twice, a probe never says that they did not happen; PUT and DELETE may be repeated.
+//! The server may still be processing a request when the probe runs. So for POST and PATCH, which
+//! must not arrive twice, a probe never says that they did not happen; PUT and DELETE may be
+//! repeated.
 //!
 //! Where hosts honour keys (`key_lifetime_ms`), a request that was cut short is sent again with the
 //! same key. Elsewhere only a probe, or the person, can tell whether it was acted upon.
@@ -159,7 +160,7 @@ enum Shows {
     There,
     /// 404 or 410.
     Absent,
-    /// Anything else, or nobody looked.
+    /// Anything else, or it was not checked.
     Unclear,
 }
 
@@ -215,7 +216,7 @@ impl Tool for HttpSend {
         }
     }
 
-    /// Rules, approvals and labels look at `url`: no other address leads elsewhere.
+    /// Rules, approvals and labels check `url` only, so no other argument may name another host.
     async fn judge(&self, args: &HttpSendArgs) -> CallPolicy {
         match probes_elsewhere(args) {
             true => CallPolicy::Deny(ELSEWHERE.to_owned()),
@@ -288,10 +289,10 @@ impl Tool for HttpSend {
     }
 }
 
-/// Why a call is refused whose `probe_url` leads elsewhere.
+/// Why a call is refused whose `probe_url` names another host.
 const ELSEWHERE: &str = "probe_url must have the host and port of url; nothing was sent";
 
-/// Whether `probe_url` leads to another host or port than `url`, or nobody can tell.
+/// Whether `probe_url` has another host or port than `url`, or cannot be read.
 fn probes_elsewhere(args: &HttpSendArgs) -> bool {
     args.probe_url.as_ref().is_some_and(|probe| {
         let (own, there) = (host_of(&args.url), host_of(probe));

@@ -7,7 +7,8 @@
 //!                sandbox (no command reaches beyond it)
 //! ```
 //!
-//! Deliberately absent: approvals, retries, journaling (the engine's), and hosts that nobody named.
+//! Deliberately absent: approvals, retries, journaling (the engine's), and hosts that the settings
+//! do not list.
 
 mod access;
 mod after;
@@ -25,8 +26,8 @@ mod fetch_web;
 mod git;
 mod git_call;
 mod git_config;
-mod git_leads;
 mod git_locks;
+mod git_paths;
 mod git_place;
 mod git_program;
 mod git_settings;
@@ -65,7 +66,7 @@ mod todo_write;
 mod workspace;
 mod write_file;
 
-pub use after::finish_looking;
+pub use after::finish_checks;
 pub use ask_user::{AskUser, AskUserArgs};
 pub use builtin::{Setting, builtin_tools, with_reads_outside};
 pub use channels::{Channel, Channels};
@@ -86,7 +87,7 @@ pub use local_server::{LocalServer, RunningServer};
 pub use pinned::{PinError, PinnedClient};
 pub use process::{CommandEnd, CommandHandle};
 pub use programs::{
-    find_program, own_program, run_from_workspace, search_path, trusted_program, will_run,
+    find_program, own_program, register_programs, run_from_workspace, search_path, trusted_program,
 };
 pub use read_file::{ReadFile, ReadFileArgs};
 pub use record::{forget_records, recorded_runs, replace_file};

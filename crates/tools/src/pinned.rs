@@ -35,7 +35,7 @@ impl PinnedClient {
     /// If the address cannot be used, or its host is not found.
     pub async fn open(address: &str) -> Result<Self, PinError> {
         let url = Url::parse(address).map_err(|error| PinError::Address(error.to_string()))?;
-        // Who wrote an address into the settings meant it, wherever its name leads.
+        // An address from the settings is allowed whatever its name resolves to.
         let own: Hosts = HostAddress::of(&url).map(HostAddress::anywhere).into_iter().collect();
         let url = own.admit(address).map_err(PinError::Address)?;
         let found = places(&url, own.reach(&url), &NameResolver::default()).await;

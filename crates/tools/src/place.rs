@@ -29,7 +29,7 @@ pub(crate) async fn here(records: Option<PathBuf>) -> Option<String> {
     tokio::task::spawn_blocking(look).await.ok().flatten()
 }
 
-/// What a probe may say of a call that began in another place, or nobody knows where.
+/// What a probe can say of a call that began elsewhere, or at an unknown place.
 pub(crate) async fn only_here(found: Probe, intent: &Intent, records: Option<PathBuf>) -> Probe {
     match (found, here(records).await, &intent.before["place"]) {
         (found @ Probe::Happened(_), ..) => found,

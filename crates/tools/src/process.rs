@@ -46,7 +46,7 @@ pub(crate) struct Launch<'a> {
     /// Where the guard writes down what became of the command.
     pub(crate) record: Option<&'a Path>,
     pub(crate) folder: &'a Path,
-    /// What stands around it, if something does.
+    /// Its sandbox, if there is one.
     pub(crate) sandbox: Option<&'a PreparedSandbox>,
     /// The program and its arguments.
     pub(crate) argv: &'a [&'a str],
@@ -61,7 +61,7 @@ pub(crate) struct Launch<'a> {
 pub(crate) enum ProgramSearch {
     /// Wherever the person does: it is in a sandbox, or a person saw it.
     Anywhere,
-    /// Only where nobody but root and we can put one, and no run.
+    /// Only in folders that only root and this account can write, and no run.
     Trusted,
 }
 
@@ -81,7 +81,7 @@ pub enum CommandEnd {
     Signal(i32),
     /// It certainly never ran.
     NeverStarted(String),
-    /// Its guard was killed, so nobody knows.
+    /// Its guard was killed, so its end is not known.
     Lost,
     /// It was killed but did not vanish.
     Stuck,
@@ -117,7 +117,7 @@ impl Launch<'_> {
         })
     }
 
-    /// The command, its sandbox around it, and the guard around those.
+    /// The command in its sandbox, started by the guard.
     fn command(&self, orders: &[&str]) -> io::Result<Command> {
         let sandbox = self.sandbox.map(|sandbox| sandbox.argv.as_slice()).unwrap_or_default();
         let own = self.argv.iter().map(OsStr::new);
@@ -127,7 +127,7 @@ impl Launch<'_> {
             Some(guard) => {
                 let mut command = Command::new(guard);
                 command.arg("__guard").args(orders);
-                if self.sandbox.is_some_and(|sandbox| sandbox.is_apart) {
+                if self.sandbox.is_some_and(|sandbox| sandbox.has_outer_process) {
                     command.arg("--apart");
                 }
                 if let Some(grace_ms) = self.grace_ms {
@@ -161,7 +161,7 @@ impl Launch<'_> {
         Ok(command)
     }
 
-    /// A program that is only named is looked for here, not by whoever starts it.
+    /// A program without a path is searched here, not by the process that starts it.
     fn found(&self, program: &OsStr) -> io::Result<PathBuf> {
         let path = PathBuf::from(program);
         let is_name = path.components().count() == 1 && path.is_relative();
@@ -174,7 +174,7 @@ impl Launch<'_> {
     }
 }
 
-/// The life of a command that is talked to. Dropping it kills.
+/// A running command with input and output. Dropping it kills the command.
 pub struct CommandHandle {
     exit: ExitWatch,
     leash: KillHandle,
@@ -232,7 +232,7 @@ impl ExitWatch {
                 let mut text = String::new();
                 let _ = report.read_to_string(&mut text).await;
                 let ended = read_report(&text);
-                // The guard leads a session, and until it is waited for its number is taken.
+                // The guard leads a session, whose id is not reused before the guard is waited for.
                 if let (CommandEnd::Lost, Some(session)) = (&ended, pid_of(child)) {
                     kill_all(|| in_session(session)).await;
                 }
@@ -272,7 +272,7 @@ fn read_report(text: &str) -> CommandEnd {
     ended.unwrap_or(CommandEnd::Lost)
 }
 
-/// Kills what a command left behind, until nobody is left.
+/// Kills what a command left behind, until no process is left.
 async fn kill_all(family: impl Fn() -> Vec<Pid>) {
     let gone = async {
         loop {
@@ -312,7 +312,7 @@ impl KillHandle {
         }
     }
 
-    /// Nobody is left; the group's number may soon belong to others.
+    /// No process is left; the id of the group may be reused soon.
     fn release(&mut self) {
         match self {
             Self::Guarded(orders) => drop(orders.take()),

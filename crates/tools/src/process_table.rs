@@ -1,4 +1,4 @@
-//! Who is whose child, from `/proc`. Where there is none, every answer is "nobody".
+//! Parents and children of processes, from `/proc`. Without it every list is empty.
 
 use rustix::process::Pid;
 use std::fs;

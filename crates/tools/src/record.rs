@@ -98,8 +98,8 @@ impl RecordFolder {
         (fits && name != PLACE).then(|| self.folder.join(name))
     }
 
-    /// What is on record of an attempt, once nobody writes it any more. Where there is nothing, the
-    /// attempt is revoked: its guard, should it still come up, will start nothing.
+    /// What is on record of an attempt, once no process writes it any more. Where there is nothing,
+    /// the attempt is revoked: its guard, should it still come up, will start nothing.
     ///
     /// # Errors
     /// Why it cannot be said.
@@ -257,7 +257,7 @@ fn read_again(file: &Path) -> CommandRecord {
     read(file).unwrap_or(CommandRecord::Started { pid: 0 })
 }
 
-/// Whether the one who made the record lives.
+/// Whether the process that made the record is alive.
 fn is_held(file: &Path) -> bool {
     let free =
         File::open(file).and_then(|file| Ok(flock(&file, FlockOperation::NonBlockingLockShared)?));

@@ -147,7 +147,7 @@ fn follow_links(dir: &Dir, path: PathBuf) -> io::Result<PathBuf> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(path),
             Err(error) => return Err(error),
         }
-        // Refuses what leads outside; opening it below refuses the same again.
+        // Refuses paths to the outside; opening the file refuses them again.
         let target = dir.read_link(&path)?;
         path = path.parent().unwrap_or(Path::new("")).join(target);
     }

@@ -9,7 +9,7 @@
 //! of its own, admitted and checked anew.
 //!
 //! Deliberately absent: retries (the engine's), cookies, proxies, credentials. What is
-//! sent was shown to the person who approved it and stands in the journal, so it holds no secret.
+//! sent was shown to the person who approved it and is in the journal, so it holds no secret.
 
 use crate::capture::Capture;
 use crate::clean::clean;
@@ -34,7 +34,7 @@ const CONNECT_MS_MAX: u64 = 10_000;
 /// Characters of the lines above a body.
 const HEAD_CHARS_MAX: usize = 500;
 
-/// The header by which the other side knows a repetition.
+/// The header by which the server recognises a repetition.
 const KEY: &str = "idempotency-key";
 
 /// What bounds requests.
@@ -46,7 +46,7 @@ pub struct Http {
     pub timeout_ms: u64,
     /// Bytes of an answer that are kept, and of a body that are sent.
     pub bytes_max: usize,
-    /// Who looks names up.
+    /// Resolves the names.
     pub names: NameResolver,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct HttpReply {
     head: String,
     location: Option<String>,
     content_type: String,
-    /// How long the other side asks us to wait before we come again.
+    /// How long the server asks us to wait before the next request.
     pub(crate) retry_after_ms: Option<u64>,
     body: Capture,
     read: BodyExtent,
@@ -172,7 +172,7 @@ impl Http {
         builder.build().map_err(words)
     }
 
-    /// Once there is a status the other side has decided; a body that breaks off says so.
+    /// Once there is a status the server has decided; an incomplete body is marked as such.
     async fn read(&self, mut response: Response, until: Instant) -> HttpReply {
         let mut head = head(&response);
         let mut body = Capture::new(self.bytes_max, None);
@@ -204,7 +204,7 @@ impl Http {
     }
 }
 
-/// The names were looked up and checked; no second look may find something else.
+/// Refuses to resolve: the names were resolved and checked already.
 struct NoLookup;
 
 impl reqwest::dns::Resolve for NoLookup {
@@ -229,7 +229,7 @@ impl HttpReply {
         Observation { ending, text }
     }
 
-    /// Where the other side says that the answer is instead.
+    /// The address of a redirect.
     pub(crate) fn redirect(&self, from: &Url) -> Option<Result<Url, String>> {
         let moved = matches!(self.status, 301 | 302 | 303 | 307 | 308);
         let to = self.location.as_deref().filter(|_| moved)?;
@@ -241,7 +241,7 @@ impl HttpReply {
         })
     }
 
-    /// The type of the body, as the other side says.
+    /// The content type of the body.
     pub(crate) fn content_type(&self) -> &str {
         &self.content_type
     }

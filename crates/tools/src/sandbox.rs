@@ -154,33 +154,33 @@ pub(crate) struct SandboxBuilder<'a> {
 pub(crate) struct PreparedSandbox {
     pub(crate) argv: Vec<OsString>,
     /// Whether the first process is the sandbox itself, which must get no signal but SIGKILL.
-    pub(crate) is_apart: bool,
+    pub(crate) has_outer_process: bool,
     /// What the command may use at most.
     pub(crate) limits: CommandLimits,
     /// Instead of `/tmp` and a home, where those are not the command's own.
     pub(crate) scratch: Option<Scratch>,
-    /// What is looked at after the command.
-    pub(crate) watch: WorkspaceSnapshot,
+    /// The state of the workspace before the command.
+    pub(crate) snapshot: WorkspaceSnapshot,
 }
 
 impl SandboxBuilder<'_> {
     /// Whether a sandbox can be built here. The first call tries it, which may take a moment.
     pub(crate) fn check(&self) -> Result<(), UnsandboxedReason> {
-        self.kind(SurveyDepth::Top).map(drop)
+        self.choose_kind(SurveyDepth::Top).map(drop)
     }
 
     /// Prepares the sandbox of one command.
-    pub(crate) fn enclose(&self) -> Result<PreparedSandbox, UnsandboxedReason> {
-        match self.kind(SurveyDepth::Through)? {
-            SandboxKind::Apart(bubblewrap, standing, survey) => {
-                let sandbox = self.apart(bubblewrap, standing, &survey);
+    pub(crate) fn prepare(&self) -> Result<PreparedSandbox, UnsandboxedReason> {
+        match self.choose_kind(SurveyDepth::Through)? {
+            SandboxKind::WithBubblewrap(bubblewrap, support, survey) => {
+                let sandbox = self.with_bubblewrap(bubblewrap, support, &survey);
                 sandbox.map_err(|error| UnsandboxedReason::Unavailable(error.to_string()))
             }
-            SandboxKind::Inside(survey) => self.inside(&survey),
+            SandboxKind::InnerOnly(survey) => self.without_bubblewrap(&survey),
         }
     }
 
-    fn kind(&self, look: SurveyDepth) -> Result<SandboxKind<'static>, UnsandboxedReason> {
+    fn choose_kind(&self, look: SurveyDepth) -> Result<SandboxKind<'static>, UnsandboxedReason> {
         if self.setting.mode == SandboxMode::Off {
             return Err(UnsandboxedReason::Off);
         }
@@ -190,10 +190,10 @@ impl SandboxBuilder<'_> {
             ));
         }
         let survey = Survey::of(self, look).map_err(UnsandboxedReason::Unavailable)?;
-        let standing = SandboxSupport::here(self.helper);
-        match &standing.bubblewrap {
+        let support = SandboxSupport::here(self.helper);
+        match &support.bubblewrap {
             Ok(program) if !program.program.starts_with(self.workspace) => {
-                return Ok(SandboxKind::Apart(program, standing, survey));
+                return Ok(SandboxKind::WithBubblewrap(program, support, survey));
             }
             Ok(_) => {
                 return Err(UnsandboxedReason::Unavailable(
@@ -202,10 +202,10 @@ impl SandboxBuilder<'_> {
             }
             Err(_) => {}
         }
-        if let (Err(why), _) | (_, Err(why)) = (&standing.landlock, &standing.seccomp) {
+        if let (Err(why), _) | (_, Err(why)) = (&support.landlock, &support.seccomp) {
             return Err(UnsandboxedReason::Unavailable(why.clone()));
         }
-        // Landlock cannot shut a path below one that is open.
+        // Landlock cannot protect a path below a writable one.
         let look = match self.setting.network {
             Network::Off => SurveyDepth::PastSockets,
             Network::On => SurveyDepth::Through,
@@ -218,31 +218,31 @@ impl SandboxBuilder<'_> {
                     "without bwrap nothing protects {place}"
                 )))
             }
-            None => Ok(SandboxKind::Inside(survey)),
+            None => Ok(SandboxKind::InnerOnly(survey)),
         }
     }
 
-    fn apart(
+    fn with_bubblewrap(
         &self,
         bubblewrap: &Bubblewrap,
-        standing: &SandboxSupport,
+        support: &SandboxSupport,
         survey: &Survey,
     ) -> io::Result<PreparedSandbox> {
         let files = FileAccess {
             read: vec![PathBuf::from("/")],
             write: ["/tmp", "/dev"].map(PathBuf::from).to_vec(),
         };
-        // Names without files are the network's where it is shared, unless Landlock stands.
-        let is_shared = self.setting.network == Network::On && standing.landlock.is_err();
-        let sockets = match (survey.hides_sockets && !is_shared, &standing.seccomp) {
+        // Abstract sockets belong to the shared network, unless Landlock restricts them.
+        let is_shared = self.setting.network == Network::On && support.landlock.is_err();
+        let sockets = match (survey.hides_sockets && !is_shared, &support.seccomp) {
             (true, _) => SocketAccess::Usual,
             (false, Ok(())) => SocketAccess::WithoutFiles,
             (false, Err(why)) => return Err(io::Error::other(format!("sockets: {why}"))),
         };
         let kernel = KernelAccess { sockets, is_shared: false };
         let inner = InnerSandbox {
-            files: standing.landlock.is_ok().then(|| files.and_write(self.written(survey))),
-            kernel: standing.seccomp.is_ok().then_some(kernel),
+            files: support.landlock.is_ok().then(|| files.and_write(self.writable(survey))),
+            kernel: support.seccomp.is_ok().then_some(kernel),
             limits: self.setting.limits,
         };
         let shown = survey.places.iter().filter(|place| place.how != ProtectionLevel::Hidden);
@@ -250,24 +250,24 @@ impl SandboxBuilder<'_> {
         let same: Option<Vec<_>> =
             shown.map(|path| Some((path.clone(), identity(&path)?))).collect();
         let same = same.ok_or_else(|| io::Error::other("the workspace changes under our eyes"))?;
-        let mut argv = bubblewrap.around(self, survey)?;
+        let mut argv = bubblewrap.argv_for(self, survey)?;
         argv.extend(inner.call_where(Path::new(bubblewrap::HELPER), &same));
-        let watch = WorkspaceSnapshot::begin(self.workspace, survey);
+        let snapshot = WorkspaceSnapshot::take(self.workspace, survey);
         Ok(PreparedSandbox {
             argv,
-            is_apart: true,
+            has_outer_process: true,
             limits: self.setting.limits,
             scratch: None,
-            watch,
+            snapshot,
         })
     }
 
     /// What may be written outside the private folders.
-    fn written(&self, survey: &Survey) -> Vec<PathBuf> {
+    fn writable(&self, survey: &Survey) -> Vec<PathBuf> {
         survey.written.clone().unwrap_or_else(|| vec![self.workspace.to_owned()])
     }
 
-    fn inside(&self, survey: &Survey) -> Result<PreparedSandbox, UnsandboxedReason> {
+    fn without_bubblewrap(&self, survey: &Survey) -> Result<PreparedSandbox, UnsandboxedReason> {
         let scratch =
             Scratch::new().map_err(|error| UnsandboxedReason::Unavailable(error.to_string()))?;
         let mut read = survey::system();
@@ -285,20 +285,20 @@ impl SandboxBuilder<'_> {
             Network::On => SocketAccess::WithoutFiles,
         };
         let inner = InnerSandbox {
-            files: Some(files.and_write(self.written(survey))),
+            files: Some(files.and_write(self.writable(survey))),
             kernel: Some(KernelAccess { sockets, is_shared: true }),
             limits: self.setting.limits,
         };
         let argv = inner.call(self.helper);
-        let watch = WorkspaceSnapshot::begin(self.workspace, survey);
+        let snapshot = WorkspaceSnapshot::take(self.workspace, survey);
         let (limits, scratch) = (self.setting.limits, Some(scratch));
-        Ok(PreparedSandbox { argv, is_apart: false, limits, scratch, watch })
+        Ok(PreparedSandbox { argv, has_outer_process: false, limits, scratch, snapshot })
     }
 }
 
 /// The sandbox of a git that we start, if there is one: it sees the system and the workspace, has
 /// no network, and writes to its repository or to nothing.
-pub(crate) fn around_git(
+pub(crate) fn prepare_for_git(
     helper: &Path,
     program: &Path,
     workspace: &Path,
@@ -312,20 +312,22 @@ pub(crate) fn around_git(
     let setting = SandboxSetting { limits, ..SandboxSetting::default() };
     let builder = SandboxBuilder { setting: &setting, workspace, own: &[], helper };
     let survey = Survey::for_git(workspace, repository, is_written);
-    let standing = SandboxSupport::here(helper);
-    match &standing.bubblewrap {
-        Ok(bubblewrap) => builder.apart(bubblewrap, standing, &survey).ok(),
-        Err(_) if standing.level() == SandboxLevel::Inner => builder.inside(&survey).ok(),
+    let support = SandboxSupport::here(helper);
+    match &support.bubblewrap {
+        Ok(bubblewrap) => builder.with_bubblewrap(bubblewrap, support, &survey).ok(),
+        Err(_) if support.level() == SandboxLevel::Inner => {
+            builder.without_bubblewrap(&survey).ok()
+        }
         Err(_) => None,
     }
 }
 
 enum SandboxKind<'a> {
-    Apart(&'a Bubblewrap, &'a SandboxSupport, Survey),
-    Inside(Survey),
+    WithBubblewrap(&'a Bubblewrap, &'a SandboxSupport, Survey),
+    InnerOnly(Survey),
 }
 
-/// Opens the folders of a tree that a command closed, links not followed.
+/// Restores access to the folders of a tree that a command closed, without following links.
 fn unlock(folder: &Path) {
     let open = std::fs::Permissions::from_mode(0o700);
     let _ = std::fs::set_permissions(folder, open);
@@ -336,7 +338,7 @@ fn unlock(folder: &Path) {
     }
 }
 
-/// A private folder for one command, which vanishes with it.
+/// A private folder for one command, which is removed with it.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     pub(crate) path: PathBuf,
@@ -354,7 +356,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed is left to whoever clears the system's temporary files.
+        // What cannot be removed is left to the cleaning of temporary files.
         if std::fs::remove_dir_all(&self.path).is_err() {
             unlock(&self.path);
             let _ = std::fs::remove_dir_all(&self.path);

@@ -45,7 +45,7 @@ const QUERY_CHARS_MAX: usize = 400;
 const TITLE_CHARS_MAX: usize = 200;
 const SUMMARY_CHARS_MAX: usize = 500;
 
-/// A link that is cut leads nowhere, so a hit with a longer one is passed over.
+/// A truncated link does not work, so a hit with a longer one is skipped.
 const LINK_BYTES_MAX: usize = 2_000;
 
 /// Something that was found, as plain bounded text.
@@ -89,7 +89,7 @@ pub enum SearchError {
         /// Who answered.
         host: String,
     },
-    /// The way led to a host that may not be called, or nowhere.
+    /// A redirect named a host that may not be called, or no valid address.
     #[error("refused: {0}")]
     Refused(String),
     /// The answer is not in the form that the service is known for.

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The walk only finds names. Each file is opened like any other file of the workspace, so a folder
-//! that is swapped for a link under our feet leads nowhere.
+//! that is replaced by a link meanwhile is refused.
 //!
 //! Deliberately absent: an index, matches over several lines, files that git would not keep.
 
@@ -181,7 +181,7 @@ fn search(
             found.stopped = Some(why.to_owned());
             break;
         }
-        // What cannot be looked at, or vanished, is no reason to give up the rest.
+        // A file that cannot be read, or is gone, does not end the search.
         let Some(relative) = entry.ok().and_then(|entry| file_of(workspace, &entry)) else {
             continue;
         };
@@ -218,7 +218,7 @@ fn expression(args: &SearchCodeArgs) -> Result<Regex, String> {
 }
 
 /// The words of a plain query such as `color|background`, which means either. A bar with nothing or
-/// a blank beside it is code (`a || b`, `|x| x`, `ls | wc`), and is looked for as it stands.
+/// a blank beside it is code (`a || b`, `|x| x`, `ls | wc`), and is searched literally.
 fn alternatives(args: &SearchCodeArgs) -> Option<Vec<&str>> {
     let words: Vec<&str> = args.query.split('|').collect();
     let is_word = |word: &&str| !word.is_empty() && *word == word.trim();
@@ -255,7 +255,7 @@ fn walk(workspace: &Workspace, start: &Path) -> Walk {
 }
 
 /// Whether the lists of what to leave out in a folder are plain files. The walk opens them by their
-/// names, and a link could lead to a device that never ends, a pipe would never begin.
+/// names, and a link to a device or a pipe would block it.
 fn can_be_walked(folder: &Path) -> bool {
     [".gitignore", ".ignore"].iter().all(|name| {
         let found = folder.join(name).symlink_metadata();

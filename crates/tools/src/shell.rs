@@ -1,7 +1,7 @@
 //! `shell`: one command line, in the workspace and in a sandbox, with a time-out and a bounded
 //! output.
 //!
-//! Where there is no sandbox, a call is refused unless a person allowed exactly this one and knew.
+//! Without a sandbox a call is refused, unless a person approved exactly this call unsandboxed.
 
 use crate::after::{self, AfterCommand};
 use crate::capture::Capture;
@@ -160,18 +160,18 @@ impl Tool for Shell {
         let (ended, stop) = running.follow(&mut capture, self.stop(context), grace).await;
         self.clean(record);
         let patience = stop.is_some().then_some(PATIENCE);
-        let notes = after.look(patience).await;
+        let notes = after.check(patience).await;
         self.done(capture, &ended, stop, notes, context.observation_chars)
     }
 
     async fn judge(&self, args: &ShellArgs) -> CallPolicy {
-        let said = shell_rules::say(&self.setting.rules, &args.command);
+        let said = shell_rules::decision(&self.setting.rules, &args.command);
         if let Some((RuleAction::Deny, rule)) = said {
             return CallPolicy::Deny(format!("the rule {rule} denies it"));
         }
-        let veiled = shell_rules::veiled(&self.setting.rules, &args.command);
+        let unknown_program = shell_rules::unknown_program(&self.setting.rules, &args.command);
         match self.look(|builder| builder.check()).await {
-            Ok(()) => match (said, veiled) {
+            Ok(()) => match (said, unknown_program) {
                 (_, Some(part)) => CallPolicy::AlwaysAsk(part),
                 (Some((RuleAction::Allow, rule)), None) => CallPolicy::Allow(rule.to_owned()),
                 (Some((_, rule)), None) => CallPolicy::Ask(rule.to_owned()),
@@ -231,7 +231,7 @@ fn from_record(record: CommandRecord, chars: usize) -> Probe {
 }
 
 impl Shell {
-    /// In a sandbox without a network a command reaches nobody.
+    /// In a sandbox without a network a command sends nothing.
     fn sends(&self) -> Sends {
         let sandbox = &self.setting.sandbox;
         match sandbox.network == Network::On || sandbox.mode == SandboxMode::Off {
@@ -260,11 +260,11 @@ impl Shell {
 
     /// The sandbox, or none if a person wants none.
     async fn sandbox(&self, context: &CallContext) -> Result<Option<PreparedSandbox>, String> {
-        // What an earlier command left must not be taken for the person's own.
-        after::finish_looks().await;
+        // What an earlier command left must not be taken for files of the user.
+        after::wait_for_checks().await;
         let bare_is_fine =
             context.may_run_bare && self.setting.sandbox.mode != SandboxMode::Require;
-        match self.look(|builder| builder.enclose()).await {
+        match self.look(|builder| builder.prepare()).await {
             Ok(sandbox) => Ok(Some(sandbox)),
             Err(_) if bare_is_fine => Ok(None),
             Err(_) => Err(NO_SANDBOX.to_owned()),
@@ -352,8 +352,8 @@ impl Shell {
     }
 }
 
-/// Whether something of ours lies where every command reads. Of the system's settings it sees only
-/// what is for everybody.
+/// Whether a file of ours is where every command can read. Of the system's settings, commands see
+/// only what everybody may read.
 fn is_shown(own: &Path) -> bool {
     let own = real(own);
     let is_private = || {
@@ -366,18 +366,18 @@ fn is_shown(own: &Path) -> bool {
     }
 }
 
-/// How long a call that was stopped waits for the look after it: whoever stopped it waits, too.
+/// How long a stopped call waits for the check after it.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Said of a command that tried to write what it may only read.
 const SHUT: &str = "commands read repositories (.git) and do not write them: use git_commit, or \
     ask the user";
-const HELD: &str = "files that later runs or other programs obey (AGENTS.md, .github, .vscode and \
+const HELD: &str = "files that later runs or other programs trust (AGENTS.md, .github, .vscode and \
     the like) are read-only for commands: write_file asks the user";
 const BUSY: &str = "a folder with a repository in it is neither moved nor removed by commands: ask \
     the user to do it";
 
-/// What to do instead, where a command met something that is shut to it.
+/// Advice for a command that tried to write a protected path.
 fn hint(text: &str) -> Option<&'static str> {
     let names_git = |line: &str| {
         let after = line.split(".git").skip(1);

@@ -1,14 +1,14 @@
 //! Rules on commands: which may run without a question, which never.
 //!
-//! A pattern is made of words. `*` as a word stands for one word, at the end for any number of
-//! words, also none; within a word it stands for any letters.
+//! A pattern is made of words. `*` as a word matches one word, and at the end any number of words
+//! including none; within a word it matches any letters.
 //!
-//! A denial holds if any command of the line fits; so does a wish to be asked. A permission needs
-//! every command to fit a rule that allows it, and a line without anything that only a running
-//! shell could know. So denials win over questions, and questions over permissions. Where there is
-//! a denial, a line whose program only the running shell knows is asked about: it might be the
-//! denied one. So is a line that names all words of a denial in another place. All are a person's
-//! convenience, not protection: what a program does once it runs is up to the sandbox.
+//! A denial applies if any command of the line matches; so does a rule that asks. A permission
+//! needs every command to fit a rule that allows it, and a line without anything that only a
+//! running shell could know. So denials win over questions, and questions over permissions. Where
+//! there is a denial, a line whose program only the running shell knows is asked about: it might be
+//! the denied one. So is a line that names all words of a denial in another place. All are a
+//! person's convenience, not protection: what a program does once it runs is up to the sandbox.
 
 use crate::shell_words::{self as words, CommandWords, ParsedCommandLine};
 
@@ -34,7 +34,7 @@ pub struct ShellRule {
 /// Why a rule cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
-    /// The pattern is no plain command.
+    /// The pattern is not a plain command.
     #[error("the pattern is not the words of one command: {0}")]
     Pattern(String),
     /// An example that the rule should fit, and does not.
@@ -94,15 +94,15 @@ impl ShellRule {
     /// Whether the rule alone would decide about the line.
     fn decides(&self, line: &ParsedCommandLine) -> bool {
         match self.say {
-            RuleAction::Allow => vouches(std::slice::from_ref(self), line).is_some(),
+            RuleAction::Allow => allowing_rule(std::slice::from_ref(self), line).is_some(),
             RuleAction::Ask | RuleAction::Deny => {
                 line.commands.iter().any(|words| self.fits(words))
             }
         }
     }
 
-    /// Whether the rule might fit once the shell has filled in what stands in the words: all words
-    /// of the pattern fit up to one that nobody knows, and after which nothing is certain.
+    /// Whether the rule might match once the shell has substituted the words: all words of the
+    /// pattern match up to one that only the running shell knows.
     fn could_fit(&self, words: &[String]) -> bool {
         let pattern = self.pattern.iter().filter(|own| *own != "*");
         for (own, word) in pattern.zip(words) {
@@ -116,8 +116,8 @@ impl ShellRule {
         false
     }
 
-    /// Whether the words of the pattern, if it has several, stand anywhere in the line: a program
-    /// that is not known to run others may run its words, a script or an alias too.
+    /// Whether the words of a pattern with several occur anywhere in the line: an unknown program,
+    /// a script or an alias may run its arguments.
     fn is_named_in(&self, line: &str) -> bool {
         let pattern: Vec<&String> = self.pattern.iter().filter(|own| *own != "*").collect();
         let bare: String = line.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
@@ -155,7 +155,7 @@ fn could_become(pattern: &str, word: &str) -> bool {
     pattern.contains('*') || pattern.starts_with(head) && pattern.ends_with(tail)
 }
 
-/// `*` stands for any letters.
+/// `*` matches any letters.
 fn fits_word(pattern: &str, word: &str) -> bool {
     let Some((head, tail)) = pattern.split_once('*') else { return pattern == word };
     let Some(rest) = word.strip_prefix(head) else { return false };
@@ -170,8 +170,8 @@ fn pattern_words(pattern: &str) -> Option<CommandWords> {
     (!words.first()?.starts_with('*')).then_some(words)
 }
 
-/// What the rules say about a line, and which one; nothing if none fits.
-pub(crate) fn say<'r>(rules: &'r [ShellRule], line: &str) -> Option<(RuleAction, &'r str)> {
+/// The decision of the rules about a line, and the rule; `None` if no rule matches.
+pub(crate) fn decision<'r>(rules: &'r [ShellRule], line: &str) -> Option<(RuleAction, &'r str)> {
     let line = words::parse(line);
     for say in [RuleAction::Deny, RuleAction::Ask] {
         let fits = |rule: &&ShellRule| rule.say == say && rule.decides(&line);
@@ -179,23 +179,23 @@ pub(crate) fn say<'r>(rules: &'r [ShellRule], line: &str) -> Option<(RuleAction,
             return Some((say, &rule.shown));
         }
     }
-    vouches(rules, &line).map(|rule| (RuleAction::Allow, rule))
+    allowing_rule(rules, &line).map(|rule| (RuleAction::Allow, rule))
 }
 
 /// The part of a line of which no denial can be ruled out, where there are denials: only the
 /// running shell knows what it runs.
-pub(crate) fn veiled(rules: &[ShellRule], line: &str) -> Option<String> {
+pub(crate) fn unknown_program(rules: &[ShellRule], line: &str) -> Option<String> {
     let mut denials = rules.iter().filter(|rule| rule.say == RuleAction::Deny).peekable();
     denials.peek()?;
     let read = words::parse(line);
     let could_fit = |words: &&CommandWords| denials.clone().any(|rule| rule.could_fit(words));
     let filled_in = || read.commands.iter().find(could_fit).map(|words| words.join(" "));
     let named = || denials.clone().any(|rule| rule.is_named_in(line)).then(|| line.to_owned());
-    read.veiled.clone().or_else(filled_in).or_else(named)
+    read.unknown_program.clone().or_else(filled_in).or_else(named)
 }
 
 /// The rule that allows the line's last command, if every command has one.
-fn vouches<'r>(rules: &'r [ShellRule], line: &ParsedCommandLine) -> Option<&'r str> {
+fn allowing_rule<'r>(rules: &'r [ShellRule], line: &ParsedCommandLine) -> Option<&'r str> {
     if !line.is_plain {
         return None;
     }
@@ -248,20 +248,20 @@ mod tests {
             ("cat f", None),
             ("", None),
         ] {
-            assert_eq!(say(&rules(), line).map(|(said, _)| said), expected, "{line}");
+            assert_eq!(decision(&rules(), line).map(|(said, _)| said), expected, "{line}");
         }
     }
 
     #[test]
     fn a_word_that_is_filled_in_may_be_the_denied_one() {
         for line in ["rm -rf$Z d", "rm $x d", "rm -r{f,} d", "/bin/rm \"$x\"", "rm `x` d"] {
-            assert!(veiled(&rules(), line).is_some(), "{line}");
+            assert!(unknown_program(&rules(), line).is_some(), "{line}");
         }
         let ordinary = ["git log $x", "rm -i $x", "rm *.o", "rm a b", "ls -rf $x", "echo rm $x"];
         for line in ordinary {
-            assert_eq!(veiled(&rules(), line), None, "{line}");
+            assert_eq!(unknown_program(&rules(), line), None, "{line}");
         }
-        assert_eq!(veiled(&rules()[..4], "rm -rf$Z d"), None, "where nothing is denied");
+        assert_eq!(unknown_program(&rules()[..4], "rm -rf$Z d"), None, "where nothing is denied");
     }
 
     /// Lines that shells read otherwise than they look.
@@ -323,8 +323,8 @@ mod tests {
             "python3 -c 'import os; os.system(\"rm -rf d\")'",
             "make -f - <<X\nall:\n\trm -rf d\nX",
         ] {
-            let denied = matches!(say(&rules(), line), Some((RuleAction::Deny, _)));
-            assert!(denied || veiled(&rules(), line).is_some(), "{line}");
+            let denied = matches!(decision(&rules(), line), Some((RuleAction::Deny, _)));
+            assert!(denied || unknown_program(&rules(), line).is_some(), "{line}");
         }
     }
 

@@ -28,7 +28,7 @@ pub struct BuiltIn {
     pub timeout: Timeout,
     /// The argument that names what it acts on, one call at a time.
     pub resource_arg: Option<&'static str>,
-    /// Without what there is no such tool.
+    /// What the tool needs to be offered.
     pub needs: Needs,
 }
 
@@ -41,7 +41,7 @@ pub enum Timeout {
     Setting(&'static str),
 }
 
-/// Without what there is no such tool.
+/// What a tool needs to be offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
     /// It is always there.

@@ -7,7 +7,7 @@ mod support;
 #[path = "repositories/ways.rs"]
 mod ways;
 
-use everloop_tools::{GitAccess, SandboxLevel, SandboxSupport, Setting, finish_looking};
+use everloop_tools::{GitAccess, SandboxLevel, SandboxSupport, Setting, finish_checks};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -336,6 +336,6 @@ async fn a_call_that_is_dropped_leaves_no_trap_behind() {
         () = is_ready => {}
     }
     assert!(place.path(".git").exists(), "nobody has looked yet");
-    finish_looking(Duration::from_secs(20));
+    finish_checks(Duration::from_secs(20));
     assert!(!place.path(".git").exists() && place.path(".git-set-aside").exists());
 }

@@ -1,4 +1,4 @@
-//! Stands in for `everloop __guard` and `everloop __sandbox` in the tests of this crate.
+//! Replaces `everloop __guard` and `everloop __sandbox` in the tests of this crate.
 
 fn main() -> std::process::ExitCode {
     let args = std::env::args_os().skip(2);

@@ -1,11 +1,11 @@
-//! Where a passage stands in a file, and what stands there instead if it does not.
+//! Finds a passage in a file, or the most similar lines if it does not occur.
 //!
 //! A file whose lines end with a carriage return is shown without it, so a passage of several lines
 //! is also looked for with it, and then what replaces it has it too.
 
 use memchr::memmem;
 
-/// Places that are named when a passage stands at several.
+/// Positions that are named when a passage occurs several times.
 const PLACES_MAX: usize = 10;
 
 /// Near misses that are shown, and lines of each.
@@ -27,7 +27,7 @@ pub(super) struct EditedText {
 pub(super) struct PassageChange<'a> {
     pub(super) old: &'a str,
     pub(super) new: &'a str,
-    /// Everywhere, not only where the passage stands once.
+    /// Replace every occurrence; otherwise the passage must occur once.
     pub(super) all: bool,
 }
 

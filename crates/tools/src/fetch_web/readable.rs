@@ -9,7 +9,7 @@ use crate::search::{HtmlToken, HtmlTokens, decoded, is_hidden, spaced};
 use dom_smoothie::{Config, Readability, TextMode};
 use encoding_rs::{Encoding, UTF_8};
 
-/// Elements within elements. A tree that is deeper costs time, and the stack of whoever walks it.
+/// Nesting of elements. A deeper tree costs time, and stack in a recursive walk.
 const DEPTH_MAX: usize = 300;
 
 /// Elements of a page that becomes a tree.
@@ -21,26 +21,26 @@ const TITLE_CHARS_MAX: usize = 300;
 /// Where a page in HTML names its characters.
 const PRESCAN_BYTES: usize = 1_024;
 
-/// Elements whose inside is no text for a reader.
+/// Elements whose content is not text for a reader.
 const UNREAD: [&str; 7] = ["script", "style", "noscript", "template", "svg", "head", "title"];
 
-/// Elements that stand on a line among others; all else begins a new one.
+/// Inline elements; all others begin a new line.
 const INLINE: [&str; 16] = [
     "a", "b", "i", "em", "strong", "span", "code", "small", "sub", "sup", "mark", "u", "s", "q",
     "abbr", "time",
 ];
 
-/// What a body is.
+/// What kind of content a body has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyKind {
     Html,
     Plain,
-    /// The other side does not say.
+    /// The server does not say.
     Unsaid,
 }
 
 impl BodyKind {
-    /// By the type that the other side names; nothing for what is no text.
+    /// By the content type of the server; `None` if it is not text.
     pub(super) fn of(content_type: &str) -> Option<Self> {
         let kind = content_type.split(';').next().unwrap_or_default().trim();
         match kind {
@@ -66,7 +66,7 @@ pub(super) struct ReadableText {
 }
 
 impl ReadableText {
-    /// Nothing for what is no text, whatever the other side says.
+    /// `None` for what is not text, whatever the server says.
     pub(super) fn of(bytes: &[u8], kind: BodyKind, content_type: &str, url: &str) -> Option<Self> {
         let text = characters(bytes, content_type);
         if text.contains('\0') {
@@ -141,7 +141,7 @@ impl PlainPage {
                     let found = UNREAD.iter().find(|name| tag.is(name) && !tag.closed);
                     match (unread, found) {
                         (None | Some("head"), Some(name)) => unread = Some(name),
-                        // Whoever forgets to end the head begins the body all the same.
+                        // A body also ends a head that was not closed.
                         (Some("head"), None) if tag.is("body") => unread = None,
                         _ => {}
                     }

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where the helper of the inner sandbox lies within.
+/// The path of the helper of the inner sandbox within.
 pub(crate) const HELPER: &str = "/run/everloop";
 
 /// Bytes of the private `/tmp`, and of `/dev/shm`, where bubblewrap can bound them.
@@ -19,13 +19,13 @@ const LONG_TMP: &str = "/var/tmp";
 /// The program, and what it can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bubblewrap {
-    /// Where it lies.
+    /// Its path.
     pub(crate) program: PathBuf,
     /// Whether it can bound the size of `/tmp` and `/dev/shm`.
     pub(crate) is_sized: bool,
 }
 
-/// A list of arguments in the making.
+/// Collects arguments.
 struct Argv(Vec<OsString>);
 
 impl Argv {
@@ -40,7 +40,7 @@ impl Argv {
 
 impl Bubblewrap {
     /// The call of bubblewrap, up to the command.
-    pub(crate) fn around(
+    pub(crate) fn argv_for(
         &self,
         builder: &SandboxBuilder<'_>,
         survey: &Survey,
@@ -108,7 +108,7 @@ impl Bubblewrap {
     }
 }
 
-/// `/var/tmp` is `/tmp`, unless something that is shown lies in it: no mount stands below a link.
+/// `/var/tmp` is a link to `/tmp`, unless a visible path is in it: a link cannot hold mounts.
 fn long_tmp(builder: &SandboxBuilder<'_>, survey: &Survey) -> Vec<OsString> {
     let places = survey.places.iter().map(|place| &place.path).chain(&builder.setting.readable);
     let mut shown = places.map(PathBuf::as_path).chain([builder.workspace]);
@@ -158,7 +158,7 @@ mod tests {
             (": >> /proc/sys/vm/drop_caches", false),
             (": >> /proc/sysrq-trigger", false),
         ] {
-            let argv = bubblewrap.around(&builder, &Survey::default()).unwrap();
+            let argv = bubblewrap.argv_for(&builder, &Survey::default()).unwrap();
             let sh = ["/bin/sh", "-c", command].map(OsString::from);
             let output = Command::new(&argv[0]).args(&argv[1..]).args(sh).output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr);

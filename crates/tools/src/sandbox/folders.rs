@@ -1,8 +1,7 @@
 //! Files of a workspace by descriptors: no link is followed, and no path is too long.
 //!
-//! A command has left what it wanted in the workspace, links to places outside of it among it. So
-//! whoever looks or acts after a command opens each folder below the one before, and names in it
-//! are taken as they are.
+//! A command can leave anything in the workspace, including links to paths outside. So code that
+//! runs after a command opens each folder relative to the one above it and follows no link.
 
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, RawMode, Stat, fchmod, fstat, open, openat, readlinkat,
@@ -19,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// Bytes of a path that the system takes at once.
 const STEP_BYTES: usize = 4_000;
 
-/// Bytes of a path that is still looked at; nobody's git comes nearly as far.
+/// Bytes of a path that is still read; git supports only much shorter ones.
 const PATH_BYTES_MAX: usize = 16_384;
 
 /// How a folder is opened.
@@ -126,7 +125,7 @@ pub(crate) fn kind(found: &Stat) -> FileType {
     FileType::from_raw_mode(found.st_mode)
 }
 
-/// A regular file, and whether it is ours alone: nobody writes it by another name.
+/// Whether it is a regular file of this account without further hard links.
 pub(crate) fn is_own_file(found: &Stat) -> bool {
     let is_ours = found.st_uid == rustix::process::geteuid().as_raw();
     kind(found) == FileType::RegularFile && found.st_nlink == 1 && is_ours
@@ -219,13 +218,13 @@ fn wider(mode: RawMode) -> Option<Mode> {
     (mode & 0o700 != 0o700).then(|| Mode::from_raw_mode(mode & 0o7777 | 0o700))
 }
 
-/// The same for one that cannot be opened yet. What a link leads to is never touched.
+/// The same for one that cannot be opened yet. The target of a link is never touched.
 #[cfg(target_os = "linux")]
 fn open_up_at(folder: impl AsFd, name: &OsStr) -> io::Result<()> {
     use std::os::fd::AsRawFd;
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let closed = openat(folder, name, flags, Mode::empty())?;
-    // The descriptor cannot be used for it, but its name is no path that could lead elsewhere.
+    // `fchmod` needs an open file, but this path cannot refer to another one.
     match wider(fstat(&closed)?.st_mode) {
         Some(mode) => Ok(rustix::fs::chmod(format!("/proc/self/fd/{}", closed.as_raw_fd()), mode)?),
         None => Ok(()),

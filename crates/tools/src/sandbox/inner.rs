@@ -1,6 +1,6 @@
-//! The inner sandbox: built by a process around itself, which then becomes the command.
+//! The inner sandbox: a process restricts itself and then becomes the command.
 //!
-//! What was promised and cannot be built ends the process: nothing is ever run with less.
+//! If a restriction cannot be applied the process exits: the command never runs with less.
 
 use super::CommandLimits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -52,13 +52,13 @@ impl FileAccess {
 pub(crate) enum SocketAccess {
     /// None, but for pairs of its own.
     None,
-    /// None that lead to a file: behind one somebody outside may listen.
+    /// None that have a path, where a process outside may listen.
     WithoutFiles,
-    /// Those of everyday programs; where they lead is up to the outer sandbox.
+    /// Those of everyday programs; the outer sandbox decides what they reach.
     Usual,
 }
 
-/// What is asked of the kernel's calls.
+/// Which system calls are restricted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct KernelAccess {
     pub(crate) sockets: SocketAccess,
@@ -82,8 +82,8 @@ impl InnerSandbox {
         self.call_where(helper, &[])
     }
 
-    /// The same, if the places that the outer sandbox shows are those that were looked at: somebody
-    /// else at work in the workspace may have put a link there in between.
+    /// The same, if the paths in the outer sandbox are still the ones that were surveyed: another
+    /// program may have put a link there in between.
     pub(crate) fn call_where(&self, helper: &Path, places: &[(PathBuf, String)]) -> Vec<OsString> {
         let spec = serde_json::to_string(self).expect("our own types always have a JSON form");
         let mut call: Vec<OsString> = vec![helper.into(), "__sandbox".into(), spec.into()];
@@ -107,7 +107,7 @@ impl InnerSandbox {
     fn shut(&self) -> Result<(), String> {
         use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
         set_no_new_privs(true).map_err(|error| error.to_string())?;
-        // Root has rights that lead past the sandbox; without new privileges none comes back.
+        // Root has capabilities that bypass the sandbox; without new privileges none comes back.
         let none = CapabilitySet::empty();
         let none = CapabilitySets { effective: none, permitted: none, inheritable: none };
         set_capabilities(None, none).map_err(|error| format!("capabilities: {error}"))?;

@@ -4,9 +4,9 @@
 //!   names at the top ──► folders from the top down ──► what is left when the look ends: unseen
 //! ```
 //!
-//! What is found is shut as a whole: hooks and settings lie in it, and a single file of it can lead
-//! git to others elsewhere (`commondir`). Git also takes a folder of any name for a repository if
-//! it looks like one. What nobody looked into is shut too, so a wide workspace hides nothing.
+//! A repository is protected as a whole: it holds hooks and settings, and a single file in it can
+//! refer git to other folders (`commondir`). Git also takes a folder of any name for a repository
+//! if it looks like one. Folders that were not scanned are protected too.
 
 use super::folders::{WorkspaceRoot, entries};
 use crate::git_settings::{commondir, gitfile};
@@ -22,19 +22,19 @@ use std::path::{Path, PathBuf};
 /// Files and folders that are looked at before a command: some tenths of a second.
 const ENTRIES_MAX: usize = 600_000;
 
-/// Places that are shut: each costs some mounts.
+/// Paths that are protected: each costs some mounts.
 const FOUND_MAX: usize = 500;
 
-/// Folders that are shut one by one because nobody looked into them.
+/// Folders that are protected one by one because they were not scanned.
 const UNSEEN_MAX: usize = 64;
 
-/// Bytes of a file that leads to a repository.
+/// Bytes of a file that refers to a repository.
 const LEAD_BYTES_MAX: u64 = 4_096;
 
-/// Bytes of a path that can be shut; of a longer one, a folder around it is.
+/// Bytes of a path that can be protected; for a longer one, an outer folder is.
 const PLACE_BYTES_MAX: usize = 3_800;
 
-/// What was found.
+/// What a scan of a workspace found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct WorkspaceScan {
     /// Files and folders of version control by their names, those nearer to the top first.
@@ -43,13 +43,13 @@ pub(crate) struct WorkspaceScan {
     pub(crate) links: Vec<PathBuf>,
     /// Folders that git takes for a repository whatever they are called.
     pub(crate) bare: Vec<PathBuf>,
-    /// Sockets, behind which somebody outside may listen.
+    /// Sockets, where a process outside the sandbox may listen.
     pub(crate) sockets: Vec<PathBuf>,
     /// Folders that were not looked into, or not to their end.
     pub(crate) unseen: Vec<PathBuf>,
 }
 
-/// How a walk goes.
+/// How a scan is bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ScanMode {
     /// Before a command: it ends after so many entries.
@@ -58,7 +58,7 @@ enum ScanMode {
     Thorough,
 }
 
-/// A folder that is still to be looked into.
+/// A folder that is still to be scanned.
 struct PendingFolder {
     path: PathBuf,
     /// Whether it lies in a repository that is shut as a whole: only sockets count there.
@@ -66,7 +66,7 @@ struct PendingFolder {
 }
 
 impl WorkspaceScan {
-    /// What lies at the top, by name alone: no number of other files is in the way.
+    /// Finds repositories at the top by name alone, however many other files there are.
     pub(crate) fn at_top(workspace: &Path) -> Self {
         let mut found = Self::default();
         for name in VERSION_CONTROL {
@@ -83,20 +83,20 @@ impl WorkspaceScan {
     /// What lies in a workspace, as far as it can be looked through in a moment.
     pub(crate) fn before(workspace: &Path) -> Self {
         let found = Self::at_top(workspace);
-        let found = found.looked(workspace, ScanMode::Bounded(ENTRIES_MAX));
-        Self { unseen: shutable(found.unseen, workspace), ..found }.gathered(workspace)
+        let found = found.scan_folder(workspace, ScanMode::Bounded(ENTRIES_MAX));
+        Self { unseen: shorten_paths(found.unseen, workspace), ..found }.merge_unseen(workspace)
     }
 
-    /// All that lies in a workspace now, but for places that nobody could change.
+    /// Scans a workspace after a command, except for paths that the command could not change.
     pub(crate) fn after(root: &WorkspaceRoot, shut: &BTreeSet<PathBuf>) -> Self {
         let mut found = Self::at_top(root.path());
         found.named.retain(|path| !shut.contains(path));
-        found.walked(root, shut, ScanMode::Thorough)
+        found.scan_from(root, shut, ScanMode::Thorough)
     }
 
-    fn looked(mut self, folder: &Path, mode: ScanMode) -> Self {
+    fn scan_folder(mut self, folder: &Path, mode: ScanMode) -> Self {
         match WorkspaceRoot::open(folder) {
-            Ok(root) => self.walked(&root, &BTreeSet::new(), mode),
+            Ok(root) => self.scan_from(&root, &BTreeSet::new(), mode),
             Err(_) => {
                 self.unseen.push(folder.to_owned());
                 self
@@ -104,7 +104,7 @@ impl WorkspaceScan {
         }
     }
 
-    fn walked(mut self, root: &WorkspaceRoot, shut: &BTreeSet<PathBuf>, mode: ScanMode) -> Self {
+    fn scan_from(mut self, root: &WorkspaceRoot, shut: &BTreeSet<PathBuf>, mode: ScanMode) -> Self {
         let top = PendingFolder { path: root.path().to_owned(), is_shut: false };
         let mut folders = VecDeque::from([top]);
         let mut left = match mode {
@@ -112,7 +112,8 @@ impl WorkspaceScan {
             ScanMode::Thorough => usize::MAX,
         };
         while let Some(folder) = folders.pop_front() {
-            let Ok(names) = opened(root, &folder.path, mode).and_then(|open| entries(&open)) else {
+            let Ok(names) = open_folder(root, &folder.path, mode).and_then(|open| entries(&open))
+            else {
                 self.unseen.push(folder.path);
                 continue;
             };
@@ -175,8 +176,8 @@ impl WorkspaceScan {
         self.named.len() + self.bare.len() + self.sockets.len() + self.links.len()
     }
 
-    /// Many folders that nobody looked into are shut by those around them.
-    fn gathered(mut self, workspace: &Path) -> Self {
+    /// Replaces many unscanned folders by the folders around them.
+    fn merge_unseen(mut self, workspace: &Path) -> Self {
         if self.unseen.len() > UNSEEN_MAX {
             let top = |path: &PathBuf| {
                 let first = path.strip_prefix(workspace).ok().and_then(|inner| inner.iter().next());
@@ -193,15 +194,15 @@ impl WorkspaceScan {
 }
 
 /// A folder, to be listed. A command may have closed one of the account to keep us out of it.
-fn opened(root: &WorkspaceRoot, folder: &Path, mode: ScanMode) -> io::Result<OwnedFd> {
+fn open_folder(root: &WorkspaceRoot, folder: &Path, mode: ScanMode) -> io::Result<OwnedFd> {
     match mode {
         ScanMode::Bounded(_) => root.folder(folder),
         ScanMode::Thorough => root.folder_opened(folder),
     }
 }
 
-/// No mount stands at a path that is too long to be said: a folder around it is shut instead.
-fn shutable(unseen: Vec<PathBuf>, workspace: &Path) -> Vec<PathBuf> {
+/// A path that is too long cannot be a mount point: an outer folder is protected instead.
+fn shorten_paths(unseen: Vec<PathBuf>, workspace: &Path) -> Vec<PathBuf> {
     let short = |path: &&Path| path.as_os_str().len() <= PLACE_BYTES_MAX;
     let outer = |path: PathBuf| path.ancestors().find(short).unwrap_or(workspace).to_owned();
     unseen.into_iter().map(outer).collect()
@@ -234,44 +235,44 @@ pub(crate) fn is_layout(has: impl Fn(&str) -> bool) -> bool {
     has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 
-/// The folder that a `.git` is or leads to, as git finds it.
-pub(crate) fn lead(name: &Path) -> Option<PathBuf> {
+/// The folder that a `.git` is or refers to, as git finds it.
+pub(crate) fn resolve_git_dir(name: &Path) -> Option<PathBuf> {
     let real = name.canonicalize().ok()?;
     if real.is_dir() {
         return Some(real);
     }
-    name.parent()?.join(gitfile(&short(&real)?)?).canonicalize().ok()
+    name.parent()?.join(gitfile(&read_short_file(&real)?)?).canonicalize().ok()
 }
 
 /// The folder that a repository's folder shares with others, as git finds it; itself, if none.
-pub(crate) fn common(folder: &Path) -> Option<PathBuf> {
+pub(crate) fn resolve_common_dir(folder: &Path) -> Option<PathBuf> {
     let file = folder.join("commondir");
     match fs::symlink_metadata(&file) {
-        Ok(_) => folder.join(commondir(&short(&file)?)?).canonicalize().ok(),
+        Ok(_) => folder.join(commondir(&read_short_file(&file)?)?).canonicalize().ok(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Some(folder.to_owned()),
         Err(_) => None,
     }
 }
 
-/// Where a file instead of a folder leads, if nothing is there yet.
-pub(crate) fn led_to_nothing(name: &Path) -> Option<PathBuf> {
-    let goal = name.parent()?.join(gitfile(&short(name)?)?);
+/// The folder that a `.git` file refers to, if it does not exist yet.
+pub(crate) fn missing_git_dir(name: &Path) -> Option<PathBuf> {
+    let goal = name.parent()?.join(gitfile(&read_short_file(name)?)?);
     (!goal.exists()).then_some(goal)
 }
 
-fn short(file: &Path) -> Option<Vec<u8>> {
+fn read_short_file(file: &Path) -> Option<Vec<u8>> {
     let found = fs::metadata(file).ok()?;
     let is_short = found.is_file() && found.len() <= LEAD_BYTES_MAX;
     is_short.then(|| fs::read(file).ok()).flatten()
 }
 
-/// The folders in the workspace that a file instead of a folder leads to.
-pub(crate) fn led_to(file: &Path, workspace: &Path) -> Vec<PathBuf> {
+/// The folders in the workspace that a `.git` file refers to.
+pub(crate) fn git_dirs_in(file: &Path, workspace: &Path) -> Vec<PathBuf> {
     if !file.is_file() && !file.is_symlink() {
         return Vec::new();
     }
-    let folder = lead(file);
-    let common = folder.as_ref().and_then(|folder| common(folder));
+    let folder = resolve_git_dir(file);
+    let common = folder.as_ref().and_then(|folder| resolve_common_dir(folder));
     let inside = |path: &PathBuf| path.starts_with(workspace) && path != workspace;
     let all: BTreeSet<PathBuf> = folder.into_iter().chain(common).filter(inside).collect();
     all.into_iter().collect()
@@ -290,8 +291,8 @@ mod tests {
     }
 
     fn bounded(root: &Path, most: usize) -> WorkspaceScan {
-        let found = WorkspaceScan::at_top(root).looked(root, ScanMode::Bounded(most));
-        found.gathered(root)
+        let found = WorkspaceScan::at_top(root).scan_folder(root, ScanMode::Bounded(most));
+        found.merge_unseen(root)
     }
 
     #[test]
@@ -320,7 +321,7 @@ mod tests {
             unseen: Vec::new(),
         };
         assert_eq!(found, expected);
-        assert_eq!(led_to(&root.join("work/.git"), &root), all(&["store"]));
+        assert_eq!(git_dirs_in(&root.join("work/.git"), &root), all(&["store"]));
     }
 
     #[test]

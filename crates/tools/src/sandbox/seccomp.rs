@@ -1,4 +1,5 @@
-//! Seccomp: system calls that no command in a workspace needs, and that have led out of sandboxes.
+//! Seccomp: system calls that commands in a workspace do not need and that have been used to escape
+//! from sandboxes.
 //!
 //! Refused with "not permitted", so that a program can go on without; `clone3`, whose arguments a
 //! filter cannot see, is refused as unknown, and programs take `clone` instead.

@@ -1,10 +1,9 @@
-//! Sockets that lie where a command can see them: behind each somebody outside may listen.
+//! Sockets that a command could see, where a process outside the sandbox may listen.
 //!
 //! A sandbox that cuts the network does not cut these, and a file system that is read-only does not
-//! either. So each is hidden. Where the look ended before all was seen, commands make no such
-//! sockets at all.
+//! either. So each is hidden. If the search ended early, commands cannot open such sockets at all.
 //!
-//! Deliberately absent: those of the workspace itself, which the walk through it finds.
+//! Deliberately absent: sockets of the workspace itself, which its scan finds.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -34,8 +33,8 @@ pub(crate) fn of_repositories(folders: &[PathBuf]) -> ListeningSockets {
     below(folders, |path| path.file_name().is_some_and(|name| STORES.iter().any(|s| name == *s)))
 }
 
-/// Those in folders outside the workspace that commands may read. The system's own are looked for
-/// once: who puts a service there is its administrator.
+/// Sockets in folders outside the workspace that commands may read. Those of the system are
+/// searched once per process.
 pub(crate) fn outside(readable: &[PathBuf]) -> ListeningSockets {
     static OF_SYSTEM: OnceLock<Vec<PathBuf>> = OnceLock::new();
     let services = SERVICES.map(PathBuf::from);

@@ -86,7 +86,7 @@ fn outer(helper: &Path) -> Result<Bubblewrap, String> {
     let mut why = String::new();
     for is_sized in [true, false] {
         let bubblewrap = Bubblewrap { program: program.clone(), is_sized };
-        let argv = bubblewrap.around(&builder, &Survey::default());
+        let argv = bubblewrap.argv_for(&builder, &Survey::default());
         match argv.map_err(|error| error.to_string()).and_then(try_command) {
             Ok(()) => return Ok(bubblewrap),
             Err(error) => why = error,

@@ -1,11 +1,11 @@
-//! Which files a command may see, and which of the workspace it may not change.
+//! Which files a command can see, and which paths of the workspace are protected from it.
 
 use super::disarm;
-use super::repositories::{WorkspaceScan, led_to};
+use super::repositories::{WorkspaceScan, git_dirs_in};
 use super::sockets;
-use super::trusted_files::{TrustedFiles, named, of_person};
+use super::trusted_files::{TrustedFiles, names_at_top, user_trusted_files};
 use super::{GitAccess, Network, SandboxBuilder};
-use crate::git_leads::leads;
+use crate::git_paths::configured_paths;
 use crate::home::AccountHome;
 use crate::programs::file_of;
 use crate::protected::{START_UP, VERSION_CONTROL, real};
@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 pub(crate) const SYSTEM: [&str; 9] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix", "/gnu"];
 
-/// Devices that every command may use. No terminals: those of a command cannot be told from others
-/// of the account.
+/// Devices that every command may use. No terminals: a terminal of the command cannot be
+/// distinguished from others of the account.
 pub(crate) const DEVICES: [&str; 5] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
@@ -60,8 +60,8 @@ const DEPTH_SHUT_MAX: usize = 40;
 /// Bytes of the path of such a place, from the workspace.
 const PATH_BYTES_MAX: usize = 2_000;
 
-/// What stays shut in a repository that commands may write: what makes git run programs, or leads
-/// it elsewhere.
+/// What stays read-only in a repository that commands may write: files that make git run programs
+/// or use other folders.
 const SHUT_IN_GIT: [&str; 6] =
     ["hooks", "config", "config.worktree", "info", "modules", "worktrees"];
 
@@ -91,7 +91,7 @@ pub(crate) struct Survey {
     /// What was found on the way.
     pub(crate) found: WorkspaceScan,
     /// What is compared after the command because no wall holds it.
-    pub(crate) obeyed: TrustedFiles,
+    pub(crate) trusted: TrustedFiles,
     /// What may be written instead of the workspace.
     pub(crate) written: Option<Vec<PathBuf>>,
     /// Whether no socket was overlooked that a command must not reach.
@@ -110,13 +110,13 @@ pub(crate) enum SurveyDepth {
 }
 
 impl Survey {
-    /// Looks at a workspace. An error says what the sandbox cannot protect in it.
+    /// Surveys a workspace. An error says what the sandbox cannot protect in it.
     pub(crate) fn of(builder: &SandboxBuilder<'_>, look: SurveyDepth) -> Result<Self, String> {
         let workspace = builder.workspace;
-        if let Some(link) = loose(workspace) {
+        if let Some(link) = link_at_top(workspace) {
             return Err(format!("{} is a link, which nothing protects", link.display()));
         }
-        if let Some(path) = disarm::held(workspace) {
+        if let Some(path) = disarm::blocking_path(workspace) {
             let path = path.display();
             return Err(format!("a command made {path}, and it could not be made harmless"));
         }
@@ -125,23 +125,23 @@ impl Survey {
             SurveyDepth::Through | SurveyDepth::PastSockets => WorkspaceScan::before(workspace),
         };
         let mut all = ProtectedPaths { workspace, places: BTreeMap::new() };
-        all.shut(&found, builder.setting.git)?;
+        all.add_found(&found, builder.setting.git)?;
         if builder.setting.network == Network::Off && look == SurveyDepth::Through {
             found
                 .sockets
                 .iter()
                 .for_each(|socket| all.add(socket.clone(), ProtectionLevel::Hidden));
         }
-        let mut obeyed = TrustedFiles::default();
-        for path in followed(workspace, &found) {
-            let asked = obeyed.obey(workspace, &path);
+        let mut trusted = TrustedFiles::default();
+        for path in trusted_paths(workspace, &found) {
+            let asked = trusted.add_path(workspace, &path);
             asked.pinned.into_iter().for_each(|folder| all.add(folder, ProtectionLevel::Pinned));
             asked.shut.into_iter().for_each(|place| all.add(place, ProtectionLevel::ReadOnly));
         }
         if let Some(program) = file_of(builder.helper).filter(|file| file.starts_with(workspace)) {
             all.add(program, ProtectionLevel::ReadOnly);
         }
-        all.hide(builder.own)?;
+        all.hide_own(builder.own)?;
         let is_cut_off = builder.setting.network == Network::Off && look == SurveyDepth::Through;
         let (mut outside, mut hides_sockets) = (Vec::new(), true);
         if is_cut_off {
@@ -151,18 +151,19 @@ impl Survey {
             hides_sockets = found.unseen.is_empty() && inside.is_whole && readable.is_whole;
             outside = readable.paths;
         }
-        let mut places = all.listed();
+        let mut places = all.into_list();
         if look != SurveyDepth::Top {
             let shut = places.iter().filter(|place| place.how == ProtectionLevel::ReadOnly);
             let shut: Vec<PathBuf> = shut.map(|place| place.path.clone()).collect();
-            obeyed.keep_twins(workspace, &shut);
+            trusted.record_hard_links(workspace, &shut);
         }
         let outside = outside.into_iter().filter(|path| !path.starts_with(workspace));
         places.extend(outside.map(|path| ProtectedPath { path, how: ProtectionLevel::Hidden }));
-        Ok(Self { places, found, obeyed, written: None, hides_sockets })
+        Ok(Self { places, found, trusted, written: None, hides_sockets })
     }
 
-    /// For a git of ours: all is read-only, but for the repository if it is to be written.
+    /// For a git that we start: everything is read-only, except the repository of a git that
+    /// writes.
     pub(crate) fn for_git(workspace: &Path, repository: [&Path; 2], is_written: bool) -> Self {
         let place = |path: &Path, how| ProtectedPath { path: path.to_owned(), how };
         let mut places = vec![place(workspace, ProtectionLevel::ReadOnly)];
@@ -171,7 +172,7 @@ impl Survey {
             match is_written {
                 true => {
                     places.push(place(folder, ProtectionLevel::Pinned));
-                    let shut = shut.iter().filter(|path| is_itself(path));
+                    let shut = shut.iter().filter(|path| exists_and_is_not_link(path));
                     places.extend(shut.map(|path| place(path, ProtectionLevel::ReadOnly)));
                 }
                 false if !folder.starts_with(workspace) => {
@@ -186,19 +187,19 @@ impl Survey {
     }
 }
 
-/// Places in the making.
+/// Collects the protected paths of a workspace.
 struct ProtectedPaths<'w> {
     workspace: &'w Path,
     places: BTreeMap<PathBuf, ProtectionLevel>,
 }
 
 impl ProtectedPaths<'_> {
-    /// What was found: repositories as a whole, of those without a name what runs programs, and
-    /// what nobody looked into.
-    fn shut(&mut self, found: &WorkspaceScan, git: GitAccess) -> Result<(), String> {
+    /// Protects what a scan found: named repositories as a whole, the parts of bare ones that run
+    /// programs, and folders that were not scanned.
+    fn add_found(&mut self, found: &WorkspaceScan, git: GitAccess) -> Result<(), String> {
         let top = self.workspace.join(".git");
         let led = found.named.iter().chain(&found.links);
-        let led: Vec<PathBuf> = led.flat_map(|path| led_to(path, self.workspace)).collect();
+        let led: Vec<PathBuf> = led.flat_map(|path| git_dirs_in(path, self.workspace)).collect();
         for path in found.named.iter().chain(&led) {
             match git {
                 GitAccess::Write if *path == top && path.is_dir() => self.write_git(path)?,
@@ -209,9 +210,11 @@ impl ProtectedPaths<'_> {
             let parts = SHUT_IN_GIT.map(|name| folder.join(name));
             match folder != self.workspace && parts.iter().any(|part| part.is_symlink()) {
                 true => self.add(folder.clone(), ProtectionLevel::ReadOnly),
-                false => parts.into_iter().filter(|part| is_itself(part)).for_each(|part| {
-                    self.add(part, ProtectionLevel::ReadOnly);
-                }),
+                false => {
+                    parts.into_iter().filter(|part| exists_and_is_not_link(part)).for_each(|part| {
+                        self.add(part, ProtectionLevel::ReadOnly);
+                    })
+                }
             }
         }
         for folder in &found.unseen {
@@ -220,8 +223,8 @@ impl ProtectedPaths<'_> {
         Ok(())
     }
 
-    /// A folder that is no mount of its own could be moved away, with all that is shut in it: so
-    /// all that lie between the workspace and the place are pinned.
+    /// A folder that is not a mount point could be moved away with the protected paths in it. So
+    /// all folders between the workspace and the path are pinned.
     fn add(&mut self, path: PathBuf, how: ProtectionLevel) {
         if path == self.workspace && how == ProtectionLevel::Pinned {
             return;
@@ -231,7 +234,7 @@ impl ProtectedPaths<'_> {
             inner.iter().count() <= DEPTH_SHUT_MAX && inner.as_os_str().len() <= PATH_BYTES_MAX
         };
         if !fits(&path.as_path()) {
-            // As many mounts as folders on the way would stand there: one around all does.
+            // Each folder on the way would need a mount: protect an outer folder instead.
             let outer = path.ancestors().find(fits).unwrap_or(self.workspace).to_owned();
             return self.add(outer, how.max(ProtectionLevel::ReadOnly));
         }
@@ -265,8 +268,8 @@ impl ProtectedPaths<'_> {
         Ok(())
     }
 
-    /// What is missing could be made by a command, and believed by us: nothing hides that.
-    fn hide(&mut self, own: &[PathBuf]) -> Result<(), String> {
+    /// A missing file of ours could be created by a command, and nothing can hide it: an error.
+    fn hide_own(&mut self, own: &[PathBuf]) -> Result<(), String> {
         let mut missing = Vec::new();
         for path in own {
             let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
@@ -300,7 +303,7 @@ impl ProtectedPaths<'_> {
     }
 
     /// Without those that an outer one covers.
-    fn listed(self) -> Vec<ProtectedPath> {
+    fn into_list(self) -> Vec<ProtectedPath> {
         let is_covered = |path: &Path, how: ProtectionLevel| {
             let mut outer = path.ancestors().skip(1).filter_map(|outer| self.places.get(outer));
             outer.any(|outer| {
@@ -313,35 +316,35 @@ impl ProtectedPaths<'_> {
     }
 }
 
-/// What others obey in a workspace: by its name, because it is a home, or because git is told to.
-fn followed(workspace: &Path, found: &WorkspaceScan) -> Vec<PathBuf> {
-    let mut all = named(workspace);
+/// Paths of a workspace that other programs trust: by name, as a home, or through git settings.
+fn trusted_paths(workspace: &Path, found: &WorkspaceScan) -> Vec<PathBuf> {
+    let mut all = names_at_top(workspace);
     let home = AccountHome::of_account();
-    let home = home.iter().flat_map(|home| home.shut(workspace));
-    all.extend(home.filter(|path| !disarm::is_aside(path)));
-    all.extend(of_person());
+    let home = home.iter().flat_map(|home| home.start_up_files(workspace));
+    all.extend(home.filter(|path| !disarm::is_disarmed_link(path)));
+    all.extend(user_trusted_files());
     let repositories = found.named.iter().chain(&found.links).chain(&found.bare);
     let git = repositories.filter(|path| {
         let name = path.file_name().unwrap_or_default();
         !VERSION_CONTROL[1..].iter().any(|other| name.eq_ignore_ascii_case(other))
     });
-    all.extend(git.flat_map(|path| leads(path)));
+    all.extend(git.flat_map(|path| configured_paths(path)));
     // The workspace may be a part of a repository.
     let outer = workspace.ancestors().skip(1).map(|folder| folder.join(".git"));
-    all.extend(outer.filter(|path| path.exists()).flat_map(|path| leads(&path)));
+    all.extend(outer.filter(|path| path.exists()).flat_map(|path| configured_paths(&path)));
     all
 }
 
-/// A protected name at the top that is a link. No mount holds a link in its place, so it could be
-/// put aside for something else.
-fn loose(workspace: &Path) -> Option<PathBuf> {
+/// A protected name at the top that is a link. A mount cannot pin a link, so a command could
+/// replace it.
+fn link_at_top(workspace: &Path) -> Option<PathBuf> {
     let names = [".agents"].into_iter().chain(START_UP).chain(VERSION_CONTROL);
     names.map(|name| workspace.join(name)).find(|path| path.is_symlink())
 }
 
-/// Whether there is a file or folder that is no link: what a link leads to is protected, or
-/// outside, by its own name.
-fn is_itself(path: &Path) -> bool {
+/// Whether there is a file or folder that is not a link. The target of a link is protected by its
+/// own path, or is outside.
+fn exists_and_is_not_link(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| !found.is_symlink())
 }
 
@@ -385,7 +388,7 @@ fn open_in(folder: &Path, depth: usize, places: &mut Vec<PathBuf>) {
 }
 
 /// What is in a folder: its path, whether it is a folder, and whether it is not for everybody.
-/// Links are passed over: what they lead to has a name of its own.
+/// Links are skipped: their targets have paths of their own.
 fn entries(folder: &Path) -> Vec<(PathBuf, bool, bool)> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let known = entries.flatten().filter_map(|entry| {

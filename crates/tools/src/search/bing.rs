@@ -1,6 +1,6 @@
 //! Bing's page of results: `li.b_algo` with a heading that links and a paragraph that sums up.
 //!
-//! Links lead through `/ck/a?…&u=a1<address in base64url>`; the address within is what is shown.
+//! Links go through `/ck/a?…&u=a1<address in base64url>`; the address within is what is shown.
 
 use super::fetch::{SearchFetch, SearchPage};
 use super::html::{HtmlElement, HtmlPage};
@@ -75,7 +75,7 @@ fn hit(result: &HtmlElement<'_, '_>, page: &Url) -> Option<Hit> {
     Hit::of(link.text(), summary, &target(page.join(link.attribute("href")?.trim()).ok()?)?)
 }
 
-/// The address that a link leads to, or nothing for an ad.
+/// The target of a link, or `None` for an ad.
 fn target(link: Url) -> Option<Url> {
     match link.path() {
         "/aclk" | "/aclick" => None,

@@ -1,6 +1,6 @@
 //! DuckDuckGo's page without scripts: `div.result` with `a.result__a` and `a.result__snippet`.
 //!
-//! Links lead through `//duckduckgo.com/l/?uddg=<address>`; the address within is what is shown.
+//! Links go through `//duckduckgo.com/l/?uddg=<address>`; the address within is what is shown.
 
 use super::fetch::{SearchFetch, SearchPage};
 use super::html::{HtmlElement, HtmlPage};
@@ -64,7 +64,7 @@ fn hit(result: &HtmlElement<'_, '_>, page: &Url) -> Option<Hit> {
     Hit::of(link.text(), summary, &target(page.join(link.attribute("href")?.trim()).ok()?)?)
 }
 
-/// The address that a link leads to, or nothing for an ad.
+/// The target of a link, or `None` for an ad.
 fn target(link: Url) -> Option<Url> {
     match link.path() {
         "/y.js" => None,

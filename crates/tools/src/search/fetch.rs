@@ -8,7 +8,7 @@ use reqwest::{Method, Url};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Bytes of a page; results stand at its beginning.
+/// Bytes of a page; results are at its beginning.
 const BYTES_MAX: usize = 2 << 20;
 
 /// A service that sends us round longer than this does not want to answer.
@@ -37,11 +37,12 @@ pub(super) struct SearchPage {
 }
 
 impl SearchFetch {
-    /// The address of the setting, else the usual one. Redirects may lead to the service's hosts.
+    /// The address of the setting, else the usual one. Redirects may go to the hosts of the
+    /// service.
     pub(super) fn new(base_url: &str, usual: &str, hosts: &[&str], timeout_ms: u64) -> Self {
         let chosen = Some(base_url.trim()).filter(|url| !url.is_empty());
         let base = base(chosen.unwrap_or(usual));
-        // Who wrote an address into the settings meant it, wherever its name leads.
+        // An address from the settings is allowed whatever its name resolves to.
         let own = base.as_ref().ok().filter(|_| chosen.is_some()).and_then(HostAddress::of);
         let own = own.map(HostAddress::anywhere);
         let known = hosts.iter().filter_map(|host| HostAddress::parse(host));

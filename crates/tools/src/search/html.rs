@@ -26,10 +26,10 @@ const VOID: [&str; 14] = [
     "track", "wbr",
 ];
 
-/// Elements whose inside is no text for a reader.
+/// Elements whose content is not text for a reader.
 const UNREAD: [&str; 6] = ["script", "style", "noscript", "template", "svg", "head"];
 
-/// Elements that stand on lines of their own.
+/// Block elements.
 const BLOCKS: [&str; 14] =
     ["p", "div", "li", "ul", "ol", "br", "h1", "h2", "h3", "h4", "table", "tr", "td", "section"];
 
@@ -174,7 +174,7 @@ impl<'a, 'p> HtmlElement<'a, 'p> {
         self.inside().find(fits)
     }
 
-    /// Whether it stands within an element that fits.
+    /// Whether it is inside an element that fits.
     pub(super) fn within(&self, fits: impl Fn(&HtmlElement<'a, 'p>) -> bool) -> bool {
         let mut at = self.page.nodes[self.at].parent;
         while let Some(parent) = at {

@@ -5,7 +5,7 @@
 pub(crate) enum HtmlToken<'p> {
     Open(HtmlTag<'p>),
     Close(&'p str),
-    /// As it stands, with its entities.
+    /// Unchanged, with its entities.
     Text(&'p str),
 }
 
@@ -116,7 +116,7 @@ fn begins(rest: &str) -> TokenStart<'_> {
     TokenStart::Tag { name, end: head + end_of_tag(&rest[head..]) }
 }
 
-/// The place after the `>` that stands in no quotes. A quote opens a value only after `=`, so that
+/// The position after the first `>` outside quotes. A quote opens a value only after `=`, so that
 /// a stray one does not swallow the page.
 fn end_of_tag(attributes: &str) -> usize {
     let mut quote = None;

@@ -1,4 +1,4 @@
-//! Reading a line sign by sign, as a shell does before it runs anything.
+//! Reads a line character by character, as a shell does before it runs anything.
 //!
 //! Quotes, substitutions, here-documents and the targets of redirections are read for what they
 //! are; what a substitution would run is handed back as a line of its own. What is not read with
@@ -9,11 +9,11 @@ use super::inner::{self, Substitution};
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A line, by its signs alone.
+/// A line as the reader splits it.
 #[derive(Debug, Default)]
 pub(super) struct ScannedLine {
     pub(super) commands: Vec<CommandWords>,
-    /// Lines that stand in substitutions.
+    /// Lines in substitutions.
     pub(super) inner: Vec<String>,
     /// Whether there was nothing that only a running shell knows.
     pub(super) is_plain: bool,
@@ -21,7 +21,7 @@ pub(super) struct ScannedLine {
     pub(super) is_unsure: bool,
 }
 
-/// What stands after the sign of a redirection.
+/// What follows a redirection operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RedirectTarget {
     Input,
@@ -64,7 +64,7 @@ struct ShellReader<'a> {
     word: Option<String>,
     /// Whether a part of the word was quoted.
     is_quoted: bool,
-    /// What the next word is, if it is no word of the command.
+    /// What the next word is, if it does not belong to the command.
     target: Option<RedirectTarget>,
     heredocs: Vec<Heredoc>,
     reading: ScannedLine,
@@ -278,7 +278,7 @@ impl ShellReader<'_> {
         while self.rest.next_if(|next| *next != '\n').is_some() {}
     }
 
-    /// What the shell fills in. The sign stays in the word, which nobody knows then.
+    /// A substitution. Its first character stays in the word, which marks the word as unknown.
     fn expansion(&mut self, sign: char) {
         self.reading.is_plain = false;
         self.push(sign);
@@ -307,7 +307,7 @@ impl ShellReader<'_> {
             match next {
                 '\\' => drop(rest.next()),
                 '`' | '$' => match inner::read(next, &mut rest) {
-                    // It is no word here.
+                    // It is not a word here.
                     Some(Substitution::Name(_)) => {}
                     Some(inner) => self.take_inner(inner),
                     None => self.give_up(),
