@@ -28,7 +28,7 @@ mod tool;
 
 pub use approvals::{ApprovalStatus, ServerApproval, ServerApprovals};
 pub use connection::McpConnectError;
-pub use listing::{Hints, Listing, ListingDifference, SkipReason, SkippedTool, ToolOffer};
+pub use listing::{Hints, Listing, ListingDifference, OfferedTool, SkipReason, SkippedTool};
 pub use server::Server;
 pub use setting::{NAME_CHARS_MAX, ServerSetting, ServerTransport, ServerValue, is_server_name};
 

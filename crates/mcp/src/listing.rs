@@ -35,14 +35,14 @@ const REPEAT_MS_MAX: u64 = 600_000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Listing {
     /// Those that can be offered, by name.
-    pub offers: Vec<ToolOffer>,
+    pub offers: Vec<OfferedTool>,
     /// Those that cannot.
     pub left_out: Vec<SkippedTool>,
 }
 
 /// A tool that can be offered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ToolOffer {
+pub struct OfferedTool {
     /// As the server calls it.
     pub name: String,
     /// In the server's words, shortened.
@@ -118,7 +118,7 @@ impl Listing {
         let (mut offers, mut left_out, mut room) = (Vec::new(), Vec::new(), OFFER_BYTES_MAX);
         for tool in tools {
             let doubled = seen.get(&public_name(server, &tool.name)).is_some_and(|n| *n > 1);
-            let offer = ToolOffer::of(&tool);
+            let offer = OfferedTool::of(&tool);
             match offer.why_out(server, doubled, offers.len(), room) {
                 None => {
                     room -= offer.bytes();
@@ -173,12 +173,12 @@ impl Listing {
 
     /// The offered tool of that name.
     #[must_use]
-    pub fn offer(&self, name: &str) -> Option<&ToolOffer> {
+    pub fn offer(&self, name: &str) -> Option<&OfferedTool> {
         self.offers.iter().find(|offer| offer.name == name)
     }
 }
 
-impl ToolOffer {
+impl OfferedTool {
     fn of(tool: &Tool) -> Self {
         let said = (
             &tool.name,

@@ -2,7 +2,7 @@
 
 use super::approvals::{ApprovalStatus, ServerApprovals};
 use super::connection::{CallReply, Connection, McpConnectError};
-use super::listing::{Listing, ToolOffer};
+use super::listing::{Listing, OfferedTool};
 use super::setting::ServerSetting;
 use everloop_ports::{CallContext, Done};
 use everloop_types::{Ending, Observation};
@@ -180,7 +180,7 @@ impl Server {
     /// Makes one call.
     pub(super) async fn call(
         &self,
-        offer: &ToolOffer,
+        offer: &OfferedTool,
         args: Map<String, Value>,
         context: &CallContext,
     ) -> Done {
@@ -199,7 +199,7 @@ impl Server {
 
     async fn attempt(
         &self,
-        offer: &ToolOffer,
+        offer: &OfferedTool,
         args: Map<String, Value>,
         context: &CallContext,
     ) -> CallAttempt {
@@ -268,7 +268,7 @@ impl Server {
     }
 
     /// What is known of a call that was given up: of one that only looks, all that matters.
-    fn stopped(&self, offer: &ToolOffer, stop: CallStop) -> Done {
+    fn stopped(&self, offer: &OfferedTool, stop: CallStop) -> Done {
         let name = &self.setting.name;
         let (ending, why) = match stop {
             CallStop::Canceled => (Ending::Canceled, "canceled"),

@@ -1,7 +1,7 @@
 //! A server's tool as the engine calls it, and one that refuses.
 
 use super::approvals::ApprovalStatus;
-use super::listing::ToolOffer;
+use super::listing::OfferedTool;
 use super::server::Server;
 use super::setting::BETWEEN;
 use everloop_ports::{AnyTool, Boxed, CallContext, CallPolicy, Done, Intent, Probe};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The approved tools of a server; none unless all is well with it.
 pub(super) fn offered(server: &Arc<Server>) -> Vec<Arc<dyn AnyTool>> {
     let ApprovalStatus::Good(approved) = server.approval_status() else { return Vec::new() };
-    let tool = |offer: ToolOffer| -> Arc<dyn AnyTool> {
+    let tool = |offer: OfferedTool| -> Arc<dyn AnyTool> {
         let spec = offer.spec(server.setting());
         Arc::new(ServerTool { server: Arc::clone(server), offer, spec })
     };
@@ -47,7 +47,7 @@ pub(super) fn refusing(spec: &ToolSpec, servers: &[Arc<Server>]) -> Arc<dyn AnyT
 
 struct ServerTool {
     server: Arc<Server>,
-    offer: ToolOffer,
+    offer: OfferedTool,
     spec: ToolSpec,
 }
 

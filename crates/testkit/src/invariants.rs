@@ -251,7 +251,7 @@ fn approvals_fit_calls(history: &History) -> Result<(), String> {
             }
             Kind::ApprovalGiven(allowed) => {
                 let hash = calls.get(effect).map(digest_json);
-                // An unsandboxed call, and one that labels hold back, has a question of its own.
+                // A call without walls, and one that labels hold back, has a question of its own.
                 let words = ["approve", "approve_bare", "approve_labels"];
                 let asked_once = words.iter().any(|word| {
                     answered.contains(&format!("q{}.{}.{word}", effect.cause, effect.index))

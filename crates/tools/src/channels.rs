@@ -50,7 +50,7 @@ impl Channel {
             Some(_) => return None,
             None => {
                 let url = Url::parse(target).ok()?;
-                // Whoever names an address has allowed its host; all else about it is checked.
+                // Naming an address allows its host; everything else about it is checked.
                 let own: Hosts = HostAddress::of(&url).into_iter().collect();
                 ChannelTarget::Hook(own.admit(target).ok()?)
             }
@@ -59,7 +59,7 @@ impl Channel {
     }
 }
 
-/// The name and where it leads, without what could be a secret.
+/// The name and the kind, without what could be a secret.
 impl fmt::Display for Channel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.target {
@@ -164,7 +164,8 @@ async fn post(url: &Url, line: &ChannelLine) -> Result<(), String> {
     }
 }
 
-/// One line for each id, whoever writes. A line that a crash cut short is closed, not continued.
+/// One line for each id, even with several writers. A line that a crash cut short is closed, not
+/// continued.
 fn append(path: &Path, line: &ChannelLine) -> std::io::Result<()> {
     let mut file = File::options().read(true).append(true).create(true).open(path)?;
     flock(&file, FlockOperation::LockExclusive)?;

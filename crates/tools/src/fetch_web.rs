@@ -4,8 +4,8 @@
 //!   ask ──► redirect: admitted and checked anew ──► text? ──► characters ──► what is worth reading
 //! ```
 //!
-//! Nothing is changed by it, so no person is asked. But an address can carry words away: it is a
-//! way out for what a run knows, and what it brings was written by anybody.
+//! It changes nothing, so no approval is needed. But an address can carry data out of a run, and
+//! the content of a page is untrusted.
 //!
 //! Deliberately absent: scripts, cookies, forms, pages that want a name, images.
 
@@ -27,7 +27,7 @@ use serde::Deserialize;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A site that sends us round longer than this does not want to answer.
+/// Redirects that are followed.
 const REDIRECTS_MAX: usize = 5;
 
 /// How long a request may take to stop: it is simply dropped.
@@ -50,7 +50,7 @@ pub struct WebSetting {
     pub timeout_ms: u64,
     /// Bytes of a page that are read.
     pub bytes_max: usize,
-    /// Who looks names up.
+    /// Resolves the names.
     pub names: NameResolver,
 }
 

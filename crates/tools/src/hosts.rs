@@ -1,9 +1,8 @@
-//! Which hosts may be called: those that the person named, or the public network, and nothing
-//! behind their backs.
+//! Which hosts may be called: those that the settings list, or the public network.
 //!
-//! A name is resolved once, every address is looked at, and the request goes to an address that was
-//! looked at: whoever answers for the name cannot lead it into this machine or its network. The
-//! same happens anew for each redirect.
+//! A name is resolved once, every address is checked, and the request goes to a checked address. So
+//! the owner of a name cannot direct a request into this machine or its network. The same happens
+//! for each redirect.
 //!
 //! Deliberately absent: wildcards, networks, proxies.
 

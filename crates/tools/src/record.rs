@@ -1,4 +1,4 @@
-//! What a guard writes down about its command, so that a probe can tell after a crash.
+//! The record that a guard keeps of its command, which a probe reads after a crash.
 //!
 //! ```text
 //!   started ──► exit or signal, with the end of the output      the command ended by itself
@@ -8,12 +8,12 @@
 //! ```
 //!
 //! The first record of an attempt is made by linking a finished file to its name, which one of
-//! guard and probe does first: so "nothing is on record" is never said of a command that starts
-//! later. The guard holds a lock on its file until it is gone.
+//! guard and probe does first: so a probe never reports "no record" of a command that starts later.
+//! The guard holds a lock on its file until it is gone.
 //!
 //! The records of a run lie in a folder of its own, with a file that names it. They are removed as
-//! a whole once the run is over and every outcome is in its journal; no clock has a say. A folder
-//! that is gone, or that was made anew, says nothing about a call that began before.
+//! a whole once the run is over and every outcome is in its journal; time plays no part. A folder
+//! that is gone, or was created again, says nothing about an earlier call.
 //!
 //! Deliberately absent: who decides that a run is over (`engine`).
 
@@ -33,7 +33,7 @@ const ENDING: Duration = Duration::from_secs(10);
 /// The file whose content names the folder: what is on record elsewhere says nothing here.
 const PLACE: &str = "place";
 
-/// No longer id of a run is the name of a folder.
+/// A longer run id cannot be the name of a folder.
 const RUN_ID_BYTES_MAX: usize = 100;
 
 /// What is known of one attempt at a command.
@@ -162,8 +162,8 @@ pub fn forget_records(folder: &Path, run: &RunId) -> io::Result<()> {
     }
 }
 
-/// What names a folder, which is made if it is missing. Chance names it, so that no folder that is
-/// made later is taken for it.
+/// The name of a folder, which is created if it is missing. The name is random, so that a folder
+/// created later is not taken for it.
 fn named(folder: &Path) -> io::Result<String> {
     let name = folder.join(PLACE);
     if !name.exists() {

@@ -9,8 +9,8 @@
 //! effect uses the same name and clears it away.
 //!
 //! Deliberately absent: files by which git could be made to run programs. `shell` writes them, and
-//! asks. Also absent: a lock against others. Whoever changes the file between the last look and the
-//! rename is overwritten; the last look comes after the slow part.
+//! asks. Also absent: a lock against other writers. A change between the last check and the
+//! rename is overwritten; the last check comes after the slow part.
 
 use crate::workspace::check_regular;
 use crate::{Workspace, WorkspaceError};
@@ -37,7 +37,7 @@ pub(crate) fn short_hash(content: &[u8]) -> String {
 }
 
 /// The hash that a model expects, if it gave one. Models that fill in every argument write an empty
-/// one, or make one up: that is told apart from a file that has changed.
+/// one, or make one up; the error says so instead of reporting a changed file.
 pub(crate) fn expected(hash: Option<&str>) -> Result<Option<&str>, String> {
     let Some(hash) = hash.map(str::trim).filter(|hash| !hash.is_empty()) else { return Ok(None) };
     if hash.len() == HASH_DIGITS && hash.bytes().all(|digit| digit.is_ascii_hexdigit()) {

@@ -10,7 +10,7 @@
 //! the denied one. So is a line that names all words of a denial in another place. All are a
 //! person's convenience, not protection: what a program does once it runs is up to the sandbox.
 
-use crate::shell_words::{self as words, CommandWords, ParsedCommandLine};
+use crate::shell_words::{self as words, ParsedCommandLine, ShellWords};
 
 /// What a rule says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,7 +27,7 @@ pub enum RuleAction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellRule {
     say: RuleAction,
-    pattern: CommandWords,
+    pattern: ShellWords,
     shown: String,
 }
 
@@ -163,7 +163,7 @@ fn fits_word(pattern: &str, word: &str) -> bool {
 }
 
 /// The words of a pattern: those of one command in which only `*` is special.
-fn pattern_words(pattern: &str) -> Option<CommandWords> {
+fn pattern_words(pattern: &str) -> Option<ShellWords> {
     let has_no_other_sign = words::split(&pattern.replace('*', "x")).is_plain;
     let mut commands = words::split(pattern).commands;
     let words = commands.pop().filter(|_| commands.is_empty() && has_no_other_sign)?;
@@ -188,7 +188,7 @@ pub(crate) fn unknown_program(rules: &[ShellRule], line: &str) -> Option<String>
     let mut denials = rules.iter().filter(|rule| rule.say == RuleAction::Deny).peekable();
     denials.peek()?;
     let read = words::parse(line);
-    let could_fit = |words: &&CommandWords| denials.clone().any(|rule| rule.could_fit(words));
+    let could_fit = |words: &&ShellWords| denials.clone().any(|rule| rule.could_fit(words));
     let filled_in = || read.commands.iter().find(could_fit).map(|words| words.join(" "));
     let named = || denials.clone().any(|rule| rule.is_named_in(line)).then(|| line.to_owned());
     read.unknown_program.clone().or_else(filled_in).or_else(named)
@@ -199,7 +199,7 @@ fn allowing_rule<'r>(rules: &'r [ShellRule], line: &ParsedCommandLine) -> Option
     if !line.is_plain {
         return None;
     }
-    let allowing = |words: &CommandWords| {
+    let allowing = |words: &ShellWords| {
         rules.iter().find(|rule| rule.say == RuleAction::Allow && rule.fits(words))
     };
     let found: Option<Vec<&ShellRule>> = line.commands.iter().map(allowing).collect();

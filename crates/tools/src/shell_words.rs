@@ -12,12 +12,12 @@ mod inner;
 mod reader;
 
 /// One simple command: its words without quotes.
-pub(crate) type CommandWords = Vec<String>;
+pub(crate) type ShellWords = Vec<String>;
 
 /// A command line as far as it is understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ParsedCommandLine {
-    pub(crate) commands: Vec<CommandWords>,
+    pub(crate) commands: Vec<ShellWords>,
     /// Whether that is all there is to it, so that a rule can vouch for it.
     pub(crate) is_plain: bool,
     /// The words of a command whose program only the running shell knows, or a line that cannot be
@@ -86,9 +86,9 @@ pub(crate) fn parse(line: &str) -> ParsedCommandLine {
 
 /// A command, and what it would run.
 fn unfold(
-    words: CommandWords,
+    words: ShellWords,
     depth: usize,
-    all: &mut Vec<CommandWords>,
+    all: &mut Vec<ShellWords>,
     unknown_program: &mut Option<String>,
 ) {
     if is_unknown_program(&words) {
@@ -266,7 +266,7 @@ fn split_within(line: &str, depth: usize) -> ParsedCommandLine {
 }
 
 /// Whether a command is what it looks like.
-fn is_simple(words: &CommandWords) -> bool {
+fn is_simple(words: &ShellWords) -> bool {
     let Some(first) = words.first() else { return true };
     let assigns = first.contains('=');
     !assigns && !RUNNERS.contains(&program(first)) && !KEYWORDS.contains(&first.as_str())

@@ -254,13 +254,13 @@ impl Frame {
         labels
     }
 
-    /// Where a call would take what the run knows, if anywhere. A call without a sandbox reaches
+    /// Where a call would take what the run knows, if anywhere. A call without walls reaches
     /// anything, whatever its tool says.
     #[must_use]
-    pub fn way_out(&self, call: &ToolCall, sandbox: CallSandbox) -> Option<Egress> {
-        let sends = match sandbox {
-            CallSandbox::On => self.flow(call).sends,
-            CallSandbox::Off => Sends::Anywhere,
+    pub fn way_out(&self, call: &ToolCall, walls: Walls) -> Option<Egress> {
+        let sends = match walls {
+            Walls::Standing => self.flow(call).sends,
+            Walls::None => Sends::Anywhere,
         };
         let (place, to_later_runs) = match sends {
             Sends::No => return None,
@@ -328,13 +328,13 @@ fn unquoted(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Whether a call runs in a sandbox.
+/// Whether walls stand around a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CallSandbox {
-    /// It does, or needs none.
-    On,
-    /// It does not.
-    Off,
+pub enum Walls {
+    /// They do, or none are needed.
+    Standing,
+    /// None.
+    None,
 }
 
 /// What a call reads, for people: the tool and its first argument.

@@ -1,7 +1,7 @@
 //! What a tool says about a call, and whether a person was told that it runs without a sandbox.
 //!
-//! Who was asked is read from the journal: the question about a call without a sandbox has an id
-//! of its own, so an answer to any other question never covers one.
+//! Who was asked is read from the journal: the question about a call without walls has an id of its
+//! own, so an answer to any other question never covers one.
 
 use super::{DriveError, Driver};
 use crate::permission::{Sandboxing, decide_sandboxing};
@@ -10,7 +10,7 @@ use everloop_ports::CallPolicy;
 use everloop_types::journal::{InboxMessage, Input, Kind};
 use everloop_types::{Observation, ToolCall};
 
-/// The last word of the id of a question about a call without a sandbox.
+/// The last word of the id of a question about a call without walls.
 pub(super) const BARE: &str = "approve_bare";
 
 /// Entries that are looked through for an answer; a call has few.
@@ -39,8 +39,8 @@ impl Driver<'_> {
         Ok(decide_sandboxing(&policy, was_told))
     }
 
-    /// Whether a person answered the question about this call without a sandbox. A refusal has
-    /// ended the call, so the answer was a yes.
+    /// Whether a person answered the question about this call without walls. A refusal has ended
+    /// the call, so the answer was a yes.
     async fn approved_unsandboxed(&self, open: &OpenToolCall) -> Result<bool, DriveError> {
         let id = super::ask::question_id(open, BARE);
         let answers = |kind: &Kind| {

@@ -21,8 +21,8 @@ use everloop_text::Meaning;
 use everloop_types::journal::{ApprovalAsked, ApprovalGiven, Kind};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
-    Approval, CallSandbox, Egress, LabelGuard, Observation, QuestionKind, Sends, Standing,
-    ToolCall, Words, canonical, digest_json, one_line, stricter, visible, visible_call,
+    Approval, Egress, LabelGuard, Observation, QuestionKind, Sends, Standing, ToolCall, Walls,
+    Words, canonical, digest_json, one_line, stricter, visible, visible_call,
 };
 use serde_json::Value;
 
@@ -75,10 +75,10 @@ impl Driver<'_> {
 
     /// The way out that the run's labels close.
     fn held_by_labels(&self, call: &ToolCall) -> Option<Egress> {
-        self.closed_way(call, CallSandbox::On)
+        self.closed_way(call, Walls::Standing)
     }
 
-    fn closed_way(&self, call: &ToolCall, sandbox: CallSandbox) -> Option<Egress> {
+    fn closed_way(&self, call: &ToolCall, walls: Walls) -> Option<Egress> {
         let (frame, holding) = (self.run.frame(), self.run.holding());
         if holding.untrusted.is_empty() {
             return None;
@@ -87,13 +87,13 @@ impl Driver<'_> {
         // A tool may reach further today than when the run was created.
         let today = self.tools.get(&call.tool).and_then(|tool| tool.spec().handling.flow.clone());
         let reaches = today.is_some_and(|flow| flow.sends == Sends::Anywhere);
-        let sandbox = if reaches { CallSandbox::Off } else { sandbox };
+        let walls = if reaches { Walls::None } else { walls };
         if !guarded {
             return None;
         }
         let real = self.with_resolved_path(call);
         let calls = [Some(call), real.as_ref()].into_iter().flatten();
-        let mut ways = calls.filter_map(|call| frame.way_out(call, sandbox));
+        let mut ways = calls.filter_map(|call| frame.way_out(call, walls));
         ways.find(|way| holding.blocks(way))
     }
 
@@ -150,15 +150,15 @@ impl Driver<'_> {
     /// All that permission for a call depends on, but for what a person allowed for good.
     async fn permission_facts(&self, call: &ToolCall) -> PermissionFacts {
         let policy = self.judge(call).await;
-        let sandbox = match policy {
-            CallPolicy::Unsandboxed(_) => CallSandbox::Off,
-            _ => CallSandbox::On,
+        let walls = match policy {
+            CallPolicy::Unsandboxed(_) => Walls::None,
+            _ => Walls::Standing,
         };
         let of_run = &self.run.frame().policy;
         PermissionFacts {
             handling: self.handling_of(call),
             rule: self.policy_says(call),
-            blocked: self.closed_way(call, sandbox),
+            blocked: self.closed_way(call, walls),
             policy,
             label_guard: of_run.label_guard,
             standing: StandingApproval::Unread,
@@ -265,7 +265,7 @@ impl Driver<'_> {
                 );
                 self.note_seen(open, Observation::denied(why), 0);
             }
-            // Without a sandbox each call is asked about on its own.
+            // Without walls each call is asked about on its own.
             Meaning::Yes => self.note_approval(open, by, None),
             Meaning::Always if about(BARE) || about(VEILED) => {
                 self.note_approval(open, by, None);
@@ -328,7 +328,7 @@ fn with_last_line(call: &ToolCall, words: &Words) -> Words {
     ])
 }
 
-/// The question about a call without a sandbox.
+/// The question about a call without walls.
 fn bare_question(call: &ToolCall, why: UnsandboxedReason) -> Words {
     let (tool, args) = named(call);
     match why {

@@ -15,6 +15,17 @@ const DEPTH_MAX: usize = 300;
 /// Elements of a page that becomes a tree.
 const ELEMENTS_MAX: usize = 30_000;
 
+/// Formatting elements that are open at once. The parser opens all of them again in every paragraph
+/// that follows, so their number multiplies the size of the tree.
+const FORMATTING_MAX: usize = 30;
+
+/// Formatting elements that a page can leave open in any number.
+const FORMATTING: [&str; 12] =
+    ["b", "big", "code", "em", "font", "i", "s", "small", "strike", "strong", "tt", "u"];
+
+/// Elements that end where the next one of the same name begins.
+const ITEMS: [&str; 8] = ["li", "p", "td", "th", "tr", "dt", "dd", "option"];
+
 /// Characters of a title.
 const TITLE_CHARS_MAX: usize = 300;
 
@@ -84,8 +95,7 @@ impl ReadableText {
 
     fn of_html(html: &str, url: &str) -> Self {
         let plain = PlainPage::read(html);
-        let fits = plain.depth_max <= DEPTH_MAX && plain.elements <= ELEMENTS_MAX;
-        let article = fits.then(|| article(html, url)).flatten();
+        let article = plain.fits_parser().then(|| article(html, url)).flatten();
         article.unwrap_or(Self { title: plain.title, text: plain.text })
     }
 }
@@ -113,19 +123,71 @@ fn charset(said: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(&name.as_bytes()[..end.unwrap_or(name.len())])
 }
 
-/// A page by its tokens alone, and how large it is.
+/// A page by its tokens alone, and how large its tree could become.
 #[derive(Default)]
 struct PlainPage {
     title: String,
     text: String,
     elements: usize,
     depth_max: usize,
+    formatting_max: usize,
+}
+
+/// The elements that a parser may have open, rather too many than too few: as in the standard, an
+/// end tag closes only an element of its own name, and `<div/>` opens one.
+#[derive(Default)]
+struct OpenElements<'p> {
+    names: Vec<&'p str>,
+    formatting: [usize; FORMATTING.len()],
+}
+
+impl<'p> OpenElements<'p> {
+    fn open(&mut self, name: &'p str) {
+        if let Some(at) = FORMATTING.iter().position(|known| name.eq_ignore_ascii_case(known)) {
+            self.formatting[at] += 1;
+        }
+        self.end_previous(name);
+        if self.names.len() <= DEPTH_MAX {
+            self.names.push(name);
+        }
+    }
+
+    /// Ends an item of the same name, with a paragraph or, for a row, a cell that is open in it.
+    fn end_previous(&mut self, name: &str) {
+        let is = |at: usize, wanted: &str| {
+            let open = self.names.iter().rev().nth(at);
+            open.is_some_and(|open| open.eq_ignore_ascii_case(wanted))
+        };
+        let mut inner = usize::from(is(0, "p") && !name.eq_ignore_ascii_case("p"));
+        if name.eq_ignore_ascii_case("tr") && (is(inner, "td") || is(inner, "th")) {
+            inner += 1;
+        }
+        if ITEMS.iter().any(|item| name.eq_ignore_ascii_case(item)) && is(inner, name) {
+            self.names.truncate(self.names.len() - inner - 1);
+        }
+    }
+
+    fn close(&mut self, name: &str) {
+        if let Some(at) = FORMATTING.iter().position(|known| name.eq_ignore_ascii_case(known)) {
+            self.formatting[at] = self.formatting[at].saturating_sub(1);
+        }
+        if let Some(at) = self.names.iter().rposition(|open| open.eq_ignore_ascii_case(name)) {
+            self.names.truncate(at);
+        }
+    }
 }
 
 impl PlainPage {
+    /// Whether a parser can turn it into a tree of bounded depth and size.
+    fn fits_parser(&self) -> bool {
+        self.depth_max <= DEPTH_MAX
+            && self.elements <= ELEMENTS_MAX
+            && self.formatting_max <= FORMATTING_MAX
+    }
+
     fn read(html: &str) -> Self {
         let mut plain = Self::default();
-        let mut depth = 0_usize;
+        let mut open = OpenElements::default();
         let mut unread: Option<&str> = None;
         for token in HtmlTokens::new(html) {
             match token {
@@ -136,8 +198,12 @@ impl PlainPage {
                 },
                 HtmlToken::Open(tag) => {
                     plain.elements += 1;
-                    depth += usize::from(!tag.closed);
-                    plain.depth_max = plain.depth_max.max(depth);
+                    if !tag.is_void() {
+                        open.open(tag.name());
+                        plain.depth_max = plain.depth_max.max(open.names.len());
+                        let formatting = open.formatting.iter().sum();
+                        plain.formatting_max = plain.formatting_max.max(formatting);
+                    }
                     let found = UNREAD.iter().find(|name| tag.is(name) && !tag.closed);
                     match (unread, found) {
                         (None | Some("head"), Some(name)) => unread = Some(name),
@@ -150,7 +216,7 @@ impl PlainPage {
                     }
                 }
                 HtmlToken::Close(name) => {
-                    depth = depth.saturating_sub(1);
+                    open.close(name);
                     if unread.is_some_and(|own| own.eq_ignore_ascii_case(name)) {
                         unread = None;
                     }

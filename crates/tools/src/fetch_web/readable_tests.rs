@@ -1,4 +1,4 @@
-use super::{BodyKind, ReadableText};
+use super::{BodyKind, PlainPage, ReadableText};
 use std::time::{Duration, Instant};
 
 const URL: &str = "https://news.example/a/b.html";
@@ -12,7 +12,7 @@ fn article() -> String {
     let paragraph = format!("<p>{}</p>", long.repeat(4));
     format!(
         "<html><head><title>On water</title><script>var a = 'code';</script></head><body>\
-         <nav><a href=/>AccountHome</a> <a href=/x>More</a></nav><article><h1>On water</h1>{paragraph}\
+         <nav><a href=/>Home</a> <a href=/x>More</a></nav><article><h1>On water</h1>{paragraph}\
          <h2>Rivers</h2>{paragraph}<ul><li>Rhine</li><li>Nile</li></ul>\
          <pre><code>let x = 1;\n  y();</code></pre><p>See <a href=\"../c.html\">the rest</a>.</p>\
          {paragraph}</article><footer>Imprint and cookies</footer></body></html>"
@@ -54,6 +54,24 @@ fn hostile_pages_are_read_in_bounded_time_and_without_a_tree() {
         assert!(start.elapsed() < Duration::from_secs(20), "{name}: {:?}", start.elapsed());
         assert!(name == "open" || page.text.contains(name), "{name}");
     }
+}
+
+/// Stray end tags, `<div/>` and formatting that stays open make a parser build more than it seems.
+#[test]
+fn a_page_cannot_hide_how_large_its_tree_becomes() {
+    let formatting: String = (0..100).map(|n| format!("<b id={n}></x>")).collect();
+    let hostile = [
+        "<div></x>".repeat(10_000),
+        "<div/>".repeat(10_000),
+        format!("<p>{formatting}{}", "<p>x".repeat(1_000)),
+    ];
+    for page in hostile {
+        assert!(!PlainPage::read(&page).fits_parser(), "{}", &page[..40]);
+    }
+    let items = "<li>one<br>two<img src=x> <b>three</b><p>four".repeat(1_000);
+    let rows = "<tr><td>one<td>two<p>three".repeat(1_000);
+    let ordinary = [format!("<ul>{items}</ul>"), format!("<table>{rows}"), article()];
+    assert!(ordinary.iter().all(|page| PlainPage::read(page).fits_parser()));
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl WorkspaceSnapshot {
         }
         for (path, lead) in home_files(&self.workspace) {
             if !names.contains(&path) && !self.home.contains(&(path.clone(), lead)) {
-                let why = "programs start it or obey it in a home";
+                let why = "programs in a home run or trust it";
                 said.push(self.disarm_and_describe(&root, &path, why));
             }
         }
@@ -130,7 +130,7 @@ impl WorkspaceSnapshot {
             Ok(done) => {
                 let name = self.display_name(&path);
                 let done = done.describe(|new| self.display_name(new));
-                format!("{name} was changed by this command, and other programs obey it: {done}")
+                format!("{name} was changed by this command, and other programs trust it: {done}")
             }
             Err(error) => {
                 block_workspace(&self.workspace, &path);

@@ -131,7 +131,7 @@ pub(crate) fn is_own_file(found: &Stat) -> bool {
     kind(found) == FileType::RegularFile && found.st_nlink == 1 && is_ours
 }
 
-/// Tells whether a file was written.
+/// A stamp that changes when a file is written.
 pub(crate) fn stamp(found: &Stat) -> String {
     let (modified, changed) = (found.st_mtime_nsec, found.st_ctime_nsec);
     let when = format!("{}.{modified} {}.{changed}", found.st_mtime, found.st_ctime);
@@ -143,7 +143,7 @@ pub(crate) fn inner(folder: impl AsFd, name: impl AsRef<OsStr>) -> io::Result<Ow
     Ok(openat(folder, name.as_ref(), FOLDER, Mode::empty())?)
 }
 
-/// What a link says.
+/// The target of a link, as written.
 pub(crate) fn link_in(folder: impl AsFd, name: impl AsRef<OsStr>) -> Option<PathBuf> {
     let goal = readlinkat(folder, name.as_ref(), Vec::new()).ok()?;
     Some(OsString::from_vec(goal.into_bytes()).into())
@@ -192,7 +192,7 @@ impl Iterator for FolderEntries {
                 continue;
             }
             let kind = match entry.file_type() {
-                // Some file systems do not tell.
+                // Some file systems do not report the type.
                 FileType::Unknown => match stat_in(&self.folder, name) {
                     Ok(Some(found)) => kind(&found),
                     Ok(None) => continue,
@@ -205,7 +205,7 @@ impl Iterator for FolderEntries {
     }
 }
 
-/// Gives the account its rights to a folder of its own back.
+/// Restores the access of the account to a folder of its own.
 pub(crate) fn open_up(folder: &OwnedFd) -> io::Result<()> {
     let mode = fstat(folder)?.st_mode;
     match wider(mode) {

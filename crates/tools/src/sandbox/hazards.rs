@@ -125,7 +125,7 @@ fn hazards_of_other(
     kind: FileType,
 ) -> io::Result<Vec<RepositoryHazard>> {
     if parts.is_empty() {
-        return Ok(vec![RepositoryHazard::new(path.to_owned(), "its programs run or obey it")]);
+        return Ok(vec![RepositoryHazard::new(path.to_owned(), "its programs run or trust it")]);
     }
     if kind != FileType::Directory {
         return Ok(vec![RepositoryHazard::new(path.to_owned(), "it leads elsewhere")]);

@@ -1,4 +1,4 @@
-//! Landlock: a process gives up all files but some, and all ways to processes outside.
+//! Landlock: a process gives up access to all files but some, and to processes outside.
 
 use super::inner::FileAccess;
 use landlock::{
@@ -6,10 +6,10 @@ use landlock::{
     RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
-/// The oldest form that keeps files whole: before it, they could be cut from outside.
+/// The oldest version that is used: earlier ones do not restrict truncation.
 const NEEDED: ABI = ABI::V3;
 
-/// The newest form of which something is used: signals and abstract sockets stay inside.
+/// The newest version of which something is used: it restricts signals and abstract sockets.
 const WANTED: ABI = ABI::V6;
 
 /// Gives up what is not listed, for this process and all that it starts.

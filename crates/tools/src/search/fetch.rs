@@ -11,7 +11,7 @@ use tokio::time::Instant;
 /// Bytes of a page; results are at its beginning.
 const BYTES_MAX: usize = 2 << 20;
 
-/// A service that sends us round longer than this does not want to answer.
+/// Redirects that are followed.
 const REDIRECTS_MAX: usize = 3;
 
 /// Services answer in the form that they keep for browsers, and name the program all the same.
@@ -142,7 +142,7 @@ fn base(text: &str) -> Result<Url, SearchError> {
     Ok(url)
 }
 
-/// Whether a page asks for a proof instead of an answer; only asked where no result was found.
+/// Whether a page asks for a captcha instead of an answer; only checked where no result was found.
 pub(super) fn wants_proof(page: &HtmlPage<'_>) -> bool {
     const MARKS: [&str; 4] = ["captcha", "challenge", "anomaly", "turnstile"];
     page.elements().any(|element| {

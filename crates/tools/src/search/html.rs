@@ -5,9 +5,9 @@
 //!                     each knows its parent and where its inside ends
 //! ```
 //!
-//! It is our own because result pages need three questions only: which elements have this class,
-//! what is inside, what does it say. A parser by the whole standard is ten times our code to
-//! compile, and none was in the tree. Nothing here recurses, and everything has a bound.
+//! Not the standard parser that `fetch_web` uses: that one can turn a small hostile page into a
+//! tree of any size, and result pages need only elements by class, their content and their text.
+//! Nothing here recurses, and everything has a bound.
 //!
 //! Deliberately absent: selectors, character sets other than UTF-8, scripts, repairs of tables.
 
@@ -19,12 +19,6 @@ const NODES_MAX: usize = 100_000;
 
 /// Elements within elements; deeper ones have no inside.
 const DEPTH_MAX: usize = 256;
-
-/// Elements that have no inside.
-const VOID: [&str; 14] = [
-    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
-    "track", "wbr",
-];
 
 /// Elements whose content is not text for a reader.
 const UNREAD: [&str; 6] = ["script", "style", "noscript", "template", "svg", "head"];
@@ -71,7 +65,7 @@ impl<'p> HtmlPage<'p> {
                 HtmlToken::Text(text) => page.push(HtmlNodeKind::Text(text), open.last()),
                 HtmlToken::Open(tag) => {
                     page.end_of_previous(&tag, &mut open);
-                    let inside = !tag.closed && !VOID.iter().any(|void| tag.is(void));
+                    let inside = !tag.closed && !tag.is_void();
                     page.push(HtmlNodeKind::Element(tag), open.last());
                     if inside && open.len() < DEPTH_MAX {
                         open.push(page.nodes.len() - 1);

@@ -26,6 +26,12 @@ pub(crate) struct HtmlTokens<'p> {
     raw: Option<&'p str>,
 }
 
+/// Elements that have no content.
+const VOID: [&str; 14] = [
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
+    "track", "wbr",
+];
+
 /// Elements whose inside holds no tags.
 const RAW: [&str; 4] = ["script", "style", "textarea", "title"];
 
@@ -141,7 +147,17 @@ impl<'p> HtmlTag<'p> {
         self.name.eq_ignore_ascii_case(name)
     }
 
-    /// Names and values, as they stand.
+    /// Its name as written.
+    pub(crate) fn name(&self) -> &'p str {
+        self.name
+    }
+
+    /// Whether it is an element that has no content.
+    pub(crate) fn is_void(&self) -> bool {
+        VOID.iter().any(|void| self.is(void))
+    }
+
+    /// Names and values, as written.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = (&'p str, &'p str)> {
         TagAttributes(self.rest)
     }

@@ -4,7 +4,7 @@
 //! are; what a substitution would run is handed back as a line of its own. What is not read with
 //! certainty makes the whole line unsure.
 
-use super::CommandWords;
+use super::ShellWords;
 use super::inner::{self, Substitution};
 use std::iter::Peekable;
 use std::str::Chars;
@@ -12,7 +12,7 @@ use std::str::Chars;
 /// A line as the reader splits it.
 #[derive(Debug, Default)]
 pub(super) struct ScannedLine {
-    pub(super) commands: Vec<CommandWords>,
+    pub(super) commands: Vec<ShellWords>,
     /// Lines in substitutions.
     pub(super) inner: Vec<String>,
     /// Whether there was nothing that only a running shell knows.
@@ -59,7 +59,7 @@ pub(super) fn read(line: &str) -> ScannedLine {
 
 struct ShellReader<'a> {
     rest: Peekable<Chars<'a>>,
-    words: CommandWords,
+    words: ShellWords,
     /// The word being read; an empty one in quotes is a word too.
     word: Option<String>,
     /// Whether a part of the word was quoted.

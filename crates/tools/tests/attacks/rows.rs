@@ -135,7 +135,7 @@ pub(crate) enum Address {
 
 use Address::{Looks as By, Near};
 
-/// `{port}` is that of a server on this machine. NameResolver are those of [`NAMES`].
+/// `{port}` is that of a server on this machine. Names are those of [`NAMES`].
 pub(crate) const ADDRESSES: &[(&str, &str, Address)] = &[
     ("this machine", "http://127.0.0.1:{port}/", Near),
     ("another of its addresses", "http://127.9.9.9:{port}/", Near),

@@ -5,7 +5,7 @@ use super::{failure, find, out_words, treatment, unreached};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_mcp::{ApprovalStatus, Listing, Server, ServerTransport, ToolOffer};
+use everloop_mcp::{ApprovalStatus, Listing, OfferedTool, Server, ServerTransport};
 use everloop_text::{self as text, Text};
 use everloop_types::visible;
 
@@ -77,9 +77,9 @@ fn show_tools(app: &Console, server: &Server, was: Option<&Listing>, seen: &List
     }
 }
 
-fn show_change(app: &Console, known: &ToolOffer, now: &ToolOffer) {
+fn show_change(app: &Console, known: &OfferedTool, now: &OfferedTool) {
     terminal::answer(&app.text(text::mcp::changed(&now.name)));
-    let hints = |offer: &ToolOffer| serde_json::to_string(&offer.hints).unwrap_or_default();
+    let hints = |offer: &OfferedTool| serde_json::to_string(&offer.hints).unwrap_or_default();
     let parts = [
         (known.description.clone(), now.description.clone()),
         (known.schema.to_string(), now.schema.to_string()),
