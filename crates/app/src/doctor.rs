@@ -5,12 +5,12 @@
 
 mod machine;
 mod model;
+mod sandbox;
 mod store;
-mod walls;
 
 pub use machine::{BuildFacts, FolderProblem, TerminalFacts};
 pub use model::ModelFinding;
-pub use walls::WorkspaceFinding;
+pub use sandbox::WorkspaceFinding;
 
 use crate::app::App;
 use crate::config;
@@ -18,9 +18,9 @@ use crate::models::survey::ProviderInUse;
 use crate::secrets::{self, SecretError};
 use crate::settings::SettingError;
 use everloop_loops::{AnyRun, LOOPS};
-use everloop_mcp::Standing;
+use everloop_mcp::ApprovalStatus;
 use everloop_store::{Inspection, RunCheck};
-use everloop_tools::{Level, Sandbox};
+use everloop_tools::{SandboxLevel, SandboxMode};
 use everloop_types::LabelGuard;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -119,13 +119,13 @@ pub enum DoctorFinding {
     /// What git says of itself.
     Git(Option<String>),
     /// One part of the sandbox: its version if it has one, or why it does not work.
-    Wall(Result<Option<String>, String>),
+    SandboxPart(Result<Option<String>, String>),
     /// What becomes of commands.
     Sandbox {
         /// How far the sandbox reaches.
-        level: Level,
+        level: SandboxLevel,
         /// What the settings want.
-        setting: Sandbox,
+        setting: SandboxMode,
     },
     /// What becomes of commands in this folder.
     Workspace {
@@ -172,7 +172,7 @@ impl DoctorReport {
         report.model(app).await;
         report.secrets(app);
         report.git();
-        report.walls(app).await;
+        report.sandbox_parts(app).await;
         report.mcp_servers(app);
         report.clock(build.date);
         report.settings(app);
@@ -228,10 +228,12 @@ impl DoctorReport {
         let mut approved = 0;
         let mut waiting = Vec::new();
         for server in app.servers(&app.settings).all() {
-            match server.standing() {
-                Standing::Good(_) => approved += 1,
-                Standing::Off => {}
-                Standing::New | Standing::OtherCommand(_) | Standing::OtherTools(..) => {
+            match server.approval_status() {
+                ApprovalStatus::Good(_) => approved += 1,
+                ApprovalStatus::Off => {}
+                ApprovalStatus::New
+                | ApprovalStatus::OtherCommand(_)
+                | ApprovalStatus::OtherTools(..) => {
                     waiting.push(server.setting().name.clone());
                 }
             }

@@ -25,8 +25,9 @@ use everloop_models::{
 };
 use everloop_ports::{Model, Registry, Tool as _};
 use everloop_tools::{
-    BUILT_IN, BuiltIn, Delegate, Http, Limits, Needs, Network, Setting, ShellLimits, ShellSetting,
-    Timeout, WallSetting, WebSetting, builtin_tools, forget_records, with_reads_outside,
+    BUILT_IN, BuiltIn, CommandLimits, Delegate, Http, Needs, Network, SandboxSetting, Setting,
+    ShellLimits, ShellSetting, Timeout, WebSetting, builtin_tools, forget_records,
+    with_reads_outside,
 };
 use everloop_types::{
     Approval, EffectClass, Frame, Lang, ModelChoice, ModelError, ModelErrorKind, RunId, TODO_WRITE,
@@ -109,7 +110,7 @@ impl LocalEnvironment {
             ..Setting::new(PathBuf::new())
         };
         secrets::commands(settings).iter().for_each(|words| {
-            everloop_tools::will_run(words.iter().map(String::as_str));
+            everloop_tools::register_programs(words.iter().map(String::as_str));
         });
         let settings = settings.clone();
         let (desk, models, places) = (None, Mutex::default(), Places::default());
@@ -287,7 +288,7 @@ pub fn offered(settings: &Settings, registry: &Registry) -> Vec<ToolSpec> {
     tools
 }
 
-/// What bounds shell commands, and what stands around them.
+/// What bounds shell commands, and the sandbox around them.
 fn shell(settings: &Settings) -> ShellSetting {
     ShellSetting {
         limits: ShellLimits {
@@ -295,10 +296,10 @@ fn shell(settings: &Settings) -> ShellSetting {
             output_bytes_max: settings.tools.output_max.length(),
             ..ShellLimits::default()
         },
-        walls: WallSetting {
-            sandbox: settings.tools.shell_sandbox,
+        sandbox: SandboxSetting {
+            mode: settings.tools.shell_sandbox,
             network: if settings.tools.shell_network { Network::On } else { Network::Off },
-            limits: Limits {
+            limits: CommandLimits {
                 cpu_s: settings.tools.shell_cpu.ms().div_ceil(1_000),
                 memory_bytes: settings.tools.shell_memory.bytes(),
                 file_bytes: settings.tools.shell_file_max.bytes(),

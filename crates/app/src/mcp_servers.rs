@@ -2,7 +2,9 @@
 
 use crate::app::App;
 use crate::settings::redact;
-use everloop_mcp::{ConnectError, Listing, Server, ServerSetting, Standing, Way, WhyOut};
+use everloop_mcp::{
+    ApprovalStatus, Listing, McpConnectError, Server, ServerSetting, ServerTransport, SkipReason,
+};
 use everloop_types::{Approval, EffectClass};
 use serde::Serialize;
 use std::io;
@@ -74,7 +76,7 @@ pub struct McpToolLeftOut {
     /// As the server calls it.
     pub name: String,
     /// Why.
-    pub why: WhyOut,
+    pub why: SkipReason,
 }
 
 /// What a test of a server found.
@@ -123,7 +125,7 @@ pub enum McpError {
         /// Where a local server's complaints are.
         log: Option<PathBuf>,
         /// Why.
-        source: ConnectError,
+        source: McpConnectError,
     },
     /// What was seen or approved could not be written.
     #[error(transparent)]
@@ -133,13 +135,13 @@ pub enum McpError {
 impl McpServerState {
     /// The state of a server.
     #[must_use]
-    pub fn of(standing: &Standing) -> Self {
+    pub fn of(standing: &ApprovalStatus) -> Self {
         match standing {
-            Standing::Off => Self::Off,
-            Standing::New => Self::New,
-            Standing::OtherCommand(_) => Self::OtherCommand,
-            Standing::OtherTools(..) => Self::OtherTools,
-            Standing::Good(_) => Self::Approved,
+            ApprovalStatus::Off => Self::Off,
+            ApprovalStatus::New => Self::New,
+            ApprovalStatus::OtherCommand(_) => Self::OtherCommand,
+            ApprovalStatus::OtherTools(..) => Self::OtherTools,
+            ApprovalStatus::Good(_) => Self::Approved,
         }
     }
 
@@ -159,10 +161,10 @@ impl McpServerInfo {
 
     fn of(server: &Server) -> Self {
         let setting = server.setting();
-        let standing = server.standing();
+        let standing = server.approval_status();
         let kind = match setting.way {
-            Way::Command { .. } => McpServerKind::Command,
-            Way::Address { .. } => McpServerKind::Address,
+            ServerTransport::Command { .. } => McpServerKind::Command,
+            ServerTransport::Address { .. } => McpServerKind::Address,
         };
         let known = approved_listing(&standing);
         let tools = known.into_iter().flat_map(|known| &known.offers).map(|offer| {
@@ -196,12 +198,12 @@ pub fn shown_way(setting: &ServerSetting) -> String {
 
 /// The tools that were approved, whether the approval still counts or not.
 #[must_use]
-pub fn approved_listing(standing: &Standing) -> Option<&Listing> {
+pub fn approved_listing(standing: &ApprovalStatus) -> Option<&Listing> {
     match standing {
-        Standing::Good(approved)
-        | Standing::OtherTools(approved, _)
-        | Standing::OtherCommand(approved) => Some(&approved.listing),
-        Standing::Off | Standing::New => None,
+        ApprovalStatus::Good(approved)
+        | ApprovalStatus::OtherTools(approved, _)
+        | ApprovalStatus::OtherCommand(approved) => Some(&approved.listing),
+        ApprovalStatus::Off | ApprovalStatus::New => None,
     }
 }
 
@@ -225,7 +227,7 @@ pub async fn list_tools(server: &Server) -> Result<Listing, McpError> {
     let listed = server.introduce().await;
     listed.map_err(|source| McpError::Unreachable {
         name: server.setting().name.clone(),
-        log: matches!(server.setting().way, Way::Command { .. }).then(|| server.log()),
+        log: matches!(server.setting().way, ServerTransport::Command { .. }).then(|| server.log()),
         source,
     })
 }
@@ -236,8 +238,8 @@ pub async fn list_tools(server: &Server) -> Result<Listing, McpError> {
 /// [`McpError`]; a command that nobody has approved is not run.
 pub async fn test_server(server: &Server) -> Result<McpTestReport, McpError> {
     let name = server.setting().name.clone();
-    let approved = match server.standing() {
-        Standing::Good(approved) | Standing::OtherTools(approved, _) => approved,
+    let approved = match server.approval_status() {
+        ApprovalStatus::Good(approved) | ApprovalStatus::OtherTools(approved, _) => approved,
         standing => {
             return Err(McpError::NotApproved { name, state: McpServerState::of(&standing) });
         }

@@ -16,7 +16,7 @@ pub use reference::{Reference, SecretError, is_name, read_private};
 
 use crate::home::Home;
 use crate::settings::{ChannelEntry, Settings, keys};
-use everloop_mcp::{ServerSetting, Way};
+use everloop_mcp::{ServerSetting, ServerTransport};
 use everloop_store::Redactor;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -92,8 +92,8 @@ pub fn commands(settings: &Settings) -> Vec<Vec<String>> {
         _ => None,
     });
     let servers = settings.servers().into_iter().filter_map(|server| match server.way {
-        Way::Command { program, args, .. } => Some([vec![program], args].concat()),
-        Way::Address { .. } => None,
+        ServerTransport::Command { program, args, .. } => Some([vec![program], args].concat()),
+        ServerTransport::Address { .. } => None,
     });
     keys.chain(servers).chain([settings.model.key_command.clone()]).collect()
 }

@@ -165,9 +165,9 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         command: Vec<std::ffi::OsString>,
     },
-    // Becomes a command behind walls; for everloop itself.
-    #[command(name = "__wall", hide = true)]
-    Wall {
+    // Becomes a command in a sandbox; for everloop itself.
+    #[command(name = "__sandbox", hide = true)]
+    Sandbox {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         command: Vec<std::ffi::OsString>,
     },

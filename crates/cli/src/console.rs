@@ -12,7 +12,7 @@ use everloop_app::{App, AppError, AppNotice, Notices, OpenOptions};
 use everloop_engine::Engine;
 use everloop_store::{Store, StoreError};
 use everloop_text::{self as text, Text};
-use everloop_tools::Sandbox;
+use everloop_tools::SandboxMode;
 use everloop_types::{Lang, RunId};
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
@@ -140,8 +140,8 @@ impl Console {
     /// Says that commands run without a sandbox, if the settings turned it off: also to those who
     /// want quiet. Says too that the workspace is the home, where more is closed.
     pub(crate) fn warn_of_sandbox(&self, workspace: &str) {
-        if self.settings.tools.shell_sandbox == Sandbox::Off {
-            terminal::complain(&self.text(text::run::no_walls()));
+        if self.settings.tools.shell_sandbox == SandboxMode::Off {
+            terminal::complain(&self.text(text::run::no_sandbox()));
         }
         if everloop_tools::holds_home(Path::new(workspace)) {
             self.note(text::run::in_home());

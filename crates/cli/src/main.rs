@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     // These must start in a moment and need nothing of what follows.
     match cli.command {
         Some(Command::Guard { command }) => return everloop_tools::guard_main(command),
-        Some(Command::Wall { command }) => return everloop_tools::wall_main(command),
+        Some(Command::Sandbox { command }) => return everloop_tools::sandbox_main(command),
         _ => {}
     }
     everloop_tools::clip::screen_with(|text| {
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
     }
     let ended = runtime.block_on(dispatch(&app, wanted(cli)));
     // A reader thread may still wait for a line of input: it must not hold the process.
-    everloop_tools::finish_looking(LOOK_MAX);
+    everloop_tools::finish_checks(LOOK_MAX);
     runtime.shutdown_background();
     match (ended, terminal::unwritten()) {
         (Ok(_), Some(error)) => report(&app.failure(Exit::Failed, text::error::unwritten(&error))),
@@ -179,7 +179,7 @@ async fn dispatch(app: &Console, command: Command) -> Result<Exit, Failure> {
         Command::Completion(args) => commands::pages::completion(app, &args),
         Command::Man(args) => commands::pages::man(app, &args),
         Command::Help(args) => help::topic(app, &args.topic),
-        Command::Guard { .. } | Command::Wall { .. } => {
+        Command::Guard { .. } | Command::Sandbox { .. } => {
             unreachable!("these were started before")
         }
     }

@@ -208,7 +208,7 @@ pub(crate) fn decide_sandboxing(policy: &CallPolicy, approved_unsandboxed: bool)
         CallPolicy::Deny(why) => Sandboxing::Refused(why.clone()),
         CallPolicy::Unsandboxed(_) if approved_unsandboxed => Sandboxing::ApprovedUnsandboxed,
         CallPolicy::Unsandboxed(_) => {
-            let why = "it was allowed behind walls, and none stands any more; call it again";
+            let why = "it was allowed in a sandbox, and there is none any more; call it again";
             Sandboxing::Refused(why.to_owned())
         }
     }

@@ -369,7 +369,7 @@ fn a_grant_lapses_with_the_policy_or_the_tool_that_it_was_given_under() {
 
 #[test]
 fn a_permitted_call_needs_the_sandbox_that_it_was_permitted_with() {
-    let bare = CallPolicy::Unsandboxed(UnsandboxedReason::NoWall("no bwrap".to_owned()));
+    let bare = CallPolicy::Unsandboxed(UnsandboxedReason::Unavailable("no bwrap".to_owned()));
     assert_eq!(decide_sandboxing(&bare, true), Sandboxing::ApprovedUnsandboxed);
     assert!(matches!(decide_sandboxing(&bare, false), Sandboxing::Refused(_)));
     for policy in [

@@ -1,7 +1,7 @@
 //! A server's tool as the engine calls it, and one that refuses.
 
-use super::approvals::Standing;
-use super::listing::Offer;
+use super::approvals::ApprovalStatus;
+use super::listing::OfferedTool;
 use super::server::Server;
 use super::setting::BETWEEN;
 use everloop_ports::{AnyTool, BoxFuture, CallContext, CallPolicy, Intent, Probe, ToolReturn};
@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 /// The approved tools of a server; none unless all is well with it.
 pub(super) fn offered(server: &Arc<Server>) -> Vec<Arc<dyn AnyTool>> {
-    let Standing::Good(approved) = server.standing() else { return Vec::new() };
-    let tool = |offer: Offer| -> Arc<dyn AnyTool> {
+    let ApprovalStatus::Good(approved) = server.approval_status() else { return Vec::new() };
+    let tool = |offer: OfferedTool| -> Arc<dyn AnyTool> {
         let spec = offer.spec(server.setting());
-        Arc::new(Foreign { server: Arc::clone(server), offer, spec })
+        Arc::new(ServerTool { server: Arc::clone(server), offer, spec })
     };
     approved.listing.offers.into_iter().map(tool).collect()
 }
@@ -42,16 +42,16 @@ pub(super) fn refusing(spec: &ToolSpec, servers: &[Arc<Server>]) -> Arc<dyn AnyT
             format!("the tool {} is another one than when this run began", spec.name)
         }),
     };
-    Arc::new(Refusing { spec: spec.clone(), why })
+    Arc::new(RefusingTool { spec: spec.clone(), why })
 }
 
-struct Foreign {
+struct ServerTool {
     server: Arc<Server>,
-    offer: Offer,
+    offer: OfferedTool,
     spec: ToolSpec,
 }
 
-impl AnyTool for Foreign {
+impl AnyTool for ServerTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
@@ -84,12 +84,12 @@ impl AnyTool for Foreign {
     }
 }
 
-struct Refusing {
+struct RefusingTool {
     spec: ToolSpec,
     why: String,
 }
 
-impl AnyTool for Refusing {
+impl AnyTool for RefusingTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }

@@ -84,18 +84,18 @@ pub enum CallPolicy {
     AlwaysAsk(String),
     /// It may not be made, and why.
     Deny(String),
-    /// It would run without walls: only a person allows it who was told so, whatever else is
-    /// allowed. Why there are none.
+    /// It would run without a sandbox: only a person allows it who was told so, whatever else is
+    /// allowed. Why there is none.
     Unsandboxed(UnsandboxedReason),
 }
 
-/// Why a call would run without walls.
+/// Why a call would run without a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UnsandboxedReason {
-    /// The settings turned them off.
+    /// The settings turned it off.
     Off,
-    /// None stands here, and why.
-    NoWall(String),
+    /// There is none here, and why.
+    Unavailable(String),
 }
 
 /// How a call came back.
@@ -191,7 +191,7 @@ pub struct CallContext {
     pub attempt: u32,
     /// Who watches the output.
     pub on_output: Option<OnOutput>,
-    /// Whether a person allowed it after they were told that it runs without walls.
+    /// Whether a person allowed it after they were told that it runs without a sandbox.
     pub may_run_bare: bool,
     /// What the run's rules close on the way.
     pub bars: AccessRules,

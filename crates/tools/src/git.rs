@@ -5,8 +5,8 @@
 //!     as it was ──► did not happen      what it was to become ──► happened      else ──► unknown
 //! ```
 //!
-//! Arguments are a list and never a shell's. Hooks do not run and signing is off: they would run
-//! programs that nobody was asked about; a repository whose own configuration runs others is
+//! Arguments are a list and never go through a shell. Hooks do not run and signing is off, because
+//! both would run programs without approval. A repository whose own configuration runs programs is
 //! refused. Nothing prompts: a missing password is an error. After a git that did not end well the
 //! ref is compared at once, because an exit code does not say what was done.
 //!
@@ -15,7 +15,7 @@
 //! Deliberately absent: clone, checkout, merge, reset, force. `shell` has them where commands may
 //! write the repository (`tools.shell_git`), and asks.
 
-use crate::git_locks::{Seen, advice};
+use crate::git_locks::{LockSnapshot, advice};
 use crate::git_program::{GRACE_MS, Git};
 use crate::place::{here, only_here};
 use crate::{Workspace, clip};
@@ -64,10 +64,10 @@ pub struct GitReadArgs {
     pub view: GitView,
 }
 
-/// Looking must not wait for others.
+/// Reading must not wait for locks.
 const LOCKLESS: &str = "--no-optional-locks";
 
-/// Looking into a submodule would run git by that one's configuration.
+/// Reading a submodule would run git with the configuration of the submodule.
 const SHALLOW: &str = "--ignore-submodules=dirty";
 
 /// Looks at the repository.
@@ -132,7 +132,7 @@ fn shown(text: &str, chars: usize) -> String {
     }
 }
 
-/// Stands for what is left out.
+/// Replaces what is left out.
 const MARK: &str = "[… left out …]";
 
 /// The arguments of `git_commit`.
@@ -182,7 +182,7 @@ impl Tool for GitCommit {
         };
         let added = self.0.act(&[&["add", "--"], paths.as_slice()].concat(), context).await;
         if !added.is_ok() {
-            // Staging is no commit.
+            // Nothing was committed yet.
             return ToolReturn::Seen(Observation::error(self.explained(added.text).await));
         }
         let trailer = format!("--trailer={TRAILER}: {}", context.idem_key);
@@ -203,7 +203,7 @@ impl Tool for GitCommit {
 
     async fn before(&self, _: &GitCommitArgs) -> Value {
         let place = here(self.0.records.clone()).await;
-        let locks = self.0.locks().await.ok().map(Seen::now);
+        let locks = self.0.locks().await.ok().map(LockSnapshot::now);
         json!({ "head": self.0.head().await.ok(), "place": place, "locks": locks })
     }
 
@@ -219,7 +219,7 @@ impl Tool for GitCommit {
 impl GitCommit {
     /// A call that made no commit may have left its locks, or its git may still be at work.
     async fn unlocked(&self, intent: &Intent) -> Probe {
-        let seen = serde_json::from_value::<Option<Seen>>(intent.before["locks"].clone());
+        let seen = serde_json::from_value::<Option<LockSnapshot>>(intent.before["locks"].clone());
         let (Ok(Some(seen)), Ok(locks)) = (seen, self.0.locks().await) else {
             return Probe::DidNot;
         };
@@ -232,7 +232,7 @@ impl GitCommit {
         }
     }
 
-    /// What git said, and what to do if a lock was in its way.
+    /// The output of git, with advice if a lock stopped it.
     async fn explained(&self, said: String) -> String {
         let lock = self.0.locks().await.ok().and_then(|locks| locks.into_iter().next());
         match lock.filter(|_| said.contains(".lock")) {
@@ -241,11 +241,11 @@ impl GitCommit {
         }
     }
 
-    /// The new commit names the effect, so it is known among others; staging alone is no commit.
+    /// The new commit names the effect in a trailer, which tells it from other commits.
     async fn found(&self, before: Option<&str>, idem_key: &str) -> Probe {
         let (before, head) = match (before, self.0.head().await) {
             (_, Err(why)) => return Probe::Unknown(why),
-            (None, Ok(_)) => return Probe::unknown("nobody saw HEAD before"),
+            (None, Ok(_)) => return Probe::unknown("HEAD before the call was not recorded"),
             (Some(before), Ok(head)) => (before, head),
         };
         if before == head {
@@ -260,8 +260,8 @@ impl GitCommit {
     }
 }
 
-/// What is true after a git that did not end well. One that was cut short may still act elsewhere,
-/// so that nothing is to be seen proves nothing.
+/// The outcome of a git that failed. One that was cut short may still act elsewhere, so finding no
+/// change proves nothing.
 fn after_failure(said: Observation, found: Probe) -> ToolReturn {
     match (found, said.ending) {
         (Probe::Happened(seen), _) => ToolReturn::Seen(seen),
@@ -306,7 +306,7 @@ impl Tool for GitPush {
         Handling {
             resource_arg: Some("remote".to_owned()),
             on_unknown: OnUnknown::AskUser,
-            // Whoever keeps the remote may say something.
+            // The output of a push contains text of the remote.
             flow: Some(
                 DataFlow::brings(Labels::UNTRUSTED).sends(SendTarget::Arg("remote".to_owned())),
             ),
@@ -351,7 +351,7 @@ impl Tool for GitPush {
     async fn probe(&self, args: GitPushArgs, intent: &Intent) -> Probe {
         let was = |name: &str| intent.before[name].as_str();
         let (Some(before), Some(wanted)) = (was("remote"), was("local")) else {
-            return Probe::unknown("nobody saw the remote before");
+            return Probe::unknown("the remote before the call was not recorded");
         };
         // Elsewhere the remote's name may mean another one.
         let found = self.found(&args, before, wanted).await;

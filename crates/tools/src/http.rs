@@ -6,15 +6,16 @@
 //!     else ──► unknown
 //! ```
 //!
-//! Whoever got a request may still be at it when the probe looks. So of POST and PATCH, which must
-//! not arrive twice, a probe never says that they did not happen; PUT and DELETE may be repeated.
+//! The server may still be processing a request when the probe runs. So for POST and PATCH, which
+//! must not arrive twice, a probe never says that they did not happen; PUT and DELETE may be
+//! repeated.
 //!
 //! Where hosts honour keys (`key_lifetime_ms`), a request that was cut short is sent again with the
 //! same key. Elsewhere only a probe, or the person, can tell whether it was acted upon.
 //!
 //! Deliberately absent: headers of the model's choice, and so every credential.
 
-use crate::request::{Answer, Http, NoAnswer, Request};
+use crate::request::{Http, HttpReply, HttpRequest, RequestError};
 use everloop_ports::{
     CallContext, CallPolicy, Intent, Probe, Tool, ToolReturn, TransientToolError,
 };
@@ -96,7 +97,7 @@ impl Tool for HttpGet {
 
     async fn call(&self, args: HttpGetArgs, context: &CallContext) -> ToolReturn {
         let answer = tokio::select! {
-            answer = self.http.ask(Request::get(&args.url)) => answer,
+            answer = self.http.ask(HttpRequest::get(&args.url)) => answer,
             () = context.cancel.cancelled() => return canceled(),
         };
         match answer {
@@ -108,9 +109,11 @@ impl Tool for HttpGet {
                     false => ToolReturn::Seen(seen),
                 }
             }
-            Err(NoAnswer::Refused(words)) => ToolReturn::Seen(Observation::denied(words)),
+            Err(RequestError::Refused(words)) => ToolReturn::Seen(Observation::denied(words)),
             // Reading twice changes nothing, so it does not matter whether it was sent.
-            Err(NoAnswer::Unsent(words) | NoAnswer::Cut(words)) => ToolReturn::passing(words),
+            Err(RequestError::Unsent(words) | RequestError::Cut(words)) => {
+                ToolReturn::passing(words)
+            }
         }
     }
 }
@@ -146,7 +149,7 @@ pub struct HttpSendArgs {
     pub probe_url: Option<String>,
 }
 
-/// Sends something to an address.
+/// SendTarget something to an address.
 #[derive(Debug)]
 pub struct HttpSend {
     http: Http,
@@ -162,7 +165,7 @@ enum Shows {
     There,
     /// 404 or 410.
     Absent,
-    /// Anything else, or nobody looked.
+    /// Anything else, or it was not checked.
     Unclear,
 }
 
@@ -178,7 +181,7 @@ impl HttpSend {
         Self { http, key_lifetime_ms, description }
     }
 
-    async fn send(&self, args: &HttpSendArgs, key: &str) -> Result<Answer, NoAnswer> {
+    async fn send(&self, args: &HttpSendArgs, key: &str) -> Result<HttpReply, RequestError> {
         let kind = args.content_type.as_deref().unwrap_or("application/json");
         let method = match args.method {
             SendMethod::Post => Method::POST,
@@ -187,7 +190,9 @@ impl HttpSend {
             SendMethod::Delete => Method::DELETE,
         };
         let body = args.body.as_ref().map(|body| (kind, body.clone().into_bytes()));
-        self.http.ask(Request { method, body, key: Some(key), ..Request::get(&args.url) }).await
+        self.http
+            .ask(HttpRequest { method, body, key: Some(key), ..HttpRequest::get(&args.url) })
+            .await
     }
 }
 
@@ -216,7 +221,7 @@ impl Tool for HttpSend {
         }
     }
 
-    /// Rules, approvals and labels look at `url`: no other address leads elsewhere.
+    /// Rules, approvals and labels check `url` only, so no other argument may name another host.
     async fn judge(&self, args: &HttpSendArgs) -> CallPolicy {
         match probes_elsewhere(args) {
             true => CallPolicy::Deny(ELSEWHERE.to_owned()),
@@ -239,9 +244,9 @@ impl Tool for HttpSend {
         };
         match answer {
             Ok(answer) => ToolReturn::Seen(answer.observed("", context.observation_chars)),
-            Err(NoAnswer::Refused(words)) => ToolReturn::Seen(Observation::denied(words)),
-            Err(NoAnswer::Unsent(words)) => ToolReturn::passing(words),
-            Err(NoAnswer::Cut(words)) => ToolReturn::Lost(words),
+            Err(RequestError::Refused(words)) => ToolReturn::Seen(Observation::denied(words)),
+            Err(RequestError::Unsent(words)) => ToolReturn::passing(words),
+            Err(RequestError::Cut(words)) => ToolReturn::Lost(words),
         }
     }
 
@@ -250,7 +255,7 @@ impl Tool for HttpSend {
         let Some(url) = args.probe_url.as_ref().filter(|_| !probes_elsewhere(args)) else {
             return Value::Null;
         };
-        let shows = match self.http.ask(Request::get(url)).await {
+        let shows = match self.http.ask(HttpRequest::get(url)).await {
             Ok(answer) => shows(&answer),
             Err(_) => Shows::Unclear,
         };
@@ -262,7 +267,7 @@ impl Tool for HttpSend {
             return Probe::unknown("the call had no probe_url that may be asked");
         };
         let was = serde_json::from_value(intent.before.clone()).unwrap_or(Shows::Unclear);
-        let answer = match self.http.ask(Request::get(url)).await {
+        let answer = match self.http.ask(HttpRequest::get(url)).await {
             Ok(answer) => answer,
             Err(error) => return Probe::Unknown(error.words()),
         };
@@ -289,10 +294,10 @@ impl Tool for HttpSend {
     }
 }
 
-/// Why a call is refused whose `probe_url` leads elsewhere.
+/// Why a call is refused whose `probe_url` names another host.
 const ELSEWHERE: &str = "probe_url must have the host and port of url; nothing was sent";
 
-/// Whether `probe_url` leads to another host or port than `url`, or nobody can tell.
+/// Whether `probe_url` has another host or port than `url`, or cannot be read.
 fn probes_elsewhere(args: &HttpSendArgs) -> bool {
     args.probe_url.as_ref().is_some_and(|probe| {
         let (own, there) = (host_of(&args.url), host_of(probe));
@@ -300,7 +305,7 @@ fn probes_elsewhere(args: &HttpSendArgs) -> bool {
     })
 }
 
-fn shows(answer: &Answer) -> Shows {
+fn shows(answer: &HttpReply) -> Shows {
     match answer.status {
         200..300 => Shows::There,
         404 | 410 => Shows::Absent,

@@ -1,7 +1,7 @@
 //! `list_dir`: what is in a folder of the workspace.
 
 use crate::clip::counted;
-use crate::near_names::told;
+use crate::near_names::describe_error;
 use crate::read_file::{blocking, reading};
 use crate::write_file::judged;
 use crate::{Workspace, WorkspaceError, clip};
@@ -64,7 +64,9 @@ impl Tool for ListDir {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         blocking(move || match list(&workspace, &args.path) {
             Ok(text) => Observation::ok(clip::head(&text, chars)),
-            Err(error) => Observation::error(clip::head(&told(&workspace, &error), chars)),
+            Err(error) => {
+                Observation::error(clip::head(&describe_error(&workspace, &error), chars))
+            }
         })
         .await
     }

@@ -1,7 +1,7 @@
 //! `read_file`: a text file of the workspace, as far as it fits.
 
 use crate::clip::counted;
-use crate::near_names::told;
+use crate::near_names::describe_error;
 use crate::replace::short_hash;
 use crate::write_file::judged;
 use crate::{Workspace, clean, clip};
@@ -96,7 +96,9 @@ fn read(workspace: &Workspace, args: &ReadFileArgs, chars_max: usize) -> Observa
     let path = &args.path;
     let (bytes, size) = match workspace.read(path, READ_BYTES_MAX) {
         Ok(found) => found,
-        Err(error) => return Observation::error(clip::head(&told(workspace, &error), chars_max)),
+        Err(error) => {
+            return Observation::error(clip::head(&describe_error(workspace, &error), chars_max));
+        }
     };
     if bytes.contains(&0) {
         let size = counted(size, "byte");

@@ -19,7 +19,7 @@ mod text;
 mod token;
 
 pub(crate) use text::{decoded, is_hidden, spaced};
-pub(crate) use token::{Token, Tokens};
+pub(crate) use token::{HtmlToken, HtmlTokens};
 
 use crate::clip;
 use crate::http::canceled;
@@ -30,7 +30,7 @@ use everloop_ports::{BoxFuture, CallContext, Tool, ToolReturn, TransientToolErro
 use everloop_types::{
     Approval, DataFlow, EffectClass, Handling, Labels, Observation, OnUnknown, SendTarget,
 };
-use fetch::Fetch;
+use fetch::SearchFetch;
 use reqwest::Url;
 use schemars::JsonSchema;
 use searxng::Searxng;
@@ -45,7 +45,7 @@ const QUERY_CHARS_MAX: usize = 400;
 const TITLE_CHARS_MAX: usize = 200;
 const SUMMARY_CHARS_MAX: usize = 500;
 
-/// A link that is cut leads nowhere, so a hit with a longer one is passed over.
+/// A truncated link does not work, so a hit with a longer one is skipped.
 const LINK_BYTES_MAX: usize = 2_000;
 
 /// Something that was found, as plain bounded text.
@@ -89,7 +89,7 @@ pub enum SearchError {
         /// Who answered.
         host: String,
     },
-    /// The way led to a host that may not be called, or nowhere.
+    /// A redirect named a host that may not be called, or no valid address.
     #[error("refused: {0}")]
     Refused(String),
     /// The answer is not in the form that the service is known for.
@@ -175,7 +175,7 @@ pub struct SearchSetting {
 impl SearchSetting {
     fn provider(&self) -> Arc<dyn SearchProvider> {
         let fetch =
-            |usual, hosts: &[&str]| Fetch::new(&self.base_url, usual, hosts, self.timeout_ms);
+            |usual, hosts: &[&str]| SearchFetch::new(&self.base_url, usual, hosts, self.timeout_ms);
         match self.service {
             SearchService::Bing => Arc::new(Bing(fetch(bing::USUAL, &bing::HOSTS))),
             SearchService::DuckDuckGo => {

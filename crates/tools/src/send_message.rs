@@ -1,7 +1,7 @@
 //! `send_message`: a message to a channel, through our own outbox.
 //!
 //! The message and the outcome of the call are one transaction, so whether it was sent is never
-//! unknown: it is queued, and whoever works next brings it, at least once and under one id.
+//! unknown: it is queued, and the next worker delivers it, at least once and under one id.
 
 use crate::Channels;
 use everloop_ports::{CallContext, Outgoing, Tool, ToolReturn};

@@ -19,7 +19,7 @@ const ITEMS_MAX: usize = 100;
 pub struct TodoWriteArgs {
     /// The items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub todos: Option<Vec<Todo>>,
+    pub todos: Option<Vec<TodoEntry>>,
     /// true: update by id, add. false: replace all.
     #[serde(default)]
     pub merge: bool,
@@ -32,7 +32,7 @@ pub struct TodoWriteArgs {
 /// One item with its name.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Todo {
+pub struct TodoEntry {
     /// A short name.
     pub id: String,
     /// What to do.

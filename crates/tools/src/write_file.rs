@@ -3,7 +3,7 @@
 use crate::clip::counted;
 use crate::place::{here, only_here};
 use crate::read_file::blocking;
-use crate::replace::{Present, Replacement, expected, replace_file, temporary};
+use crate::replace::{CurrentFile, Replacement, expected, replace_file, temporary};
 use crate::{Workspace, clip};
 use everloop_ports::{CallContext, CallPolicy, Intent, Probe, Tool, ToolReturn};
 use everloop_types::{
@@ -120,18 +120,18 @@ pub(crate) fn changing() -> Handling {
 }
 
 /// What is at a path now.
-pub(crate) async fn present(workspace: &Arc<Workspace>, path: PathBuf) -> Present {
+pub(crate) async fn present(workspace: &Arc<Workspace>, path: PathBuf) -> CurrentFile {
     let workspace = Arc::clone(workspace);
-    let look = move || Present::at(&workspace, &path);
-    tokio::task::spawn_blocking(look).await.unwrap_or(Present::Unreadable)
+    let look = move || CurrentFile::at(&workspace, &path);
+    tokio::task::spawn_blocking(look).await.unwrap_or(CurrentFile::Unreadable)
 }
 
 /// What an intent records of it: the digest, null for nothing, false for what cannot be read.
-pub(crate) fn was(present: &Present) -> Value {
+pub(crate) fn was(present: &CurrentFile) -> Value {
     match present {
-        Present::Nothing => Value::Null,
-        Present::Content(bytes) => Value::String(digest_bytes(bytes)),
-        Present::Unreadable => Value::Bool(false),
+        CurrentFile::Nothing => Value::Null,
+        CurrentFile::Content(bytes) => Value::String(digest_bytes(bytes)),
+        CurrentFile::Unreadable => Value::Bool(false),
     }
 }
 

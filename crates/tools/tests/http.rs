@@ -7,7 +7,7 @@ mod server;
 mod support;
 
 use everloop_ports::{CallContext, CallPolicy, Deliver, Delivery, FROM_THE_WEB, Probe, ToolReturn};
-use everloop_tools::{Channel, Channels, Host, Http, Setting};
+use everloop_tools::{Channel, Channels, HostAddress, Http, Setting};
 use everloop_types::{EffectClass, Ending, Observation};
 use serde_json::{Value, json};
 use server::{Reply, Server, ok, status};
@@ -19,7 +19,7 @@ fn place(hosts: &[&str]) -> Place {
 }
 
 fn http(hosts: &[&str], timeout_ms: u64) -> Http {
-    let hosts = hosts.iter().filter_map(|host| Host::parse(host)).collect();
+    let hosts = hosts.iter().filter_map(|host| HostAddress::parse(host)).collect();
     Http { hosts, timeout_ms, bytes_max: 1_000, ..Http::default() }
 }
 

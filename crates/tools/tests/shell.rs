@@ -328,7 +328,7 @@ fn parent_of(pid: &str) -> String {
 
 /// Nobody is left to end the command then, so it ends by itself.
 #[test]
-fn a_command_without_walls_ends_when_its_guard_and_its_owner_are_killed() {
+fn a_command_without_a_sandbox_ends_when_its_guard_and_its_owner_are_killed() {
     let place = Place::new();
     let pipe = alive(&place.root());
     let command = "exec 3>alive; echo $$ >&3; read line < never; echo on > went";

@@ -15,7 +15,7 @@ use crate::exit::{Exit, Failure};
 use crate::terminal;
 use everloop_app::error::chain;
 use everloop_app::mcp_servers::{McpError, McpServerInfo, McpServerState, shown_way};
-use everloop_mcp::{LeftOut, Listing, Server, Standing, WhyOut};
+use everloop_mcp::{ApprovalStatus, Listing, Server, SkipReason, SkippedTool};
 use everloop_text::{self as text, Text};
 use everloop_types::{Approval, EffectClass, ToolSpec, one_line};
 use serde_json::json;
@@ -56,16 +56,19 @@ fn state_text(name: &str, state: McpServerState) -> Text {
 }
 
 fn print(app: &Console, server: &Server) {
-    let (marks, setting, standing) = (terminal::marks(), server.setting(), server.standing());
+    let (marks, setting, standing) =
+        (terminal::marks(), server.setting(), server.approval_status());
     let mark = match standing {
-        Standing::Good(_) => marks.done,
-        Standing::Off => marks.skipped,
-        Standing::New | Standing::OtherCommand(_) | Standing::OtherTools(..) => marks.open,
+        ApprovalStatus::Good(_) => marks.done,
+        ApprovalStatus::Off => marks.skipped,
+        ApprovalStatus::New | ApprovalStatus::OtherCommand(_) | ApprovalStatus::OtherTools(..) => {
+            marks.open
+        }
     };
     let words = app.text(state_text(&setting.name, McpServerState::of(&standing)));
     terminal::answer(&format!("{mark} {}  {words}", one_line(&setting.name)));
     terminal::answer(&format!("    {}", one_line(&shown_way(setting))));
-    if let Standing::Good(approved) = &standing {
+    if let ApprovalStatus::Good(approved) = &standing {
         print_tools(app, server, &approved.listing);
     }
 }
@@ -90,14 +93,14 @@ fn treatment(app: &Console, spec: &ToolSpec) -> String {
     app.text(key)
 }
 
-fn out_words(app: &Console, out: &LeftOut) -> String {
+fn out_words(app: &Console, out: &SkippedTool) -> String {
     let key = match out.why {
-        WhyOut::NameTooLong => text::mcp::out_name,
-        WhyOut::SameName => text::mcp::out_same,
-        WhyOut::TooLarge => text::mcp::out_large,
-        WhyOut::TooMany => text::mcp::out_many,
-        WhyOut::NoObject => text::mcp::out_schema,
-        WhyOut::HiddenText => text::mcp::out_hidden,
+        SkipReason::NameTooLong => text::mcp::out_name,
+        SkipReason::SameName => text::mcp::out_same,
+        SkipReason::TooLarge => text::mcp::out_large,
+        SkipReason::TooMany => text::mcp::out_many,
+        SkipReason::NoObject => text::mcp::out_schema,
+        SkipReason::HiddenText => text::mcp::out_hidden,
     };
     app.text(key(&one_line(&out.name)))
 }

@@ -221,7 +221,7 @@ fn unsandboxed_question(call: &ToolCall, why: UnsandboxedReason) -> Words {
     let (tool, args) = named(call);
     match why {
         UnsandboxedReason::Off => text::approve::bare_off(&tool, &args).words(),
-        UnsandboxedReason::NoWall(why) => {
+        UnsandboxedReason::Unavailable(why) => {
             text::approve::BareNone { tool: &tool, args: &args, why: &why }.text().words()
         }
     }

@@ -8,8 +8,8 @@ fn main() -> ExitCode {
     if told == "__guard" {
         return everloop_tools::guard_main(std::env::args_os().skip(2));
     }
-    if told == "__wall" {
-        return everloop_tools::wall_main(std::env::args_os().skip(2));
+    if told == "__sandbox" {
+        return everloop_tools::sandbox_main(std::env::args_os().skip(2));
     }
     let part: ProcessSpec = match serde_json::from_str(&told) {
         Ok(part) => part,

@@ -1,8 +1,8 @@
 //! A SearXNG server's answer in JSON. Its settings must list `json` among `search.formats`, else it
 //! answers with status 403.
 
-use super::fetch::{Fetch, Fetched};
-use super::html::Page;
+use super::fetch::{SearchFetch, SearchPage};
+use super::html::HtmlPage;
 use super::text::plain;
 use super::{Hit, SearchError, SearchProvider, first};
 use everloop_ports::BoxFuture;
@@ -10,16 +10,16 @@ use reqwest::Url;
 use serde::Deserialize;
 
 /// SearXNG.
-pub(super) struct Searxng(pub(super) Fetch);
+pub(super) struct Searxng(pub(super) SearchFetch);
 
 #[derive(Deserialize)]
-struct Answer {
-    results: Vec<Found>,
+struct SearxngReply {
+    results: Vec<SearxngResult>,
 }
 
 /// Each field may be missing or null: answers come from many sources.
 #[derive(Deserialize)]
-struct Found {
+struct SearxngResult {
     title: Option<String>,
     url: Option<String>,
     content: Option<String>,
@@ -41,13 +41,13 @@ impl SearchProvider for Searxng {
     }
 }
 
-fn read(fetched: Fetched, top_k: usize) -> Result<Vec<Hit>, SearchError> {
-    let answer: Answer = match serde_json::from_str(&fetched.text) {
+fn read(fetched: SearchPage, top_k: usize) -> Result<Vec<Hit>, SearchError> {
+    let answer: SearxngReply = match serde_json::from_str(&fetched.text) {
         Ok(answer) => answer,
         Err(error) => {
             let source = fetched.text.clone();
             let says = SearchError::Parse(format!("not the JSON of SearXNG: {error}"));
-            return Err(fetched.why_none(&Page::read(&source), says));
+            return Err(fetched.why_none(&HtmlPage::read(&source), says));
         }
     };
     let empty = answer.results.is_empty();
@@ -59,7 +59,7 @@ fn read(fetched: Fetched, top_k: usize) -> Result<Vec<Hit>, SearchError> {
     }
 }
 
-fn hit(found: Found) -> Option<Hit> {
+fn hit(found: SearxngResult) -> Option<Hit> {
     let link = Url::parse(found.url?.trim()).ok()?;
     Hit::of(plain(&found.title?), plain(&found.content.unwrap_or_default()), &link)
 }

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use everloop_ports::{AnyTool, CallContext, Intent, Probe, Registry, ToolReturn};
-use everloop_tools::{Sandbox, Setting, builtin_tools};
+use everloop_tools::{SandboxMode, Setting, builtin_tools};
 use everloop_types::{Ending, Observation};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -52,13 +52,13 @@ impl Place {
         Self { registry: builtin_tools(&setting).unwrap(), outer }
     }
 
-    /// With a guard, and without walls.
+    /// With a guard, and without a sandbox.
     pub(crate) fn guarded() -> Self {
         Self::with(|setting| Setting { guard: Some(guard()), ..bare(setting) })
     }
 
-    /// With a guard, and with the walls that stand on this machine.
-    pub(crate) fn walled() -> Self {
+    /// With a guard, and with the sandbox that works on this machine.
+    pub(crate) fn sandboxed() -> Self {
         Self::with(|setting| Setting { guard: Some(guard()), ..setting })
     }
 
@@ -123,9 +123,9 @@ impl Place {
     }
 }
 
-/// The same without walls.
+/// The same without a sandbox.
 pub(crate) fn bare(mut setting: Setting) -> Setting {
-    setting.shell.walls.sandbox = Sandbox::Off;
+    setting.shell.sandbox.mode = SandboxMode::Off;
     setting
 }
 

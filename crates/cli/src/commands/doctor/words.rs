@@ -15,7 +15,7 @@ use everloop_app::settings::SettingError;
 use everloop_app::trouble::AdviceFor;
 use everloop_store::{Inspection, RunCheck};
 use everloop_text::{self as text, Text};
-use everloop_tools::{Level, Sandbox};
+use everloop_tools::{SandboxLevel, SandboxMode};
 use everloop_types::LabelGuard;
 
 /// Damaged runs that are named.
@@ -251,10 +251,10 @@ fn sandboxing(
     is_good: bool,
 ) -> (String, Option<String>) {
     let (detail, advice) = match finding {
-        DoctorFinding::Wall(found) => {
-            let stands = || app.text(text::doctor::wall_stands());
+        DoctorFinding::SandboxPart(found) => {
+            let available = || app.text(text::doctor::part_available());
             let detail = match found {
-                Ok(version) => version.clone().unwrap_or_else(stands),
+                Ok(version) => version.clone().unwrap_or_else(available),
                 Err(why) => why.clone(),
             };
             let advice = match name {
@@ -266,13 +266,13 @@ fn sandboxing(
         }
         DoctorFinding::Sandbox { level, setting } => {
             let text = match (setting, level) {
-                (Sandbox::Off, _) => text::doctor::sandbox_off(),
-                (_, Level::Full) => text::doctor::sandbox_full(),
-                (_, Level::Inner) => text::doctor::sandbox_inner(),
-                (_, Level::None) => text::doctor::sandbox_none(),
+                (SandboxMode::Off, _) => text::doctor::sandbox_off(),
+                (_, SandboxLevel::Full) => text::doctor::sandbox_full(),
+                (_, SandboxLevel::Inner) => text::doctor::sandbox_inner(),
+                (_, SandboxLevel::None) => text::doctor::sandbox_none(),
             };
             let advice = match setting {
-                Sandbox::Require => text::doctor::sandbox_required(),
+                SandboxMode::Require => text::doctor::sandbox_required(),
                 _ => text::doctor::sandbox_advice(),
             };
             (app.text(text), advice)
@@ -286,7 +286,7 @@ fn sandboxing(
                     (text::doctor::workspace_bare(folder, why), text::doctor::sandbox_required())
                 }
                 WorkspaceFinding::HoldsHome | WorkspaceFinding::Sandboxed => {
-                    (text::doctor::workspace_walls(folder), text::doctor::workspace_home())
+                    (text::doctor::workspace_sandboxed(folder), text::doctor::workspace_home())
                 }
             };
             (app.text(text), advice)

@@ -8,14 +8,14 @@ use crate::terminal;
 use everloop_app::mcp_servers::{
     McpError, McpServerState, approved_listing, find_server, list_tools, shown_way,
 };
-use everloop_mcp::{Listing, Offer, Server, Standing, Way};
+use everloop_mcp::{ApprovalStatus, Listing, OfferedTool, Server, ServerTransport};
 use everloop_text::{self as text, Text};
 use everloop_types::visible;
 
 pub(super) async fn approve(app: &Console, name: &str, yes: bool) -> Result<Exit, Failure> {
     let fail = |error: McpError| app.fail(error.into());
     let server = find_server(app, name).map_err(fail)?;
-    let standing = server.standing();
+    let standing = server.approval_status();
     let state = McpServerState::of(&standing);
     if state == McpServerState::Off {
         return Err(fail(McpError::NotApproved { name: name.to_owned(), state }));
@@ -38,14 +38,14 @@ pub(super) async fn approve(app: &Console, name: &str, yes: bool) -> Result<Exit
     Ok(Exit::Done)
 }
 
-fn show_command(app: &Console, server: &Server, standing: &Standing) {
+fn show_command(app: &Console, server: &Server, standing: &ApprovalStatus) {
     let way = &server.setting().way;
     let key = match way {
-        Way::Command { .. } => text::mcp::command,
-        Way::Address { .. } => text::mcp::address,
+        ServerTransport::Command { .. } => text::mcp::command,
+        ServerTransport::Address { .. } => text::mcp::address,
     };
     terminal::answer(&app.text(key(&shown_way(server.setting()))));
-    if let Standing::OtherCommand(approved) = standing {
+    if let ApprovalStatus::OtherCommand(approved) = standing {
         terminal::answer(&app.text(text::mcp::command_was(&approved.shown)));
     }
 }
@@ -75,9 +75,9 @@ fn show_tools(app: &Console, server: &Server, was: Option<&Listing>, seen: &List
     }
 }
 
-fn show_change(app: &Console, known: &Offer, now: &Offer) {
+fn show_change(app: &Console, known: &OfferedTool, now: &OfferedTool) {
     terminal::answer(&app.text(text::mcp::changed(&now.name)));
-    let hints = |offer: &Offer| serde_json::to_string(&offer.hints).unwrap_or_default();
+    let hints = |offer: &OfferedTool| serde_json::to_string(&offer.hints).unwrap_or_default();
     let parts = [
         (known.description.clone(), now.description.clone()),
         (known.schema.to_string(), now.schema.to_string()),

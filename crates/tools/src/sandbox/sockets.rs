@@ -1,10 +1,9 @@
-//! Sockets that lie where a command can see them: behind each somebody outside may listen.
+//! Sockets that a command could see, where a process outside the sandbox may listen.
 //!
-//! A wall that cuts the network does not cut these, and a file system that is read-only does not
-//! either. So each is hidden. Where the look ended before all was seen, commands make no such
-//! sockets at all.
+//! A sandbox that cuts the network does not cut these, and a file system that is read-only does not
+//! either. So each is hidden. If the search ended early, commands cannot open such sockets at all.
 //!
-//! Deliberately absent: those of the workspace itself, which the walk through it finds.
+//! Deliberately absent: sockets of the workspace itself, which its scan finds.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -23,20 +22,20 @@ const SERVICES: [&str; 2] = ["/opt", "/nix/var"];
 
 /// What was found.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Sockets {
+pub(crate) struct ListeningSockets {
     pub(crate) paths: Vec<PathBuf>,
     /// Whether everything was looked at.
     pub(crate) is_whole: bool,
 }
 
 /// Those in folders of version control, where their own programs listen.
-pub(crate) fn of_repositories(folders: &[PathBuf]) -> Sockets {
+pub(crate) fn of_repositories(folders: &[PathBuf]) -> ListeningSockets {
     below(folders, |path| path.file_name().is_some_and(|name| STORES.iter().any(|s| name == *s)))
 }
 
-/// Those in folders outside the workspace that commands may read. The system's own are looked for
-/// once: who puts a service there is its administrator.
-pub(crate) fn outside(readable: &[PathBuf]) -> Sockets {
+/// Sockets in folders outside the workspace that commands may read. Those of the system are
+/// searched once per process.
+pub(crate) fn outside(readable: &[PathBuf]) -> ListeningSockets {
     static OF_SYSTEM: OnceLock<Vec<PathBuf>> = OnceLock::new();
     let services = SERVICES.map(PathBuf::from);
     let system = OF_SYSTEM.get_or_init(|| below(&services, |_| false).paths);
@@ -45,8 +44,8 @@ pub(crate) fn outside(readable: &[PathBuf]) -> Sockets {
     found
 }
 
-fn below(folders: &[PathBuf], is_passed_over: impl Fn(&Path) -> bool) -> Sockets {
-    let mut found = Sockets { paths: Vec::new(), is_whole: true };
+fn below(folders: &[PathBuf], is_passed_over: impl Fn(&Path) -> bool) -> ListeningSockets {
+    let mut found = ListeningSockets { paths: Vec::new(), is_whole: true };
     let mut folders: VecDeque<PathBuf> = folders.iter().cloned().collect();
     let mut left = ENTRIES_MAX;
     while let Some(folder) = folders.pop_front() {
@@ -84,6 +83,6 @@ mod tests {
             fs::write(git.join(format!("objects/aa/{n}")), "").unwrap();
         }
         let found = of_repositories(std::slice::from_ref(&git));
-        assert_eq!(found, Sockets { paths: vec![socket], is_whole: true });
+        assert_eq!(found, ListeningSockets { paths: vec![socket], is_whole: true });
     }
 }

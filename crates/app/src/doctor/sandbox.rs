@@ -5,7 +5,7 @@ use super::{CheckState, DoctorFinding, DoctorReport};
 use crate::app::App;
 use crate::settings::SettingValue;
 use everloop_ports::{CallPolicy, UnsandboxedReason};
-use everloop_tools::{Level, Sandbox, Standing, holds_home, own_program};
+use everloop_tools::{SandboxLevel, SandboxMode, SandboxSupport, holds_home, own_program};
 use everloop_types::LabelGuard;
 
 /// A command that does nothing.
@@ -24,32 +24,32 @@ pub enum WorkspaceFinding {
 }
 
 impl DoctorReport {
-    pub(super) async fn walls(&mut self, app: &App) {
+    pub(super) async fn sandbox_parts(&mut self, app: &App) {
         let Some(helper) = own_program() else { return };
-        let standing = Standing::here(&helper);
+        let support = SandboxSupport::here(&helper);
         let version = version_of("bwrap");
         self.note("bubblewrap", version.clone());
-        let outer = standing.bubblewrap.as_ref().map(|_| version).map_err(Clone::clone);
-        self.wall("bubblewrap", outer);
-        self.wall("landlock", standing.landlock.clone().map(|()| None));
-        self.wall("seccomp", standing.seccomp.clone().map(|()| None));
-        self.sandbox(app, standing.level());
+        let outer = support.bubblewrap.as_ref().map(|_| version).map_err(Clone::clone);
+        self.sandbox_part("bubblewrap", outer);
+        self.sandbox_part("landlock", support.landlock.clone().map(|()| None));
+        self.sandbox_part("seccomp", support.seccomp.clone().map(|()| None));
+        self.sandbox(app, support.level());
         self.workspace(app).await;
         self.label_guard(app);
     }
 
-    fn wall(&mut self, name: &'static str, found: Result<Option<String>, String>) {
+    fn sandbox_part(&mut self, name: &'static str, found: Result<Option<String>, String>) {
         self.note(&format!("wall_{name}"), found.is_ok());
         let state = if found.is_ok() { CheckState::Good } else { CheckState::Missing };
-        self.check(name, state, DoctorFinding::Wall(found));
+        self.check(name, state, DoctorFinding::SandboxPart(found));
     }
 
     /// What it means for a command.
-    fn sandbox(&mut self, app: &App, level: Level) {
+    fn sandbox(&mut self, app: &App, level: SandboxLevel) {
         let setting = app.settings.tools.shell_sandbox;
-        let is_off = setting == Sandbox::Off;
+        let is_off = setting == SandboxMode::Off;
         self.note("sandbox", if is_off { "off" } else { level.name() });
-        let is_held = !is_off && level != Level::None;
+        let is_held = !is_off && level != SandboxLevel::None;
         let state = if is_held { CheckState::Good } else { CheckState::Missing };
         self.check("sandbox", state, DoctorFinding::Sandbox { level, setting });
     }
@@ -64,7 +64,9 @@ impl DoctorReport {
         let finding = match shell.judge(IDLE).await {
             // The line above has said so.
             CallPolicy::Unsandboxed(UnsandboxedReason::Off) => return,
-            CallPolicy::Unsandboxed(UnsandboxedReason::NoWall(why)) => WorkspaceFinding::Bare(why),
+            CallPolicy::Unsandboxed(UnsandboxedReason::Unavailable(why)) => {
+                WorkspaceFinding::Bare(why)
+            }
             CallPolicy::Deny(why) => WorkspaceFinding::Denied(why),
             _ if holds_home(&folder) => WorkspaceFinding::HoldsHome,
             _ => WorkspaceFinding::Sandboxed,

@@ -1,8 +1,7 @@
 //! Files of a workspace by descriptors: no link is followed, and no path is too long.
 //!
-//! A command has left what it wanted in the workspace, links to places outside of it among it. So
-//! whoever looks or acts after a command opens each folder below the one before, and names in it
-//! are taken as they are.
+//! A command can leave anything in the workspace, including links to paths outside. So code that
+//! runs after a command opens each folder relative to the one above it and follows no link.
 
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, RawMode, Stat, fchmod, fstat, open, openat, readlinkat,
@@ -19,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// Bytes of a path that the system takes at once.
 const STEP_BYTES: usize = 4_000;
 
-/// Bytes of a path that is still looked at; nobody's git comes nearly as far.
+/// Bytes of a path that is still read; git supports only much shorter ones.
 const PATH_BYTES_MAX: usize = 16_384;
 
 /// How a folder is opened.
@@ -28,19 +27,19 @@ const FOLDER: OFlags =
 
 /// The folder that all others are opened below.
 #[derive(Debug)]
-pub(crate) struct Root {
+pub(crate) struct WorkspaceRoot {
     path: PathBuf,
     folder: OwnedFd,
 }
 
 /// A name in a folder.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct FolderEntry {
     pub(crate) name: OsString,
     pub(crate) kind: FileType,
 }
 
-impl Root {
+impl WorkspaceRoot {
     /// Opens a folder whose path is the person's, and has no links.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let folder = open(path, FOLDER, Mode::empty())?;
@@ -126,13 +125,13 @@ pub(crate) fn kind(found: &Stat) -> FileType {
     FileType::from_raw_mode(found.st_mode)
 }
 
-/// A regular file, and whether it is ours alone: nobody writes it by another name.
+/// Whether it is a regular file of this account without further hard links.
 pub(crate) fn is_own_file(found: &Stat) -> bool {
     let is_ours = found.st_uid == rustix::process::geteuid().as_raw();
     kind(found) == FileType::RegularFile && found.st_nlink == 1 && is_ours
 }
 
-/// Tells whether a file was written.
+/// A stamp that changes when a file is written.
 pub(crate) fn stamp(found: &Stat) -> String {
     let (modified, changed) = (found.st_mtime_nsec, found.st_ctime_nsec);
     let when = format!("{}.{modified} {}.{changed}", found.st_mtime, found.st_ctime);
@@ -144,7 +143,7 @@ pub(crate) fn inner(folder: impl AsFd, name: impl AsRef<OsStr>) -> io::Result<Ow
     Ok(openat(folder, name.as_ref(), FOLDER, Mode::empty())?)
 }
 
-/// What a link says.
+/// The target of a link, as written.
 pub(crate) fn link_in(folder: impl AsFd, name: impl AsRef<OsStr>) -> Option<PathBuf> {
     let goal = readlinkat(folder, name.as_ref(), Vec::new()).ok()?;
     Some(OsString::from_vec(goal.into_bytes()).into())
@@ -170,17 +169,17 @@ pub(crate) fn read_in(
 }
 
 /// The names in a folder, as they are read.
-pub(crate) struct Entries {
+pub(crate) struct FolderEntries {
     names: Dir,
     folder: OwnedFd,
 }
 
-pub(crate) fn entries(folder: &OwnedFd) -> io::Result<Entries> {
-    Ok(Entries { names: Dir::read_from(folder)?, folder: folder.try_clone()? })
+pub(crate) fn entries(folder: &OwnedFd) -> io::Result<FolderEntries> {
+    Ok(FolderEntries { names: Dir::read_from(folder)?, folder: folder.try_clone()? })
 }
 
-impl Iterator for Entries {
-    type Item = io::Result<Entry>;
+impl Iterator for FolderEntries {
+    type Item = io::Result<FolderEntry>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -193,7 +192,7 @@ impl Iterator for Entries {
                 continue;
             }
             let kind = match entry.file_type() {
-                // Some file systems do not tell.
+                // Some file systems do not report the type.
                 FileType::Unknown => match stat_in(&self.folder, name) {
                     Ok(Some(found)) => kind(&found),
                     Ok(None) => continue,
@@ -201,12 +200,12 @@ impl Iterator for Entries {
                 },
                 known => known,
             };
-            return Some(Ok(Entry { name: name.to_owned(), kind }));
+            return Some(Ok(FolderEntry { name: name.to_owned(), kind }));
         }
     }
 }
 
-/// Gives the account its rights to a folder of its own back.
+/// Restores the access of the account to a folder of its own.
 pub(crate) fn open_up(folder: &OwnedFd) -> io::Result<()> {
     let mode = fstat(folder)?.st_mode;
     match wider(mode) {
@@ -219,13 +218,13 @@ fn wider(mode: RawMode) -> Option<Mode> {
     (mode & 0o700 != 0o700).then(|| Mode::from_raw_mode(mode & 0o7777 | 0o700))
 }
 
-/// The same for one that cannot be opened yet. What a link leads to is never touched.
+/// The same for one that cannot be opened yet. The target of a link is never touched.
 #[cfg(target_os = "linux")]
 fn open_up_at(folder: impl AsFd, name: &OsStr) -> io::Result<()> {
     use std::os::fd::AsRawFd;
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let closed = openat(folder, name, flags, Mode::empty())?;
-    // The descriptor cannot be used for it, but its name is no path that could lead elsewhere.
+    // `fchmod` needs an open file, but this path cannot refer to another one.
     match wider(fstat(&closed)?.st_mode) {
         Some(mode) => Ok(rustix::fs::chmod(format!("/proc/self/fd/{}", closed.as_raw_fd()), mode)?),
         None => Ok(()),
@@ -287,7 +286,7 @@ mod tests {
         let path = outer.path().canonicalize().unwrap();
         fs::create_dir_all(path.join("a/b")).unwrap();
         symlink("a", path.join("link")).unwrap();
-        let root = Root::open(&path).unwrap();
+        let root = WorkspaceRoot::open(&path).unwrap();
         assert!(root.folder(&path.join("a/b")).is_ok());
         for part_by_part in [
             below(&root.folder, Path::new("link/b")),
@@ -320,7 +319,7 @@ mod tests {
         let closed = fs::Permissions::from_mode(0o000);
         fs::set_permissions(path.join("in/closed"), closed.clone()).unwrap();
         fs::set_permissions(path.join("out"), closed).unwrap();
-        let root = Root::open(&path.join("in")).unwrap();
+        let root = WorkspaceRoot::open(&path.join("in")).unwrap();
         assert!(root.folder_opened(&path.join("in/closed/deep")).is_ok());
         assert!(root.folder_opened(&path.join("in/link")).is_err());
         assert!(open_up_at(&root.folder, OsStr::new("link")).is_err());

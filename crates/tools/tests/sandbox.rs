@@ -1,15 +1,16 @@
-//! The walls around shell commands, on real processes: what gets out, and what is left over.
+//! The sandbox around shell commands, on real processes: what gets out, and what is left over.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-#[path = "walls/scene.rs"]
+#[path = "sandbox/scene.rs"]
 mod scene;
 mod support;
 
 use everloop_ports::{CallContext, CallPolicy, UnsandboxedReason};
 use everloop_tools::{
-    Examples, GitAccess, Level, Sandbox, Say, Setting, ShellRule, Standing, builtin_tools,
+    GitAccess, RuleAction, RuleExamples, SandboxLevel, SandboxMode, SandboxSupport, Setting,
+    ShellRule, builtin_tools,
 };
 use everloop_types::Ending::{Canceled, Denied, Ok};
 use everloop_types::Observation;
@@ -27,14 +28,14 @@ use support::{Place, folder, guard, observed};
 /// Why a call would run without a sandbox; empty if it would not.
 fn why_unsandboxed(policy: &CallPolicy) -> &str {
     match policy {
-        CallPolicy::Unsandboxed(UnsandboxedReason::NoWall(why)) => why,
+        CallPolicy::Unsandboxed(UnsandboxedReason::Unavailable(why)) => why,
         _ => "",
     }
 }
 
 #[tokio::test]
-async fn an_everyday_command_works_behind_the_walls() {
-    let place = Place::walled();
+async fn an_everyday_command_works_in_the_sandbox() {
+    let place = Place::sandboxed();
     let seen = place.shell("echo made > file && cat file && pwd && ls").await;
     let root = place.root().canonicalize().unwrap();
     let expected = format!("made\n{}\nfile\n[exit code 0]", root.display());
@@ -45,7 +46,7 @@ async fn an_everyday_command_works_behind_the_walls() {
     let server = "perl -MIO::Socket::INET -e '$l=IO::Socket::INET->new(Listen=>1,\
         LocalAddr=>\"127.0.0.1\") or die; IO::Socket::INET->new(PeerAddr=>\"127.0.0.1\",\
         PeerPort=>$l->sockport) or die; print \"talked\"'";
-    if Standing::here(&guard()).level() == Level::Full {
+    if SandboxSupport::here(&guard()).level() == SandboxLevel::Full {
         assert_eq!(place.shell(server).await, observed(Ok, "talked\n[exit code 0]"));
     }
 }
@@ -69,7 +70,7 @@ async fn canceled(command: &str) -> (Observation, Duration, usize) {
 }
 
 #[tokio::test]
-async fn a_cancel_leaves_nobody_behind_the_walls_within_a_second() {
+async fn a_cancel_leaves_nobody_in_the_sandbox_within_a_second() {
     let deaf = "trap '' TERM; nohup setsid sh -c 'trap \"\" TERM; sleep 1000; :' {token} & \
         (sh -c 'trap \"\" TERM; sleep 1000; :' {token} &) ; echo up; sleep 1000; sleep 1000";
     for command in ["echo up; sh -c 'sleep 1000; :' {token}", deaf] {
@@ -81,7 +82,7 @@ async fn a_cancel_leaves_nobody_behind_the_walls_within_a_second() {
 }
 
 #[tokio::test]
-async fn what_needs_a_moment_to_end_gets_it_behind_the_walls() {
+async fn what_needs_a_moment_to_end_gets_it_in_the_sandbox() {
     let command = "trap 'echo saved; exit 0' TERM; echo up; while :; do sleep 0.01; done";
     let (seen, ..) = canceled(command).await;
     assert!(seen.text.ends_with("saved\n[stopped: canceled]"), "{}", seen.text);
@@ -99,7 +100,7 @@ async fn runs_one_command_if_it_is_asked_to() {
 
 #[test]
 fn nobody_is_left_when_the_parent_is_killed() {
-    let place = Place::walled();
+    let place = Place::sandboxed();
     let pipe = place.path("alive");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let token = format!("token{}", std::process::id());
@@ -131,8 +132,8 @@ fn nobody_is_left_when_the_parent_is_killed() {
 /// A folder that commands may read brings the sockets of its programs with it.
 #[tokio::test]
 async fn a_socket_in_a_readable_folder_leads_nowhere() {
-    if Standing::here(&guard()).level() == Level::None {
-        println!("SKIPPED: no wall stands here");
+    if SandboxSupport::here(&guard()).level() == SandboxLevel::None {
+        println!("SKIPPED: there is no sandbox here");
         return;
     }
     let readable = folder();
@@ -140,7 +141,7 @@ async fn a_socket_in_a_readable_folder_leads_nowhere() {
     let socket = readable.path().join("run/agent");
     let _listener = UnixListener::bind(&socket).unwrap();
     let place = Place::with(|mut setting| {
-        setting.shell.walls.readable = vec![readable.path().to_owned()];
+        setting.shell.sandbox.readable = vec![readable.path().to_owned()];
         Setting { guard: Some(guard()), ..setting }
     });
     let command = format!(
@@ -158,14 +159,17 @@ async fn judged(place: &Place) -> CallPolicy {
 }
 
 #[tokio::test]
-async fn a_command_without_walls_is_never_run_unless_a_person_knows() {
+async fn a_command_without_a_sandbox_is_never_run_unless_a_person_knows() {
     let off = Place::guarded();
     assert_eq!(judged(&off).await, CallPolicy::Unsandboxed(UnsandboxedReason::Off));
     // No program to build them with.
     let none = Place::new();
-    assert!(matches!(judged(&none).await, CallPolicy::Unsandboxed(UnsandboxedReason::NoWall(_))));
+    assert!(matches!(
+        judged(&none).await,
+        CallPolicy::Unsandboxed(UnsandboxedReason::Unavailable(_))
+    ));
     let required = Place::with(|mut setting| {
-        setting.shell.walls.sandbox = Sandbox::Require;
+        setting.shell.sandbox.mode = SandboxMode::Require;
         setting
     });
     assert!(matches!(judged(&required).await, CallPolicy::Deny(_)));
@@ -183,9 +187,9 @@ async fn a_command_without_walls_is_never_run_unless_a_person_knows() {
 }
 
 #[tokio::test]
-async fn a_protected_path_that_is_a_link_is_no_ground_for_walls() {
-    let place = Place::walled();
-    if Standing::here(&guard()).level() != Level::None {
+async fn a_protected_path_that_is_a_link_is_leaves_no_sandbox() {
+    let place = Place::sandboxed();
+    if SandboxSupport::here(&guard()).level() != SandboxLevel::None {
         assert_eq!(judged(&place).await, CallPolicy::Default);
     }
     place.write("elsewhere/config", "");
@@ -195,7 +199,7 @@ async fn a_protected_path_that_is_a_link_is_no_ground_for_walls() {
 }
 
 #[tokio::test]
-async fn what_is_ours_and_not_there_yet_is_no_ground_for_walls_until_it_is_made() {
+async fn what_is_ours_and_not_there_yet_is_leaves_no_sandbox_until_it_is_made() {
     let place = Place::with(|setting| Setting {
         guard: Some(guard()),
         protected: vec![setting.workspace.join(".config/everloop/config.toml")],
@@ -203,7 +207,7 @@ async fn what_is_ours_and_not_there_yet_is_no_ground_for_walls_until_it_is_made(
     });
     let bare = judged(&place).await;
     assert!(why_unsandboxed(&bare).contains("config.toml"), "{bare:?}");
-    if Standing::here(&guard()).level() != Level::Full {
+    if SandboxSupport::here(&guard()).level() != SandboxLevel::Full {
         return;
     }
     place.write(".config/everloop/config.toml", "ours");
@@ -220,7 +224,7 @@ async fn what_is_ours_and_not_there_yet_is_no_ground_for_walls_until_it_is_made(
 
 /// Nothing is written there: where it would lie is enough.
 #[tokio::test]
-async fn what_is_ours_below_a_folder_of_the_system_is_no_ground_for_walls() {
+async fn what_is_ours_below_a_folder_of_the_system_is_leaves_no_sandbox() {
     for folder in ["/usr/share", "/usr/local", "/opt", "/etc", "/bin"] {
         let ours = Path::new(folder).join("no-such-everloop");
         let data = Place::with(|setting| Setting {
@@ -244,14 +248,14 @@ async fn what_is_ours_below_a_folder_of_the_system_is_no_ground_for_walls() {
 fn repository(git: GitAccess) -> Option<Place> {
     let place = Place::with(|mut setting| {
         setting.guard = Some(guard());
-        setting.shell.walls.git = git;
+        setting.shell.sandbox.git = git;
         setting
     });
     let script = "git init -q . && git config user.name T && git config user.email t@example.org \
         && git commit -q --allow-empty -m first";
     let made = Command::new("sh").args(["-c", script]).current_dir(place.root()).status().unwrap();
     assert!(made.success());
-    (Standing::here(&guard()).level() == Level::Full).then_some(place)
+    (SandboxSupport::here(&guard()).level() == SandboxLevel::Full).then_some(place)
 }
 
 #[tokio::test]
@@ -279,7 +283,7 @@ async fn a_command_that_may_write_the_repository_commits_and_leads_git_nowhere()
 
 #[tokio::test]
 async fn a_repository_that_a_command_makes_stays_unless_it_runs_programs() {
-    if Standing::here(&guard()).level() == Level::None {
+    if SandboxSupport::here(&guard()).level() == SandboxLevel::None {
         return;
     }
     for (command, why) in [
@@ -292,13 +296,13 @@ async fn a_repository_that_a_command_makes_stays_unless_it_runs_programs() {
         ("git init -q --bare .", "git takes the folder for a repository"),
         ("git init -q new && echo x > new/.git/hooks/pre-commit", "hooks/pre-commit"),
     ] {
-        let place = Place::walled();
+        let place = Place::sandboxed();
         let seen = place.shell(command).await;
         assert!(seen.text.contains("-set-aside") && seen.text.contains(why), "{}", seen.text);
         let obeyed = [".git", ".hg", "HEAD", "new/.git"].map(|name| place.path(name).exists());
         assert_eq!(obeyed, [false; 4], "{command}");
     }
-    let place = Place::walled();
+    let place = Place::sandboxed();
     let seen = place.shell("git init -q .").await;
     assert_eq!(seen, observed(Ok, "[exit code 0]"));
     assert!(place.path(".git/HEAD").exists());
@@ -307,7 +311,7 @@ async fn a_repository_that_a_command_makes_stays_unless_it_runs_programs() {
 #[tokio::test]
 async fn a_command_whose_program_nobody_knows_is_asked_about_where_some_are_denied() {
     let rule = |say, pattern: &str, example: &str| {
-        let examples = Examples { fits: vec![example.to_owned()], fits_not: Vec::new() };
+        let examples = RuleExamples { fits: vec![example.to_owned()], fits_not: Vec::new() };
         ShellRule::new(say, pattern, &examples).unwrap()
     };
     let place = |rules: Vec<ShellRule>| {
@@ -317,9 +321,9 @@ async fn a_command_whose_program_nobody_knows_is_asked_about_where_some_are_deni
             setting
         })
     };
-    let deny = rule(Say::Deny, "rm -rf *", "rm -rf d");
-    let place = [place(vec![deny, rule(Say::Allow, "ls *", "ls")]), place(Vec::new())];
-    if Standing::here(&guard()).level() == Level::None {
+    let deny = rule(RuleAction::Deny, "rm -rf *", "rm -rf d");
+    let place = [place(vec![deny, rule(RuleAction::Allow, "ls *", "ls")]), place(Vec::new())];
+    if SandboxSupport::here(&guard()).level() == SandboxLevel::None {
         return;
     }
     for (command, with_denial) in [
@@ -344,11 +348,11 @@ async fn a_command_whose_program_nobody_knows_is_asked_about_where_some_are_deni
 /// A look that ends early must not leave a socket within reach.
 #[tokio::test]
 async fn no_socket_is_reached_where_there_is_too_much_to_look_at() {
-    if Standing::here(&guard()).level() != Level::Full {
+    if SandboxSupport::here(&guard()).level() != SandboxLevel::Full {
         println!("SKIPPED: bubblewrap does not stand here");
         return;
     }
-    let place = Place::walled();
+    let place = Place::sandboxed();
     for n in 0..600 {
         fs::create_dir_all(place.path(&format!("aa/{n}/.git"))).unwrap();
     }
@@ -361,7 +365,7 @@ async fn no_socket_is_reached_where_there_is_too_much_to_look_at() {
     assert!(seen.text.contains("no: ") && listener.accept().is_err(), "{seen:?}");
 }
 
-/// Somebody else at work in the workspace may put a link where a folder was, while walls are built.
+/// Another program may put a link where a folder was while the sandbox is built.
 #[test]
 fn a_command_does_not_begin_where_a_place_is_another_than_was_looked_at() {
     use std::os::unix::fs::MetadataExt;
@@ -379,9 +383,9 @@ fn a_command_does_not_begin_where_a_place_is_another_than_was_looked_at() {
         (&link, id.as_str(), false),
         (&outer.path().join("none"), id.as_str(), false),
     ] {
-        let mut wall = Command::new(guard());
-        wall.args(["__wall", spec, "--same"]).arg(path).args([id, "--", "echo", "ran"]);
-        let output = wall.output().unwrap();
+        let mut helper = Command::new(guard());
+        helper.args(["__sandbox", spec, "--same"]).arg(path).args([id, "--", "echo", "ran"]);
+        let output = helper.output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout);
         assert_eq!(said.contains("ran"), runs, "{path:?} {id}: {output:?}");
     }

@@ -1,19 +1,19 @@
-//! Landlock: a process gives up all files but some, and all ways to processes outside.
+//! Landlock: a process gives up access to all files but some, and to processes outside.
 
-use super::inner::Files;
+use super::inner::FileAccess;
 use landlock::{
     ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr,
     RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
-/// The oldest form that keeps files whole: before it, they could be cut from outside.
+/// The oldest version that is used: earlier ones do not restrict truncation.
 const NEEDED: ABI = ABI::V3;
 
-/// The newest form of which something is used: signals and abstract sockets stay inside.
+/// The newest version of which something is used: it restricts signals and abstract sockets.
 const WANTED: ABI = ABI::V6;
 
 /// Gives up what is not listed, for this process and all that it starts.
-pub(crate) fn restrict(files: &Files) -> Result<(), String> {
+pub(crate) fn restrict(files: &FileAccess) -> Result<(), String> {
     match build(files) {
         Ok(RulesetStatus::NotEnforced) => Err("the kernel has none".to_owned()),
         Ok(_) => Ok(()),
@@ -21,7 +21,7 @@ pub(crate) fn restrict(files: &Files) -> Result<(), String> {
     }
 }
 
-fn build(files: &Files) -> Result<RulesetStatus, RulesetError> {
+fn build(files: &FileAccess) -> Result<RulesetStatus, RulesetError> {
     let read = AccessFs::from_read(WANTED);
     let all = AccessFs::from_all(WANTED);
     let status = Ruleset::default()

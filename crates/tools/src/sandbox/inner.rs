@@ -1,8 +1,8 @@
-//! The inner walls: built by a process around itself, which then becomes the command.
+//! The inner sandbox: a process restricts itself and then becomes the command.
 //!
-//! What was promised and cannot be built ends the process: nothing is ever run with less.
+//! If a restriction cannot be applied the process exits: the command never runs with less.
 
-use super::Limits;
+use super::CommandLimits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// What the process exits with if a wall cannot be built or the command not be run.
+/// What the process exits with if the sandbox cannot be built or the command cannot be run.
 const NOT_RUN: u8 = 126;
 
 /// Before a place and its identity.
@@ -35,12 +35,12 @@ pub(crate) fn identity(path: &Path) -> Option<String> {
 
 /// The files that a command may use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Files {
+pub(crate) struct FileAccess {
     pub(crate) read: Vec<PathBuf>,
     pub(crate) write: Vec<PathBuf>,
 }
 
-impl Files {
+impl FileAccess {
     pub(crate) fn and_write(mut self, folders: Vec<PathBuf>) -> Self {
         self.write.extend(folders);
         self
@@ -49,44 +49,44 @@ impl Files {
 
 /// The sockets that a command may open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Sockets {
+pub(crate) enum SocketAccess {
     /// None, but for pairs of its own.
     None,
-    /// None that lead to a file: behind one somebody outside may listen.
+    /// None that have a path, where a process outside may listen.
     WithoutFiles,
-    /// Those of everyday programs; where they lead is up to the outer wall.
+    /// Those of everyday programs; the outer sandbox decides what they reach.
     Usual,
 }
 
-/// What is asked of the kernel's calls.
+/// Which system calls are restricted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Kernel {
-    pub(crate) sockets: Sockets,
+pub(crate) struct KernelAccess {
+    pub(crate) sockets: SocketAccess,
     /// Whether no namespace keeps the command apart from other processes of the account.
     pub(crate) is_shared: bool,
 }
 
-/// The walls to build.
+/// The sandbox to build.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Inner {
-    /// Landlock, if it is to stand.
-    pub(crate) files: Option<Files>,
-    /// Seccomp, if it is to stand.
-    pub(crate) kernel: Option<Kernel>,
-    pub(crate) limits: Limits,
+pub(crate) struct InnerSandbox {
+    /// The rules of Landlock, if it is used.
+    pub(crate) files: Option<FileAccess>,
+    /// The rules of seccomp, if it is used.
+    pub(crate) kernel: Option<KernelAccess>,
+    pub(crate) limits: CommandLimits,
 }
 
-impl Inner {
-    /// The call that builds these walls around what follows it.
+impl InnerSandbox {
+    /// The call that runs what follows it in this sandbox.
     pub(crate) fn call(&self, helper: &Path) -> Vec<OsString> {
         self.call_where(helper, &[])
     }
 
-    /// The same, if the places that the outer wall shows are those that were looked at: somebody
-    /// else at work in the workspace may have put a link there in between.
+    /// The same, if the paths in the outer sandbox are still the ones that were surveyed: another
+    /// program may have put a link there in between.
     pub(crate) fn call_where(&self, helper: &Path, places: &[(PathBuf, String)]) -> Vec<OsString> {
         let spec = serde_json::to_string(self).expect("our own types always have a JSON form");
-        let mut call: Vec<OsString> = vec![helper.into(), "__wall".into(), spec.into()];
+        let mut call: Vec<OsString> = vec![helper.into(), "__sandbox".into(), spec.into()];
         for (path, id) in places {
             call.extend([SAME.into(), path.into(), id.into()]);
         }
@@ -107,16 +107,16 @@ impl Inner {
     fn shut(&self) -> Result<(), String> {
         use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
         set_no_new_privs(true).map_err(|error| error.to_string())?;
-        // Root has rights that lead past the walls; without new privileges none comes back.
+        // Root has capabilities that bypass the sandbox; without new privileges none comes back.
         let none = CapabilitySet::empty();
         let none = CapabilitySets { effective: none, permitted: none, inheritable: none };
         set_capabilities(None, none).map_err(|error| format!("capabilities: {error}"))?;
         if let Some(files) = &self.files {
-            super::rights::restrict(files).map_err(|error| format!("landlock: {error}"))?;
+            super::landlock::restrict(files).map_err(|error| format!("landlock: {error}"))?;
         }
         if let Some(kernel) = self.kernel {
             let memory = Some(self.limits.memory_bytes).filter(|most| *most > 0);
-            super::syscalls::restrict(kernel, memory).map_err(|why| format!("seccomp: {why}"))?;
+            super::seccomp::restrict(kernel, memory).map_err(|why| format!("seccomp: {why}"))?;
         }
         Ok(())
     }
@@ -125,7 +125,7 @@ impl Inner {
     fn shut(&self) -> Result<(), String> {
         match (&self.files, self.kernel) {
             (None, None) => Ok(()),
-            _ => Err("there are no walls on this system".to_owned()),
+            _ => Err("there is no sandbox on this system".to_owned()),
         }
     }
 }
@@ -138,13 +138,13 @@ fn limit(resource: Resource, most: Option<u64>) -> Result<(), String> {
         .map_err(|error| format!("limit: {error}"))
 }
 
-/// Builds the walls that its first argument describes, and becomes the command that follows `--`.
+/// Builds the sandbox that its first argument describes, and becomes the command that follows `--`.
 ///
-/// Call it before anything else starts threads: `everloop __wall SPEC -- sh -c …`.
-pub fn wall_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+/// Call it before anything else starts threads: `everloop __sandbox SPEC -- sh -c …`.
+pub fn sandbox_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     crate::hand_on_no_files();
     let why = become_command(args.into_iter().collect());
-    let said = format!("not run, because a wall does not stand: {why}\n");
+    let said = format!("not run, because the sandbox cannot be built: {why}\n");
     let _ = std::io::stderr().write_all(said.as_bytes());
     ExitCode::from(NOT_RUN)
 }
@@ -153,7 +153,7 @@ pub fn wall_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn become_command(args: Vec<OsString>) -> String {
     let mut args = args.into_iter().skip_while(|arg| arg == "--");
     let spec = args.next().and_then(|spec| spec.into_string().ok()).unwrap_or_default();
-    let inner: Inner = match serde_json::from_str(&spec) {
+    let inner: InnerSandbox = match serde_json::from_str(&spec) {
         Ok(inner) => inner,
         Err(error) => return error.to_string(),
     };

@@ -1,4 +1,4 @@
-//! Walls and rules around commands, as a person meets them.
+//! The sandbox and the rules for commands, as a person meets them.
 
 use crate::support::{Home, calls, of_type, says};
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ fn a_rule_allows_a_command_without_a_question() {
 }
 
 #[test]
-fn a_rule_does_not_allow_a_command_without_walls() {
+fn a_rule_does_not_allow_a_command_without_a_sandbox() {
     let home = with_rules("touch made", ALLOW);
     let bare = ["--yes", "--set", "tools.shell_sandbox=off"];
     home.run(RUN.iter().chain(&bare)).ends_with(3).says(&["not sandboxed"]);
@@ -77,7 +77,7 @@ fn a_rule_that_does_not_fit_its_example_is_an_error_with_its_line() {
 }
 
 #[test]
-fn the_doctor_tries_each_wall() {
+fn the_doctor_tries_each_part_of_the_sandbox() {
     let home = Home::scripted(&[]);
     let seen = home.run(["doctor", "--json"]).json();
     let checks = seen["checks"].as_array().unwrap();
@@ -85,9 +85,9 @@ fn the_doctor_tries_each_wall() {
         let of = |check: &&Value| check["name"] == name;
         checks.iter().find(of).unwrap()["state"].as_str().unwrap().to_owned()
     };
-    for wall in ["bubblewrap", "landlock", "seccomp"] {
-        let stands = seen[format!("wall_{wall}")].as_bool().unwrap();
-        assert_eq!(state(wall), if stands { "ok" } else { "note" });
+    for part in ["bubblewrap", "landlock", "seccomp"] {
+        let works = seen[format!("wall_{part}")].as_bool().unwrap();
+        assert_eq!(state(part), if works { "ok" } else { "note" });
     }
     if seen["wall_bubblewrap"] == true {
         assert_eq!(seen["sandbox"], "full");

@@ -4,11 +4,11 @@
 //!   names at the top ──► folders from the top down ──► what is left when the look ends: unseen
 //! ```
 //!
-//! What is found is shut as a whole: hooks and settings lie in it, and a single file of it can lead
-//! git to others elsewhere (`commondir`). Git also takes a folder of any name for a repository if
-//! it looks like one. What nobody looked into is shut too, so a wide workspace hides nothing.
+//! A repository is protected as a whole: it holds hooks and settings, and a single file in it can
+//! refer git to other folders (`commondir`). Git also takes a folder of any name for a repository
+//! if it looks like one. Folders that were not scanned are protected too.
 
-use super::handle::{Root, entries};
+use super::folders::{WorkspaceRoot, entries};
 use crate::git_settings::{commondir, gitfile};
 use crate::protected::VERSION_CONTROL;
 use rustix::fs::FileType;
@@ -22,51 +22,51 @@ use std::path::{Path, PathBuf};
 /// Files and folders that are looked at before a command: some tenths of a second.
 const ENTRIES_MAX: usize = 600_000;
 
-/// Places that are shut: each costs some mounts.
+/// Paths that are protected: each costs some mounts.
 const FOUND_MAX: usize = 500;
 
-/// Folders that are shut one by one because nobody looked into them.
+/// Folders that are protected one by one because they were not scanned.
 const UNSEEN_MAX: usize = 64;
 
-/// Bytes of a file that leads to a repository.
+/// Bytes of a file that refers to a repository.
 const LEAD_BYTES_MAX: u64 = 4_096;
 
-/// Bytes of a path that can be shut; of a longer one, a folder around it is.
+/// Bytes of a path that can be protected; for a longer one, an outer folder is.
 const PLACE_BYTES_MAX: usize = 3_800;
 
-/// What was found.
+/// What a scan of a workspace found.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct WorkspaceScan {
     /// Files and folders of version control by their names, those nearer to the top first.
     pub(crate) named: Vec<PathBuf>,
     /// Links with such a name.
     pub(crate) links: Vec<PathBuf>,
     /// Folders that git takes for a repository whatever they are called.
     pub(crate) bare: Vec<PathBuf>,
-    /// Sockets, behind which somebody outside may listen.
+    /// Sockets, where a process outside the sandbox may listen.
     pub(crate) sockets: Vec<PathBuf>,
     /// Folders that were not looked into, or not to their end.
     pub(crate) unseen: Vec<PathBuf>,
 }
 
-/// How a walk goes.
+/// How a scan is bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mode {
+enum ScanMode {
     /// Before a command: it ends after so many entries.
     Bounded(usize),
     /// After a command: it opens what the command closed, and takes the time that it takes.
     Thorough,
 }
 
-/// A folder that is still to be looked into.
-struct Ahead {
+/// A folder that is still to be scanned.
+struct PendingFolder {
     path: PathBuf,
     /// Whether it lies in a repository that is shut as a whole: only sockets count there.
     is_shut: bool,
 }
 
-impl Found {
-    /// What lies at the top, by name alone: no number of other files is in the way.
+impl WorkspaceScan {
+    /// Finds repositories at the top by name alone, however many other files there are.
     pub(crate) fn at_top(workspace: &Path) -> Self {
         let mut found = Self::default();
         for name in VERSION_CONTROL {
@@ -83,20 +83,20 @@ impl Found {
     /// What lies in a workspace, as far as it can be looked through in a moment.
     pub(crate) fn before(workspace: &Path) -> Self {
         let found = Self::at_top(workspace);
-        let found = found.looked(workspace, Mode::Bounded(ENTRIES_MAX));
-        Self { unseen: shutable(found.unseen, workspace), ..found }.gathered(workspace)
+        let found = found.scan_folder(workspace, ScanMode::Bounded(ENTRIES_MAX));
+        Self { unseen: shorten_paths(found.unseen, workspace), ..found }.merge_unseen(workspace)
     }
 
-    /// All that lies in a workspace now, but for places that nobody could change.
-    pub(crate) fn after(root: &Root, shut: &BTreeSet<PathBuf>) -> Self {
+    /// Scans a workspace after a command, except for paths that the command could not change.
+    pub(crate) fn after(root: &WorkspaceRoot, shut: &BTreeSet<PathBuf>) -> Self {
         let mut found = Self::at_top(root.path());
         found.named.retain(|path| !shut.contains(path));
-        found.walked(root, shut, Mode::Thorough)
+        found.scan_from(root, shut, ScanMode::Thorough)
     }
 
-    fn looked(mut self, folder: &Path, mode: Mode) -> Self {
-        match Root::open(folder) {
-            Ok(root) => self.walked(&root, &BTreeSet::new(), mode),
+    fn scan_folder(mut self, folder: &Path, mode: ScanMode) -> Self {
+        match WorkspaceRoot::open(folder) {
+            Ok(root) => self.scan_from(&root, &BTreeSet::new(), mode),
             Err(_) => {
                 self.unseen.push(folder.to_owned());
                 self
@@ -104,21 +104,22 @@ impl Found {
         }
     }
 
-    fn walked(mut self, root: &Root, shut: &BTreeSet<PathBuf>, mode: Mode) -> Self {
-        let top = Ahead { path: root.path().to_owned(), is_shut: false };
+    fn scan_from(mut self, root: &WorkspaceRoot, shut: &BTreeSet<PathBuf>, mode: ScanMode) -> Self {
+        let top = PendingFolder { path: root.path().to_owned(), is_shut: false };
         let mut folders = VecDeque::from([top]);
         let mut left = match mode {
-            Mode::Bounded(most) => most,
-            Mode::Thorough => usize::MAX,
+            ScanMode::Bounded(most) => most,
+            ScanMode::Thorough => usize::MAX,
         };
         while let Some(folder) = folders.pop_front() {
-            let Ok(names) = opened(root, &folder.path, mode).and_then(|open| entries(&open)) else {
+            let Ok(names) = open_folder(root, &folder.path, mode).and_then(|open| entries(&open))
+            else {
                 self.unseen.push(folder.path);
                 continue;
             };
-            let mut look = Look::default();
+            let mut look = BareLayout::default();
             for entry in names {
-                let is_full = mode != Mode::Thorough && self.len() >= FOUND_MAX;
+                let is_full = mode != ScanMode::Thorough && self.len() >= FOUND_MAX;
                 if left == 0 || is_full {
                     self.unseen.push(folder.path);
                     self.unseen.extend(folders.into_iter().map(|folder| folder.path));
@@ -141,12 +142,12 @@ impl Found {
                 if is_passed || shut.contains(&path) {
                     continue;
                 }
-                let is_shut = folder.is_shut || is_own && mode != Mode::Thorough;
+                let is_shut = folder.is_shut || is_own && mode != ScanMode::Thorough;
                 if is_own && !folder.is_shut {
                     self.name(&path, entry.kind, folder.path == root.path());
                 }
                 if is_folder {
-                    folders.push_back(Ahead { path, is_shut });
+                    folders.push_back(PendingFolder { path, is_shut });
                 } else if entry.kind == FileType::Socket && !is_own {
                     self.sockets.push(path);
                 }
@@ -175,8 +176,8 @@ impl Found {
         self.named.len() + self.bare.len() + self.sockets.len() + self.links.len()
     }
 
-    /// Many folders that nobody looked into are shut by those around them.
-    fn gathered(mut self, workspace: &Path) -> Self {
+    /// Replaces many unscanned folders by the folders around them.
+    fn merge_unseen(mut self, workspace: &Path) -> Self {
         if self.unseen.len() > UNSEEN_MAX {
             let top = |path: &PathBuf| {
                 let first = path.strip_prefix(workspace).ok().and_then(|inner| inner.iter().next());
@@ -193,15 +194,15 @@ impl Found {
 }
 
 /// A folder, to be listed. A command may have closed one of the account to keep us out of it.
-fn opened(root: &Root, folder: &Path, mode: Mode) -> io::Result<OwnedFd> {
+fn open_folder(root: &WorkspaceRoot, folder: &Path, mode: ScanMode) -> io::Result<OwnedFd> {
     match mode {
-        Mode::Bounded(_) => root.folder(folder),
-        Mode::Thorough => root.folder_opened(folder),
+        ScanMode::Bounded(_) => root.folder(folder),
+        ScanMode::Thorough => root.folder_opened(folder),
     }
 }
 
-/// No mount stands at a path that is too long to be said: a folder around it is shut instead.
-fn shutable(unseen: Vec<PathBuf>, workspace: &Path) -> Vec<PathBuf> {
+/// A path that is too long cannot be a mount point: an outer folder is protected instead.
+fn shorten_paths(unseen: Vec<PathBuf>, workspace: &Path) -> Vec<PathBuf> {
     let short = |path: &&Path| path.as_os_str().len() <= PLACE_BYTES_MAX;
     let outer = |path: PathBuf| path.ancestors().find(short).unwrap_or(workspace).to_owned();
     unseen.into_iter().map(outer).collect()
@@ -209,11 +210,11 @@ fn shutable(unseen: Vec<PathBuf>, workspace: &Path) -> Vec<PathBuf> {
 
 /// The names by which git takes a folder itself for a repository.
 #[derive(Debug, Default)]
-struct Look {
+struct BareLayout {
     has: [bool; 4],
 }
 
-impl Look {
+impl BareLayout {
     const NAMES: [&'static str; 4] = ["HEAD", "commondir", "objects", "refs"];
 
     fn at(&mut self, name: &OsStr) {
@@ -234,44 +235,44 @@ pub(crate) fn is_layout(has: impl Fn(&str) -> bool) -> bool {
     has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 
-/// The folder that a `.git` is or leads to, as git finds it.
-pub(crate) fn lead(name: &Path) -> Option<PathBuf> {
+/// The folder that a `.git` is or refers to, as git finds it.
+pub(crate) fn resolve_git_dir(name: &Path) -> Option<PathBuf> {
     let real = name.canonicalize().ok()?;
     if real.is_dir() {
         return Some(real);
     }
-    name.parent()?.join(gitfile(&short(&real)?)?).canonicalize().ok()
+    name.parent()?.join(gitfile(&read_short_file(&real)?)?).canonicalize().ok()
 }
 
 /// The folder that a repository's folder shares with others, as git finds it; itself, if none.
-pub(crate) fn common(folder: &Path) -> Option<PathBuf> {
+pub(crate) fn resolve_common_dir(folder: &Path) -> Option<PathBuf> {
     let file = folder.join("commondir");
     match fs::symlink_metadata(&file) {
-        Ok(_) => folder.join(commondir(&short(&file)?)?).canonicalize().ok(),
+        Ok(_) => folder.join(commondir(&read_short_file(&file)?)?).canonicalize().ok(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Some(folder.to_owned()),
         Err(_) => None,
     }
 }
 
-/// Where a file instead of a folder leads, if nothing is there yet.
-pub(crate) fn led_to_nothing(name: &Path) -> Option<PathBuf> {
-    let goal = name.parent()?.join(gitfile(&short(name)?)?);
+/// The folder that a `.git` file refers to, if it does not exist yet.
+pub(crate) fn missing_git_dir(name: &Path) -> Option<PathBuf> {
+    let goal = name.parent()?.join(gitfile(&read_short_file(name)?)?);
     (!goal.exists()).then_some(goal)
 }
 
-fn short(file: &Path) -> Option<Vec<u8>> {
+fn read_short_file(file: &Path) -> Option<Vec<u8>> {
     let found = fs::metadata(file).ok()?;
     let is_short = found.is_file() && found.len() <= LEAD_BYTES_MAX;
     is_short.then(|| fs::read(file).ok()).flatten()
 }
 
-/// The folders in the workspace that a file instead of a folder leads to.
-pub(crate) fn led_to(file: &Path, workspace: &Path) -> Vec<PathBuf> {
+/// The folders in the workspace that a `.git` file refers to.
+pub(crate) fn git_dirs_in(file: &Path, workspace: &Path) -> Vec<PathBuf> {
     if !file.is_file() && !file.is_symlink() {
         return Vec::new();
     }
-    let folder = lead(file);
-    let common = folder.as_ref().and_then(|folder| common(folder));
+    let folder = resolve_git_dir(file);
+    let common = folder.as_ref().and_then(|folder| resolve_common_dir(folder));
     let inside = |path: &PathBuf| path.starts_with(workspace) && path != workspace;
     let all: BTreeSet<PathBuf> = folder.into_iter().chain(common).filter(inside).collect();
     all.into_iter().collect()
@@ -289,9 +290,9 @@ mod tests {
         (outer, root)
     }
 
-    fn bounded(root: &Path, most: usize) -> Found {
-        let found = Found::at_top(root).looked(root, Mode::Bounded(most));
-        found.gathered(root)
+    fn bounded(root: &Path, most: usize) -> WorkspaceScan {
+        let found = WorkspaceScan::at_top(root).scan_folder(root, ScanMode::Bounded(most));
+        found.merge_unseen(root)
     }
 
     #[test]
@@ -308,11 +309,11 @@ mod tests {
         std::os::unix::fs::symlink("..", root.join("a/b/.svn")).unwrap();
         std::os::unix::fs::symlink("/", root.join("up")).unwrap();
         let _socket = UnixListener::bind(root.join("a/socket")).unwrap();
-        let mut found = Found::before(&root);
+        let mut found = WorkspaceScan::before(&root);
         found.named.sort();
         found.bare.sort();
         let all = |names: &[&str]| names.iter().map(|name| root.join(name)).collect::<Vec<_>>();
-        let expected = Found {
+        let expected = WorkspaceScan {
             named: all(&[".git", "a/b/.hg", "work/.git"]),
             links: all(&["a/b/.svn"]),
             bare: all(&["a/linked", "store"]),
@@ -320,7 +321,7 @@ mod tests {
             unseen: Vec::new(),
         };
         assert_eq!(found, expected);
-        assert_eq!(led_to(&root.join("work/.git"), &root), all(&["store"]));
+        assert_eq!(git_dirs_in(&root.join("work/.git"), &root), all(&["store"]));
     }
 
     #[test]
@@ -338,14 +339,14 @@ mod tests {
         }
         assert_eq!(
             bounded(&root, 1_000),
-            Found { named: vec![root.join(".git")], ..Found::default() }
+            WorkspaceScan { named: vec![root.join(".git")], ..WorkspaceScan::default() }
         );
         for number in 0..=FOUND_MAX {
             fs::create_dir_all(root.join(format!("many/{number}/.git"))).unwrap();
         }
-        let found = Found::before(&root);
+        let found = WorkspaceScan::before(&root);
         assert!(found.named.len() <= FOUND_MAX && found.unseen.contains(&root.join("many")));
-        let all = Found::after(&Root::open(&root).unwrap(), &BTreeSet::new());
+        let all = WorkspaceScan::after(&WorkspaceRoot::open(&root).unwrap(), &BTreeSet::new());
         assert!(all.named.len() == FOUND_MAX + 2 && all.unseen.is_empty());
     }
 
@@ -354,7 +355,7 @@ mod tests {
         let (_outer, root) = workspace();
         fs::create_dir_all(root.join("shut/.git")).unwrap();
         fs::set_permissions(root.join("shut"), fs::Permissions::from_mode(0o000)).unwrap();
-        let found = Found::after(&Root::open(&root).unwrap(), &BTreeSet::new());
+        let found = WorkspaceScan::after(&WorkspaceRoot::open(&root).unwrap(), &BTreeSet::new());
         assert_eq!(found.named, [root.join("shut/.git")]);
     }
 
@@ -365,13 +366,13 @@ mod tests {
             fs::create_dir_all(root.join(folder)).unwrap();
         }
         let _socket = UnixListener::bind(root.join(".hg/sub/socket")).unwrap();
-        let all = Found::after(&Root::open(&root).unwrap(), &BTreeSet::new());
+        let all = WorkspaceScan::after(&WorkspaceRoot::open(&root).unwrap(), &BTreeSet::new());
         let named =
             [".git", ".hg", ".hg/sub/.git", "a/.svn", ".git/objects/ab/.git", "a/.svn/b/.jj"];
         let named: BTreeSet<PathBuf> = named.iter().map(|name| root.join(name)).collect();
         assert_eq!(all.named.into_iter().collect::<BTreeSet<_>>(), named);
         // Before a command the outer ones are shut with all that is in them, but for sockets.
-        let before = Found::before(&root);
+        let before = WorkspaceScan::before(&root);
         assert_eq!(before.named.len(), 3);
         assert_eq!(before.sockets, [root.join(".hg/sub/socket")]);
     }

@@ -1,18 +1,18 @@
-//! What the settings of git lead to: files and folders that it reads or runs by them.
+//! Paths in the settings of git: files and folders that it reads or runs.
 //!
-//! A repository is shut to commands, but its settings may name a folder of hooks, more settings or
-//! a program elsewhere in the workspace. Whoever writes those decides what the person's git runs.
+//! Commands cannot change a repository, but its settings may name hooks, more settings or a program
+//! elsewhere in the workspace. A command that writes those decides what git of the user runs.
 //!
-//! Deliberately absent: what a hook or a program runs in its turn.
+//! Deliberately absent: what a hook or a program itself runs.
 
 use crate::git_config::is_harmless;
 use crate::git_settings::{BYTES_MAX, GitSetting, parse};
-use crate::walls::repositories::{common, lead, led_to_nothing};
+use crate::sandbox::repositories::{missing_git_dir, resolve_common_dir, resolve_git_dir};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Files of settings that lead to others; git follows as many.
+/// Depth of included settings; git has the same limit.
 const DEPTH_MAX: usize = 10;
 
 /// Files of settings that are read in all.
@@ -63,32 +63,32 @@ const RUN: [&str; 20] = [
     "difffilter",
 ];
 
-/// Where a git runs programs.
+/// The folder in which git runs programs.
 #[derive(Debug)]
-struct Site {
+struct GitSite {
     tree: PathBuf,
 }
 
-/// The paths that a repository's settings and the person's own lead to, whether they exist or not;
-/// given its `.git`, or the folder that is one.
-pub(crate) fn leads(repository: &Path) -> BTreeSet<PathBuf> {
-    let Some(folder) = lead(repository) else {
-        return led_to_nothing(repository).into_iter().collect();
+/// The paths that the settings of a repository and of the user name, whether they exist or not.
+/// `repository` is its `.git`, or a bare one.
+pub(crate) fn configured_paths(repository: &Path) -> BTreeSet<PathBuf> {
+    let Some(folder) = resolve_git_dir(repository) else {
+        return missing_git_dir(repository).into_iter().collect();
     };
-    let shared = common(&folder).unwrap_or_else(|| folder.clone());
+    let shared = resolve_common_dir(&folder).unwrap_or_else(|| folder.clone());
     let is_named = repository.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
     let tree = repository.parent().filter(|_| is_named).unwrap_or(&folder).to_owned();
     let own = [shared.join("config"), folder.join("config.worktree")];
-    let mut all = Site { tree }.leads(own.into_iter().chain(of_person()));
+    let mut all = GitSite { tree }.configured_paths(own.into_iter().chain(user_config_files()));
     let hooks = shared.join("hooks");
     all.extend(links_in(&hooks));
     all.insert(hooks);
     all
 }
 
-/// The same of the person's own settings alone.
-pub(crate) fn leads_of_person() -> BTreeSet<PathBuf> {
-    Site { tree: PathBuf::from("/") }.leads(of_person())
+/// The same for the settings of the user alone.
+pub(crate) fn user_configured_paths() -> BTreeSet<PathBuf> {
+    GitSite { tree: PathBuf::from("/") }.configured_paths(user_config_files())
 }
 
 fn links_in(folder: &Path) -> Vec<PathBuf> {
@@ -96,8 +96,8 @@ fn links_in(folder: &Path) -> Vec<PathBuf> {
     names.map(|entry| entry.path()).filter(|path| path.is_symlink()).collect()
 }
 
-/// Files with the person's own settings, and the system's.
-pub(crate) fn of_person() -> Vec<PathBuf> {
+/// The settings files of the user and of the system.
+pub(crate) fn user_config_files() -> Vec<PathBuf> {
     let named = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let home = named("HOME");
     let more = named("XDG_CONFIG_HOME").or(home.as_ref().map(|home| home.join(".config")));
@@ -113,14 +113,14 @@ pub(crate) fn of_person() -> Vec<PathBuf> {
 
 /// Settings as they are read.
 #[derive(Debug, Default)]
-struct Reading {
+struct LinkedSettings {
     settings: Vec<GitSetting>,
     included: BTreeSet<PathBuf>,
     files: usize,
 }
 
-impl Reading {
-    /// Takes in a file, and those that it includes on any condition.
+impl LinkedSettings {
+    /// Reads a file, and all files that it includes on any condition.
     fn file(&mut self, file: &Path, depth: usize) {
         let is_read =
             fs::metadata(file).is_ok_and(|found| found.is_file() && found.len() <= BYTES_MAX);
@@ -145,10 +145,10 @@ impl Reading {
     }
 }
 
-impl Site {
-    /// What files of settings lead to.
-    fn leads(&self, files: impl IntoIterator<Item = PathBuf>) -> BTreeSet<PathBuf> {
-        let mut reading = Reading::default();
+impl GitSite {
+    /// The paths that files of settings name.
+    fn configured_paths(&self, files: impl IntoIterator<Item = PathBuf>) -> BTreeSet<PathBuf> {
+        let mut reading = LinkedSettings::default();
         files.into_iter().for_each(|file| reading.file(&file, DEPTH_MAX));
         let mut all = reading.included;
         let hooks = reading.settings.iter().filter(|setting| setting.name == "core.hookspath");
@@ -157,12 +157,12 @@ impl Site {
             all.extend(links_in(&hooks));
             all.insert(hooks);
         }
-        all.extend(reading.settings.iter().flat_map(|setting| self.words(setting)));
+        all.extend(reading.settings.iter().flat_map(|setting| self.program_files(setting)));
         all
     }
 
     /// Files that a setting names and git may run.
-    fn words(&self, setting: &GitSetting) -> Vec<PathBuf> {
+    fn program_files(&self, setting: &GitSetting) -> Vec<PathBuf> {
         let (name, value) = (setting.name.as_str(), setting.value.as_str());
         let key = name.rsplit('.').next().unwrap_or_default();
         if name == "core.attributesfile" {
@@ -208,7 +208,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn what_settings_lead_to_is_found_and_data_is_not() {
+    fn paths_in_settings_are_found_and_data_files_are_not() {
         let outer = tempfile::tempdir().unwrap();
         let tree = outer.path().canonicalize().unwrap();
         fs::create_dir_all(tree.join(".git/hooks")).unwrap();
@@ -230,7 +230,7 @@ mod tests {
              [core]\n pager = src\n editor = notes\n[credential]\n helper = src\n",
         )
         .unwrap();
-        let found = leads(&tree.join(".git"));
+        let found = configured_paths(&tree.join(".git"));
         for name in [
             ".githooks",
             ".git/hooks",

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use crate::support::{Place, folder, guard};
-use everloop_tools::{Limits, Setting};
+use everloop_tools::{CommandLimits, Setting};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, UdpSocket};
@@ -18,8 +18,8 @@ use tempfile::TempDir;
 
 pub(crate) const FILE_BYTES: u64 = 16 << 20;
 
-const LIMITS: Limits =
-    Limits { cpu_s: 2, memory_bytes: 256 << 20, file_bytes: FILE_BYTES, processes: 100 };
+const LIMITS: CommandLimits =
+    CommandLimits { cpu_s: 2, memory_bytes: 256 << 20, file_bytes: FILE_BYTES, processes: 100 };
 
 /// System calls by their names in a command.
 const CALLS: &[(&str, libc::c_long)] = &[
@@ -89,7 +89,7 @@ impl Scene {
         let token = token.replace('.', "");
         let place = Place::within(folder(), |mut setting| {
             setting.guard = Some(guard());
-            setting.shell.walls.limits = LIMITS;
+            setting.shell.sandbox.limits = LIMITS;
             if things == Things::Protected {
                 setting.protected =
                     ["data", "deep/own"].map(|n| setting.workspace.join(n)).to_vec();

@@ -8,7 +8,7 @@ mod support;
 mod ways;
 
 use everloop_ports::CallPolicy;
-use everloop_tools::{Level, Standing};
+use everloop_tools::{SandboxLevel, SandboxSupport};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -108,7 +108,7 @@ async fn is_asked(place: &Place, path: &str) -> bool {
 
 #[tokio::test]
 async fn a_person_is_asked_about_what_links_and_settings_lead_to() {
-    let place = Place::walled();
+    let place = Place::sandboxed();
     given(
         &place,
         "git init -q .; git config core.hooksPath .githooks; git config include.path ../more.cfg; \
@@ -133,11 +133,11 @@ async fn a_person_is_asked_about_what_links_and_settings_lead_to() {
 
 #[tokio::test]
 async fn instructions_that_are_links_stay_as_they_are() {
-    if Standing::here(&guard()).level() != Level::Full {
+    if SandboxSupport::here(&guard()).level() != SandboxLevel::Full {
         println!("SKIPPED: without bubblewrap a person is asked where instructions are");
         return;
     }
-    let place = Place::walled();
+    let place = Place::sandboxed();
     given(
         &place,
         "echo mine > AGENTS.md; ln -s AGENTS.md CLAUDE.md; mkdir docs; echo guide > docs/guide.md; \
@@ -175,11 +175,11 @@ async fn instructions_that_are_links_stay_as_they_are() {
 
 #[tokio::test]
 async fn instructions_with_a_second_name_get_their_content_back() {
-    if Standing::here(&guard()).level() != Level::Full {
+    if SandboxSupport::here(&guard()).level() != SandboxLevel::Full {
         println!("SKIPPED: without bubblewrap a person is asked where instructions are");
         return;
     }
-    let place = Place::walled();
+    let place = Place::sandboxed();
     given(&place, "echo mine > AGENTS.md; ln AGENTS.md notes.txt");
     let seen = place.shell("echo evil > notes.txt").await;
     assert_eq!(place.content("AGENTS.md"), "mine\n", "{}", seen.text);

@@ -1,16 +1,16 @@
-//! What others obey in a workspace though no wall stands at its own path: files that a link or a
-//! setting of git leads to, those that are not there yet, and those that have another name.
+//! Files that other programs trust and that the sandbox cannot protect at their own path: targets
+//! of links and of git settings, files that do not exist yet, and files with several hard links.
 //!
 //! ```text
-//!   before: what is there is shut; links, missing files and second names are written down
-//!   after:  a link that changed is put back, what was missing and is there now is set aside, and
-//!           a file that was written by its other name gets its content back
+//!   before: existing files become read-only; links, missing files and hard links are recorded
+//!   after:  a changed link is restored, a file that was missing is renamed, and a file that was
+//!           written through another hard link gets its content back
 //! ```
 
-use super::aside::{Fate, set_aside};
-use super::handle::{Root, entries, inner, kind, link_in, read_in, stamp, stat_in};
-use crate::git_leads::{self, leads};
-use crate::home::Home;
+use super::disarm::{Disposal, disarm_path};
+use super::folders::{WorkspaceRoot, entries, inner, kind, link_in, read_in, stamp, stat_in};
+use crate::git_paths::{self, configured_paths};
+use crate::home::AccountHome;
 use crate::links::{goal, trail};
 use crate::protected::{START_UP, VERSION_CONTROL};
 use everloop_types::is_listed;
@@ -25,10 +25,10 @@ use std::path::{Path, PathBuf};
 /// Names in a folder at the top that are looked at for instructions.
 const NAMES_MAX: usize = 1_000;
 
-/// Files of what is shut that are looked at for second names.
+/// Read-only files that are checked for further hard links.
 const FILES_MAX: usize = 5_000;
 
-/// Bytes of a file with a second name that are kept, and of all of them.
+/// Bytes of a file with several hard links that are kept.
 const BYTES_MAX: u64 = 1 << 20;
 
 /// Folders of git with data alone; objects share their files with those of other clones.
@@ -37,9 +37,9 @@ const PASSED: [&str; 4] = ["objects", "refs", "logs", "lfs"];
 /// How many such files are kept.
 const KEPT_MAX: usize = 64;
 
-/// A file that can be written by another name.
+/// A file that can be written through another hard link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Twin {
+struct HardLinkedFile {
     stamp: String,
     content: Option<Vec<u8>>,
     mode: RawMode,
@@ -47,27 +47,27 @@ struct Twin {
 
 /// What is compared after a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Obeyed {
+pub(crate) struct TrustedFiles {
     /// Links, and what each says.
     links: BTreeMap<PathBuf, PathBuf>,
     /// Files and folders that are not there.
     missing: BTreeSet<PathBuf>,
-    twins: BTreeMap<PathBuf, Twin>,
+    hard_links: BTreeMap<PathBuf, HardLinkedFile>,
 }
 
-/// What a path that others obey asks for.
+/// How a trusted path is to be protected.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct PathRules {
     /// To be shut.
     pub(crate) shut: Vec<PathBuf>,
     /// Not to be moved.
     pub(crate) pinned: Vec<PathBuf>,
 }
 
-impl Obeyed {
-    /// Takes in a path that others obey.
-    pub(crate) fn obey(&mut self, workspace: &Path, path: &Path) -> Asked {
-        let mut asked = Asked::default();
+impl TrustedFiles {
+    /// Adds a path that other programs trust, and returns how to protect it.
+    pub(crate) fn add_path(&mut self, workspace: &Path, path: &Path) -> PathRules {
+        let mut asked = PathRules::default();
         let (place, links) = trail(path);
         for link in links.into_iter().filter(|link| link.starts_with(workspace)) {
             if let Ok(says) = fs::read_link(&link) {
@@ -85,19 +85,19 @@ impl Obeyed {
         asked
     }
 
-    /// Looks for files that are shut and can be written by another name all the same.
-    pub(crate) fn keep_twins(&mut self, workspace: &Path, shut: &[PathBuf]) {
-        let Ok(root) = Root::open(workspace) else { return };
+    /// Records read-only files that can still be written through another hard link.
+    pub(crate) fn record_hard_links(&mut self, workspace: &Path, shut: &[PathBuf]) {
+        let Ok(root) = WorkspaceRoot::open(workspace) else { return };
         let mut left = FILES_MAX;
         for path in shut {
             if let Ok((folder, name)) = root.place(path) {
-                // What cannot be looked at here, no command can open.
-                let _ = self.twins_at(&folder, &name, path, &mut left);
+                // A command cannot open what cannot be read here.
+                let _ = self.record_hard_links_at(&folder, &name, path, &mut left);
             }
         }
     }
 
-    fn twins_at(
+    fn record_hard_links_at(
         &mut self,
         folder: &OwnedFd,
         name: &OsStr,
@@ -106,10 +106,11 @@ impl Obeyed {
     ) -> io::Result<()> {
         let Some(found) = stat_in(folder, name)? else { return Ok(()) };
         match kind(&found) {
-            FileType::RegularFile if found.st_nlink > 1 && self.twins.len() < KEPT_MAX => {
+            FileType::RegularFile if found.st_nlink > 1 && self.hard_links.len() < KEPT_MAX => {
                 let content = read_in(folder, name, BYTES_MAX).ok();
-                let twin = Twin { stamp: stamp(&found), content, mode: found.st_mode & 0o777 };
-                self.twins.insert(path.to_owned(), twin);
+                let twin =
+                    HardLinkedFile { stamp: stamp(&found), content, mode: found.st_mode & 0o777 };
+                self.hard_links.insert(path.to_owned(), twin);
             }
             FileType::Directory => {
                 let folder = inner(folder, name)?;
@@ -117,7 +118,12 @@ impl Obeyed {
                     let entry = entry?;
                     if *left > 0 && !PASSED.iter().any(|passed| entry.name == *passed) {
                         *left -= 1;
-                        self.twins_at(&folder, &entry.name, &path.join(&entry.name), left)?;
+                        self.record_hard_links_at(
+                            &folder,
+                            &entry.name,
+                            &path.join(&entry.name),
+                            left,
+                        )?;
                     }
                 }
             }
@@ -126,21 +132,24 @@ impl Obeyed {
         Ok(())
     }
 
-    /// Puts back what a command changed, and says what it was.
-    pub(crate) fn restore(&self, root: &Root) -> Vec<(PathBuf, io::Result<Mended>)> {
+    /// Restores what a command changed, and returns what was restored.
+    pub(crate) fn restore(
+        &self,
+        root: &WorkspaceRoot,
+    ) -> Vec<(PathBuf, io::Result<RestoreOutcome>)> {
         let mut all = Vec::new();
         for (link, says) in &self.links {
-            match is_link(root, link, says) {
+            match is_unchanged_link(root, link, says) {
                 Ok(true) => {}
-                Ok(false) => all.push((link.clone(), relink(root, link, says))),
+                Ok(false) => all.push((link.clone(), restore_link(root, link, says))),
                 Err(error) => all.push((link.clone(), Err(error))),
             }
         }
-        for path in self.missing.iter().filter_map(|path| made(root, path)) {
-            let fate = set_aside(root, &path);
-            all.push((path, fate.map(Mended::Aside)));
+        for path in self.missing.iter().filter_map(|path| first_created(root, path)) {
+            let fate = disarm_path(root, &path);
+            all.push((path, fate.map(RestoreOutcome::Aside)));
         }
-        for (path, twin) in &self.twins {
+        for (path, twin) in &self.hard_links {
             if twin.is_written(root, path) {
                 all.push((path.clone(), twin.rewrite(root, path)));
             }
@@ -149,7 +158,7 @@ impl Obeyed {
     }
 }
 
-fn is_link(root: &Root, link: &Path, says: &Path) -> io::Result<bool> {
+fn is_unchanged_link(root: &WorkspaceRoot, link: &Path, says: &Path) -> io::Result<bool> {
     match root.place(link) {
         Ok((folder, name)) => Ok(link_in(folder, name).as_deref() == Some(says)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
@@ -157,18 +166,18 @@ fn is_link(root: &Root, link: &Path, says: &Path) -> io::Result<bool> {
     }
 }
 
-fn relink(root: &Root, link: &Path, says: &Path) -> io::Result<Mended> {
+fn restore_link(root: &WorkspaceRoot, link: &Path, says: &Path) -> io::Result<RestoreOutcome> {
     let (folder, name) = root.place(link)?;
     let fate = match stat_in(&folder, &name)? {
-        Some(_) => set_aside(root, link)?,
-        None => Fate::Removed,
+        Some(_) => disarm_path(root, link)?,
+        None => Disposal::Removed,
     };
     symlinkat(says, folder, name)?;
-    Ok(Mended::PutBack(fate))
+    Ok(RestoreOutcome::PutBack(fate))
 }
 
-/// What stands where nothing was: the path itself, or a link on the way to it.
-fn made(root: &Root, path: &Path) -> Option<PathBuf> {
+/// What was created at a missing path: the path itself, or a link on the way to it.
+fn first_created(root: &WorkspaceRoot, path: &Path) -> Option<PathBuf> {
     let inner = path.strip_prefix(root.path()).ok()?;
     let mut place = root.path().to_owned();
     for part in inner.iter() {
@@ -181,10 +190,10 @@ fn made(root: &Root, path: &Path) -> Option<PathBuf> {
     Some(place)
 }
 
-impl Twin {
-    /// Whether the same file has another content. One that was replaced is not a command's doing,
-    /// and a name that went away changes nothing.
-    fn is_written(&self, root: &Root, path: &Path) -> bool {
+impl HardLinkedFile {
+    /// Whether the same file has another content. A command cannot replace the file, and removing
+    /// one of its names changes nothing.
+    fn is_written(&self, root: &WorkspaceRoot, path: &Path) -> bool {
         let Ok((folder, name)) = root.place(path) else { return false };
         let Ok(Some(found)) = stat_in(&folder, &name) else { return false };
         let (now, file) = (stamp(&found), |stamp: &str| stamp.split(' ').next().map(str::to_owned));
@@ -197,51 +206,53 @@ impl Twin {
     }
 
     /// Gives it back its content, in a file of its own.
-    fn rewrite(&self, root: &Root, path: &Path) -> io::Result<Mended> {
-        let fate = set_aside(root, path)?;
+    fn rewrite(&self, root: &WorkspaceRoot, path: &Path) -> io::Result<RestoreOutcome> {
+        let fate = disarm_path(root, path)?;
         let Some(content) = &self.content else {
-            return Ok(Mended::Aside(fate));
+            return Ok(RestoreOutcome::Aside(fate));
         };
         let (folder, name) = root.place(path)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file: OwnedFd = openat(folder, name, flags, Mode::from_raw_mode(self.mode))?;
         File::from(file).write_all(content)?;
-        Ok(Mended::PutBack(fate))
+        Ok(RestoreOutcome::PutBack(fate))
     }
 }
 
-/// What was done about a change.
+/// How a change was undone.
 #[derive(Debug)]
-pub(crate) enum Mended {
-    /// It is gone from its place.
-    Aside(Fate),
-    /// It is as it was, and this became of what stood there.
-    PutBack(Fate),
+pub(crate) enum RestoreOutcome {
+    /// It was renamed or removed.
+    Aside(Disposal),
+    /// It is as it was; what was there instead was renamed or removed.
+    PutBack(Disposal),
 }
 
-impl Mended {
-    /// What is new because of it.
+impl RestoreOutcome {
+    /// The name that it created, if any.
     pub(crate) fn new_name(&self) -> Option<&Path> {
         match self {
-            Self::Aside(Fate::Renamed(new)) | Self::PutBack(Fate::Renamed(new)) => Some(new),
-            Self::Aside(Fate::Removed) | Self::PutBack(Fate::Removed) => None,
+            Self::Aside(Disposal::Renamed(new)) | Self::PutBack(Disposal::Renamed(new)) => {
+                Some(new)
+            }
+            Self::Aside(Disposal::Removed) | Self::PutBack(Disposal::Removed) => None,
         }
     }
 
-    pub(crate) fn said(&self, name: impl Fn(&Path) -> String) -> String {
+    pub(crate) fn describe(&self, name: impl Fn(&Path) -> String) -> String {
         match self {
-            Self::Aside(Fate::Renamed(new)) => format!("it was renamed to {}", name(new)),
-            Self::Aside(Fate::Removed) => "it was made useless".to_owned(),
-            Self::PutBack(Fate::Renamed(new)) => {
+            Self::Aside(Disposal::Renamed(new)) => format!("it was renamed to {}", name(new)),
+            Self::Aside(Disposal::Removed) => "it was made useless".to_owned(),
+            Self::PutBack(Disposal::Renamed(new)) => {
                 format!("it was put back as it was, and the other is now {}", name(new))
             }
-            Self::PutBack(Fate::Removed) => "it was put back as it was".to_owned(),
+            Self::PutBack(Disposal::Removed) => "it was put back as it was".to_owned(),
         }
     }
 }
 
-/// Names at the top, and in folders there, that others take instructions from.
-pub(crate) fn named(workspace: &Path) -> Vec<PathBuf> {
+/// Names at the top, and in dot folders there, that other programs take instructions from.
+pub(crate) fn names_at_top(workspace: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in fs::read_dir(workspace).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -266,7 +277,7 @@ pub(crate) fn named(workspace: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Variables with a file that programs of the person read at their start.
+/// Variables that name a file which programs of the user read when they start.
 const VARIABLES: [&str; 10] = [
     "BASH_ENV",
     "ENV",
@@ -280,23 +291,25 @@ const VARIABLES: [&str; 10] = [
     "XINITRC",
 ];
 
-/// What programs of the person, and we, obey wherever we are: by variables and by settings.
-pub(crate) fn of_person() -> Vec<PathBuf> {
+/// Files that programs of the user and Everloop itself trust everywhere, through variables and
+/// settings.
+pub(crate) fn user_trusted_files() -> Vec<PathBuf> {
     let named = |name: &&str| std::env::var_os(name).map(PathBuf::from);
     let mut all: Vec<PathBuf> = VARIABLES.iter().filter_map(named).collect();
     all.retain(|path| path.is_absolute());
-    all.extend(crate::programs::run_by_us());
-    all.extend(git_leads::of_person());
-    all.extend(git_leads::leads_of_person());
+    all.extend(crate::programs::registered_programs());
+    all.extend(git_paths::user_config_files());
+    all.extend(git_paths::user_configured_paths());
     all
 }
 
-/// Whether others obey a place, given without links, because a name at the top or settings of git
-/// lead to it.
-pub(crate) fn is_led_to(workspace: &Path, place: &Path) -> bool {
-    let names = named(workspace).into_iter();
-    let home = Home::of_account().map(|home| home.shut(workspace)).unwrap_or_default();
-    let mut links = names.chain(home).chain(of_person());
+/// Whether other programs trust a path, given without links, because a name at the top or a git
+/// setting refers to it.
+pub(crate) fn is_trusted_target(workspace: &Path, place: &Path) -> bool {
+    let names = names_at_top(workspace).into_iter();
+    let home =
+        AccountHome::of_account().map(|home| home.start_up_files(workspace)).unwrap_or_default();
+    let mut links = names.chain(home).chain(user_trusted_files());
     let leads_here = |path: &Path| {
         let goal = goal(path);
         goal != workspace && goal.starts_with(workspace) && place.starts_with(goal)
@@ -304,5 +317,5 @@ pub(crate) fn is_led_to(workspace: &Path, place: &Path) -> bool {
     let outer = place.ancestors().skip(1).map(|folder| folder.join(".git"));
     let mut repositories = outer.filter(|path| path.exists());
     links.any(|path| leads_here(&path))
-        || repositories.any(|path| leads(&path).iter().any(|path| leads_here(path)))
+        || repositories.any(|path| configured_paths(&path).iter().any(|path| leads_here(path)))
 }

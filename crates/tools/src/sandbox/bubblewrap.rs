@@ -1,13 +1,13 @@
-//! The outer wall: bubblewrap's arguments for a plot.
+//! The outer sandbox: bubblewrap's arguments.
 
-use super::places::{self, How, Survey};
-use super::{Network, Plot};
+use super::survey::{self, ProtectionLevel, Survey};
+use super::{Network, SandboxBuilder};
 use crate::programs::image_of;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where the helper of the inner walls lies within.
+/// The path of the helper of the inner sandbox within.
 pub(crate) const HELPER: &str = "/run/everloop";
 
 /// Bytes of the private `/tmp`, and of `/dev/shm`, where bubblewrap can bound them.
@@ -19,13 +19,13 @@ const LONG_TMP: &str = "/var/tmp";
 /// The program, and what it can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bubblewrap {
-    /// Where it lies.
+    /// Its path.
     pub(crate) program: PathBuf,
     /// Whether it can bound the size of `/tmp` and `/dev/shm`.
     pub(crate) is_sized: bool,
 }
 
-/// A list of arguments in the making.
+/// Collects arguments.
 struct Argv(Vec<OsString>);
 
 impl Argv {
@@ -40,30 +40,34 @@ impl Argv {
 
 impl Bubblewrap {
     /// The call of bubblewrap, up to the command.
-    pub(crate) fn around(&self, plot: &Plot<'_>, survey: &Survey) -> io::Result<Vec<OsString>> {
+    pub(crate) fn argv_for(
+        &self,
+        builder: &SandboxBuilder<'_>,
+        survey: &Survey,
+    ) -> io::Result<Vec<OsString>> {
         let mut argv = Argv(vec![self.program.clone().into()]);
         argv.add(["--die-with-parent", "--new-session", "--cap-drop", "ALL"]);
         argv.add(["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]);
         argv.add(["--unshare-cgroup-try", "--hostname", "sandbox"]);
-        if plot.setting.network == Network::Off {
+        if builder.setting.network == Network::Off {
             argv.add(["--unshare-net"]);
         }
-        self.system(&mut argv, plot);
-        argv.add(long_tmp(plot, survey));
-        for folder in &plot.setting.readable {
+        self.system(&mut argv, builder);
+        argv.add(long_tmp(builder, survey));
+        for folder in &builder.setting.readable {
             argv.mount("--ro-bind-try", folder, folder);
         }
-        let workspace = plot.workspace;
+        let workspace = builder.workspace;
         argv.mount("--bind", workspace, workspace);
         for place in &survey.places {
             let path = place.path.as_path();
             match place.how {
-                How::Pinned => argv.mount("--bind", path, path),
-                How::ReadOnly => argv.mount("--ro-bind", path, path),
-                How::Hidden => hide(&mut argv, path),
+                ProtectionLevel::Pinned => argv.mount("--bind", path, path),
+                ProtectionLevel::ReadOnly => argv.mount("--ro-bind", path, path),
+                ProtectionLevel::Hidden => hide(&mut argv, path),
             }
         }
-        argv.mount("--ro-bind", &image_of(plot.helper)?, Path::new(HELPER));
+        argv.mount("--ro-bind", &image_of(builder.helper)?, Path::new(HELPER));
         argv.add(["--remount-ro", "/"]);
         argv.add(["--setenv", "HOME", "/tmp", "--setenv", "TMPDIR", "/tmp", "--chdir"]);
         argv.add([workspace]);
@@ -72,14 +76,14 @@ impl Bubblewrap {
     }
 
     /// What every command sees outside the workspace.
-    fn system(&self, argv: &mut Argv, plot: &Plot<'_>) {
-        for folder in places::SYSTEM.iter().chain([&places::SETTINGS]).map(Path::new) {
+    fn system(&self, argv: &mut Argv, builder: &SandboxBuilder<'_>) {
+        for folder in survey::SYSTEM.iter().chain([&survey::SETTINGS]).map(Path::new) {
             argv.mount("--ro-bind-try", folder, folder);
         }
-        for path in places::private() {
+        for path in survey::private() {
             hide(argv, &path);
         }
-        if plot.setting.network == Network::On {
+        if builder.setting.network == Network::On {
             // Where names are looked up is often a link to a file that is made anew at each start.
             let names = Path::new("/etc/resolv.conf").canonicalize().ok();
             for file in names.iter().filter(|file| !file.starts_with("/etc")) {
@@ -89,7 +93,7 @@ impl Bubblewrap {
         argv.add(["--proc", "/proc", "--dev", "/dev"]);
         if rustix::process::geteuid().is_root() {
             // Root owns the kernel's settings, and an owner needs no capability to write them.
-            for path in places::KERNEL.map(Path::new).into_iter().filter(|path| path.exists()) {
+            for path in survey::KERNEL.map(Path::new).into_iter().filter(|path| path.exists()) {
                 argv.mount("--ro-bind", path, path);
             }
         }
@@ -104,10 +108,10 @@ impl Bubblewrap {
     }
 }
 
-/// `/var/tmp` is `/tmp`, unless something that is shown lies in it: no mount stands below a link.
-fn long_tmp(plot: &Plot<'_>, survey: &Survey) -> Vec<OsString> {
-    let places = survey.places.iter().map(|place| &place.path).chain(&plot.setting.readable);
-    let mut shown = places.map(PathBuf::as_path).chain([plot.workspace]);
+/// `/var/tmp` is a link to `/tmp`, unless a visible path is in it: a link cannot hold mounts.
+fn long_tmp(builder: &SandboxBuilder<'_>, survey: &Survey) -> Vec<OsString> {
+    let places = survey.places.iter().map(|place| &place.path).chain(&builder.setting.readable);
+    let mut shown = places.map(PathBuf::as_path).chain([builder.workspace]);
     match shown.any(|path| path.starts_with(LONG_TMP)) {
         true => ["--dir", "/var", "--dir", LONG_TMP].map(OsString::from).to_vec(),
         false => ["--dir", "/var", "--symlink", "/tmp", LONG_TMP].map(OsString::from).to_vec(),
@@ -128,12 +132,12 @@ fn hide(argv: &mut Argv, path: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::WallSetting;
+    use crate::SandboxSetting;
     use crate::programs::find_program;
     use std::process::Command;
 
     #[test]
-    fn root_cannot_change_the_kernel_behind_the_outer_wall_alone() {
+    fn root_cannot_change_the_kernel_behind_the_outer_sandbox_alone() {
         let Some(program) = find_program("bwrap") else {
             println!("SKIPPED: bwrap is not installed");
             return;
@@ -144,9 +148,9 @@ mod tests {
         }
         let folder = tempfile::tempdir().unwrap();
         let workspace = folder.path().canonicalize().unwrap();
-        let (setting, helper) = (WallSetting::default(), Path::new("/bin/true"));
-        let plot = Plot { setting: &setting, workspace: &workspace, own: &[], helper };
-        let wall = Bubblewrap { program, is_sized: false };
+        let (setting, helper) = (SandboxSetting::default(), Path::new("/bin/true"));
+        let builder = SandboxBuilder { setting: &setting, workspace: &workspace, own: &[], helper };
+        let bubblewrap = Bubblewrap { program, is_sized: false };
         // Each is opened and not written.
         for (command, works) in [
             ("cat /proc/sys/kernel/pid_max", true),
@@ -154,7 +158,7 @@ mod tests {
             (": >> /proc/sys/vm/drop_caches", false),
             (": >> /proc/sysrq-trigger", false),
         ] {
-            let argv = wall.around(&plot, &Survey::default()).unwrap();
+            let argv = bubblewrap.argv_for(&builder, &Survey::default()).unwrap();
             let sh = ["/bin/sh", "-c", command].map(OsString::from);
             let output = Command::new(&argv[0]).args(&argv[1..]).args(sh).output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr);

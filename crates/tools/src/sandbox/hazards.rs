@@ -1,10 +1,12 @@
-//! What in a repository makes somebody's own version control run programs, or leads it elsewhere.
+//! What in a repository makes version control of the user run programs or use other folders.
 //!
-//! The question is turned round: what is not known to be plain counts. A new git brings new files
-//! and settings, and what cannot be looked at is not plain either.
+//! Whatever is not known to be harmless counts as a hazard: a new git brings new files and
+//! settings. What cannot be read counts too.
 
-use super::handle::{self, Root, entries, is_own_file, kind, link_in, read_in, stamp, stat_in};
-use super::unfinished::is_plain_step;
+use super::folders::{
+    self, WorkspaceRoot, entries, is_own_file, kind, link_in, read_in, stamp, stat_in,
+};
+use super::rebases::is_plain_step;
 use crate::clean::clean;
 use crate::git_config::is_harmless;
 use crate::git_settings::{self, commondir, gitfile, parse};
@@ -23,9 +25,9 @@ const ENTRIES_MAX: usize = 500_000;
 /// Bytes of a file that is read, beside settings.
 const BYTES_MAX: u64 = 65_536;
 
-/// One of them.
+/// A part of a repository that may run programs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Sting {
+pub(crate) struct RepositoryHazard {
     /// The file or folder that does it.
     pub(crate) part: PathBuf,
     pub(crate) why: String,
@@ -33,7 +35,7 @@ pub(crate) struct Sting {
     detail: String,
 }
 
-impl Sting {
+impl RepositoryHazard {
     fn new(part: PathBuf, why: impl Into<String>) -> Self {
         Self { part, why: why.into(), detail: String::new() }
     }
@@ -86,13 +88,13 @@ const INFO: [&str; 6] = ["attributes", "exclude", "grafts", "packs", "refs", "sp
 
 /// All of a repository, by its own path: a folder, a file or a link with one of the known names, or
 /// a folder that git takes for one.
-pub(crate) fn stings(root: &Root, path: &Path) -> Vec<Sting> {
+pub(crate) fn find_hazards(root: &WorkspaceRoot, path: &Path) -> Vec<RepositoryHazard> {
     let unclear = |error: io::Error| {
         let why = format!("it cannot be looked at: {error}");
-        vec![Sting::new(path.to_owned(), why)]
+        vec![RepositoryHazard::new(path.to_owned(), why)]
     };
     let found = match path == root.path() {
-        true => return of_folder(root, path).unwrap_or_else(unclear),
+        true => return hazards_of_folder(root, path).unwrap_or_else(unclear),
         false => root.stat(path),
     };
     let found = match found {
@@ -103,60 +105,65 @@ pub(crate) fn stings(root: &Root, path: &Path) -> Vec<Sting> {
     let name = path.file_name().unwrap_or_default();
     let other = OTHERS.iter().find(|(known, _)| name.eq_ignore_ascii_case(known));
     let all = match (other, kind(&found)) {
-        (Some((_, parts)), kind) => of_others(root, path, parts, kind),
-        (None, FileType::Directory) => of_folder(root, path),
-        (None, FileType::RegularFile) if is_own_file(&found) => Ok(of_file(root, path)),
+        (Some((_, parts)), kind) => hazards_of_other(root, path, parts, kind),
+        (None, FileType::Directory) => hazards_of_folder(root, path),
+        (None, FileType::RegularFile) if is_own_file(&found) => Ok(hazards_of_file(root, path)),
         (None, _) => {
             let says = root.place(path).ok().and_then(|(folder, name)| link_in(folder, name));
             let detail = says.unwrap_or_default().to_string_lossy().into_owned();
-            let sting = Sting::new(path.to_owned(), "it leads elsewhere");
-            Ok(vec![Sting { detail, ..sting }])
+            let hazard = RepositoryHazard::new(path.to_owned(), "it leads elsewhere");
+            Ok(vec![RepositoryHazard { detail, ..hazard }])
         }
     };
     all.unwrap_or_else(unclear)
 }
 
-fn of_others(root: &Root, path: &Path, parts: &[&str], kind: FileType) -> io::Result<Vec<Sting>> {
+fn hazards_of_other(
+    root: &WorkspaceRoot,
+    path: &Path,
+    parts: &[&str],
+    kind: FileType,
+) -> io::Result<Vec<RepositoryHazard>> {
     if parts.is_empty() {
-        return Ok(vec![Sting::new(path.to_owned(), "its programs run or obey it")]);
+        return Ok(vec![RepositoryHazard::new(path.to_owned(), "its programs run or trust it")]);
     }
     if kind != FileType::Directory {
-        return Ok(vec![Sting::new(path.to_owned(), "it leads elsewhere")]);
+        return Ok(vec![RepositoryHazard::new(path.to_owned(), "it leads elsewhere")]);
     }
     let mut all = Vec::new();
     for part in parts {
         match root.stat(&path.join(part)) {
             Ok(None) => {}
-            Ok(Some(_)) => all.push(Sting::new(path.join(part), *part)),
-            Err(_) => all.push(Sting::new(path.to_owned(), format!("{part} is a link"))),
+            Ok(Some(_)) => all.push(RepositoryHazard::new(path.join(part), *part)),
+            Err(_) => all.push(RepositoryHazard::new(path.to_owned(), format!("{part} is a link"))),
         }
     }
     let repo = path.join("repo");
-    if root.stat(&repo)?.is_some_and(|found| handle::kind(&found) != FileType::Directory) {
-        all.push(Sting::new(repo, "it leads elsewhere"));
+    if root.stat(&repo)?.is_some_and(|found| folders::kind(&found) != FileType::Directory) {
+        all.push(RepositoryHazard::new(repo, "it leads elsewhere"));
     }
     Ok(all)
 }
 
-/// A file that leads to a module or another work tree of a repository in here; anything else is not
-/// git's doing.
-fn of_file(root: &Root, path: &Path) -> Vec<Sting> {
+/// A `.git` file may refer to a module or work tree of a repository in the workspace; git itself
+/// makes no others.
+fn hazards_of_file(root: &WorkspaceRoot, path: &Path) -> Vec<RepositoryHazard> {
     let goal = root.place(path).ok().and_then(|(folder, name)| {
         let goal = gitfile(&read_in(&folder, name, BYTES_MAX).ok()?)?;
         resolved(root, path.parent()?, &goal)
     });
     match goal.filter(|goal| part_of(root, goal).is_some()) {
-        // What is wrong with it is wrong with the file that leads there, too.
-        Some(goal) => match stings(root, &goal).first() {
-            Some(sting) => vec![Sting::new(path.to_owned(), sting.why.clone())],
+        // A hazard of the target is a hazard of the file that refers to it.
+        Some(goal) => match find_hazards(root, &goal).first() {
+            Some(hazard) => vec![RepositoryHazard::new(path.to_owned(), hazard.why.clone())],
             None => Vec::new(),
         },
-        None => vec![Sting::new(path.to_owned(), "it leads elsewhere")],
+        None => vec![RepositoryHazard::new(path.to_owned(), "it leads elsewhere")],
     }
 }
 
 /// A folder of the workspace by a path as git takes it, if no link is on the way.
-fn resolved(root: &Root, from: &Path, path: &Path) -> Option<PathBuf> {
+fn resolved(root: &WorkspaceRoot, from: &Path, path: &Path) -> Option<PathBuf> {
     let mut place = from.to_owned();
     for part in path.components() {
         match part {
@@ -172,7 +179,7 @@ fn resolved(root: &Root, from: &Path, path: &Path) -> Option<PathBuf> {
 }
 
 /// In which of the two a folder lies that a repository keeps its modules and work trees in.
-fn part_of<'p>(root: &Root, folder: &'p Path) -> Option<&'p OsStr> {
+fn part_of<'p>(root: &WorkspaceRoot, folder: &'p Path) -> Option<&'p OsStr> {
     let inner = folder.strip_prefix(root.path()).ok()?;
     let names: Vec<&OsStr> = inner.iter().collect();
     let pairs = names.windows(3).filter(|names| names[0] == ".git");
@@ -181,19 +188,19 @@ fn part_of<'p>(root: &Root, folder: &'p Path) -> Option<&'p OsStr> {
 
 /// A folder of git, one that is called so or one that looks so.
 struct GitFolder<'r> {
-    root: &'r Root,
+    root: &'r WorkspaceRoot,
     path: &'r Path,
     folder: OwnedFd,
-    all: Vec<Sting>,
+    all: Vec<RepositoryHazard>,
 }
 
-fn of_folder(root: &Root, path: &Path) -> io::Result<Vec<Sting>> {
+fn hazards_of_folder(root: &WorkspaceRoot, path: &Path) -> io::Result<Vec<RepositoryHazard>> {
     let folder = root.folder_opened(path)?;
     let mut looked = GitFolder { root, path, folder, all: Vec::new() };
     for (count, entry) in entries(&looked.folder)?.enumerate() {
         let entry = entry?;
         if count >= NAMES_MAX {
-            looked.all.push(Sting::new(path.to_owned(), "it holds too many names"));
+            looked.all.push(RepositoryHazard::new(path.to_owned(), "it holds too many names"));
             break;
         }
         let found = stat_in(&looked.folder, &entry.name)?;
@@ -217,26 +224,26 @@ impl GitFolder<'_> {
             }
             _ if is_folder && FOLDERS.contains(&text) => self.links_in(text)?,
             _ if is_folder || kind(found) != FileType::RegularFile => {
-                self.sting(name, found, "is not known to be plain");
+                self.add_hazard(name, found, "is not known to be plain");
             }
-            _ if !is_own_file(found) => self.sting(name, found, "has another name or owner"),
+            _ if !is_own_file(found) => self.add_hazard(name, found, "has another name or owner"),
             "config" => self.settings()?,
             "commondir" if !self.is_shared_plainly() => {
-                self.sting(name, found, "leads git to other settings");
+                self.add_hazard(name, found, "leads git to other settings");
             }
             "commondir" => {}
             "gitdir" if self.is_work_tree() => {}
             _ if FILES.contains(&text) || is_data(text) => {}
-            _ => self.sting(name, found, "is not known to be plain"),
+            _ => self.add_hazard(name, found, "is not known to be plain"),
         }
         Ok(())
     }
 
-    fn sting(&mut self, name: &OsStr, found: &Stat, words: &str) {
+    fn add_hazard(&mut self, name: &OsStr, found: &Stat, words: &str) {
         let shown = clean(name.as_encoded_bytes());
         let detail = detail(found);
-        let sting = Sting::new(self.path.join(name), format!("{shown} {words}"));
-        self.all.push(Sting { detail, ..sting });
+        let hazard = RepositoryHazard::new(self.path.join(name), format!("{shown} {words}"));
+        self.all.push(RepositoryHazard { detail, ..hazard });
     }
 
     /// `.git/worktrees/<name>`.
@@ -254,7 +261,7 @@ impl GitFolder<'_> {
         self.is_work_tree()
             && goal.as_deref() == Some(Path::new("../.."))
             && shared.is_some_and(|shared| {
-                of_folder(self.root, shared).is_ok_and(|stings| stings.is_empty())
+                hazards_of_folder(self.root, shared).is_ok_and(|found| found.is_empty())
             })
     }
 
@@ -269,12 +276,13 @@ impl GitFolder<'_> {
                 let inner = path.join(&entry.name);
                 match entry.kind {
                     _ if left == 0 => {
-                        self.all.push(Sting::new(self.path.join(name), "it is too large"));
+                        self.all
+                            .push(RepositoryHazard::new(self.path.join(name), "it is too large"));
                         return Ok(());
                     }
                     FileType::Directory => folders.push(inner),
                     FileType::RegularFile => {}
-                    _ => self.all.push(Sting::new(inner, format!("a link in {name}"))),
+                    _ => self.all.push(RepositoryHazard::new(inner, format!("a link in {name}"))),
                 }
             }
         }
@@ -283,7 +291,7 @@ impl GitFolder<'_> {
 
     fn folder_at(&mut self, name: &str, found: &Stat) -> io::Result<()> {
         if kind(found) != FileType::Directory {
-            self.sting(OsStr::new(name), found, "is not a folder");
+            self.add_hazard(OsStr::new(name), found, "is not a folder");
             return Ok(());
         }
         let inner = self.root.folder_opened(&self.path.join(name))?;
@@ -300,8 +308,8 @@ impl GitFolder<'_> {
             };
             if !is_plain || count >= NAMES_MAX {
                 let shown = clean(part.as_os_str().as_encoded_bytes());
-                let sting = Sting::new(self.path.join(&part), shown);
-                self.all.push(Sting { detail: detail(&found), ..sting });
+                let hazard = RepositoryHazard::new(self.path.join(&part), shown);
+                self.all.push(RepositoryHazard { detail: detail(&found), ..hazard });
             }
             if count >= NAMES_MAX {
                 break;
@@ -316,14 +324,14 @@ impl GitFolder<'_> {
         match self.root.stat(&info)? {
             None => return Ok(()),
             Some(found) if kind(&found) != FileType::Directory => {
-                self.sting(OsStr::new("objects/info"), &found, "leads elsewhere");
+                self.add_hazard(OsStr::new("objects/info"), &found, "leads elsewhere");
                 return Ok(());
             }
             Some(_) => {}
         }
         for name in ["objects/info/alternates", "objects/info/http-alternates"] {
             if let Some(found) = self.root.stat(&self.path.join(name))? {
-                self.sting(OsStr::new(name), &found, "leads elsewhere");
+                self.add_hazard(OsStr::new(name), &found, "leads elsewhere");
             }
         }
         Ok(())
@@ -335,15 +343,15 @@ impl GitFolder<'_> {
         let part = self.path.join("config");
         let (settings, is_whole) = parse(&bytes);
         if !is_whole {
-            self.all.push(Sting::new(part.clone(), "its config cannot be read"));
+            self.all.push(RepositoryHazard::new(part.clone(), "its config cannot be read"));
         }
         for setting in settings {
             let is_home = setting.name == "core.worktree"
                 && part_of(self.root, self.path).is_some_and(|part| part == "modules")
                 && resolved(self.root, self.path, Path::new(&setting.value)).is_some();
             if !is_home && !is_harmless(&setting.name, &setting.value) {
-                let sting = Sting::new(part.clone(), clean(setting.name.as_bytes()));
-                self.all.push(Sting { detail: setting.value, ..sting });
+                let hazard = RepositoryHazard::new(part.clone(), clean(setting.name.as_bytes()));
+                self.all.push(RepositoryHazard { detail: setting.value, ..hazard });
             }
         }
         Ok(())

@@ -1,12 +1,12 @@
-//! Which files a command may see, and which of the workspace it may not change.
+//! Which files a command can see, and which paths of the workspace are protected from it.
 
-use super::aside;
-use super::obeyed::{Obeyed, named, of_person};
-use super::repositories::{Found, led_to};
+use super::disarm;
+use super::repositories::{WorkspaceScan, git_dirs_in};
 use super::sockets;
-use super::{GitAccess, Network, Plot};
-use crate::git_leads::leads;
-use crate::home::Home;
+use super::trusted_files::{TrustedFiles, names_at_top, user_trusted_files};
+use super::{GitAccess, Network, SandboxBuilder};
+use crate::git_paths::configured_paths;
+use crate::home::AccountHome;
 use crate::programs::file_of;
 use crate::protected::{START_UP, VERSION_CONTROL, real};
 use std::collections::BTreeMap;
@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 pub(crate) const SYSTEM: [&str; 9] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix", "/gnu"];
 
-/// Devices that every command may use. No terminals: those of a command cannot be told from others
-/// of the account.
+/// Devices that every command may use. No terminals: a terminal of the command cannot be
+/// distinguished from others of the account.
 pub(crate) const DEVICES: [&str; 5] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
@@ -60,14 +60,14 @@ const DEPTH_SHUT_MAX: usize = 40;
 /// Bytes of the path of such a place, from the workspace.
 const PATH_BYTES_MAX: usize = 2_000;
 
-/// What stays shut in a repository that commands may write: what makes git run programs, or leads
-/// it elsewhere.
+/// What stays read-only in a repository that commands may write: files that make git run programs
+/// or use other folders.
 const SHUT_IN_GIT: [&str; 6] =
     ["hooks", "config", "config.worktree", "info", "modules", "worktrees"];
 
 /// How a path in the workspace is protected, the weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum How {
+pub(crate) enum ProtectionLevel {
     /// It stays where it is, but what is in it may change.
     Pinned,
     /// It can be read, and not changed.
@@ -78,20 +78,20 @@ pub(crate) enum How {
 
 /// A path in the workspace that a command may not change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ProtectedPath {
     pub(crate) path: PathBuf,
-    pub(crate) how: How,
+    pub(crate) how: ProtectionLevel,
 }
 
 /// What is protected in a workspace.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Survey {
     /// Outer paths before inner ones.
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<ProtectedPath>,
     /// What was found on the way.
-    pub(crate) found: Found,
+    pub(crate) found: WorkspaceScan,
     /// What is compared after the command because no wall holds it.
-    pub(crate) obeyed: Obeyed,
+    pub(crate) trusted: TrustedFiles,
     /// What may be written instead of the workspace.
     pub(crate) written: Option<Vec<PathBuf>>,
     /// Whether no socket was overlooked that a command must not reach.
@@ -100,8 +100,8 @@ pub(crate) struct Survey {
 
 /// How far a survey looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Look {
-    /// By names at the top: enough to tell whether walls can stand.
+pub(crate) enum SurveyDepth {
+    /// By names at the top: enough to tell whether a sandbox can be built.
     Top,
     /// Through the whole workspace.
     Through,
@@ -110,69 +110,73 @@ pub(crate) enum Look {
 }
 
 impl Survey {
-    /// Looks at a workspace. An error says what no wall could protect in it.
-    pub(crate) fn of(plot: &Plot<'_>, look: Look) -> Result<Self, String> {
-        let workspace = plot.workspace;
-        if let Some(link) = loose(workspace) {
+    /// Surveys a workspace. An error says what the sandbox cannot protect in it.
+    pub(crate) fn of(builder: &SandboxBuilder<'_>, look: SurveyDepth) -> Result<Self, String> {
+        let workspace = builder.workspace;
+        if let Some(link) = link_at_top(workspace) {
             return Err(format!("{} is a link, which nothing protects", link.display()));
         }
-        if let Some(path) = aside::held(workspace) {
+        if let Some(path) = disarm::blocking_path(workspace) {
             let path = path.display();
             return Err(format!("a command made {path}, and it could not be made harmless"));
         }
         let found = match look {
-            Look::Top => Found::at_top(workspace),
-            Look::Through | Look::PastSockets => Found::before(workspace),
+            SurveyDepth::Top => WorkspaceScan::at_top(workspace),
+            SurveyDepth::Through | SurveyDepth::PastSockets => WorkspaceScan::before(workspace),
         };
-        let mut all = Shut { workspace, places: BTreeMap::new() };
-        all.shut(&found, plot.setting.git)?;
-        if plot.setting.network == Network::Off && look == Look::Through {
-            found.sockets.iter().for_each(|socket| all.add(socket.clone(), How::Hidden));
+        let mut all = ProtectedPaths { workspace, places: BTreeMap::new() };
+        all.add_found(&found, builder.setting.git)?;
+        if builder.setting.network == Network::Off && look == SurveyDepth::Through {
+            found
+                .sockets
+                .iter()
+                .for_each(|socket| all.add(socket.clone(), ProtectionLevel::Hidden));
         }
-        let mut obeyed = Obeyed::default();
-        for path in followed(workspace, &found) {
-            let asked = obeyed.obey(workspace, &path);
-            asked.pinned.into_iter().for_each(|folder| all.add(folder, How::Pinned));
-            asked.shut.into_iter().for_each(|place| all.add(place, How::ReadOnly));
+        let mut trusted = TrustedFiles::default();
+        for path in trusted_paths(workspace, &found) {
+            let asked = trusted.add_path(workspace, &path);
+            asked.pinned.into_iter().for_each(|folder| all.add(folder, ProtectionLevel::Pinned));
+            asked.shut.into_iter().for_each(|place| all.add(place, ProtectionLevel::ReadOnly));
         }
-        if let Some(program) = file_of(plot.helper).filter(|file| file.starts_with(workspace)) {
-            all.add(program, How::ReadOnly);
+        if let Some(program) = file_of(builder.helper).filter(|file| file.starts_with(workspace)) {
+            all.add(program, ProtectionLevel::ReadOnly);
         }
-        all.hide(plot.own)?;
-        let is_cut_off = plot.setting.network == Network::Off && look == Look::Through;
+        all.hide_own(builder.own)?;
+        let is_cut_off = builder.setting.network == Network::Off && look == SurveyDepth::Through;
         let (mut outside, mut hides_sockets) = (Vec::new(), true);
         if is_cut_off {
             let inside = sockets::of_repositories(&found.named);
-            inside.paths.into_iter().for_each(|socket| all.add(socket, How::Hidden));
-            let readable = sockets::outside(&plot.setting.readable);
+            inside.paths.into_iter().for_each(|socket| all.add(socket, ProtectionLevel::Hidden));
+            let readable = sockets::outside(&builder.setting.readable);
             hides_sockets = found.unseen.is_empty() && inside.is_whole && readable.is_whole;
             outside = readable.paths;
         }
-        let mut places = all.listed();
-        if look != Look::Top {
-            let shut = places.iter().filter(|place| place.how == How::ReadOnly);
+        let mut places = all.into_list();
+        if look != SurveyDepth::Top {
+            let shut = places.iter().filter(|place| place.how == ProtectionLevel::ReadOnly);
             let shut: Vec<PathBuf> = shut.map(|place| place.path.clone()).collect();
-            obeyed.keep_twins(workspace, &shut);
+            trusted.record_hard_links(workspace, &shut);
         }
         let outside = outside.into_iter().filter(|path| !path.starts_with(workspace));
-        places.extend(outside.map(|path| Place { path, how: How::Hidden }));
-        Ok(Self { places, found, obeyed, written: None, hides_sockets })
+        places.extend(outside.map(|path| ProtectedPath { path, how: ProtectionLevel::Hidden }));
+        Ok(Self { places, found, trusted, written: None, hides_sockets })
     }
 
-    /// For a git of ours: all is read-only, but for the repository if it is to be written.
+    /// For a git that we start: everything is read-only, except the repository of a git that
+    /// writes.
     pub(crate) fn for_git(workspace: &Path, repository: [&Path; 2], is_written: bool) -> Self {
-        let place = |path: &Path, how| Place { path: path.to_owned(), how };
-        let mut places = vec![place(workspace, How::ReadOnly)];
+        let place = |path: &Path, how| ProtectedPath { path: path.to_owned(), how };
+        let mut places = vec![place(workspace, ProtectionLevel::ReadOnly)];
         for folder in repository {
             let shut = SHUT_IN_GIT.map(|name| folder.join(name));
             match is_written {
                 true => {
-                    places.push(place(folder, How::Pinned));
-                    let shut = shut.iter().filter(|path| is_itself(path));
-                    places.extend(shut.map(|path| place(path, How::ReadOnly)));
+                    places.push(place(folder, ProtectionLevel::Pinned));
+                    let shut = shut.iter().filter(|path| exists_and_is_not_link(path));
+                    places.extend(shut.map(|path| place(path, ProtectionLevel::ReadOnly)));
                 }
                 false if !folder.starts_with(workspace) => {
-                    places.push(place(folder, How::ReadOnly))
+                    places.push(place(folder, ProtectionLevel::ReadOnly))
                 }
                 false => {}
             }
@@ -183,44 +187,46 @@ impl Survey {
     }
 }
 
-/// Places in the making.
-struct Shut<'w> {
+/// Collects the protected paths of a workspace.
+struct ProtectedPaths<'w> {
     workspace: &'w Path,
-    places: BTreeMap<PathBuf, How>,
+    places: BTreeMap<PathBuf, ProtectionLevel>,
 }
 
-impl Shut<'_> {
-    /// What was found: repositories as a whole, of those without a name what runs programs, and
-    /// what nobody looked into.
-    fn shut(&mut self, found: &Found, git: GitAccess) -> Result<(), String> {
+impl ProtectedPaths<'_> {
+    /// Protects what a scan found: named repositories as a whole, the parts of bare ones that run
+    /// programs, and folders that were not scanned.
+    fn add_found(&mut self, found: &WorkspaceScan, git: GitAccess) -> Result<(), String> {
         let top = self.workspace.join(".git");
         let led = found.named.iter().chain(&found.links);
-        let led: Vec<PathBuf> = led.flat_map(|path| led_to(path, self.workspace)).collect();
+        let led: Vec<PathBuf> = led.flat_map(|path| git_dirs_in(path, self.workspace)).collect();
         for path in found.named.iter().chain(&led) {
             match git {
                 GitAccess::Write if *path == top && path.is_dir() => self.write_git(path)?,
-                _ => self.add(path.clone(), How::ReadOnly),
+                _ => self.add(path.clone(), ProtectionLevel::ReadOnly),
             }
         }
         for folder in &found.bare {
             let parts = SHUT_IN_GIT.map(|name| folder.join(name));
             match folder != self.workspace && parts.iter().any(|part| part.is_symlink()) {
-                true => self.add(folder.clone(), How::ReadOnly),
-                false => parts.into_iter().filter(|part| is_itself(part)).for_each(|part| {
-                    self.add(part, How::ReadOnly);
-                }),
+                true => self.add(folder.clone(), ProtectionLevel::ReadOnly),
+                false => {
+                    parts.into_iter().filter(|part| exists_and_is_not_link(part)).for_each(|part| {
+                        self.add(part, ProtectionLevel::ReadOnly);
+                    })
+                }
             }
         }
         for folder in &found.unseen {
-            self.add(folder.clone(), How::ReadOnly);
+            self.add(folder.clone(), ProtectionLevel::ReadOnly);
         }
         Ok(())
     }
 
-    /// A folder that is no mount of its own could be moved away, with all that is shut in it: so
-    /// all that lie between the workspace and the place are pinned.
-    fn add(&mut self, path: PathBuf, how: How) {
-        if path == self.workspace && how == How::Pinned {
+    /// A folder that is not a mount point could be moved away with the protected paths in it. So
+    /// all folders between the workspace and the path are pinned.
+    fn add(&mut self, path: PathBuf, how: ProtectionLevel) {
+        if path == self.workspace && how == ProtectionLevel::Pinned {
             return;
         }
         let fits = |path: &&Path| {
@@ -228,15 +234,15 @@ impl Shut<'_> {
             inner.iter().count() <= DEPTH_SHUT_MAX && inner.as_os_str().len() <= PATH_BYTES_MAX
         };
         if !fits(&path.as_path()) {
-            // As many mounts as folders on the way would stand there: one around all does.
+            // Each folder on the way would need a mount: protect an outer folder instead.
             let outer = path.ancestors().find(fits).unwrap_or(self.workspace).to_owned();
-            return self.add(outer, how.max(How::ReadOnly));
+            return self.add(outer, how.max(ProtectionLevel::ReadOnly));
         }
         let within = |folder: &&Path| *folder != self.workspace && *folder != path;
         let between = path.ancestors().take_while(|folder| *folder != self.workspace);
         let between = between.filter(within).map(Path::to_owned).collect::<Vec<_>>();
         for folder in between {
-            self.places.entry(folder).or_insert(How::Pinned);
+            self.places.entry(folder).or_insert(ProtectionLevel::Pinned);
         }
         let known = self.places.entry(path).or_insert(how);
         *known = how.max(*known);
@@ -250,20 +256,20 @@ impl Shut<'_> {
         }
         // What is missing cannot be shut, and an empty folder is what git itself makes.
         let _ = fs::create_dir(git.join("hooks"));
-        self.add(git.to_owned(), How::Pinned);
+        self.add(git.to_owned(), ProtectionLevel::Pinned);
         for path in SHUT_IN_GIT.map(|name| git.join(name)) {
             if path.is_symlink() {
                 return Err(format!("{} is a link, which nothing protects", path.display()));
             }
             if path.exists() {
-                self.add(path, How::ReadOnly);
+                self.add(path, ProtectionLevel::ReadOnly);
             }
         }
         Ok(())
     }
 
-    /// What is missing could be made by a command, and believed by us: nothing hides that.
-    fn hide(&mut self, own: &[PathBuf]) -> Result<(), String> {
+    /// A missing file of ours could be created by a command, and nothing can hide it: an error.
+    fn hide_own(&mut self, own: &[PathBuf]) -> Result<(), String> {
         let mut missing = Vec::new();
         for path in own {
             let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
@@ -275,12 +281,12 @@ impl Shut<'_> {
                 continue;
             }
             match place.exists() {
-                true => self.add(place, How::Hidden),
+                true => self.add(place, ProtectionLevel::Hidden),
                 false => missing.push(place),
             }
         }
         let is_hidden = |path: &&PathBuf| {
-            path.ancestors().any(|outer| self.places.get(outer) == Some(&How::Hidden))
+            path.ancestors().any(|outer| self.places.get(outer) == Some(&ProtectionLevel::Hidden))
         };
         match missing.iter().find(|path| !is_hidden(path)) {
             Some(path) => {
@@ -297,46 +303,48 @@ impl Shut<'_> {
     }
 
     /// Without those that an outer one covers.
-    fn listed(self) -> Vec<Place> {
-        let is_covered = |path: &Path, how: How| {
+    fn into_list(self) -> Vec<ProtectedPath> {
+        let is_covered = |path: &Path, how: ProtectionLevel| {
             let mut outer = path.ancestors().skip(1).filter_map(|outer| self.places.get(outer));
-            outer
-                .any(|outer| *outer == How::Hidden || *outer == How::ReadOnly && how != How::Hidden)
+            outer.any(|outer| {
+                *outer == ProtectionLevel::Hidden
+                    || *outer == ProtectionLevel::ReadOnly && how != ProtectionLevel::Hidden
+            })
         };
         let open = self.places.iter().filter(|(path, how)| !is_covered(path, **how));
-        open.map(|(path, how)| Place { path: path.clone(), how: *how }).collect()
+        open.map(|(path, how)| ProtectedPath { path: path.clone(), how: *how }).collect()
     }
 }
 
-/// What others obey in a workspace: by its name, because it is a home, or because git is told to.
-fn followed(workspace: &Path, found: &Found) -> Vec<PathBuf> {
-    let mut all = named(workspace);
-    let home = Home::of_account();
-    let home = home.iter().flat_map(|home| home.shut(workspace));
-    all.extend(home.filter(|path| !aside::is_aside(path)));
-    all.extend(of_person());
+/// Paths of a workspace that other programs trust: by name, as a home, or through git settings.
+fn trusted_paths(workspace: &Path, found: &WorkspaceScan) -> Vec<PathBuf> {
+    let mut all = names_at_top(workspace);
+    let home = AccountHome::of_account();
+    let home = home.iter().flat_map(|home| home.start_up_files(workspace));
+    all.extend(home.filter(|path| !disarm::is_disarmed_link(path)));
+    all.extend(user_trusted_files());
     let repositories = found.named.iter().chain(&found.links).chain(&found.bare);
     let git = repositories.filter(|path| {
         let name = path.file_name().unwrap_or_default();
         !VERSION_CONTROL[1..].iter().any(|other| name.eq_ignore_ascii_case(other))
     });
-    all.extend(git.flat_map(|path| leads(path)));
+    all.extend(git.flat_map(|path| configured_paths(path)));
     // The workspace may be a part of a repository.
     let outer = workspace.ancestors().skip(1).map(|folder| folder.join(".git"));
-    all.extend(outer.filter(|path| path.exists()).flat_map(|path| leads(&path)));
+    all.extend(outer.filter(|path| path.exists()).flat_map(|path| configured_paths(&path)));
     all
 }
 
-/// A protected name at the top that is a link. No mount holds a link in its place, so it could be
-/// put aside for something else.
-fn loose(workspace: &Path) -> Option<PathBuf> {
+/// A protected name at the top that is a link. A mount cannot pin a link, so a command could
+/// replace it.
+fn link_at_top(workspace: &Path) -> Option<PathBuf> {
     let names = [".agents"].into_iter().chain(START_UP).chain(VERSION_CONTROL);
     names.map(|name| workspace.join(name)).find(|path| path.is_symlink())
 }
 
-/// Whether there is a file or folder that is no link: what a link leads to is protected, or
-/// outside, by its own name.
-fn is_itself(path: &Path) -> bool {
+/// Whether there is a file or folder that is not a link. The target of a link is protected by its
+/// own path, or is outside.
+fn exists_and_is_not_link(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| !found.is_symlink())
 }
 
@@ -380,7 +388,7 @@ fn open_in(folder: &Path, depth: usize, places: &mut Vec<PathBuf>) {
 }
 
 /// What is in a folder: its path, whether it is a folder, and whether it is not for everybody.
-/// Links are passed over: what they lead to has a name of its own.
+/// Links are skipped: their targets have paths of their own.
 fn entries(folder: &Path) -> Vec<(PathBuf, bool, bool)> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let known = entries.flatten().filter_map(|entry| {
@@ -395,14 +403,21 @@ fn entries(folder: &Path) -> Vec<(PathBuf, bool, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::WallSetting;
+    use crate::SandboxSetting;
 
-    fn survey(workspace: &Path, own: &[&str], git: GitAccess) -> Result<Vec<Place>, String> {
+    fn survey(
+        workspace: &Path,
+        own: &[&str],
+        git: GitAccess,
+    ) -> Result<Vec<ProtectedPath>, String> {
         let own: Vec<PathBuf> = own.iter().map(|name| workspace.join(name)).collect();
-        let setting = WallSetting { git, ..WallSetting::default() };
+        let setting = SandboxSetting { git, ..SandboxSetting::default() };
         let helper = Path::new("/bin/true");
-        Survey::of(&Plot { setting: &setting, workspace, own: &own, helper }, Look::Through)
-            .map(|survey| survey.places)
+        Survey::of(
+            &SandboxBuilder { setting: &setting, workspace, own: &own, helper },
+            SurveyDepth::Through,
+        )
+        .map(|survey| survey.places)
     }
 
     fn workspace() -> (tempfile::TempDir, PathBuf) {
@@ -412,8 +427,11 @@ mod tests {
         (outer, workspace)
     }
 
-    fn expected(workspace: &Path, places: &[(&str, How)]) -> Vec<Place> {
-        let place = |(name, how): &(&str, How)| Place { path: workspace.join(name), how: *how };
+    fn expected(workspace: &Path, places: &[(&str, ProtectionLevel)]) -> Vec<ProtectedPath> {
+        let place = |(name, how): &(&str, ProtectionLevel)| ProtectedPath {
+            path: workspace.join(name),
+            how: *how,
+        };
         places.iter().map(place).collect()
     }
 
@@ -425,12 +443,16 @@ mod tests {
         fs::write(workspace.join("key"), "").unwrap();
         let own = ["a/data/effects", "a/data", "key", "../elsewhere", "a/data/missing", "."];
         let found = survey(&workspace, &own, GitAccess::Read).unwrap();
-        let places = [("a", How::Pinned), ("a/data", How::Hidden), ("key", How::Hidden)];
+        let places = [
+            ("a", ProtectionLevel::Pinned),
+            ("a/data", ProtectionLevel::Hidden),
+            ("key", ProtectionLevel::Hidden),
+        ];
         assert_eq!(found, expected(&workspace, &places));
     }
 
     #[test]
-    fn what_is_ours_and_missing_or_a_link_is_no_ground_for_walls() {
+    fn what_is_ours_and_missing_or_a_link_is_leaves_no_sandbox() {
         let (_outer, workspace) = workspace();
         let missing = survey(&workspace, &["a/config.toml"], GitAccess::Read).unwrap_err();
         assert!(missing.contains("a/config.toml belongs to everloop"), "{missing}");
@@ -448,18 +470,21 @@ mod tests {
         }
         fs::write(workspace.join(".git/config"), "").unwrap();
         let nested = [
-            (".hg", How::ReadOnly),
-            (".vscode", How::ReadOnly),
-            ("a", How::Pinned),
-            ("a/b", How::Pinned),
-            ("a/b/.git", How::ReadOnly),
+            (".hg", ProtectionLevel::ReadOnly),
+            (".vscode", ProtectionLevel::ReadOnly),
+            ("a", ProtectionLevel::Pinned),
+            ("a/b", ProtectionLevel::Pinned),
+            ("a/b/.git", ProtectionLevel::ReadOnly),
         ];
         let found = survey(&workspace, &[], GitAccess::Read).unwrap();
-        let read = [&[(".git", How::ReadOnly)], &nested[..]].concat();
+        let read = [&[(".git", ProtectionLevel::ReadOnly)], &nested[..]].concat();
         assert_eq!(found, expected(&workspace, &read));
         let found = survey(&workspace, &[], GitAccess::Write).unwrap();
-        let shut =
-            [(".git", How::Pinned), (".git/config", How::ReadOnly), (".git/hooks", How::ReadOnly)];
+        let shut = [
+            (".git", ProtectionLevel::Pinned),
+            (".git/config", ProtectionLevel::ReadOnly),
+            (".git/hooks", ProtectionLevel::ReadOnly),
+        ];
         assert_eq!(found, expected(&workspace, &[&shut[..], &nested[..]].concat()));
         fs::write(workspace.join(".git/commondir"), "../x").unwrap();
         let led = survey(&workspace, &[], GitAccess::Write).unwrap_err();

@@ -1,26 +1,26 @@
-//! The attempts to get out, each with the wall that must hold it.
+//! The attempts to get out, each with the barrier that must hold it.
 //!
 //! A command says `ESCAPED` if it got what it wanted. Where that is harmless the same command is
-//! also run without walls, and must say so there: an attempt that cannot work proves nothing.
+//! also run without a sandbox, and must say so there: an attempt that cannot work proves nothing.
 //!
 //! Names in braces are filled in: `{outside}` is the folder around the workspace, `{victim}` a
 //! process outside, `{tcp}`, `{udp}`, `{abstract}` and `{socket}` listeners outside, `{tty}`
 //! somebody's terminal, `{token}` a word by which processes are found, `{ptrace}` and the like
 //! numbers of system calls.
 
+use Barrier::{Any, Limits, Outer, Syscalls};
 use Check::{Nothing, Outside};
-use Wall::{Any, Limits, Outer, Syscalls};
 
 /// What an attempt needs to be held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wall {
+pub(crate) enum Barrier {
     /// Landlock and seccomp do, as bubblewrap does.
     Any,
     /// Only bubblewrap does.
     Outer,
     /// Only seccomp does.
     Syscalls,
-    /// A limit does, whatever the wall.
+    /// A limit does, whatever the barrier.
     Limits,
 }
 
@@ -29,7 +29,7 @@ pub(crate) enum Wall {
 pub(crate) enum Check {
     Nothing,
     /// Is it as it was?
-    Outside(fn(&crate::wall_scene::Scene) -> bool),
+    Outside(fn(&crate::sandbox_scene::Scene) -> bool),
 }
 
 /// One attempt.
@@ -37,25 +37,30 @@ pub(crate) struct Attempt {
     /// Of findings, with a blank between; empty for the others.
     pub(crate) id: &'static str,
     pub(crate) name: &'static str,
-    pub(crate) wall: Wall,
+    pub(crate) barrier: Barrier,
     pub(crate) command: &'static str,
     pub(crate) check: Check,
-    /// Whether it is run without walls too, and must succeed there.
+    /// Whether it is run without a sandbox too, and must succeed there.
     pub(crate) works_bare: bool,
 }
 
-const fn works(name: &'static str, wall: Wall, command: &'static str, check: Check) -> Attempt {
-    Attempt { id: "", name, wall, command, check, works_bare: true }
-}
-
-/// It would do harm without walls, or work only for some accounts.
-const fn never_bare(
+const fn works(
     name: &'static str,
-    wall: Wall,
+    barrier: Barrier,
     command: &'static str,
     check: Check,
 ) -> Attempt {
-    Attempt { id: "", name, wall, command, check, works_bare: false }
+    Attempt { id: "", name, barrier, command, check, works_bare: true }
+}
+
+/// It would do harm without a sandbox, or work only for some accounts.
+const fn never_bare(
+    name: &'static str,
+    barrier: Barrier,
+    command: &'static str,
+    check: Check,
+) -> Attempt {
+    Attempt { id: "", name, barrier, command, check, works_bare: false }
 }
 
 /// An attempt of a finding.
@@ -771,7 +776,7 @@ pub(crate) const LIMITS: &[Attempt] = &[
         "write a huge file",
         Limits,
         "dd if=/dev/zero of=huge bs=1M count=64 2>&1; [ -s huge ] && echo ESCAPED",
-        Outside(|scene| scene.size("huge") <= crate::wall_scene::FILE_BYTES),
+        Outside(|scene| scene.size("huge") <= crate::sandbox_scene::FILE_BYTES),
     ),
     never_bare(
         "take much of the shared memory",
@@ -791,7 +796,7 @@ pub(crate) const LIMITS: &[Attempt] = &[
         "write a huge file with nothing in it",
         Limits,
         "truncate -s 1G huge; [ -s huge ] && echo ESCAPED",
-        Outside(|scene| scene.size("huge") <= crate::wall_scene::FILE_BYTES),
+        Outside(|scene| scene.size("huge") <= crate::sandbox_scene::FILE_BYTES),
     ),
     found(
         "S48",
@@ -805,7 +810,7 @@ pub(crate) const LIMITS: &[Attempt] = &[
     ),
 ];
 
-/// Nobody is left of them, walls or not: the guard sees to that.
+/// Nobody is left of them, sandbox or not: the guard sees to that.
 pub(crate) const LEFT: &[Attempt] = &[
     never_bare(
         "leave a process in the background",

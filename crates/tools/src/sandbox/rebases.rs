@@ -1,10 +1,10 @@
-//! What a repository keeps of a rebase, or of several picks, that is not finished.
+//! The state that an unfinished rebase or cherry-pick leaves in a repository.
 
-use super::handle::read_in;
+use super::folders::read_in;
 use crate::git_settings::{BYTES_MAX, parse};
 use std::os::fd::OwnedFd;
 
-/// What a rebase may still do: all but running programs.
+/// Steps of a rebase that run no program.
 const STEPS: [&str; 28] = [
     "pick",
     "p",
@@ -36,7 +36,7 @@ const STEPS: [&str; 28] = [
     "-C",
 ];
 
-/// What several picks may be told.
+/// Options of a sequence of picks that run no program.
 const OPTIONS: [&str; 11] = [
     "options.allow-empty",
     "options.allow-empty-message",

@@ -1,19 +1,20 @@
-//! Which walls stand on this machine: each is built once around a command that does nothing.
+//! Which parts of the sandbox work on this machine: each is tried once with a command that does
+//! nothing.
 
 use super::bubblewrap::Bubblewrap;
-use super::inner::{Files, Inner, Kernel, Sockets};
-use super::places::Survey;
-use super::{Limits, Network, Plot, Scratch, WallSetting};
+use super::inner::{FileAccess, InnerSandbox, KernelAccess, SocketAccess};
+use super::survey::Survey;
+use super::{CommandLimits, Network, SandboxBuilder, SandboxSetting, Scratch};
 use crate::programs::find_program;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-/// What stands, or why it does not.
+/// The parts of the sandbox that work here, or why they do not.
 #[derive(Debug, Clone)]
-pub struct Standing {
-    /// The outer wall: files, processes, network.
+pub struct SandboxSupport {
+    /// The outer sandbox: files, processes, network.
     pub bubblewrap: Result<Bubblewrap, String>,
     /// Files, by Landlock.
     pub landlock: Result<(), String>,
@@ -21,9 +22,9 @@ pub struct Standing {
     pub seccomp: Result<(), String>,
 }
 
-/// How far the walls reach.
+/// How far the sandbox reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
+pub enum SandboxLevel {
     /// Files, processes and network, with the protected paths of the workspace.
     Full,
     /// Files and network; nothing protects a path in the workspace.
@@ -32,7 +33,7 @@ pub enum Level {
     None,
 }
 
-impl Level {
+impl SandboxLevel {
     /// For scripts; never changes.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -44,49 +45,49 @@ impl Level {
     }
 }
 
-static STANDING: OnceLock<Standing> = OnceLock::new();
+static SUPPORT: OnceLock<SandboxSupport> = OnceLock::new();
 
-impl Standing {
-    /// What stands here, tried out by the first who asks.
+impl SandboxSupport {
+    /// What works here; the first call tries it.
     pub fn here(helper: &Path) -> &'static Self {
-        STANDING.get_or_init(|| Self::tried(helper))
+        SUPPORT.get_or_init(|| Self::try_all(helper))
     }
 
     /// How far it reaches.
     #[must_use]
-    pub fn level(&self) -> Level {
+    pub fn level(&self) -> SandboxLevel {
         match (&self.bubblewrap, &self.landlock, &self.seccomp) {
-            (Ok(_), ..) => Level::Full,
-            (Err(_), Ok(()), Ok(())) => Level::Inner,
-            _ => Level::None,
+            (Ok(_), ..) => SandboxLevel::Full,
+            (Err(_), Ok(()), Ok(())) => SandboxLevel::Inner,
+            _ => SandboxLevel::None,
         }
     }
 
-    fn tried(helper: &Path) -> Self {
-        let nothing = Limits { cpu_s: 0, memory_bytes: 0, file_bytes: 0, processes: 0 };
-        let bare = Inner { files: None, kernel: None, limits: nothing };
-        let files = Files { read: vec![PathBuf::from("/")], write: Vec::new() };
-        let landlock = Inner { files: Some(files), ..bare.clone() };
-        let kernel = Kernel { sockets: Sockets::None, is_shared: true };
-        let seccomp = Inner { kernel: Some(kernel), ..bare };
+    fn try_all(helper: &Path) -> Self {
+        let nothing = CommandLimits { cpu_s: 0, memory_bytes: 0, file_bytes: 0, processes: 0 };
+        let bare = InnerSandbox { files: None, kernel: None, limits: nothing };
+        let files = FileAccess { read: vec![PathBuf::from("/")], write: Vec::new() };
+        let landlock = InnerSandbox { files: Some(files), ..bare.clone() };
+        let kernel = KernelAccess { sockets: SocketAccess::None, is_shared: true };
+        let seccomp = InnerSandbox { kernel: Some(kernel), ..bare };
         Self {
             bubblewrap: outer(helper),
-            landlock: stands(landlock.call(helper)),
-            seccomp: stands(seccomp.call(helper)),
+            landlock: try_command(landlock.call(helper)),
+            seccomp: try_command(seccomp.call(helper)),
         }
     }
 }
 
 fn outer(helper: &Path) -> Result<Bubblewrap, String> {
     let program = find_program("bwrap").ok_or("bwrap is not installed")?;
-    let setting = WallSetting { network: Network::Off, ..WallSetting::default() };
+    let setting = SandboxSetting { network: Network::Off, ..SandboxSetting::default() };
     let folder = Scratch::new().map_err(|error| error.to_string())?;
-    let plot = Plot { setting: &setting, workspace: &folder.path, own: &[], helper };
+    let builder = SandboxBuilder { setting: &setting, workspace: &folder.path, own: &[], helper };
     let mut why = String::new();
     for is_sized in [true, false] {
         let bubblewrap = Bubblewrap { program: program.clone(), is_sized };
-        let argv = bubblewrap.around(&plot, &Survey::default());
-        match argv.map_err(|error| error.to_string()).and_then(stands) {
+        let argv = bubblewrap.argv_for(&builder, &Survey::default());
+        match argv.map_err(|error| error.to_string()).and_then(try_command) {
             Ok(()) => return Ok(bubblewrap),
             Err(error) => why = error,
         }
@@ -94,8 +95,8 @@ fn outer(helper: &Path) -> Result<Bubblewrap, String> {
     Err(why)
 }
 
-/// Builds a wall around a command that does nothing.
-fn stands(mut argv: Vec<OsString>) -> Result<(), String> {
+/// Runs a command that does nothing in the sandbox.
+fn try_command(mut argv: Vec<OsString>) -> Result<(), String> {
     argv.extend(["/bin/sh", "-c", ":"].map(OsString::from));
     let (program, args) = argv.split_first().ok_or("there is nothing to try")?;
     let mut command = Command::new(program);

@@ -1,9 +1,10 @@
-//! Seccomp: system calls that no command in a workspace needs, and that have led out of sandboxes.
+//! Seccomp: system calls that commands in a workspace do not need and that have been used to escape
+//! from sandboxes.
 //!
 //! Refused with "not permitted", so that a program can go on without; `clone3`, whose arguments a
 //! filter cannot see, is refused as unknown, and programs take `clone` instead.
 
-use super::inner::{Kernel, Sockets};
+use super::inner::{KernelAccess, SocketAccess};
 use seccompiler::SeccompCmpOp::{Eq, Gt, MaskedEq, Ne};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -11,7 +12,7 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+type SyscallRules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Other processes, mounts and namespaces, the kernel itself, its keys, its clock.
 const REFUSED: &[i64] = &[
@@ -186,11 +187,12 @@ const OTHER_NUMBERS: Option<i64> = Some(0x4000_0000);
 const OTHER_NUMBERS: Option<i64> = None;
 
 /// Refuses them, for this process and all that it starts.
-pub(crate) fn restrict(kernel: Kernel, memory_max: Option<u64>) -> Result<(), String> {
+pub(crate) fn restrict(kernel: KernelAccess, memory_max: Option<u64>) -> Result<(), String> {
     let refused = rules(kernel).map_err(|error| error.to_string())?;
     let unknown = [libc::SYS_clone3, libc::SYS_openat2].map(|call| (call, Vec::new()));
     let unknown = BTreeMap::from(unknown);
-    let large = memory_max.map_or(Ok(Rules::new()), large).map_err(|error| error.to_string())?;
+    let large =
+        memory_max.map_or(Ok(SyscallRules::new()), large).map_err(|error| error.to_string())?;
     let filters = [(unknown, libc::ENOSYS), (refused, libc::EPERM), (large, libc::ENOMEM)];
     for (rules, error) in filters.into_iter().filter(|(rules, _)| !rules.is_empty()) {
         apply_filter(&program(rules, error)?).map_err(|error| error.to_string())?;
@@ -198,7 +200,7 @@ pub(crate) fn restrict(kernel: Kernel, memory_max: Option<u64>) -> Result<(), St
     Ok(())
 }
 
-fn program(rules: Rules, error: libc::c_int) -> Result<BpfProgram, String> {
+fn program(rules: SyscallRules, error: libc::c_int) -> Result<BpfProgram, String> {
     let arch = std::env::consts::ARCH.try_into();
     let refuse = SeccompAction::Errno(error.unsigned_abs());
     let filter = arch.and_then(|arch| {
@@ -207,14 +209,14 @@ fn program(rules: Rules, error: libc::c_int) -> Result<BpfProgram, String> {
     filter.map_err(|error: seccompiler::BackendError| error.to_string())
 }
 
-fn twice(rules: Rules) -> Rules {
+fn twice(rules: SyscallRules) -> SyscallRules {
     let Some(offset) = OTHER_NUMBERS else { return rules };
-    let others: Rules = rules.iter().map(|(call, of)| (call | offset, of.clone())).collect();
+    let others: SyscallRules = rules.iter().map(|(call, of)| (call | offset, of.clone())).collect();
     rules.into_iter().chain(others).collect()
 }
 
-fn rules(kernel: Kernel) -> Result<Rules, seccompiler::BackendError> {
-    let mut rules: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
+fn rules(kernel: KernelAccess) -> Result<SyscallRules, seccompiler::BackendError> {
+    let mut rules: SyscallRules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
     modes(&mut rules)?;
     if kernel.is_shared {
         shared(&mut rules)?;
@@ -227,9 +229,9 @@ fn rules(kernel: Kernel) -> Result<Rules, seccompiler::BackendError> {
     let input = TERMINAL_INPUT.map(|order| SeccompRule::new(vec![condition(1, Eq, order)?]));
     rules.insert(libc::SYS_ioctl, input.into_iter().collect::<Result<_, _>>()?);
     let usual: &[libc::c_int] = match kernel.sockets {
-        Sockets::None => &[],
-        Sockets::WithoutFiles => &WITHOUT_FILES,
-        Sockets::Usual => &USUAL,
+        SocketAccess::None => &[],
+        SocketAccess::WithoutFiles => &WITHOUT_FILES,
+        SocketAccess::Usual => &USUAL,
     };
     let none_of = usual.iter().map(|family| condition(0, Ne, u64::from(family.unsigned_abs())));
     let none_of: Vec<SeccompCondition> = none_of.collect::<Result<_, _>>()?;
@@ -245,8 +247,8 @@ fn rules(kernel: Kernel) -> Result<Rules, seccompiler::BackendError> {
     Ok(rules)
 }
 
-/// A file that runs with the rights of its owner would outlast the walls.
-fn modes(rules: &mut Rules) -> Result<(), seccompiler::BackendError> {
+/// A file that runs with the rights of its owner would outlast the sandbox.
+fn modes(rules: &mut SyscallRules) -> Result<(), seccompiler::BackendError> {
     let of_owner = |arg| condition(arg, MaskedEq(SET_UID), SET_UID);
     for (call, mode) in MODES {
         rules.insert(*call, vec![SeccompRule::new(vec![of_owner(*mode)?])?]);
@@ -262,7 +264,7 @@ fn modes(rules: &mut Rules) -> Result<(), seccompiler::BackendError> {
 }
 
 /// What a namespace or a mount would keep apart.
-fn shared(rules: &mut Rules) -> Result<(), seccompiler::BackendError> {
+fn shared(rules: &mut SyscallRules) -> Result<(), seccompiler::BackendError> {
     rules.extend(SHARED.iter().chain(BY_PATH).map(|call| (*call, Vec::new())));
     if rustix::process::geteuid().is_root() {
         rules.extend(BY_OPEN_FILE.iter().map(|call| (*call, Vec::new())));
@@ -280,12 +282,12 @@ fn shared(rules: &mut Rules) -> Result<(), seccompiler::BackendError> {
 }
 
 /// Memory that is shared is not counted among a process's own: no single piece is larger than that.
-fn large(most: u64) -> Result<Rules, seccompiler::BackendError> {
+fn large(most: u64) -> Result<SyscallRules, seccompiler::BackendError> {
     let size = || SeccompCondition::new(1, SeccompCmpArgLen::Qword, Gt, most);
     let shared = u64::from((libc::MAP_SHARED | libc::MAP_ANONYMOUS).unsigned_abs());
     let mapped = SeccompRule::new(vec![size()?, condition(3, MaskedEq(shared), shared)?])?;
     let segment = SeccompRule::new(vec![size()?])?;
-    Ok(Rules::from([(libc::SYS_mmap, vec![mapped]), (libc::SYS_shmget, vec![segment])]))
+    Ok(SyscallRules::from([(libc::SYS_mmap, vec![mapped]), (libc::SYS_shmget, vec![segment])]))
 }
 
 fn condition(
