@@ -18,7 +18,7 @@ use everloop_types::{Question, QuestionKind, RunId, spelled};
 
 /// How an answer was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AnswerReading {
+pub(crate) enum AnswerReading {
     /// It is sent in this form, and means this.
     Send {
         /// What is sent.
@@ -182,7 +182,7 @@ impl QuestionLine {
 
 /// What an answer to a question means.
 #[must_use]
-pub fn read_answer(question: &Question, line: &str) -> AnswerReading {
+pub(crate) fn read_answer(question: &Question, line: &str) -> AnswerReading {
     let meaning = match question.kind {
         QuestionKind::Approve => permission(question, line),
         QuestionKind::Settle => SettleWord::read(line).map(AnswerMeaning::Settled),

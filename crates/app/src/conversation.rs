@@ -24,7 +24,7 @@ mod terminals;
 
 pub use commands::{SLASH_COMMANDS, history_text};
 pub use confirm::ConfirmationResult;
-pub use earlier::EarlierTurns;
+pub(crate) use earlier::EarlierTurns;
 pub use leftovers::{Leftover, Leftovers};
 pub use news::News;
 pub use questions::Greeting;

@@ -49,7 +49,7 @@ impl Following {
     }
 
     /// From now on.
-    pub async fn from_now_on(engine: &Arc<Engine>, run: &RunId) -> Self {
+    pub(crate) async fn from_now_on(engine: &Arc<Engine>, run: &RunId) -> Self {
         let at = engine.store().runs().position(run).await.ok().flatten();
         Self::after(engine, run, at.map_or(0, |at| at.next_seq - 1)).await
     }

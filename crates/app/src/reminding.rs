@@ -17,7 +17,7 @@ const SHOWN_MAX: usize = 20;
 ///
 /// # Errors
 /// If the store fails.
-pub async fn take_new(app: &App, store: &Store) -> Result<Vec<Firing>, StoreError> {
+pub(crate) async fn take_new(app: &App, store: &Store) -> Result<Vec<Firing>, StoreError> {
     let now = SystemClock.now();
     reminders::fire_due(store, &app.customs(), now).await?;
     take_fired(store, now, 0).await

@@ -30,6 +30,9 @@ pub struct Greeting {
 
 impl Conversation {
     /// The question that the next plain line will answer, if it has not been shown yet.
+    ///
+    /// # Errors
+    /// If the store fails.
     pub async fn question_to_show(&mut self) -> Result<Option<OpenQuestion>, AppError> {
         if self.seen.is_some() && self.is_still_asked().await? {
             return Ok(None);
@@ -47,6 +50,9 @@ impl Conversation {
     }
 
     /// Whether the question that the person has before them is still open.
+    ///
+    /// # Errors
+    /// If the store fails.
     pub async fn is_still_asked(&self) -> Result<bool, AppError> {
         let Some(seen) = &self.seen else { return Ok(false) };
         let still = self.asks(&seen.run).await?;
@@ -88,7 +94,7 @@ impl Conversation {
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn count_waiting_elsewhere(&self) -> Result<usize, AppError> {
+    pub(crate) async fn count_waiting_elsewhere(&self) -> Result<usize, AppError> {
         let filter = RunFilter { statuses: vec![Status::Waiting], before: None, most: 100 };
         let rows = self.store().runs().list(&filter).await?;
         let is_elsewhere = |row: &&RunRow| {
