@@ -93,7 +93,7 @@ pub(crate) fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
     })
 }
 
-/// What the system prompt brings into a run. PromptNotes, guidance and skills are the person's own like
+/// What the system prompt brings into a run. Notes, guidance and skills are the person's own like
 /// any file of the workspace; notes may hold what others wrote, and so may guidance and skills
 /// where the settings say so.
 pub(crate) fn held(app: &App, workspace: &Path) -> Taint {

@@ -103,7 +103,7 @@ fn out_words(app: &Console, out: &LeftOut) -> String {
 }
 
 /// Why a server cannot be used.
-pub(crate) fn failure(app: &Console, error: &McpError) -> Failure {
+fn failure(app: &Console, error: &McpError) -> Failure {
     let (exit, text) = match error {
         McpError::UnknownServer { name, all } => {
             (Exit::Usage, text::mcp::no_server(name, &all.join(", ")))
