@@ -5,7 +5,7 @@
 
 use crate::app::App;
 use crate::conversation;
-use crate::error::{AppError, RunError};
+use crate::error::AppError;
 use crate::router::OpenQuestion;
 use crate::runs::{RunDetails, front, question_text};
 use crate::settling::SettleWord;
@@ -18,7 +18,7 @@ use everloop_types::{Question, QuestionKind, RunId, spelled};
 
 /// How an answer was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AnswerReading {
+pub(crate) enum AnswerReading {
     /// It is sent in this form, and means this.
     Send {
         /// What is sent.
@@ -65,6 +65,31 @@ pub struct RunAnswer {
     pub question: Option<String>,
 }
 
+/// Why a run was not answered.
+#[derive(Debug, thiserror::Error)]
+pub enum AnswerError {
+    /// The answer is empty.
+    #[error("the answer is empty")]
+    Empty,
+    /// The run asks nothing.
+    #[error("the run asks nothing")]
+    AsksNothing,
+    /// The run asks something else by now: this.
+    #[error("the run asks something else by now")]
+    OtherQuestion(String),
+    /// The answer is not understood.
+    #[error("the answer is not understood")]
+    Unclear {
+        /// The question.
+        question: Box<Question>,
+        /// What was answered.
+        text: String,
+    },
+    /// The run cannot be read.
+    #[error(transparent)]
+    App(#[from] AppError),
+}
+
 /// A question of a run, and what an answer to it means.
 #[derive(Debug, Clone)]
 pub struct AnswerDraft {
@@ -80,34 +105,32 @@ impl AnswerDraft {
     /// Finds the open question of a run, and reads the answer to it. Nothing is sent yet.
     ///
     /// # Errors
-    /// [`RunError::EmptyAnswer`], [`RunError::AsksNothing`], [`RunError::OtherQuestion`] or
-    /// [`RunError::UnclearAnswer`], or if the store fails. `on_question` hears the question before
-    /// the answer to it is read.
+    /// [`AnswerError`]. `on_question` is called with the question before the answer is read.
     pub async fn read(
         app: &App,
         store: &Store,
         run: &RunId,
         answer: RunAnswer,
         on_question: impl FnOnce(&str),
-    ) -> Result<Self, AppError> {
+    ) -> Result<Self, AnswerError> {
         if answer.text.trim().is_empty() {
-            return Err(RunError::EmptyAnswer(run.clone()).into());
+            return Err(AnswerError::Empty);
         }
         let asks = front(store, run).await?;
         let waiting = RunDetails::read(app, store, &asks).await?.waiting_on;
         let Some(WaitingOn::Person { question }) = waiting else {
-            return Err(RunError::AsksNothing(run.clone()).into());
+            return Err(AnswerError::AsksNothing);
         };
         let asked = question_text(store, &asks, &question).await?.unwrap_or_default();
         let asked = spelled(&asked);
         // Somebody else may have answered, and the run may ask something else by now.
         if answer.question.is_some_and(|id| id != question.id) {
-            return Err(RunError::OtherQuestion(asked).into());
+            return Err(AnswerError::OtherQuestion(asked));
         }
         on_question(&asked);
         let AnswerReading::Send { text, meaning } = read_answer(&question, &answer.text) else {
             let question = Box::new(question);
-            return Err(RunError::UnclearAnswer { question, text: answer.text }.into());
+            return Err(AnswerError::Unclear { question, text: answer.text });
         };
         Ok(Self { run: asks, question_id: question.id, text, meaning })
     }
@@ -182,7 +205,7 @@ impl QuestionLine {
 
 /// What an answer to a question means.
 #[must_use]
-pub fn read_answer(question: &Question, line: &str) -> AnswerReading {
+pub(crate) fn read_answer(question: &Question, line: &str) -> AnswerReading {
     let meaning = match question.kind {
         QuestionKind::Approve => permission(question, line),
         QuestionKind::Settle => SettleWord::read(line).map(AnswerMeaning::Settled),

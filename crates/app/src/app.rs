@@ -134,7 +134,7 @@ impl App {
     }
 
     /// Shows a notice.
-    pub fn notify(&self, notice: AppNotice) {
+    pub(crate) fn notify(&self, notice: AppNotice) {
         self.notices.show(notice);
     }
 
@@ -171,6 +171,9 @@ impl App {
     }
 
     /// For commands that read, and for those that find out themselves that nothing can be written.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
     pub async fn open_to_read(&self) -> Result<Store, AppError> {
         let store = self.screened(self.database.open_to_read().await)?;
         self.marked(&store).await;
@@ -272,7 +275,7 @@ impl App {
     }
 
     /// The person's zone, by its IANA name.
-    pub fn zone_name(&self) -> String {
+    pub(crate) fn zone_name(&self) -> String {
         match &self.settings.ui.time_zone {
             Some(zone) => zone.as_str().to_owned(),
             None => self.system_zone(),
@@ -306,6 +309,7 @@ impl App {
         Agenda::new(store, self.customs())
     }
 
+    /// How the settings want todos and the schedule treated.
     pub fn customs(&self) -> AgendaConfig {
         let settings = &self.settings;
         AgendaConfig {

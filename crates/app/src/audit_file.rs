@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// The file that `audit.file` names.
-pub struct AuditFile {
+pub(crate) struct AuditFile {
     /// Where it really lies.
     path: PathBuf,
     file: Mutex<File>,
@@ -29,7 +29,7 @@ pub struct AuditFile {
 
 impl AuditFile {
     /// Opens the file, if one is set; only the person may read it.
-    pub fn open(app: &App) -> Result<Option<Self>, AppError> {
+    pub(crate) fn open(app: &App) -> Result<Option<Self>, AppError> {
         let name = app.settings.audit.file.as_str();
         if name.is_empty() {
             return Ok(None);

@@ -22,7 +22,7 @@ const GUIDANCE: &str = "AGENTS.md";
 const ALWAYS: [&str; 3] = ["ask_user", TODO_WRITE, LOAD_SKILL];
 
 /// The personas of this home; a file that cannot be used is said to be one.
-pub fn personas(app: &App) -> Personas {
+pub(crate) fn personas(app: &App) -> Personas {
     let found = Personas::find(&app.home.personas(), app.lang);
     for (file, why) in &found.bad {
         app.notify(AppNotice::Persona { file: file.clone(), detail: chain(why) });
@@ -31,7 +31,7 @@ pub fn personas(app: &App) -> Personas {
 }
 
 /// Checks the name of a persona; the one of the settings if none is wanted.
-pub fn persona(app: &App, wanted: Option<&str>) -> Result<Persona, AppError> {
+pub(crate) fn persona(app: &App, wanted: Option<&str>) -> Result<Persona, AppError> {
     let name = wanted.unwrap_or_else(|| app.settings.persona.default.as_str());
     let name = if name.is_empty() { DEFAULT } else { name };
     let found = personas(app);
@@ -57,7 +57,7 @@ fn with_known_tools(persona: &Persona) -> Result<Persona, AppError> {
 }
 
 /// The skills that runs in a workspace have.
-pub fn skills(app: &App, workspace: &Path) -> SkillSearch {
+pub(crate) fn skills(app: &App, workspace: &Path) -> SkillSearch {
     match app.settings.context.skills {
         true => skills::find(Home::of_user().as_deref(), workspace),
         false => SkillSearch::default(),
@@ -70,7 +70,7 @@ pub fn memory(app: &App, workspace: &Path) -> Memory {
 }
 
 /// The whole system prompt of a new run.
-pub fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
+pub(crate) fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
     let guidance = match app.settings.context.agents_file {
         true => guidance::read(workspace).unwrap_or_else(|error| {
             app.notify(AppNotice::Guidance(error.text()));
@@ -93,10 +93,10 @@ pub fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
     })
 }
 
-/// What the system prompt brings into a run. PromptNotes, guidance and skills are the person's own like
+/// What the system prompt brings into a run. Notes, guidance and skills are the person's own like
 /// any file of the workspace; notes may hold what others wrote, and so may guidance and skills
 /// where the settings say so.
-pub fn held(app: &App, workspace: &Path) -> Taint {
+pub(crate) fn held(app: &App, workspace: &Path) -> Taint {
     let mut held = Taint::default();
     let notes = memory(app, workspace);
     let is_empty = notes.newest(1).is_ok_and(|text| text.is_empty());
@@ -120,7 +120,7 @@ pub fn held(app: &App, workspace: &Path) -> Taint {
 }
 
 /// The same without anything of the person's or the workspace's, for comparisons.
-pub fn plain_system(app: &App) -> String {
+pub(crate) fn plain_system(app: &App) -> String {
     let persona = Persona::default();
     let identity = identity(app, &persona);
     let skills = &[];
@@ -143,13 +143,13 @@ fn identity<'a>(app: &'a App, persona: &'a Persona) -> PromptIdentity<'a> {
 }
 
 /// The tools that a persona works with.
-pub fn chosen(persona: &Persona, mut tools: Vec<ToolSpec>) -> Vec<ToolSpec> {
+pub(crate) fn chosen(persona: &Persona, mut tools: Vec<ToolSpec>) -> Vec<ToolSpec> {
     tools.retain(|tool| works_with(persona, &tool.name));
     tools
 }
 
 /// Whether a persona works with a tool.
-pub fn works_with(persona: &Persona, tool: &str) -> bool {
+pub(crate) fn works_with(persona: &Persona, tool: &str) -> bool {
     // Tools of other programs were set up by hand; a built-in persona cannot know them.
     let is_foreign = persona.file.is_none() && tool.contains("__");
     persona.tools.is_empty()
@@ -159,7 +159,7 @@ pub fn works_with(persona: &Persona, tool: &str) -> bool {
 }
 
 /// How a persona wants the model to be asked.
-pub fn tuned(persona: &Persona, model: ModelChoice) -> ModelChoice {
+pub(crate) fn tuned(persona: &Persona, model: ModelChoice) -> ModelChoice {
     ModelChoice {
         temperature_milli: persona.temperature_milli.unwrap_or(model.temperature_milli),
         max_tokens: persona.max_tokens.unwrap_or(model.max_tokens),
@@ -168,7 +168,7 @@ pub fn tuned(persona: &Persona, model: ModelChoice) -> ModelChoice {
 }
 
 /// What pictures bring into a run: a model that sees reads the words in them.
-pub fn pictured(app: &App, workspace: &Path, files: &[PathBuf]) -> Taint {
+pub(crate) fn pictured(app: &App, workspace: &Path, files: &[PathBuf]) -> Taint {
     let mut held = Taint::default();
     for file in files {
         let real = file.canonicalize().unwrap_or_else(|_| file.clone());
@@ -182,7 +182,7 @@ pub fn pictured(app: &App, workspace: &Path, files: &[PathBuf]) -> Taint {
 }
 
 /// Reads the pictures that go with a goal.
-pub fn images(app: &App, files: &[PathBuf]) -> Result<Vec<Image>, AppError> {
+pub(crate) fn images(app: &App, files: &[PathBuf]) -> Result<Vec<Image>, AppError> {
     if files.len() > IMAGES_MAX {
         return Err(ChoiceError::TooManyImages(IMAGES_MAX).into());
     }
@@ -190,7 +190,7 @@ pub fn images(app: &App, files: &[PathBuf]) -> Result<Vec<Image>, AppError> {
 }
 
 /// Reads one picture.
-pub fn image(app: &App, file: &Path) -> Result<Image, AppError> {
+pub(crate) fn image(app: &App, file: &Path) -> Result<Image, AppError> {
     let most = app.settings.context.image_max.bytes();
     let failed =
         |source| AppError::from(ChoiceError::Image { file: file.to_owned(), most, source });

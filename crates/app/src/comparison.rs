@@ -40,6 +40,40 @@ pub fn select_loops(names: &[String]) -> Result<Vec<String>, AppError> {
     Ok(loops)
 }
 
+/// Why a model cannot be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum ComparedModelError {
+    /// It is neither a simulated model nor one with a provider.
+    #[error("no model {0}")]
+    Unknown(String),
+    /// It cannot be used.
+    #[error(transparent)]
+    App(#[from] AppError),
+}
+
+/// The models of these names, each checked and each once; simulated ones need no check.
+///
+/// # Errors
+/// [`ComparedModelError`].
+pub fn select_models(
+    app: &App,
+    names: &[String],
+    is_simulated: impl Fn(&str) -> bool,
+) -> Result<Vec<String>, ComparedModelError> {
+    let mut models: Vec<String> = Vec::new();
+    for name in names.iter().map(|name| name.trim().to_owned()) {
+        let name = match name {
+            name if is_simulated(&name) => name,
+            name if name.contains('/') => frames::model(app, name)?,
+            name => return Err(ComparedModelError::Unknown(name)),
+        };
+        if !models.contains(&name) {
+            models.push(name);
+        }
+    }
+    Ok(models)
+}
+
 /// The settings with a part in the figures and values that cannot be secrets, as `key=value`.
 #[must_use]
 pub fn shown_settings(app: &App) -> Vec<String> {

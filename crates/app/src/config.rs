@@ -147,7 +147,7 @@ pub fn not_written(detail: &dyn Display) -> ConfigError {
 ///
 /// # Errors
 /// [`ConfigError`].
-pub fn with_setting(text: &str, key: &str, value: &str) -> Result<String, AppError> {
+pub(crate) fn with_setting(text: &str, key: &str, value: &str) -> Result<String, AppError> {
     let target = SettingTarget::find(key, SettingOrigin::CommandLine).map_err(wrong_usage)?;
     // The settings are shown and copied; a key that gets there is lost.
     if redact::looks_like_a_key(value) {

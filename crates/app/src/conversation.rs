@@ -1,7 +1,7 @@
 //! One conversation: what it knows, and what a line does.
 //!
 //! ```text
-//!   line ──► Router::route ──► Conversation::send ──► ConversationReply │ Follow a run │ Confirm │ Quit
+//!   line ──► Router::route ──► Conversation::send ──► ChatReply │ Follow a run │ Confirm │ Quit
 //!                                      │
 //!   background tasks: drive what is ready, fire reminders, deliver messages (while it is open)
 //! ```
@@ -24,12 +24,12 @@ mod terminals;
 
 pub use commands::{SLASH_COMMANDS, history_text};
 pub use confirm::ConfirmationResult;
-pub use earlier::EarlierTurns;
+pub(crate) use earlier::EarlierTurns;
 pub use leftovers::{Leftover, Leftovers};
 pub use news::News;
 pub use questions::Greeting;
 pub use queue::{Queue, QueueTurn, QueuedLine};
-pub use reaction::{AgendaReply, ConversationReply, InboxChange, Reaction};
+pub use reaction::{AgendaReply, ChatReply, InboxChange, Reaction};
 pub use stop::{RunStop, is_at_limit};
 
 use crate::app::App;
@@ -216,16 +216,16 @@ impl Conversation {
         let reader = self.reader();
         let route = self.router.route(line, &reader.now, self.seen.clone());
         let reaction = match route {
-            Route::Nothing => Reaction::Reply(ConversationReply::Empty),
+            Route::Nothing => Reaction::Reply(ChatReply::Empty),
             Route::Cancel => Reaction::Reply(self.cancel().await?),
-            Route::Wrong(wrong) => Reaction::Reply(ConversationReply::Wrong(wrong)),
-            Route::Steer => Reaction::Reply(ConversationReply::NothingToSteer),
-            Route::NoModel => Reaction::Reply(ConversationReply::NoModel),
+            Route::Wrong(wrong) => Reaction::Reply(ChatReply::Wrong(wrong)),
+            Route::Steer => Reaction::Reply(ChatReply::NothingToSteer),
+            Route::NoModel => Reaction::Reply(ChatReply::NoModel),
             Route::Rule(command) => Reaction::Confirm(command),
             Route::Look(command, line) => {
                 let done = self.perform(&line, &command, &reader).await?;
                 let understood = Some(line);
-                Reaction::Reply(ConversationReply::Agenda(AgendaReply { understood, ..done }))
+                Reaction::Reply(ChatReply::Agenda(AgendaReply { understood, ..done }))
             }
             Route::Slash(slash) => slash.handle(self).await?,
             Route::Answer(open, text) => self.answer(open, text).await?,
@@ -266,13 +266,11 @@ impl Conversation {
     }
 
     /// Carries out a line about todos or the schedule.
-    async fn perform_line(&self, line: &str) -> Result<ConversationReply, AppError> {
+    async fn perform_line(&self, line: &str) -> Result<ChatReply, AppError> {
         let reader = self.reader();
         match agenda_commands::parse(line, &reader.now) {
-            Ok(command) => {
-                Ok(ConversationReply::Agenda(self.perform(line, &command, &reader).await?))
-            }
-            Err(wrong) => Ok(ConversationReply::Wrong(wrong)),
+            Ok(command) => Ok(ChatReply::Agenda(self.perform(line, &command, &reader).await?)),
+            Err(wrong) => Ok(ChatReply::Wrong(wrong)),
         }
     }
 

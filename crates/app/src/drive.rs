@@ -4,7 +4,7 @@
 use crate::app::App;
 use crate::delivery;
 use crate::error::{AppError, RunError, chain};
-use crate::following::{FollowUpdate, Following};
+use crate::following::{FollowNews, Following};
 use crate::runs::{self, RunDetails};
 use everloop_engine::{
     DriveEnd, DriveError, Engine, Membership, MembershipPolicy, RunEvent, RunView,
@@ -418,7 +418,7 @@ enum StandStill {
 async fn next_event(following: &mut Option<Following>) -> Box<RunEvent> {
     let Some(following) = following else { return std::future::pending().await };
     loop {
-        if let FollowUpdate::Event(event) = following.next().await {
+        if let FollowNews::Event(event) = following.next().await {
             return event;
         }
     }

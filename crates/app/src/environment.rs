@@ -71,6 +71,8 @@ pub struct Places {
 }
 
 impl LocalEnvironment {
+    /// The models and tools of these settings. No tool may touch what is `protected`, and
+    /// `records` is the folder for records of commands.
     pub fn new(
         settings: &Settings,
         key_file: PathBuf,
@@ -121,39 +123,39 @@ impl LocalEnvironment {
     }
 
     /// The same, telling each call to a file.
-    pub fn with_audit(mut self, audit: Option<AuditFile>) -> Self {
+    pub(crate) fn with_audit(mut self, audit: Option<AuditFile>) -> Self {
         self.audit = audit;
         self
     }
 
     /// The same, showing notices.
     #[must_use]
-    pub fn with_notices(mut self, notices: Notices) -> Self {
+    pub(crate) fn with_notices(mut self, notices: Notices) -> Self {
         self.notices = notices;
         self
     }
 
     /// The same, with the tools of these servers.
-    pub fn with_servers(mut self, servers: Servers) -> Self {
+    pub(crate) fn with_servers(mut self, servers: Servers) -> Self {
         self.servers = servers;
         self
     }
 
     /// The same, where skills and memories can be found.
-    pub fn with_places(mut self, places: Places) -> Self {
+    pub(crate) fn with_places(mut self, places: Places) -> Self {
         self.places = places;
         self
     }
 
     /// The same, where todos and schedules can be kept.
-    pub fn with_desk(mut self, desk: Agenda) -> Self {
+    pub(crate) fn with_desk(mut self, desk: Agenda) -> Self {
         self.desk = Some(desk);
         self
     }
 
     /// Why the key of a model cannot be used, if a file for one is there. A scripted model asks
     /// nobody, so it needs none.
-    pub fn key_error(&self, name: &str) -> Option<SecretError> {
+    pub(crate) fn key_error(&self, name: &str) -> Option<SecretError> {
         match self.endpoint(name) {
             Err(EndpointError::Secret(error)) => Some(error),
             Err(EndpointError::NoKey(_)) | Ok(_) => None,
@@ -161,7 +163,7 @@ impl LocalEnvironment {
     }
 
     /// Where a model is asked, and with which key.
-    pub fn endpoint(&self, name: &str) -> Result<Endpoint, EndpointError> {
+    pub(crate) fn endpoint(&self, name: &str) -> Result<Endpoint, EndpointError> {
         if is_scripted(name) {
             return Ok(self.endpoint.clone());
         }
@@ -183,7 +185,11 @@ impl LocalEnvironment {
     }
 
     /// A model that is asked to call tools in this way, whatever is known about it.
-    pub fn connected_by(&self, name: &str, way: CallWay) -> Result<ConnectedModel, ModelError> {
+    pub(crate) fn connected_by(
+        &self,
+        name: &str,
+        way: CallWay,
+    ) -> Result<ConnectedModel, ModelError> {
         let refused = |error: &dyn std::error::Error| {
             ModelError::new(ModelErrorKind::Refused, error.to_string())
         };
@@ -260,18 +266,18 @@ const OF_APP: [BuiltIn; 2] = [
 ];
 
 /// Every built-in tool.
-pub fn built_in() -> impl Iterator<Item = &'static BuiltIn> {
+pub(crate) fn built_in() -> impl Iterator<Item = &'static BuiltIn> {
     BUILT_IN.iter().chain(&tools::BUILT_IN).chain(&OF_APP)
 }
 
 /// The built-in tool whose name is most like this one.
-pub fn nearest_tool(name: &str) -> &'static str {
+pub(crate) fn nearest_tool(name: &str) -> &'static str {
     let far = |tool: &&BuiltIn| strsim::damerau_levenshtein(tool.name, name);
     built_in().min_by_key(far).map_or("", |tool| tool.name)
 }
 
 /// Whether new runs are offered a tool. `tools.enabled` is about built-in ones only.
-pub fn is_enabled(settings: &Settings, name: &str) -> bool {
+pub(crate) fn is_enabled(settings: &Settings, name: &str) -> bool {
     OF_LOOPS.contains(&name)
         || settings.tools.enabled.iter().any(|enabled| enabled.as_str() == name)
         || !built_in().any(|tool| tool.name == name)
@@ -341,6 +347,7 @@ pub fn is_scripted(name: &str) -> bool {
 /// Why nobody can be asked.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
+    /// The key cannot be resolved.
     #[error(transparent)]
     Secret(#[from] SecretError),
     /// The provider wants a key, and this variable is not set.
@@ -371,6 +378,9 @@ struct OtherEndpointError {
 
 impl LocalEnvironment {
     /// A model as its provider serves it.
+    ///
+    /// # Errors
+    /// Why it cannot be asked.
     pub fn connected(&self, choice: &ModelChoice) -> Result<ConnectedModel, ModelError> {
         let host = self.host(&choice.name);
         if !choice.host.is_empty() && choice.host != host {

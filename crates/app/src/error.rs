@@ -3,14 +3,12 @@
 use crate::config::ConfigError;
 use crate::context::images::ImageError;
 use crate::copies::CopyError;
-use crate::mcp_servers::McpError;
-use crate::rehearsal::RehearsalError;
 use crate::secrets::SecretError;
 use crate::secrets::kept::KeptSecretError;
 use crate::settings::SettingError;
 use everloop_engine::{DriveError, ForkError, OpenUnknown};
-use everloop_store::{Holder, Settlement, StoreError};
-use everloop_types::{ModelError, Question, RunId, Status};
+use everloop_store::{Settlement, StoreError};
+use everloop_types::{ModelError, RunId, Status};
 use std::error::Error;
 use std::io;
 use std::path::PathBuf;
@@ -48,15 +46,6 @@ pub enum AppError {
     /// A copy was not made or not restored.
     #[error(transparent)]
     Copy(#[from] CopyError),
-    /// Another process drives the runs of this database.
-    #[error("process {} drives the runs of this database", .0.pid)]
-    OtherWorker(Holder),
-    /// An MCP server cannot be used.
-    #[error(transparent)]
-    Mcp(#[from] McpError),
-    /// The reminders cannot be rehearsed as was asked.
-    #[error(transparent)]
-    Rehearsal(#[from] RehearsalError),
 }
 
 /// A run cannot do what was asked of it.
@@ -104,23 +93,6 @@ pub enum RunError {
         run: RunId,
         /// Why.
         source: DriveError,
-    },
-    /// An answer to this run's question is empty.
-    #[error("the answer to {0} is empty")]
-    EmptyAnswer(RunId),
-    /// The run asks nothing.
-    #[error("{0} asks nothing")]
-    AsksNothing(RunId),
-    /// The run asks something else by now: this.
-    #[error("the run asks something else by now")]
-    OtherQuestion(String),
-    /// The answer to a question is not understood.
-    #[error("the answer is not understood")]
-    UnclearAnswer {
-        /// The question.
-        question: Box<Question>,
-        /// What was answered.
-        text: String,
     },
     /// The run has no call of this name whose outcome is unknown.
     #[error("{run} has no call {call} to settle")]

@@ -20,7 +20,7 @@ pub struct Following {
 }
 
 /// What comes next.
-pub enum FollowUpdate {
+pub enum FollowNews {
     /// Something happened.
     Event(Box<RunEvent>),
     /// The run may have stopped: it is over, or somebody has to help.
@@ -49,7 +49,7 @@ impl Following {
     }
 
     /// From now on.
-    pub async fn from_now_on(engine: &Arc<Engine>, run: &RunId) -> Self {
+    pub(crate) async fn from_now_on(engine: &Arc<Engine>, run: &RunId) -> Self {
         let at = engine.store().runs().position(run).await.ok().flatten();
         Self::after(engine, run, at.map_or(0, |at| at.next_seq - 1)).await
     }
@@ -74,13 +74,13 @@ impl Following {
     }
 
     /// The next event, or that the run may have stopped. Dropping the future loses nothing.
-    pub async fn next(&mut self) -> FollowUpdate {
+    pub async fn next(&mut self) -> FollowNews {
         if self.check == StopCheck::Soon {
             tokio::time::sleep(AGAIN).await;
         }
         if self.check != StopCheck::No {
             self.check = StopCheck::No;
-            return FollowUpdate::MayHaveStopped;
+            return FollowNews::MayHaveStopped;
         }
         let next = match &mut self.follower {
             Some(follower) => follower.next().await,
@@ -90,7 +90,7 @@ impl Following {
             Ok(Some(event)) => self.event(event),
             Ok(None) | Err(_) => {
                 tokio::time::sleep(AGAIN).await;
-                FollowUpdate::MayHaveStopped
+                FollowNews::MayHaveStopped
             }
         }
     }
@@ -111,10 +111,10 @@ impl Following {
         self.check = StopCheck::Soon;
     }
 
-    fn event(&mut self, event: RunEvent) -> FollowUpdate {
+    fn event(&mut self, event: RunEvent) -> FollowNews {
         if event.is_stop() {
             self.check = StopCheck::Now;
         }
-        FollowUpdate::Event(Box::new(event))
+        FollowNews::Event(Box::new(event))
     }
 }

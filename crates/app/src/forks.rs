@@ -42,7 +42,7 @@ pub enum RunSource {
 ///
 /// # Errors
 /// If the store fails.
-pub async fn source_of(store: &Store, run: &RunId) -> Result<RunSource, AppError> {
+pub(crate) async fn source_of(store: &Store, run: &RunId) -> Result<RunSource, AppError> {
     let imported = store.runs().is_foreign(run).await?;
     Ok(if imported { RunSource::Imported } else { RunSource::Own })
 }
@@ -64,7 +64,7 @@ fn created(parent: &History) -> Option<&RunCreated> {
 ///
 /// # Errors
 /// If something that is named does not exist or cannot be used.
-pub fn fork_request(
+pub(crate) fn fork_request(
     app: &App,
     options: &ForkOptions,
     parent: &History,
@@ -102,7 +102,7 @@ pub fn fork_request(
 ///
 /// # Errors
 /// If it cannot be forked.
-pub async fn continue_run(
+pub(crate) async fn continue_run(
     app: &App,
     engine: &Engine,
     parent: &RunId,

@@ -14,7 +14,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The file for the key: the one that was named, else the one beside the settings.
-pub fn file(settings: &Settings, home: &Home) -> PathBuf {
+pub(crate) fn file(settings: &Settings, home: &Home) -> PathBuf {
     match settings.model.key_file.as_str() {
         "" => home.key_file(),
         name => PathBuf::from(name),
@@ -22,14 +22,14 @@ pub fn file(settings: &Settings, home: &Home) -> PathBuf {
 }
 
 /// A key, and where it came from.
-pub struct ModelKey {
+pub(crate) struct ModelKey {
     pub secret: Secret,
     pub source: KeySource,
 }
 
 /// Where a key came from; never the key itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KeySource {
+pub(crate) enum KeySource {
     Variable(String),
     File(PathBuf),
     Reference(Reference),
@@ -52,7 +52,7 @@ impl fmt::Display for KeySource {
 }
 
 /// The variables in which a provider's key is looked for; the first that is set counts.
-pub fn variables(settings: &Settings, provider: &str) -> Vec<String> {
+pub(crate) fn variables(settings: &Settings, provider: &str) -> Vec<String> {
     let own: Vec<String> = match key_variables(provider) {
         [] => vec![format!("{}_API_KEY", in_capitals(provider))],
         names => names.iter().map(|name| (*name).to_owned()).collect(),
@@ -76,7 +76,7 @@ fn is_anothers(variable: &str, provider: &str) -> bool {
 }
 
 /// The key for what is asked at that place, if there is one.
-pub fn find(
+pub(crate) fn find(
     settings: &Settings,
     file: &Path,
     place: &ModelPlace<'_>,

@@ -24,8 +24,10 @@ pub enum LearntFrom {
 /// What is known of one model on one machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelFacts {
+    /// What is known.
     #[serde(flatten)]
     pub known: ModelTraits,
+    /// How that was found out.
     pub found: LearntFrom,
     /// The day, `YYYY-MM-DD`.
     pub on: String,
@@ -38,7 +40,7 @@ pub struct ModelFactsFile {
 }
 
 impl ModelFactsFile {
-    pub fn in_folder(data: &Path) -> Self {
+    pub(crate) fn in_folder(data: &Path) -> Self {
         Self { path: data.join("models.json") }
     }
 
@@ -59,6 +61,9 @@ impl ModelFactsFile {
     }
 
     /// Forgets a model, wherever it was asked. Says whether anything was known.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
     pub fn forget(&self, name: &str) -> std::io::Result<bool> {
         let mut all = self.all();
         let before = all.len();
@@ -71,7 +76,7 @@ impl ModelFactsFile {
     }
 
     /// As the endpoint of a model takes it.
-    pub fn notes(&self, name: &str, host: &str) -> FactsRecorder {
+    pub(crate) fn notes(&self, name: &str, host: &str) -> FactsRecorder {
         FactsRecorder { learnt: self.clone(), name: name.to_owned(), host: host.to_owned() }
     }
 
@@ -92,7 +97,7 @@ fn key(name: &str, host: &str) -> String {
 }
 
 /// What is known of one model, for who asks it.
-pub struct FactsRecorder {
+pub(crate) struct FactsRecorder {
     learnt: ModelFactsFile,
     name: String,
     host: String,

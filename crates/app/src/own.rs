@@ -2,7 +2,7 @@
 //!
 //! Where a workspace contains one that is not there yet, a command could make it and we would
 //! believe it. Folders are made before that; for a file that is missing, and lies in no folder of
-//! ours, commands count as without a sandbox.
+//! ours, commands count as without walls.
 
 use crate::app::App;
 use crate::home::Home;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// What no tool may touch: a look into the database from within this process would drop its locks,
 /// and nobody but the person changes the settings.
-pub fn files(app: &App, settings: &Settings) -> Vec<PathBuf> {
+pub(crate) fn files(app: &App, settings: &Settings) -> Vec<PathBuf> {
     let home = &app.home;
     let mut files = vec![home.config_file(), crate::key::file(settings, home), home.prices_file()];
     files.extend(folders(home));
@@ -51,7 +51,7 @@ fn audit_file(settings: &Settings) -> Vec<PathBuf> {
 }
 
 /// The folders of a home.
-pub fn folders(home: &Home) -> Vec<PathBuf> {
+pub(crate) fn folders(home: &Home) -> Vec<PathBuf> {
     let config = home.config_file().parent().map(PathBuf::from);
     let data = home.data();
     let inner = [home.secrets(), home.personas(), home.memory(), data.join("mcp")];
@@ -59,8 +59,8 @@ pub fn folders(home: &Home) -> Vec<PathBuf> {
 }
 
 /// Makes what is missing of these folders and files within a workspace, for nobody else to read.
-/// What cannot be made leaves commands there without a sandbox.
-pub fn make_within(workspace: &Path, folders: &[PathBuf], files: &[PathBuf]) {
+/// What cannot be made leaves commands there without walls.
+pub(crate) fn make_within(workspace: &Path, folders: &[PathBuf], files: &[PathBuf]) {
     let Ok(workspace) = workspace.canonicalize() else { return };
     let is_missing_within = |path: &&PathBuf| {
         let near = path.ancestors().skip(1).find_map(|outer| outer.canonicalize().ok());

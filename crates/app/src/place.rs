@@ -51,7 +51,7 @@ impl<'n> ModelPlace<'n> {
     }
 
     /// Whether somebody chose the address.
-    pub fn is_chosen(&self) -> bool {
+    pub(crate) fn is_chosen(&self) -> bool {
         !self.base_url.is_empty()
     }
 
@@ -90,13 +90,13 @@ pub fn address_variable(provider: &str) -> String {
 }
 
 /// A provider's name as variables begin with it.
-pub fn in_capitals(provider: &str) -> String {
+pub(crate) fn in_capitals(provider: &str) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     provider.chars().map(fits).collect()
 }
 
 /// The name of the model that is used unless another one is named.
-pub fn default_name(settings: &Settings) -> String {
+pub(crate) fn default_name(settings: &Settings) -> String {
     match std::env::var("EVERLOOP_MODEL") {
         Ok(name) if !name.is_empty() => name,
         _ => settings.model.default.clone(),

@@ -42,7 +42,9 @@ struct Price {
 /// What a run has cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
+    /// How much.
     pub amount: f64,
+    /// Of what.
     pub currency: String,
 }
 

@@ -1,11 +1,10 @@
 //! A rehearsal of the reminders that are set, by the code that fires them.
 
 use crate::app::App;
-use crate::error::AppError;
 use everloop_agenda::kept::simulate::{Crashes, Rehearsal, RehearsalResult, STEPS_MAX, rehearse};
 use everloop_agenda::show::{DisplayContext, firing_json};
 use everloop_agenda::time::dates;
-use everloop_store::Store;
+use everloop_store::{Store, StoreError};
 use everloop_types::UtcMs;
 use serde::Serialize;
 use serde_json::Value;
@@ -23,7 +22,7 @@ pub struct RehearsalRequest<'a> {
     pub down: &'a [String],
 }
 
-/// Why a rehearsal cannot be made; each has the text that is wrong.
+/// Why a rehearsal cannot be made, with the text that is wrong.
 #[derive(Debug, thiserror::Error)]
 pub enum RehearsalError {
     /// The end is before the beginning.
@@ -38,6 +37,9 @@ pub enum RehearsalError {
     /// Not a date.
     #[error("{0} is not a date")]
     NotDate(String),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// What a rehearsal found.
@@ -78,13 +80,13 @@ impl RehearsalReport {
 /// Rehearses the reminders of the store; nothing is written.
 ///
 /// # Errors
-/// [`RehearsalError`], or if the store fails.
+/// [`RehearsalError`].
 pub async fn rehearse_reminders(
     app: &App,
     store: &Store,
     request: &RehearsalRequest<'_>,
     reader: &DisplayContext,
-) -> Result<RehearsalResult, AppError> {
+) -> Result<RehearsalResult, RehearsalError> {
     let rehearsal = read_request(request, reader)?;
     let entries = store.agenda().schedules().await?;
     let todos = store.agenda().todos().await?;

@@ -164,7 +164,10 @@ impl OpenQuestion {
 ///
 /// # Errors
 /// If the store fails.
-pub async fn question_of(store: &Store, run: &RunId) -> Result<Option<OpenQuestion>, StoreError> {
+pub(crate) async fn question_of(
+    store: &Store,
+    run: &RunId,
+) -> Result<Option<OpenQuestion>, StoreError> {
     let below = store.runs().descendants(run).await?;
     let run = below.last().unwrap_or(run);
     // The journal is read only if the run waits: it may be long, and this is asked often.

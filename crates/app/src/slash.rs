@@ -20,13 +20,13 @@ use std::pin::Pin;
 const NAME_COLUMNS: usize = 10;
 
 /// What came of a command.
-pub type SlashResult = Result<Reaction, AppError>;
+pub(crate) type SlashResult = Result<Reaction, AppError>;
 
 /// A handler that is under way.
-pub type SlashFuture<'a> = Pin<Box<dyn Future<Output = SlashResult> + Send + 'a>>;
+pub(crate) type SlashFuture<'a> = Pin<Box<dyn Future<Output = SlashResult> + Send + 'a>>;
 
 /// Carries a command out.
-pub type SlashHandler = for<'a> fn(&'a mut Conversation, &'a SlashLine) -> SlashFuture<'a>;
+pub(crate) type SlashHandler = for<'a> fn(&'a mut Conversation, &'a SlashLine) -> SlashFuture<'a>;
 
 /// One slash command: a row of the table.
 #[derive(Debug)]
@@ -122,7 +122,7 @@ impl Eq for SlashCommand {}
 impl SlashLine {
     /// The command of a kind, without anything behind it.
     #[must_use]
-    pub fn of_kind(kind: SlashKind) -> Option<Self> {
+    pub(crate) fn of_kind(kind: SlashKind) -> Option<Self> {
         let command = SLASH_COMMANDS.iter().find(|command| command.kind == kind)?;
         Some(Self { command, line: format!("/{}", command.name), rest: String::new() })
     }
@@ -151,7 +151,7 @@ pub fn find(name: &str) -> Option<&'static SlashCommand> {
 
 /// The line with a plain slash and plain spaces at its beginning.
 #[must_use]
-pub fn normal(line: &str) -> String {
+pub(crate) fn normal(line: &str) -> String {
     normal_with(line, |name| find(name).is_some())
 }
 

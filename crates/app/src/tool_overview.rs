@@ -124,7 +124,7 @@ impl ToolOverview {
 
     /// Whether any run here has it.
     #[must_use]
-    pub fn is_offered(&self) -> bool {
+    pub(crate) fn is_offered(&self) -> bool {
         !self.loops.is_empty()
     }
 

@@ -32,14 +32,10 @@ impl WorkerSession {
     /// Acquires the right to claim runs.
     ///
     /// # Errors
-    /// [`AppError::OtherWorker`] if another process has it, or if the store fails.
-    pub fn acquire(app: &App, engine: &Arc<Engine>) -> Result<Self, AppError> {
+    /// [`ClaimLockError::Held`] if another process has it, or if the store fails.
+    pub fn acquire(app: &App, engine: &Arc<Engine>) -> Result<Self, ClaimLockError> {
         let policy = app.membership();
-        let membership =
-            policy.acquire(&engine.identity().worker).map_err(|error| match error {
-                ClaimLockError::Held(holder) => AppError::OtherWorker(holder),
-                ClaimLockError::Store(error) => error.into(),
-            })?;
+        let membership = policy.acquire(&engine.identity().worker)?;
         Ok(Self { app: app.clone(), engine: engine.clone(), policy, membership })
     }
 

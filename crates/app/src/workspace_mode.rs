@@ -9,7 +9,7 @@ use crate::settings::keys;
 use std::path::{Path, PathBuf};
 
 /// The loop that the workspace names, if it may.
-pub fn of_workspace(app: &App, workspace: &Path) -> Result<Option<String>, AppError> {
+pub(crate) fn of_workspace(app: &App, workspace: &Path) -> Result<Option<String>, AppError> {
     let is_chosen = app.settings.origin(keys::loops::default()).is_of_this_process();
     if is_chosen {
         return Ok(None);

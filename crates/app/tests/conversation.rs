@@ -2,7 +2,7 @@
 //! a cancel, a process that dies, and what the next one makes of it. No terminal, no output.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-use everloop_app::conversation::{Conversation, ConversationReply, Leftover, Reaction, RunStop};
+use everloop_app::conversation::{ChatReply, Conversation, Leftover, Reaction, RunStop};
 use everloop_app::frames::RunOptions;
 use everloop_app::home::Home;
 use everloop_app::runs::RunDetails;
@@ -151,7 +151,7 @@ async fn until_killed(place: &Place) -> RunId {
     asked(&stop, QuestionKind::Approve);
     assert!(!place.workspace().join("a.txt").exists(), "nothing happens before the yes");
     let unclear = conversation.send("perhaps").await.unwrap();
-    assert!(matches!(unclear, Reaction::Reply(ConversationReply::UnclearPermission(_))));
+    assert!(matches!(unclear, Reaction::Reply(ChatReply::UnclearPermission(_))));
     let (_, stop) = follow(&mut conversation, "y").await;
     assert_eq!(ended(&stop).row.status, Status::Succeeded);
     assert_eq!(std::fs::read_to_string(place.workspace().join("a.txt")).unwrap(), "one");
@@ -160,7 +160,7 @@ async fn until_killed(place: &Place) -> RunId {
         panic!("a goal begins a run")
     };
     let canceled = conversation.send("/cancel").await.unwrap();
-    assert!(matches!(canceled, Reaction::Reply(ConversationReply::Canceled)));
+    assert!(matches!(canceled, Reaction::Reply(ChatReply::Canceled)));
     let (_, stop) = stopped(&mut conversation, slow).await;
     assert_eq!(ended(&stop).row.status, Status::Canceled);
 

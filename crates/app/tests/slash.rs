@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use everloop_agenda::commands::CommandError;
-use everloop_app::conversation::{Conversation, ConversationReply, Reaction, SLASH_COMMANDS};
+use everloop_app::conversation::{ChatReply, Conversation, Reaction, SLASH_COMMANDS};
 use everloop_app::frames::RunOptions;
 use everloop_app::home::Home;
 use everloop_app::settings::SettingSources;
@@ -89,50 +89,40 @@ async fn every_row_is_reached_by_its_name() {
         assert_eq!(slash::read(&line).unwrap().command, row);
         let Ok(reaction) = conversation.send(&line).await else { panic!("{line} failed") };
         let is_itself = match row.name {
-            "help" => matches!(reaction, Reaction::Reply(ConversationReply::Help(None))),
+            "help" => matches!(reaction, Reaction::Reply(ChatReply::Help(None))),
             "todo" | "schedule" => {
-                matches!(reaction, Reaction::Reply(ConversationReply::Agenda(_)))
+                matches!(reaction, Reaction::Reply(ChatReply::Agenda(_)))
             }
-            "view" => matches!(
-                reaction,
-                Reaction::Reply(ConversationReply::Wrong(CommandError::Usage(_)))
-            ),
-            "inbox" => matches!(reaction, Reaction::Reply(ConversationReply::Inbox(..))),
-            "cancel" => matches!(reaction, Reaction::Reply(ConversationReply::NothingToCancel)),
+            "view" => matches!(reaction, Reaction::Reply(ChatReply::Wrong(CommandError::Usage(_)))),
+            "inbox" => matches!(reaction, Reaction::Reply(ChatReply::Inbox(..))),
+            "cancel" => matches!(reaction, Reaction::Reply(ChatReply::NothingToCancel)),
             "plan" | "runs" | "resume" | "fork" => {
-                matches!(reaction, Reaction::Reply(ConversationReply::NoRun))
+                matches!(reaction, Reaction::Reply(ChatReply::NoRun))
             }
-            "settle" => matches!(reaction, Reaction::Reply(ConversationReply::NothingToSettle)),
+            "settle" => matches!(reaction, Reaction::Reply(ChatReply::NothingToSettle)),
             "bg" => matches!(reaction, Reaction::Background),
             "history" | "export" => {
-                matches!(reaction, Reaction::Reply(ConversationReply::History(_)))
+                matches!(reaction, Reaction::Reply(ChatReply::History(_)))
             }
-            "loop" => matches!(reaction, Reaction::Reply(ConversationReply::Loops)),
-            "model" => matches!(reaction, Reaction::Reply(ConversationReply::NoModel)),
-            "persona" => matches!(reaction, Reaction::Reply(ConversationReply::Personas)),
-            "new" => matches!(reaction, Reaction::Reply(ConversationReply::BeganAnew)),
+            "loop" => matches!(reaction, Reaction::Reply(ChatReply::Loops)),
+            "model" => matches!(reaction, Reaction::Reply(ChatReply::NoModel)),
+            "persona" => matches!(reaction, Reaction::Reply(ChatReply::Personas)),
+            "new" => matches!(reaction, Reaction::Reply(ChatReply::BeganAnew)),
             "image" | "import" | "lang" => {
-                matches!(reaction, Reaction::Reply(ConversationReply::Usage(usage)) if usage == row)
+                matches!(reaction, Reaction::Reply(ChatReply::Usage(usage)) if usage == row)
             }
             "tour" => matches!(reaction, Reaction::Tour),
             "clear" => matches!(reaction, Reaction::Clear),
             "quit" => matches!(reaction, Reaction::Quit),
             // A new row: it is enough that its handler answers.
-            _ => !matches!(
-                reaction,
-                Reaction::Reply(ConversationReply::Wrong(_)) | Reaction::Follow(..)
-            ),
+            _ => !matches!(reaction, Reaction::Reply(ChatReply::Wrong(_)) | Reaction::Follow(..)),
         };
         assert!(is_itself, "{line} did something else");
     }
     let help = conversation.send("/help /loop").await.unwrap();
-    assert!(
-        matches!(help, Reaction::Reply(ConversationReply::Help(Some(row))) if row.name == "loop")
-    );
+    assert!(matches!(help, Reaction::Reply(ChatReply::Help(Some(row))) if row.name == "loop"));
     let added = conversation.send("／待办　add　\"buy milk\"").await.unwrap();
-    let Reaction::Reply(ConversationReply::Agenda(added)) = added else {
-        panic!("nothing was added")
-    };
+    let Reaction::Reply(ChatReply::Agenda(added)) = added else { panic!("nothing was added") };
     assert!(added.answer.contains("buy milk") && !added.answer.contains('"'), "{}", added.answer);
     conversation.leave().await;
 }

@@ -20,7 +20,7 @@ use crate::exit::{Exit, Failure};
 use crate::{setup, terminal};
 use everloop_agenda::show::firing_lines;
 use everloop_app::AppError;
-use everloop_app::conversation::{ConfirmationResult, Conversation, ConversationReply, Reaction};
+use everloop_app::conversation::{ChatReply, ConfirmationResult, Conversation, Reaction};
 use everloop_app::frames::{RunOptions, default_model};
 use everloop_app::router::{OpenQuestion, Router};
 use everloop_engine::Update;
@@ -92,12 +92,12 @@ impl Chat {
         reaction.map_err(|error| self.fail(error))
     }
 
-    fn reply(&self, reply: ConversationReply) -> String {
+    fn reply(&self, reply: ChatReply) -> String {
         words::reply(&self.app, &self.conversation, reply)
     }
 
     /// What was done, or why it was not, in words.
-    fn outcome(&self, done: Result<ConversationReply, AppError>) -> String {
+    fn outcome(&self, done: Result<ChatReply, AppError>) -> String {
         match done {
             Ok(reply) => self.reply(reply),
             Err(error) => self.fail(error).words,
@@ -106,8 +106,8 @@ impl Chat {
 
     /// Shows what comes before a run that is looked at. That a run changes its loop is progress,
     /// which is left out where the person wants quiet.
-    fn show_note(&self, note: ConversationReply) {
-        let is_progress = matches!(note, ConversationReply::Switch { .. });
+    fn show_note(&self, note: ChatReply) {
+        let is_progress = matches!(note, ChatReply::Switch { .. });
         let words = self.reply(note);
         match is_progress {
             true => self.app.note_line(&words),

@@ -1,10 +1,11 @@
 //! Errors and notices of the application as sentences and exit codes. The only place that makes
 //! them.
 
-use crate::commands::{copies, mcp, reply, settle};
+use crate::commands::{copies, reply, settle};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::trouble;
+use everloop_app::answers::AnswerError;
 use everloop_app::config::ConfigError;
 use everloop_app::context::images::ImageError;
 use everloop_app::error::chain;
@@ -45,9 +46,6 @@ pub(crate) fn of(app: &Console, error: AppError) -> Failure {
         AppError::File(error) => of_file(app, error),
         AppError::Config(error) => of_config(app, &error),
         AppError::Copy(error) => copies::failure(app, &error),
-        AppError::OtherWorker(holder) => app.failure(Exit::Data, text::worker::other(&holder.pid)),
-        AppError::Mcp(error) => mcp::failure(app, &error),
-        AppError::Rehearsal(error) => of_rehearsal(app, &error),
     }
 }
 
@@ -89,12 +87,27 @@ fn of_secret(app: &Console, error: KeptSecretError) -> Failure {
 }
 
 /// Why the reminders cannot be rehearsed.
-fn of_rehearsal(app: &Console, error: &RehearsalError) -> Failure {
+pub(crate) fn of_rehearsal(app: &Console, error: &RehearsalError) -> Failure {
     let text = match error {
         RehearsalError::Backwards(value) => text::simulate::backwards(value),
         RehearsalError::NotNumbers(value) => text::simulate::no_number(value),
         RehearsalError::NotRange(value) => text::simulate::no_range(value),
         RehearsalError::NotDate(value) => text::command::not_a_date(value),
+        RehearsalError::Store(error) => return app.store_failure(error),
+    };
+    app.failure(Exit::Usage, text)
+}
+
+/// Why a run was not answered.
+pub(crate) fn of_answer(app: &Console, run: &RunId, error: AnswerError) -> Failure {
+    let text = match error {
+        AnswerError::Empty => text::run::empty_answer(run),
+        AnswerError::AsksNothing => text::run::asks_nothing(run),
+        AnswerError::OtherQuestion(asked) => text::run::other_question(&asked),
+        AnswerError::Unclear { question, text } => {
+            return Failure { exit: Exit::Usage, words: reply::unclear(app, &question, &text) };
+        }
+        AnswerError::App(error) => return of(app, error),
     };
     app.failure(Exit::Usage, text)
 }
@@ -110,12 +123,6 @@ fn of_run(app: &Console, error: &RunError) -> Failure {
         RunError::SameLoop { run, loop_name } => text::switch::same(loop_name, run),
         RunError::Fork { parent, source } => return fork(app, parent, source),
         RunError::Drive { run, source } => return drive(app, run, source),
-        RunError::EmptyAnswer(run) => text::run::empty_answer(run),
-        RunError::AsksNothing(run) => text::run::asks_nothing(run),
-        RunError::OtherQuestion(asked) => text::run::other_question(asked),
-        RunError::UnclearAnswer { question, text } => {
-            return Failure { exit: Exit::Usage, words: reply::unclear(app, question, text) };
-        }
         RunError::UnknownCall { run, call } => text::settle::no_such(run, call),
         RunError::SeveralToSettle { run, calls } => {
             let lines: Vec<String> = calls.iter().map(|open| settle::line(app, open)).collect();

@@ -106,7 +106,7 @@ impl Memory {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn is_untrusted(&self) -> io::Result<bool> {
+    pub(crate) fn is_untrusted(&self) -> io::Result<bool> {
         Ok(self.text()?.lines().any(|line| line == UNTRUSTED.trim_end()))
     }
 

@@ -17,7 +17,7 @@ const ACTIVE_CHARS_MAX: usize = 40_000;
 
 /// What the prompt is made of.
 #[derive(Debug, Clone, Copy)]
-pub struct PromptParts<'a> {
+pub(crate) struct PromptParts<'a> {
     /// Who speaks, and where.
     pub identity: PromptIdentity<'a>,
     /// What is known from earlier runs; none where nothing is kept.
@@ -30,7 +30,7 @@ pub struct PromptParts<'a> {
 
 /// Who speaks, and where.
 #[derive(Debug, Clone, Copy)]
-pub struct PromptIdentity<'a> {
+pub(crate) struct PromptIdentity<'a> {
     /// The assistant's name.
     pub name: &'a str,
     /// The operating system.
@@ -45,14 +45,14 @@ pub struct PromptIdentity<'a> {
 
 /// What earlier runs noted.
 #[derive(Debug, Clone, Copy)]
-pub struct PromptNotes<'a> {
+pub(crate) struct PromptNotes<'a> {
     /// The newest notes; may be empty.
     pub text: &'a str,
 }
 
 /// The whole system prompt.
 #[must_use]
-pub fn system(parts: &PromptParts<'_>) -> String {
+pub(crate) fn system(parts: &PromptParts<'_>) -> String {
     let (active, others) = divided(parts.skills);
     let mut text = identity(&parts.identity);
     text.push_str(concat!("\n", include_str!("prompts/tools.md")));

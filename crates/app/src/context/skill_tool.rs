@@ -9,12 +9,12 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// The name that prompts use.
-pub const LOAD_SKILL: &str = "load_skill";
+pub(crate) const LOAD_SKILL: &str = "load_skill";
 
 /// The arguments of `load_skill`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct LoadSkillArgs {
+pub(crate) struct LoadSkillArgs {
     /// Its name.
     pub name: String,
     /// A further file of it; without one, the skill itself.
@@ -24,7 +24,7 @@ pub struct LoadSkillArgs {
 
 /// Loads skills.
 #[derive(Debug, Clone)]
-pub struct LoadSkill {
+pub(crate) struct LoadSkill {
     /// The user's home; none to leave their skills out.
     pub home: Option<PathBuf>,
     /// The workspace.

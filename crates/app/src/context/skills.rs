@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// Where the skills of a home or a workspace lie.
-pub const SKILLS_FOLDER: &str = ".agents/skills";
+pub(crate) const SKILLS_FOLDER: &str = ".agents/skills";
 
 /// Skills that are read of one place.
 const SKILLS_MAX: usize = 64;
@@ -50,7 +50,7 @@ impl SkillOwner {
 
 /// One skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skill {
+pub(crate) struct Skill {
     /// Its name.
     pub name: String,
     /// When it is of use, in one line.
@@ -72,7 +72,7 @@ struct SkillFolder {
 
 /// Why a skill, or a file of one, cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum SkillError {
+pub(crate) enum SkillError {
     /// It cannot be opened, or leads out of its place.
     #[error(transparent)]
     Closed(#[from] WorkspaceError),
@@ -98,7 +98,7 @@ pub enum SkillError {
 
 /// The skills of a home and a workspace.
 #[derive(Debug, Default)]
-pub struct SkillSearch {
+pub(crate) struct SkillSearch {
     /// The skills, by name.
     pub skills: Vec<Skill>,
     /// What cannot be used, and why.
@@ -108,14 +108,14 @@ pub struct SkillSearch {
 impl SkillSearch {
     /// The skill of that name.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Skill> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Skill> {
         self.skills.iter().find(|skill| skill.name == name)
     }
 }
 
 /// Looks for the skills of a home, if there is one, and of a workspace.
 #[must_use]
-pub fn find(home: Option<&Path>, workspace: &Path) -> SkillSearch {
+pub(crate) fn find(home: Option<&Path>, workspace: &Path) -> SkillSearch {
     let mut found = SkillSearch::default();
     let mut by_name = BTreeMap::new();
     let places = home.map(|home| (home, SkillOwner::User)).into_iter();
@@ -170,14 +170,14 @@ impl Skill {
 
     /// The skill's folder.
     #[must_use]
-    pub fn folder(&self) -> PathBuf {
+    pub(crate) fn folder(&self) -> PathBuf {
         self.place.folder.components().collect()
     }
 
     /// The path of `SKILL.md`, or of a further file, within a workspace; none if the skill does not
     /// lie there.
     #[must_use]
-    pub fn path_within(&self, workspace: &Path, file: Option<&Path>) -> Option<String> {
+    pub(crate) fn path_within(&self, workspace: &Path, file: Option<&Path>) -> Option<String> {
         let path = self.folder().join(file.unwrap_or(Path::new("SKILL.md")));
         let (root, path) = (real(workspace), real(&path));
         path.strip_prefix(root).ok().map(|path| path.to_string_lossy().into_owned())
@@ -187,7 +187,7 @@ impl Skill {
     ///
     /// # Errors
     /// [`SkillError`] if it is not within the folder, or is no text of bounded size.
-    pub fn file(&self, path: &Path, own: &[PathBuf]) -> Result<String, SkillError> {
+    pub(crate) fn file(&self, path: &Path, own: &[PathBuf]) -> Result<String, SkillError> {
         let plain = path.components().all(|part| matches!(part, Component::Normal(_)));
         if !plain || path.as_os_str().is_empty() {
             return Err(SkillError::Outside(path.to_owned()));
@@ -197,7 +197,7 @@ impl Skill {
 
     /// Its files beside `SKILL.md`, as paths below its folder.
     #[must_use]
-    pub fn files(&self) -> Vec<String> {
+    pub(crate) fn files(&self) -> Vec<String> {
         let mut all = Vec::new();
         list(&self.folder(), Path::new(""), &mut all);
         all.sort();

@@ -1,6 +1,6 @@
 //! A sentence that rules made a command of: it waits for a yes, a no, or another wording.
 
-use super::{Conversation, ConversationReply};
+use super::{ChatReply, Conversation};
 use crate::error::AppError;
 use crate::slash;
 use everloop_agenda::{revise, rules};
@@ -9,7 +9,7 @@ use everloop_text::Meaning;
 /// What a line means for a command that waits for a yes.
 pub enum ConfirmationResult {
     /// It is over: what was done.
-    Over(Box<Result<ConversationReply, AppError>>),
+    Over(Box<Result<ChatReply, AppError>>),
     /// Nothing was done.
     Dropped,
     /// It is to be written anew, from this.

@@ -4,7 +4,7 @@
 //! that was taken up here (`/resume`), or that a terminal left which is gone. Questions that
 //! another terminal shows are announced, and need `/resume`.
 
-use super::{Conversation, ConversationReply, Reaction};
+use super::{ChatReply, Conversation, Reaction};
 use crate::answers::{AnswerReading, read_answer};
 use crate::error::AppError;
 use crate::router::{OpenQuestion, question_of};
@@ -30,6 +30,9 @@ pub struct Greeting {
 
 impl Conversation {
     /// The question that the next plain line will answer, if it has not been shown yet.
+    ///
+    /// # Errors
+    /// If the store fails.
     pub async fn question_to_show(&mut self) -> Result<Option<OpenQuestion>, AppError> {
         if self.seen.is_some() && self.is_still_asked().await? {
             return Ok(None);
@@ -47,6 +50,9 @@ impl Conversation {
     }
 
     /// Whether the question that the person has before them is still open.
+    ///
+    /// # Errors
+    /// If the store fails.
     pub async fn is_still_asked(&self) -> Result<bool, AppError> {
         let Some(seen) = &self.seen else { return Ok(false) };
         let still = self.asks(&seen.run).await?;
@@ -88,7 +94,7 @@ impl Conversation {
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn count_waiting_elsewhere(&self) -> Result<usize, AppError> {
+    pub(crate) async fn count_waiting_elsewhere(&self) -> Result<usize, AppError> {
         let filter = RunFilter { statuses: vec![Status::Waiting], before: None, most: 100 };
         let rows = self.store().runs().list(&filter).await?;
         let is_elsewhere = |row: &&RunRow| {
@@ -135,16 +141,16 @@ impl Conversation {
     }
 
     /// Cancels the run whose question is open, or the newest one of this terminal.
-    pub(super) async fn cancel(&mut self) -> Result<ConversationReply, AppError> {
+    pub(super) async fn cancel(&mut self) -> Result<ChatReply, AppError> {
         let Some(run) = self.current().await? else {
-            return Ok(ConversationReply::NothingToCancel);
+            return Ok(ChatReply::NothingToCancel);
         };
         self.engine.cancel(&run, "user").await?;
         // Whoever drives it ends it soon; if nobody does, its cancel waits in its inbox.
         let _ = tokio::time::timeout(CANCEL_WITHIN, self.until_stopped(&run)).await;
         self.seen = None;
         self.terminals.forget(&run);
-        Ok(ConversationReply::Canceled)
+        Ok(ChatReply::Canceled)
     }
 
     /// The run that a cancel is about.
@@ -165,21 +171,19 @@ impl Conversation {
             return self.answer_settling(open, &line).await;
         }
         let AnswerReading::Send { text, meaning } = read_answer(&open.question, &line) else {
-            return Ok(Reaction::Reply(ConversationReply::UnclearPermission(line)));
+            return Ok(Reaction::Reply(ChatReply::UnclearPermission(line)));
         };
         self.seen = None;
         let answer = QuestionAnswer { question: open.question.id, text, by: "user".to_owned() };
         match self.engine.answer(&open.run, answer).await? {
             InboxSendResult::Accepted => {
                 let top = runs::top(self.store(), &open.run).await?;
-                Ok(Reaction::Follow(top, Some(ConversationReply::Answered(meaning))))
+                Ok(Reaction::Follow(top, Some(ChatReply::Answered(meaning))))
             }
             // It was meant as an answer, so it is not a goal, though nobody asks any more.
             InboxSendResult::AlreadySent
             | InboxSendResult::Finished(_)
-            | InboxSendResult::NoSuchRun => {
-                Ok(Reaction::Reply(ConversationReply::AnsweredElsewhere(line)))
-            }
+            | InboxSendResult::NoSuchRun => Ok(Reaction::Reply(ChatReply::AnsweredElsewhere(line))),
         }
     }
 

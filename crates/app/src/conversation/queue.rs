@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 pub struct QueuedLine {
     /// Makes it one run, however often it is sent.
     pub id: String,
+    /// What was typed.
     pub line: String,
 }
 
@@ -89,6 +90,7 @@ impl Queue {
         Ok(())
     }
 
+    /// The lines that wait, the first one first.
     pub fn lines(&self) -> impl Iterator<Item = &str> {
         self.lines.iter().map(|waiting| waiting.line.as_str())
     }
@@ -104,21 +106,31 @@ impl Queue {
         }
     }
 
-    pub fn first(&self) -> Option<&QueuedLine> {
+    #[cfg(test)]
+    fn first(&self) -> Option<&QueuedLine> {
         self.lines.front()
     }
 
     /// When this returns, the line will be sent, whatever happens.
+    ///
+    /// # Errors
+    /// If it cannot be written.
     pub fn push(&mut self, line: &str) -> io::Result<()> {
         self.note(&QueueNote::Last(waiting(line)))
     }
 
     /// The same, before all others.
+    ///
+    /// # Errors
+    /// If it cannot be written.
     pub fn push_first(&mut self, line: &str) -> io::Result<()> {
         self.note(&QueueNote::First(waiting(line)))
     }
 
     /// A line was sent, or is not wanted any more.
+    ///
+    /// # Errors
+    /// If it cannot be written.
     pub fn gone(&mut self, id: &str) -> io::Result<()> {
         self.note(&QueueNote::Gone(id.to_owned()))?;
         if let (true, Some(kept)) = (self.lines.is_empty(), &self.kept) {

@@ -15,9 +15,9 @@ use std::path::PathBuf;
 /// What a line led to.
 pub enum Reaction {
     /// Something to show.
-    Reply(ConversationReply),
+    Reply(ChatReply),
     /// A run to look at until it stops, and what to show before.
-    Follow(RunId, Option<ConversationReply>),
+    Follow(RunId, Option<ChatReply>),
     /// A sentence that rules understood: the command, carried out after a yes.
     Confirm(String),
     /// The run in front goes on without being looked at.
@@ -30,14 +30,14 @@ pub enum Reaction {
     Quit,
 }
 
-impl From<ConversationReply> for Reaction {
-    fn from(reply: ConversationReply) -> Self {
+impl From<ChatReply> for Reaction {
+    fn from(reply: ChatReply) -> Self {
         Self::Reply(reply)
     }
 }
 
 /// Something to show.
-pub enum ConversationReply {
+pub enum ChatReply {
     /// The line was empty.
     Empty,
     /// A command that cannot be carried out, and why.

@@ -1,6 +1,6 @@
 //! A call whose outcome nobody knows: the person says what happened, or lets the tool look.
 
-use super::{Conversation, ConversationReply, Reaction};
+use super::{ChatReply, Conversation, Reaction};
 use crate::error::AppError;
 use crate::router::OpenQuestion;
 use crate::runs;
@@ -24,11 +24,11 @@ impl Conversation {
             id => Some(self.app.find_run(self.store(), id).await?),
         };
         let Some(open) = self.open_call(run).await? else {
-            return Ok(Reaction::Reply(ConversationReply::NothingToSettle));
+            return Ok(Reaction::Reply(ChatReply::NothingToSettle));
         };
         match word {
             Some(word) => self.settle_call(&open, word).await,
-            None => Ok(Reaction::Reply(ConversationReply::ToSettle(open))),
+            None => Ok(Reaction::Reply(ChatReply::ToSettle(open))),
         }
     }
 
@@ -66,18 +66,17 @@ impl Conversation {
         let Some((_, settling)) = settling else {
             self.unsettled = Some(run.clone());
             let again = Some(open.clone());
-            return Ok(Reaction::Reply(ConversationReply::Settled(Box::new(report), again)));
+            return Ok(Reaction::Reply(ChatReply::Settled(Box::new(report), again)));
         };
         if *settling == SettleResult::Answered {
             self.forget_question_of(run);
             let top = runs::top(self.store(), run).await?;
-            let note =
-                report.probe.is_some().then(|| ConversationReply::Settled(Box::new(report), None));
+            let note = report.probe.is_some().then(|| ChatReply::Settled(Box::new(report), None));
             return Ok(Reaction::Follow(top, note));
         }
         let next = self.open_call(Some(run.clone())).await?;
         self.unsettled = next.is_some().then(|| run.clone());
-        Ok(Reaction::Reply(ConversationReply::Settled(Box::new(report), next)))
+        Ok(Reaction::Reply(ChatReply::Settled(Box::new(report), next)))
     }
 
     /// Whether a call happened is no matter for any words: nothing but the choices is an answer.
@@ -89,13 +88,12 @@ impl Conversation {
         let call = self.open_call(Some(open.run.clone())).await?;
         match (call, SettleWord::read(text)) {
             (Some(call), Some(word)) => self.settle_call(&call, word).await,
-            (Some(call), None) => Ok(Reaction::Reply(ConversationReply::UnclearSettling(
-                text.trim().to_owned(),
-                call,
-            ))),
+            (Some(call), None) => {
+                Ok(Reaction::Reply(ChatReply::UnclearSettling(text.trim().to_owned(), call)))
+            }
             (None, _) => {
                 self.seen = None;
-                Ok(Reaction::Reply(ConversationReply::AlreadyAnswered))
+                Ok(Reaction::Reply(ChatReply::AlreadyAnswered))
             }
         }
     }
@@ -113,13 +111,11 @@ impl Conversation {
         };
         if everloop_text::is_later(line) || everloop_text::is_stop(line) {
             self.unsettled = None;
-            return Ok(Some(Reaction::Reply(ConversationReply::SettleLater)));
+            return Ok(Some(Reaction::Reply(ChatReply::SettleLater)));
         }
         Ok(Some(match SettleWord::read(line) {
             Some(word) => self.settle_call(&open, word).await?,
-            None => {
-                Reaction::Reply(ConversationReply::UnclearSettling(line.trim().to_owned(), open))
-            }
+            None => Reaction::Reply(ChatReply::UnclearSettling(line.trim().to_owned(), open)),
         }))
     }
 }

@@ -1,8 +1,8 @@
 //! Why a run stopped, and what a person may do about it.
 
-use super::{Conversation, ConversationReply, Reaction};
+use super::{ChatReply, Conversation, Reaction};
 use crate::error::AppError;
-use crate::following::{FollowUpdate, Following};
+use crate::following::{FollowNews, Following};
 use crate::forks;
 use crate::frames;
 use crate::router::{OpenQuestion, question_of};
@@ -103,7 +103,7 @@ impl Conversation {
     pub async fn until_stopped(&self, run: &RunId) -> Result<(), AppError> {
         let mut following = Following::begin(&self.engine, run).await;
         loop {
-            if let FollowUpdate::MayHaveStopped = following.next().await
+            if let FollowNews::MayHaveStopped = following.next().await
                 && self.stop_of(run).await?.is_some()
             {
                 return Ok(());
@@ -151,14 +151,14 @@ impl Conversation {
 
     /// Asks the run to go on under another loop, with what this conversation allows its runs. Later
     /// goals are that loop's in any case, if there is such a loop.
-    pub async fn request_switch(&mut self, run: &RunId, loop_name: &str) -> ConversationReply {
+    pub async fn request_switch(&mut self, run: &RunId, loop_name: &str) -> ChatReply {
         let yes = self.choice.policy.approve_all;
         let requested = forks::request_switch(&self.app, &self.engine, run, loop_name, yes).await;
         let chosen = frames::loop_name(loop_name).ok();
         if let Some(name) = &chosen {
             self.choice.loop_name.clone_from(name);
         }
-        ConversationReply::Switch { run: run.clone(), requested, chosen }
+        ChatReply::Switch { run: run.clone(), requested, chosen }
     }
 
     /// After a limit the person may let the run go on, or ask for an answer with what there is.

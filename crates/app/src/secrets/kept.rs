@@ -32,7 +32,7 @@ pub enum KeptSecretError {
 ///
 /// # Errors
 /// If the keychain or the list of names fails.
-pub fn keep_in_keychain(
+pub(crate) fn keep_in_keychain(
     app: &App,
     name: &str,
     value: &str,

@@ -12,12 +12,12 @@ const PROGRAM: &str = "security";
 const PROGRAM: &str = "secret-tool";
 
 /// Whether a keychain answers here.
-pub fn is_there(timeout_ms: u64) -> bool {
+pub(crate) fn is_there(timeout_ms: u64) -> bool {
     run(&find("everloop-is-there"), None, timeout_ms)
         .is_ok_and(|ended| ended.is_good || cfg!(target_os = "macos") || !ended.complained)
 }
 
-pub fn look_up(name: &str, timeout_ms: u64) -> Result<String, SecretError> {
+pub(crate) fn look_up(name: &str, timeout_ms: u64) -> Result<String, SecretError> {
     let ended = run(&find(name), None, timeout_ms)?;
     match ended {
         ProgramEnd { is_good: true, output, .. } if !output.trim().is_empty() => Ok(output),
@@ -30,7 +30,7 @@ pub fn look_up(name: &str, timeout_ms: u64) -> Result<String, SecretError> {
     }
 }
 
-pub fn keep(name: &str, value: &str, timeout_ms: u64) -> Result<(), SecretError> {
+pub(crate) fn keep(name: &str, value: &str, timeout_ms: u64) -> Result<(), SecretError> {
     if cfg!(target_os = "macos") {
         // Its commands may come through its input, and a value in hex needs no quotes there.
         let hex = value.bytes().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
@@ -43,7 +43,7 @@ pub fn keep(name: &str, value: &str, timeout_ms: u64) -> Result<(), SecretError>
     done(run(&store, Some(value), timeout_ms)?)
 }
 
-pub fn remove(name: &str, timeout_ms: u64) -> Result<(), SecretError> {
+pub(crate) fn remove(name: &str, timeout_ms: u64) -> Result<(), SecretError> {
     let remove = match cfg!(target_os = "macos") {
         true => words(&["delete-generic-password", "-s", SERVICE, "-a", name]),
         false => words(&["clear", "service", SERVICE, "name", name]),

@@ -48,7 +48,7 @@ enum McpServerProblem {
 
 /// A server as it is written; its times may be those of all servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WrittenServer {
+pub(crate) struct WrittenServer {
     name: String,
     way: ServerTransport,
     trusted: bool,
@@ -60,7 +60,7 @@ pub struct WrittenServer {
 impl WrittenServer {
     /// The server, with these times where it has none of its own.
     #[must_use]
-    pub fn with_times(&self, timeout_ms: u64, start_timeout_ms: u64) -> ServerSetting {
+    pub(crate) fn with_times(&self, timeout_ms: u64, start_timeout_ms: u64) -> ServerSetting {
         ServerSetting {
             name: self.name.clone(),
             way: self.way.clone(),
@@ -107,7 +107,7 @@ fn yes() -> bool {
 }
 
 /// The servers of a file, and those that cannot be used.
-pub fn read(text: &str) -> (Vec<WrittenServer>, Vec<McpServerError>) {
+pub(crate) fn read(text: &str) -> (Vec<WrittenServer>, Vec<McpServerError>) {
     let file: ServersFile = match toml::from_str(text) {
         Ok(file) => file,
         Err(error) => {

@@ -1,4 +1,4 @@
-//! KeyReader while a run is looked at: nobody edits a line then, but a person may type ahead.
+//! Keys while a run is looked at: nobody edits a line then, but a person may type ahead.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use crate::show::{PrintMode, Printer};
 use crate::signals::Signals;
 use crate::terminal;
 use everloop_app::conversation::{Reaction, RunStop};
-use everloop_app::following::{FollowUpdate, Following};
+use everloop_app::following::{FollowNews, Following};
 use everloop_app::{reminding, runs};
 use everloop_text as text;
 use everloop_types::RunId;
@@ -207,8 +207,8 @@ async fn follow_one(
     let still = loop {
         tokio::select! {
             followed = following.next() => match followed {
-                FollowUpdate::Event(event) => printer.show(&event),
-                FollowUpdate::MayHaveStopped => match chat.conversation.stop_of(run).await {
+                FollowNews::Event(event) => printer.show(&event),
+                FollowNews::MayHaveStopped => match chat.conversation.stop_of(run).await {
                     Ok(Some(stop)) => break stop,
                     Ok(None) => {}
                     Err(_) => following.check_soon(),

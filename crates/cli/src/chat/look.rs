@@ -7,7 +7,7 @@ use super::words;
 use crate::exit::Failure;
 use crate::terminal;
 use everloop_app::conversation::{Reaction, RunStop};
-use everloop_app::following::{FollowUpdate, Following};
+use everloop_app::following::{FollowNews, Following};
 use everloop_app::reminding;
 use everloop_app::runs::RunDetails;
 use everloop_app::slash::{self, SlashKind};
@@ -28,8 +28,8 @@ impl TerminalUi {
         let ended = loop {
             tokio::select! {
                 followed = following.next() => match followed {
-                    FollowUpdate::Event(event) => live.take(&event),
-                    FollowUpdate::MayHaveStopped => match self.chat.conversation.stop_of(run).await {
+                    FollowNews::Event(event) => live.take(&event),
+                    FollowNews::MayHaveStopped => match self.chat.conversation.stop_of(run).await {
                         Ok(Some(stop)) => break Err(stop),
                         Ok(None) => {}
                         Err(_) => following.check_soon(),

@@ -10,7 +10,7 @@ use everloop_agenda::portable::exchange_words;
 use everloop_agenda::show::{self, TextTable, firing_line};
 use everloop_app::answers::{AlwaysScope, AnswerMeaning};
 use everloop_app::conversation::{
-    AgendaReply, Conversation, ConversationReply, InboxChange, Leftover, Leftovers, News, RunStop,
+    AgendaReply, ChatReply, Conversation, InboxChange, Leftover, Leftovers, News, RunStop,
     history_text, is_at_limit,
 };
 use everloop_app::router::OpenQuestion;
@@ -24,39 +24,33 @@ use everloop_text as text;
 use everloop_types::{QuestionKind, Status};
 
 /// Something to show.
-pub(super) fn reply(
-    app: &Console,
-    conversation: &Conversation,
-    reply: ConversationReply,
-) -> String {
+pub(super) fn reply(app: &Console, conversation: &Conversation, reply: ChatReply) -> String {
     match reply {
-        ConversationReply::Empty => app.text(text::door::empty()),
-        ConversationReply::Wrong(wrong) => show::wrong(&app.reader(), &wrong),
-        ConversationReply::NothingToSteer => app.text(text::chat::nothing_to_steer()),
-        ConversationReply::NothingToCancel => app.text(text::door::nothing_to_cancel()),
-        ConversationReply::Canceled => app.text(text::door::canceled()),
-        ConversationReply::NoModel => trouble::no_model_line(app),
-        ConversationReply::Agenda(done) => agenda(app, &done),
-        ConversationReply::Answered(meaning) => answered(app, &meaning),
-        ConversationReply::UnclearPermission(text) => app.text(text::answer::unclear(&text.trim())),
-        ConversationReply::AnsweredElsewhere(line) => {
-            app.text(text::chat::answered_elsewhere(&line))
-        }
-        ConversationReply::AlreadyAnswered => app.text(text::run::already_answered()),
-        ConversationReply::Help(command) => slash::help_text(command, app.lang),
-        ConversationReply::Usage(command) => {
+        ChatReply::Empty => app.text(text::door::empty()),
+        ChatReply::Wrong(wrong) => show::wrong(&app.reader(), &wrong),
+        ChatReply::NothingToSteer => app.text(text::chat::nothing_to_steer()),
+        ChatReply::NothingToCancel => app.text(text::door::nothing_to_cancel()),
+        ChatReply::Canceled => app.text(text::door::canceled()),
+        ChatReply::NoModel => trouble::no_model_line(app),
+        ChatReply::Agenda(done) => agenda(app, &done),
+        ChatReply::Answered(meaning) => answered(app, &meaning),
+        ChatReply::UnclearPermission(text) => app.text(text::answer::unclear(&text.trim())),
+        ChatReply::AnsweredElsewhere(line) => app.text(text::chat::answered_elsewhere(&line)),
+        ChatReply::AlreadyAnswered => app.text(text::run::already_answered()),
+        ChatReply::Help(command) => slash::help_text(command, app.lang),
+        ChatReply::Usage(command) => {
             app.text(text::command::usage(&command.usages(app.lang).join("\n")))
         }
-        ConversationReply::Inbox(firings, change) => inbox(app, &firings, change),
-        ConversationReply::Plan(details) => plan(app, &details),
-        ConversationReply::NoPlan(run) => app.text(text::chat::no_plan(&run)),
-        ConversationReply::NoRun => app.text(text::chat::no_run()),
-        ConversationReply::Runs(rows) => runs(app, rows),
-        ConversationReply::History(said) if said.is_empty() => app.text(text::chat::nothing_said()),
-        ConversationReply::History(said) => history_text(app, &app.reader(), &said),
-        ConversationReply::Loops => loops::short_list(app, conversation.loop_name()),
-        ConversationReply::LoopChosen(name) => app.text(text::chat::loop_now(&name)),
-        ConversationReply::Switch { run, requested, chosen } => {
+        ChatReply::Inbox(firings, change) => inbox(app, &firings, change),
+        ChatReply::Plan(details) => plan(app, &details),
+        ChatReply::NoPlan(run) => app.text(text::chat::no_plan(&run)),
+        ChatReply::NoRun => app.text(text::chat::no_run()),
+        ChatReply::Runs(rows) => runs(app, rows),
+        ChatReply::History(said) if said.is_empty() => app.text(text::chat::nothing_said()),
+        ChatReply::History(said) => history_text(app, &app.reader(), &said),
+        ChatReply::Loops => loops::short_list(app, conversation.loop_name()),
+        ChatReply::LoopChosen(name) => app.text(text::chat::loop_now(&name)),
+        ChatReply::Switch { run, requested, chosen } => {
             let words = match requested {
                 Ok(name) => app.text(text::switch::wanted(&name, &run)),
                 Err(error) => app.fail(error).words,
@@ -64,28 +58,28 @@ pub(super) fn reply(
             let now = chosen.map(|name| app.text(text::chat::loop_now(&name)));
             [Some(words), now].into_iter().flatten().collect::<Vec<_>>().join("\n")
         }
-        ConversationReply::ModelIs(name) => app.text(text::chat::model_is(&name)),
-        ConversationReply::ModelChosen(name) => app.text(text::chat::model_now(&name)),
-        ConversationReply::Personas => personas::short_list(app, conversation.persona()),
-        ConversationReply::PersonaChosen(name) => app.text(text::persona::now(&name)),
-        ConversationReply::ImageAttached(file, count) => {
+        ChatReply::ModelIs(name) => app.text(text::chat::model_is(&name)),
+        ChatReply::ModelChosen(name) => app.text(text::chat::model_now(&name)),
+        ChatReply::Personas => personas::short_list(app, conversation.persona()),
+        ChatReply::PersonaChosen(name) => app.text(text::persona::now(&name)),
+        ChatReply::ImageAttached(file, count) => {
             let (file, count) = (file.display().to_string(), count.to_string());
             app.text(text::image::attached(&count, &file))
         }
-        ConversationReply::LanguageChosen => app.text(text::chat::lang_now()),
-        ConversationReply::BeganAnew => app.text(text::chat::anew()),
-        ConversationReply::InBackground(run) => app.text(text::chat::in_background(&run)),
-        ConversationReply::Exported(text) => text,
-        ConversationReply::Written(file) => app.text(text::chat::written(&file.display())),
-        ConversationReply::Imported(done) => exchange_words(&app.reader(), &done),
-        ConversationReply::NothingToSettle => app.text(text::chat::nothing_to_settle()),
-        ConversationReply::ToSettle(open) => how_to_settle(app, &open),
-        ConversationReply::UnclearSettling(line, open) => {
+        ChatReply::LanguageChosen => app.text(text::chat::lang_now()),
+        ChatReply::BeganAnew => app.text(text::chat::anew()),
+        ChatReply::InBackground(run) => app.text(text::chat::in_background(&run)),
+        ChatReply::Exported(text) => text,
+        ChatReply::Written(file) => app.text(text::chat::written(&file.display())),
+        ChatReply::Imported(done) => exchange_words(&app.reader(), &done),
+        ChatReply::NothingToSettle => app.text(text::chat::nothing_to_settle()),
+        ChatReply::ToSettle(open) => how_to_settle(app, &open),
+        ChatReply::UnclearSettling(line, open) => {
             let unclear = app.text(text::answer::unclear_settle(&line));
             format!("{unclear}\n{}", how_to_settle(app, &open))
         }
-        ConversationReply::SettleLater => app.text(text::chat::settle_later()),
-        ConversationReply::Settled(report, next) => settled(app, &report, next.as_ref()),
+        ChatReply::SettleLater => app.text(text::chat::settle_later()),
+        ChatReply::Settled(report, next) => settled(app, &report, next.as_ref()),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::console::{Agreement, Console};
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
 use crate::terminal;
-use everloop_app::comparison;
+use everloop_app::comparison::{self, ComparedModelError, select_models};
 use everloop_app::environment::is_scripted;
 use everloop_app::error::chain;
 use everloop_app::frames;
@@ -57,29 +57,15 @@ fn contest(app: &Console, args: &args::CompareArgs) -> Result<Contest, Failure> 
     })
 }
 
-/// Each name checked, and each once.
 fn models(app: &Console, names: &[String]) -> Result<Vec<String>, Failure> {
-    let mut checked: Vec<String> = Vec::new();
-    for name in names {
-        let name = model(app, name.trim())?;
-        if !checked.contains(&name) {
-            checked.push(name);
+    select_models(app, names, is_simulated).map_err(|error| match error {
+        ComparedModelError::Unknown(name) => {
+            let near = app.near(&name, POLICIES);
+            let all = POLICIES.join(", ");
+            let unknown = text::compare::NoModel { name: &name, near: &near, all: &all };
+            app.failure(Exit::Usage, unknown.text())
         }
-    }
-    Ok(checked)
-}
-
-fn model(app: &Console, name: &str) -> Result<String, Failure> {
-    if is_simulated(name) {
-        return Ok(name.to_owned());
-    }
-    if name.contains('/') {
-        return app.checked(frames::model(app, name.to_owned()));
-    }
-    let (near, all) = (app.near(name, POLICIES), POLICIES.join(", "));
-    Err(Failure {
-        exit: Exit::Usage,
-        words: app.text(text::compare::NoModel { name: &name, near: &near, all: &all }.text()),
+        ComparedModelError::App(error) => app.fail(error),
     })
 }
 

@@ -106,7 +106,7 @@ fn out_words(app: &Console, out: &SkippedTool) -> String {
 }
 
 /// Why a server cannot be used.
-pub(crate) fn failure(app: &Console, error: &McpError) -> Failure {
+fn failure(app: &Console, error: &McpError) -> Failure {
     let (exit, text) = match error {
         McpError::UnknownServer { name, all } => {
             (Exit::Usage, text::mcp::no_server(name, &all.join(", ")))

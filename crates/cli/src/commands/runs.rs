@@ -6,6 +6,7 @@ use crate::args::{OutputFormat, RunsVerb};
 use crate::chat::answered;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
+use crate::failure::of_answer;
 use crate::show::{backed_plan_lines, labels_line, preview, timestamp};
 use crate::terminal::{self, marks};
 use crate::trouble;
@@ -157,11 +158,16 @@ async fn show(
     if shown.has_open_unknown() {
         app.note(text::settle::how(&shown.row.run));
     }
-    let words = trouble.as_ref().map(|trouble| trouble::words(app, trouble, AdviceFor::Shell));
-    for text in [final_words(&shown, trouble.as_ref()), words].into_iter().flatten() {
+    show_end(app, &shown, trouble.as_ref());
+    Ok(Exit::Done)
+}
+
+/// The last words of a run, and what is wrong with its model.
+fn show_end(app: &Console, shown: &RunDetails, trouble: Option<&ModelTrouble>) {
+    let words = trouble.map(|trouble| trouble::words(app, trouble, AdviceFor::Shell));
+    for text in [final_words(shown, trouble), words].into_iter().flatten() {
         terminal::answer(&format!("\n{}", spelled(&text)));
     }
-    Ok(Exit::Done)
 }
 
 /// What it was forked from, and what was forked from it.
@@ -211,7 +217,7 @@ async fn resume(
     if let Some(answer) = answer {
         let tell = |asked: &str| app.note(text::run::answers(&asked));
         let draft = AnswerDraft::read(app, engine.store(), &run, answer, tell).await;
-        let draft = app.checked(draft)?;
+        let draft = draft.map_err(|error| of_answer(app, &run, error))?;
         if app.checked(draft.send(&engine).await)? {
             app.note_line(&answered(app, &draft.meaning));
         } else {

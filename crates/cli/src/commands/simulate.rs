@@ -3,6 +3,7 @@
 use crate::args::SimulateArgs;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
+use crate::failure::of_rehearsal;
 use crate::terminal;
 use everloop_agenda::kept::moment;
 use everloop_agenda::kept::simulate::{RehearsalResult, STEPS_MAX};
@@ -24,7 +25,8 @@ pub(crate) async fn simulate(
         down: &args.down,
     };
     let store = app.open_to_read().await?;
-    let played = app.checked(rehearse_reminders(app, &store, &request, &reader).await)?;
+    let played = rehearse_reminders(app, &store, &request, &reader).await;
+    let played = played.map_err(|error| of_rehearsal(app, &error))?;
     if json {
         terminal::answer_json(&RehearsalReport::of(&played, &reader));
     } else {

@@ -8,7 +8,7 @@ use everloop_app::error::chain;
 use everloop_app::log;
 use everloop_app::worker::WorkerSession;
 use everloop_engine::{DriveEnd, WorkerReport};
-use everloop_store::{Orphan, StoreError};
+use everloop_store::{ClaimLockError, Orphan, StoreError};
 use everloop_text as text;
 use everloop_types::Status;
 
@@ -16,7 +16,10 @@ pub(crate) async fn worker(app: &Console, args: &args::WorkerArgs) -> Result<Exi
     let away = |error: &StoreError| app.note(text::run::database_away(&chain(error)));
     let store = app.checked(app.open_store_patiently(away).await)?;
     let engine = app.engine(store).await?;
-    let session = app.checked(WorkerSession::acquire(app, &engine))?;
+    let session = WorkerSession::acquire(app, &engine).map_err(|error| match error {
+        ClaimLockError::Held(holder) => app.failure(Exit::Data, text::worker::other(&holder.pid)),
+        ClaimLockError::Store(error) => app.store_failure(&error),
+    })?;
     // Before the first line: its reader may ask this process to stop.
     let signals = if args.drain { None } else { Some(Signals::new(app)?) };
     app.checked(session.start(|report| tell(app, report)).await)?;

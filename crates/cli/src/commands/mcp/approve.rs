@@ -1,7 +1,7 @@
 //! `everloop mcp approve`: a person sees the command before it runs, and the tools before a model
 //! is offered them.
 
-use super::{out_words, treatment};
+use super::{failure, out_words, treatment};
 use crate::console::{Agreement, Console};
 use crate::exit::{Exit, Failure};
 use crate::terminal;
@@ -13,7 +13,7 @@ use everloop_text::{self as text, Text};
 use everloop_types::visible;
 
 pub(super) async fn approve(app: &Console, name: &str, yes: bool) -> Result<Exit, Failure> {
-    let fail = |error: McpError| app.fail(error.into());
+    let fail = |error: McpError| failure(app, &error);
     let server = find_server(app, name).map_err(fail)?;
     let standing = server.approval_status();
     let state = McpServerState::of(&standing);

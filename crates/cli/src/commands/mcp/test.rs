@@ -1,5 +1,6 @@
 //! `everloop mcp test`: whether an approved server works and still offers what was approved.
 
+use super::failure;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
@@ -10,8 +11,8 @@ use everloop_text::{self as text, TextOf};
 use everloop_types::one_line;
 
 pub(super) async fn test(app: &Console, name: &str, as_json: bool) -> Result<Exit, Failure> {
-    let server = app.checked(find_server(app, name).map_err(Into::into))?;
-    let report = app.checked(test_server(&server).await.map_err(Into::into))?;
+    let server = find_server(app, name).map_err(|error| failure(app, &error))?;
+    let report = test_server(&server).await.map_err(|error| failure(app, &error))?;
     if as_json {
         terminal::answer_json(&report);
     } else {
@@ -21,7 +22,7 @@ pub(super) async fn test(app: &Console, name: &str, as_json: bool) -> Result<Exi
         return Ok(Exit::Done);
     }
     let (name, state) = (report.name, McpServerState::OtherTools);
-    Err(app.fail(McpError::NotApproved { name, state }.into()))
+    Err(failure(app, &McpError::NotApproved { name, state }))
 }
 
 fn print(app: &Console, report: &McpTestReport) {
