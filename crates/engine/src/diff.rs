@@ -1,8 +1,8 @@
 //! Where two runs diverge: the first decision, input or outcome that differs.
 //!
-//! The comparison covers what happened, not how it is stored: ids, times, prompts' digests, claims, snapshots,
-//! attempts and the order in which a batch's outcomes came back are left out. A model call that was
-//! superseded is ignored.
+//! The comparison covers what happened, not how it is stored: ids, times, prompts' digests, claims,
+//! snapshots, attempts and the order in which a batch's outcomes came back are left out. A model
+//! call that was superseded is ignored.
 
 use crate::History;
 use everloop_types::journal::{

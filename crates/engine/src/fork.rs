@@ -8,8 +8,8 @@
 //!
 //! The entries are copied, so a fork is folded from its own rows alone, at the same places; its
 //! effects have ids of their own because an effect is named by its run. Files are not rolled back.
-//! An imported run is never copied like this: its fork begins with its messages alone, in a frame of
-//! this machine.
+//! An imported run is never copied like this: its fork begins with its messages alone, in a frame
+//! of this machine.
 //!
 //! Deliberately absent: driving (a fork is a queued run like any other), texts for people.
 

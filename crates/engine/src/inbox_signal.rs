@@ -52,7 +52,8 @@ impl InboxSignal {
 }
 
 impl InboxSignals {
-    /// Opens a cursor for a new driver, with a new signal: the old one may have woken an earlier driver.
+    /// Opens a cursor for a new driver, with a new signal: the old one may have woken an earlier
+    /// driver.
     pub(crate) fn open_cursor(&self, run: &RunId) -> InboxCursor {
         let signal = Arc::new(InboxSignal::default());
         let mut signals = self.by_run.lock().unwrap_or_else(PoisonError::into_inner);

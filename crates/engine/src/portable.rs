@@ -10,8 +10,8 @@
 //! Everything is checked before anything is written: the digest of a run's lines, the checksum of
 //! each entry, and that the journal folds to the same state here.
 //!
-//! A run that has not ended is imported as history: two databases that both have it would both drive
-//! it and repeat dangerous calls. It is quarantined; a fork of it can continue.
+//! A run that has not ended is imported as history: two databases that both have it would both
+//! drive it and repeat dangerous calls. It is quarantined; a fork of it can continue.
 
 mod read;
 mod sane;

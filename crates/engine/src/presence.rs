@@ -1,7 +1,7 @@
 //! The address of a process, so that others on the machine can see that it is dead without waiting.
 //!
-//! An address is `boot namespace pid start`: a process id means something only during one boot of one
-//! machine, inside one namespace, and together with the moment at which the process started.
+//! An address is `boot namespace pid start`: a process id means something only during one boot of
+//! one machine, inside one namespace, and together with the moment at which the process started.
 //! Deliberately absent: guessing. A process that is not visible from here is not proved dead.
 
 use rustix::io::Errno;
@@ -33,8 +33,8 @@ pub(crate) fn is_proved_dead(place: &str) -> bool {
 }
 
 /// Whether the process with this start time has ended: another one has its id, or the kernel knows
-/// none. One that is only hidden from us cannot be signaled, which gives another error. One that can
-/// be signaled exists, hidden or as a zombie.
+/// none. One that is only hidden from us cannot be signaled, which gives another error. One that
+/// can be signaled exists, hidden or as a zombie.
 fn has_ended(
     start: &str,
     seen: Option<&str>,

@@ -22,8 +22,8 @@ pub struct EngineRules {
     pub snapshot_every: i64,
     /// How often the inboxes are polled.
     pub mail_every_ms: u64,
-    /// Whether an earlier owner of a run may still live. If a lock proves it dead, a probe that finds
-    /// nothing counts at once; else only when its call must be over.
+    /// Whether an earlier owner of a run may still live. If a lock proves it dead, a probe that
+    /// finds nothing counts at once; else only when its call must be over.
     pub owners_may_live: bool,
 }
 

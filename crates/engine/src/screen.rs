@@ -1,7 +1,7 @@
 //! Removes secrets from what watchers see, also a secret that arrives in pieces.
 //!
-//! A piece of a stream that may begin a secret is held back until the next piece, or until an entry of
-//! the run follows. Entries were cleaned before they were written.
+//! A piece of a stream that may begin a secret is held back until the next piece, or until an entry
+//! of the run follows. Entries were cleaned before they were written.
 
 use crate::{Fragment, Update};
 use everloop_store::Redactor;

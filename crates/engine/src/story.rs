@@ -29,8 +29,8 @@ pub struct StoryLine {
     pub words: Words,
 }
 
-/// Describes a journal entry by entry, the evidence for each closed item of the plan, and when the run
-/// first had private or untrusted data. Entries of internal bookkeeping are left out.
+/// Describes a journal entry by entry, the evidence for each closed item of the plan, and when the
+/// run first had private or untrusted data. Entries of internal bookkeeping are left out.
 #[must_use]
 pub fn story_of(history: &History) -> Vec<StoryLine> {
     let mut calls = BTreeMap::new();

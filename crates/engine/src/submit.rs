@@ -120,8 +120,8 @@ impl Engine {
         self.send(run, "cancel", &InboxMessage::Cancel { by: by.to_owned() }).await
     }
 
-    /// Asks for the run to go on under another loop, as another run, from its next step boundary on.
-    /// Returns that run's name; it exists once the first has ended for it.
+    /// Asks for the run to go on under another loop, as another run, from its next step boundary
+    /// on. Returns that run's name; it exists once the first has ended for it.
     ///
     /// # Errors
     /// If it could not be written.

@@ -198,8 +198,8 @@ impl Worker {
         claimed
     }
 
-    /// Claims that may have been made in spite of an error: those of this worker that are not driven.
-    /// Until they can be read, nothing else is claimed.
+    /// Claims that may have been made in spite of an error: those of this worker that are not
+    /// driven. Until they can be read, nothing else is claimed.
     async fn orphaned_claims(&mut self) -> Result<Vec<Claim>, StoreError> {
         self.unsure = true;
         let held = self.engine.store.queue().held_by(&self.engine.identity.worker).await?;
@@ -320,7 +320,8 @@ impl ClaimResult {
 }
 
 impl Engine {
-    /// Puts the runs of dead processes back, and gives those that are quarantined their last message.
+    /// Puts the runs of dead processes back, and gives those that are quarantined their last
+    /// message.
     ///
     /// # Errors
     /// If it could not be written.
@@ -333,8 +334,8 @@ impl Engine {
         Ok(orphans)
     }
 
-    /// The last message of a run that cannot write its own. What a child used cannot be read then, so
-    /// its parent is charged the child's whole budget.
+    /// The last message of a run that cannot write its own. What a child used cannot be read then,
+    /// so its parent is charged the child's whole budget.
     pub(crate) async fn last_message(
         &self,
         run: &RunId,

@@ -229,7 +229,7 @@ erased_run! {
     fn counts(&self) -> Counts;
     /// Effects whose outcome is unknown.
     fn unknowns(&self) -> &[UnknownEffect];
-    /// Effects of which nobody can say at this place whether they happened, begun ones included.
+    /// Effects that may have happened at this point, including those that have begun.
     fn unaccounted(&self) -> Vec<UnknownEffect>;
     /// What the run has read, and where it may send that.
     fn holding(&self) -> &Taint;

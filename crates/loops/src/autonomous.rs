@@ -80,7 +80,7 @@ impl AgentLoop for Autonomous {
             }
             Event::Observed { call, seen, .. } => self.take_observation(call, seen),
             Event::Forked { word, .. } => self.fork(word.as_deref()),
-            // `Run` has already told the model, and has already rewritten the transcript.
+            // `Run` has already informed the model and rewritten the transcript.
             Event::Noticed { .. } | Event::Compacted { .. } => {}
         }
     }
@@ -145,7 +145,7 @@ impl Autonomous {
         self.transcript.open(Voice::JsonMessages, system, &frame.carried, goal);
     }
 
-    /// What failed is tried again; an answer stands unless the user adds something.
+    /// A failed step is tried again; an answer stays unless the user adds something.
     fn fork(&mut self, word: Option<&str>) {
         (self.iterations, self.counted) = (0, 0);
         let goes_on = match &self.phase {

@@ -17,8 +17,8 @@ const CLOSING: &str = include_str!("prompts/closing.md");
 /// Stands in what runs are given nowadays. Never changed: such runs are folded by it.
 const GIVEN_AFTER_THE_GOAL: &str = "said not to have been performed was not made";
 
-/// Whether these messages stand after the goal, where a compaction reaches them. Those of older
-/// runs stand before it and never leave.
+/// Whether these messages come after the goal, where a compaction reaches them. Those of older runs
+/// come before it and stay.
 pub(crate) fn stands_after_goal(carried: &[Message]) -> bool {
     carried.last().is_some_and(|last| last.text().contains(GIVEN_AFTER_THE_GOAL))
 }
@@ -87,7 +87,7 @@ fn open_plan(items: &[PlanItem]) -> String {
     format!("\n\nThe plan so far:{lines}")
 }
 
-/// Calls that the loop was about to make are not made, and the model is told so. A loop that
+/// Calls that the loop was about to make are not made, and the model can read that. A loop that
 /// gathers what came back tells it here.
 fn let_go(mut run: AnyRun) -> AnyRun {
     for _ in 0..LET_GO_MAX {

@@ -37,7 +37,7 @@ impl Salvage {
         }
     }
 
-    /// What people who watch are told.
+    /// The note for watchers.
     pub(crate) fn words(how: &[Self]) -> Option<Words> {
         let mut all: Vec<Words> = how.iter().map(|how| how.text().words()).collect();
         match all.len() {

@@ -126,7 +126,7 @@ impl AgentLoop for PlanReplan {
             }
             Event::Observed { call, seen, .. } => self.take_observation(call, seen),
             Event::Forked { word, .. } => self.fork(word.as_deref()),
-            // `Run` has already told the model, and has already rewritten the transcript.
+            // `Run` has already informed the model and rewritten the transcript.
             Event::Noticed { .. } | Event::Compacted { .. } => {}
         }
     }
@@ -191,7 +191,7 @@ impl PlanReplan {
         self.tally.steps >= self.frame.limits.steps.max_steps
     }
 
-    /// What failed is tried again; an answer stands unless the user adds something.
+    /// A failed step is tried again; an answer stays unless the user adds something.
     fn fork(&mut self, word: Option<&str>) {
         let tally = &mut self.tally;
         (tally.steps, tally.failure_rounds, tally.repeated_questions) = (0, 0, 0);

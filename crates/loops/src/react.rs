@@ -80,7 +80,7 @@ impl AgentLoop for React {
             }
             Event::Observed { call, seen, .. } => self.take_observation(call, seen),
             Event::Forked { word, .. } => self.fork(word.as_deref()),
-            // `Run` has already told the model, and has already rewritten the transcript.
+            // `Run` has already informed the model and rewritten the transcript.
             Event::Noticed { .. } | Event::Compacted { .. } => {}
         }
     }
@@ -137,7 +137,7 @@ impl AgentLoop for React {
 }
 
 impl React {
-    /// What failed is tried again; an answer stands unless the user adds something.
+    /// A failed step is tried again; an answer stays unless the user adds something.
     fn fork(&mut self, word: Option<&str>) {
         (self.iterations, self.calls, self.truncation) = (0, 0, TruncationRetry::default());
         let goes_on = match &self.phase {

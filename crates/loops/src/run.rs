@@ -174,7 +174,7 @@ impl<L: AgentLoop> Run<L> {
         self.ledger.is_idle()
     }
 
-    /// Effects whose outcome is unknown and that nobody has settled.
+    /// Effects with an unknown outcome that were not settled.
     #[must_use]
     pub fn unknowns(&self) -> &[UnknownEffect] {
         &self.ledger.unknowns

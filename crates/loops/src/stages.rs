@@ -57,7 +57,7 @@ pub(crate) enum Turn {
 }
 
 impl Stages {
-    /// Takes in one event. Tells the loop what it has to see to.
+    /// Takes in one event. Returns what the loop has to do.
     pub(crate) fn evolve(
         &mut self,
         event: &Event,
@@ -74,7 +74,7 @@ impl Stages {
             }
             Event::Observed { call, seen, .. } => self.observe(call, seen),
             Event::Forked { word, .. } => self.fork(word.as_deref()),
-            // `Run` has already told the model, and has already rewritten the transcript.
+            // `Run` has already informed the model and rewritten the transcript.
             Event::Noticed { .. } | Event::Compacted { .. } => Turn::Nothing,
         }
     }
@@ -186,7 +186,7 @@ impl Stages {
         }
     }
 
-    /// What failed is tried again; a report stands unless the user adds something.
+    /// A failed step is tried again; a report stays unless the user adds something.
     fn fork(&mut self, word: Option<&str>) -> Turn {
         self.dialogue.renew();
         match &self.stage {

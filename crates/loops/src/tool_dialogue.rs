@@ -43,12 +43,12 @@ impl ToolDialogue {
         self.transcript.open(Voice::ToolMessages, system, &frame.carried, goal);
     }
 
-    /// A fork: limits count anew.
+    /// A fork: limits start again.
     pub(crate) fn renew(&mut self) {
         (self.iterations, self.calls, self.truncation) = (0, 0, TruncationRetry::default());
     }
 
-    /// Tells the model something.
+    /// Adds a message for the model.
     pub(crate) fn push_user(&mut self, text: impl Into<String>) {
         self.transcript.push(Message::user(text));
     }
@@ -118,7 +118,7 @@ impl ToolDialogue {
         true
     }
 
-    /// Takes in an outcome. Tells of its batch once that is over.
+    /// Takes in an outcome. Returns its batch once that is complete.
     pub(crate) fn observe(&mut self, id: &CallId, seen: &Observation) -> Option<BatchOutcome> {
         let over = self.acting.take(id, seen.ending)?;
         let before = self.list.versions();

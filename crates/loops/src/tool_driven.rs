@@ -95,7 +95,7 @@ impl AgentLoop for ToolDriven {
                 }
             }
             Event::Forked { word, .. } => self.fork(word.as_deref()),
-            // `Run` has already told the model, and has already rewritten the transcript.
+            // `Run` has already informed the model and rewritten the transcript.
             Event::Noticed { .. } | Event::Compacted { .. } => {}
         }
     }
@@ -132,7 +132,7 @@ impl AgentLoop for ToolDriven {
 }
 
 impl ToolDriven {
-    /// What failed is tried again; an answer stands unless the user adds something.
+    /// A failed step is tried again; an answer stays unless the user adds something.
     fn fork(&mut self, word: Option<&str>) {
         self.dialogue.renew();
         self.reminded = ReminderCounts::default();

@@ -10,9 +10,9 @@ use everloop_types::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What the model is told of a reply that was cut short.
+/// The message about a reply that was cut short.
 const CUT: &str = include_str!("prompts/truncated.md");
-/// What it is told of a call that is none.
+/// The message about a call that cannot be read.
 const WRITTEN: &str = include_str!("prompts/written_call.md");
 
 /// How many came in a row.
@@ -25,7 +25,7 @@ pub(crate) struct TruncationRetry(u32);
 pub(crate) enum ReplyCheck {
     /// Words that can be an answer.
     Usable,
-    /// Something else: the model is told this and asked again.
+    /// Something else: the model gets this message and is asked again.
     Retry(&'static str),
     /// Something else once too often.
     GiveUp(Reason),
@@ -66,7 +66,7 @@ impl TruncationRetry {
         self.0 == 0
     }
 
-    /// What people who watch are told.
+    /// The note for watchers.
     pub(crate) fn note(self, frame: &Frame) -> Option<Words> {
         (self.0 > 0 && frame.limits.steps.contract_retries > 0).then(|| note(self.0, frame))
     }

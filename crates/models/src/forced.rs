@@ -108,8 +108,8 @@ impl<'a> Portable<'a> {
         &self.words
     }
 
-    /// Turns the JSON text into the call; any other text stays as it is. An endpoint that refuses this,
-    /// too, has no forced calls.
+    /// Turns the JSON text into the call; any other text stays as it is. An endpoint that refuses
+    /// this, too, has no forced calls.
     pub(crate) fn read(&self, answer: Result<Reply, ModelError>) -> Result<Reply, ModelError> {
         let mut reply = answer.map_err(|error| match error.kind {
             ModelErrorKind::Refused => {

@@ -4,8 +4,8 @@
 //!   Request ──WirePrompt──► body bytes ──HTTP──► stream bytes ──Decoder──► Delta, Delta, … Reply
 //! ```
 //!
-//! A model call returns one whole `Reply` or a typed `ModelError`; an incomplete stream is an error,
-//! never a short reply.
+//! A model call returns one whole `Reply` or a typed `ModelError`; an incomplete stream is an
+//! error, never a short reply.
 //!
 //! Deliberately absent: retries, budgets and call ids (the engine's), the transcript (the loop's).
 

@@ -1,5 +1,6 @@
-//! Counts tokens if the provider does not, with a real tokenizer, so that budgets and compaction work
-//! with any server. The count is part of the reply, and so of the journal: no fold counts again.
+//! Counts tokens if the provider does not, with a real tokenizer, so that budgets and compaction
+//! work with any server. The count is part of the reply, and so of the journal: no fold counts
+//! again.
 
 use everloop_ports::{Model, ModelFuture, OnDelta, Request};
 use everloop_types::{Image, Message, Reply, ToolCall, ToolSpec, Usage};

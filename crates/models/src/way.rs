@@ -55,8 +55,8 @@ pub struct ModelTraits {
     pub refuses_temperature: bool,
 }
 
-/// Stores the traits of a model between processes. Called rarely: when a model is connected, and when
-/// something new was found out.
+/// Stores the traits of a model between processes. Called rarely: when a model is connected, and
+/// when something new was found out.
 pub trait TraitStore: Send + Sync {
     /// What is known.
     fn read(&self) -> ModelTraits;

@@ -55,7 +55,8 @@ pub(crate) fn salvaged(reply: Reply, call: ToolCall) -> Reply {
     Reply { text, calls, stop: StopCause::ToolCalls, salvaged: true, ..reply }
 }
 
-/// Streamed text for watchers. Text that may begin a written call is held back until it is complete.
+/// Streamed text for watchers. Text that may begin a written call is held back until it is
+/// complete.
 pub(crate) struct HeldText<'a> {
     on_delta: OnDelta<'a>,
     begun: String,

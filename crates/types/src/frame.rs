@@ -167,7 +167,7 @@ pub enum Approval {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnUnknown {
-    /// The model is told, and inspects before it goes on.
+    /// The model reads that it is unknown, and inspects before it continues.
     TellModel,
     /// A person says what happened.
     #[default]

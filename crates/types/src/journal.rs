@@ -2,7 +2,7 @@
 //!
 //! Each kind wraps a struct of its own, so that a stored body names its fields and can be read
 //! alone.
-//! What each kind promises, and when it is written, stands in `docs/ARCHITECTURE.md`.
+//! `docs/ARCHITECTURE.md` describes what each kind promises, and when it is written.
 
 mod family;
 mod permission;
@@ -74,7 +74,7 @@ pub enum EntryKind {
     MessageEmitted(MessageEmitted),
     /// A snapshot of the state was written in the same transaction.
     SnapshotTaken(SnapshotTaken),
-    /// What stands above was taken over from another run; from here on the run is its own.
+    /// The entries above were copied from another run; from here on the entries are its own.
     Forked(Forked),
     /// The run is a child of another one.
     Spawned(Spawned),
@@ -166,7 +166,7 @@ pub struct Switch {
     /// The new run's frame without what is carried over, as a frame is stored: its form is no
     /// matter of the journal's.
     pub frame: Value,
-    /// What the new run is told beside the goal.
+    /// What the new run gets beside the goal.
     pub context: String,
 }
 
@@ -242,7 +242,7 @@ pub struct EffectStarted {
     /// The call is not made after this moment.
     pub start_by: UtcMs,
     /// By then a call that began in time has come back or was stopped, grace included. `None`
-    /// where the call has no limit, or where nobody wrote it down.
+    /// if the call has no limit, or it was not recorded.
     #[serde(default)]
     pub over_by: Option<UtcMs>,
     /// What the tool saw before it acted, for its probe.
@@ -316,7 +316,7 @@ impl EffectFinished {
 pub enum Outcome {
     /// A model replied.
     Replied(Reply),
-    /// A model failed for good.
+    /// A model failed permanently.
     ModelFailed(ModelError),
     /// A tool came back, one way or another.
     Observed(Observation),
@@ -378,7 +378,7 @@ pub struct Forked {
     pub from: RunId,
     /// The last entry of that run that counts here.
     pub at_seq: i64,
-    /// What bounds the run from here on; what stands above was bounded by the frame.
+    /// The limits from here on; the entries above were limited by the frame.
     pub limits: Limits,
     /// Effects above whose unknown outcome is known by now, by their places.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -12,16 +12,16 @@ use serde_json::Value;
 /// What a value is. Without any it is public and trusted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Labels {
-    /// Not meant for everybody.
+    /// Not public.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub private: bool,
-    /// Written by somebody else than the person: it may hold instructions.
+    /// Written by others than the user: it may contain instructions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub untrusted: bool,
 }
 
 impl Labels {
-    /// Of what nobody has said anything.
+    /// The labels of data without a declaration.
     pub const ALL: Self = Self { private: true, untrusted: true };
     /// Of what is the person's own.
     pub const PRIVATE: Self = Self { private: true, untrusted: false };
@@ -161,7 +161,7 @@ pub struct Taint {
 /// How many sources of one label are remembered: enough for a question.
 const SOURCES_MAX: usize = 4;
 
-/// How many places can be opened; beyond it each is asked about anew.
+/// How many places can be opened; beyond it each is asked about again.
 const RELEASED_MAX: usize = 200;
 
 /// Characters of a source.

@@ -1,13 +1,13 @@
 //! The completion mark, taken out of what people read, also where it comes in pieces (TD-4).
 
-/// A text on its way to people. What may be the beginning of the mark is held back.
+/// Removes the mark from a streamed text. Text that may begin the mark is held back.
 #[derive(Debug, Clone)]
 pub struct MarkFilter {
     mark: String,
     held: String,
-    /// Whether the mark stood where the next text begins.
+    /// Whether the mark was right before the next text.
     cut: bool,
-    /// Whether what was let go ends in a blank, or nothing was yet.
+    /// Whether the text released so far ends in a blank, or is empty.
     blank: bool,
 }
 

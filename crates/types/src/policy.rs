@@ -37,10 +37,10 @@ pub struct Policy {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unattended {
-    /// It waits until somebody answers.
+    /// It waits for an answer.
     #[default]
     Wait,
-    /// Nobody is there: the call is denied at once.
+    /// The run is unattended: the call is denied at once.
     Deny,
 }
 

@@ -73,7 +73,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// What was found out about an effect whose outcome nobody knew.
+/// What was found out about an effect with an unknown outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SettledOutcome {
@@ -125,7 +125,7 @@ pub enum Reason {
     ContextFull,
     /// The journal has no room for more.
     JournalFull,
-    /// The model failed for good.
+    /// The model failed permanently.
     Model(ModelError),
     /// The model broke its contract too often in a row.
     BrokenContract,

@@ -4,7 +4,7 @@ use crate::pattern::{host_of, path_within};
 use crate::{Frame, ToolCall, UtcMs, canonical, digest_bytes, digest_json};
 use serde_json::Value;
 
-/// What a person allowed for good: calls of one tool, in one workspace, on one resource.
+/// A standing approval: calls of one tool, in one workspace, on one resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StandingApproval {
     /// Follows from what it covers, so that the same answer twice is one approval.

@@ -84,7 +84,7 @@ impl TagFilter {
         false
     }
 
-    /// What stands before a tag is let go, and the tag is dropped.
+    /// Releases the text before a tag, and drops the tag.
     fn cut(&mut self, at: usize, tag: &str, shown: &mut Vec<ReplyPiece>) {
         self.take(at, shown);
         self.held.drain(..tag.len());

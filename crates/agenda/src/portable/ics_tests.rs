@@ -54,7 +54,8 @@ prop_compose! {
                 starts_at: at.as_millisecond(),
                 minutes,
             },
-            repeat: repeat.map(|(rule, times, on)| RepeatRule { rrule: rule.to_rrule(), times, on }),
+            repeat: repeat
+                .map(|(rule, times, on)| RepeatRule { rrule: rule.to_rrule(), times, on }),
             remind: lead.map(|lead| ReminderRule {
                 lead_ms: lead * 1_000,
                 from: from.map(|from| from * 1_000),

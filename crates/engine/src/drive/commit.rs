@@ -69,8 +69,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Passes a summary on once it is durable. Nothing happens in between, so after a crash only the
-    /// newest one can be missing.
+    /// Passes a summary on once it is durable. Nothing happens in between, so after a crash only
+    /// the newest one can be missing.
     pub(super) fn remember(&mut self) {
         let Some((number, text)) = self.run.summary().filter(|(n, _)| *n > self.kept.summary)
         else {

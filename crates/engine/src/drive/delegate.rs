@@ -53,8 +53,8 @@ impl Driver<'_> {
         self.await_child(open, to).await
     }
 
-    /// Parks until the child's message comes. A child whose time is over is canceled, and its message
-    /// is still awaited: only it says what the child used.
+    /// Parks until the child's message comes. A child whose time is over is canceled, and its
+    /// message is still awaited: only it says what the child used.
     pub(super) async fn await_child(
         &mut self,
         open: &OpenToolCall,

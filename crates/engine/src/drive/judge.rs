@@ -1,7 +1,7 @@
 //! Whether a permitted call may still be made, and whether a person allowed it without a sandbox.
 //!
-//! The journal says what was asked. The question about a call without a sandbox has an id of its own,
-//! so the answer to any other question never covers it.
+//! The journal says what was asked. The question about a call without a sandbox has an id of its
+//! own, so the answer to any other question never covers it.
 
 use super::{DriveError, Driver};
 use crate::permission::{Sandboxing, decide_sandboxing};
@@ -36,7 +36,9 @@ impl Driver<'_> {
     async fn approved_unsandboxed(&self, open: &OpenToolCall) -> Result<bool, DriveError> {
         let id = super::ask::question_id(open, BARE);
         let answers = |kind: &EntryKind| {
-            matches!(kind, EntryKind::Input(Input { message: InboxMessage::Answer { question, .. }, .. })
+            matches!(kind, EntryKind::Input(Input {
+                message: InboxMessage::Answer { question, .. }, ..
+            })
                 if super::permit::is_about(question, &id))
         };
         if self.pending.drafts.iter().any(|draft| answers(&draft.kind)) {

@@ -68,7 +68,8 @@ impl Driver<'_> {
         let mut stream =
             ReplyStream::new(frame.mark(), self.run.spec().reply_form == ReplyForm::Tags);
         let mut on_delta = |delta: Delta<'_>| {
-            // The arguments of a loop's own tool belong to the loop; it shows what is for people (PET-6).
+            // The arguments of a loop's own tool belong to the loop; it shows what is for people
+            // (PET-6).
             if !own.is_empty() && matches!(delta, Delta::Text(_) | Delta::CallArgs { .. }) {
                 return;
             }
@@ -86,8 +87,12 @@ impl Driver<'_> {
         };
         let attempt = tokio::select! {
             biased;
-            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => ModelAttempt::Interrupted,
-            replied = model.ask(request, &mut on_delta).instrument(span) => ModelAttempt::Over(replied),
+            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => {
+                ModelAttempt::Interrupted
+            }
+            replied = model.ask(request, &mut on_delta).instrument(span) => {
+                ModelAttempt::Over(replied)
+            }
         };
         if let ModelAttempt::Over(Ok(_)) = attempt {
             stream.rest().into_iter().for_each(send);
@@ -148,8 +153,8 @@ impl Driver<'_> {
 }
 
 impl Driver<'_> {
-    /// Switches to the second model at once. The number of the failed attempt records it for a later
-    /// driver.
+    /// Switches to the second model at once. The number of the failed attempt records it for a
+    /// later driver.
     async fn fall_back(
         &mut self,
         open: OpenModelCall,

@@ -1,7 +1,7 @@
 //! Permission for one call: by rules, standing approvals, `--yes`, or a person.
 //!
-//! The facts are read in `review` and weighed in [`crate::permission`]. Here the outcome is journaled,
-//! or a person is asked.
+//! The facts are read in `review` and weighed in [`crate::permission`]. Here the outcome is
+//! journaled, or a person is asked.
 //!
 //! A grant holds for exactly these arguments, once, and as long as policy and tool stay as they
 //! were when it was asked for.
@@ -94,7 +94,8 @@ impl Driver<'_> {
         let call = &open.planned.call;
         let about = |word| is_about(id, &question_id(open, word));
         match everloop_text::meaning(text) {
-            // The user interface asks again if an answer is unclear. An unclear answer allows nothing.
+            // The user interface asks again if an answer is unclear. An unclear answer allows
+            // nothing.
             Meaning::No { .. } | Meaning::Edit | Meaning::Unclear => {
                 let why = format!(
                     "the user did not allow this call; nothing was done; they said: {text}"

@@ -44,7 +44,9 @@ impl Driver<'_> {
             biased;
             found = looking => found,
             // Nothing is noted: the next driver probes again.
-            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => return Ok(LoopFlow::GoOn),
+            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => {
+                return Ok(LoopFlow::GoOn);
+            }
         };
         let owner = match self.owner(open, started) {
             CallOwner::Gone => CallOwner::Gone,

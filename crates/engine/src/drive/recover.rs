@@ -1,7 +1,7 @@
 //! Effects that a dead process had begun, and runs that cannot be read.
 //!
-//! Recovery follows the record made when the effect was planned, not today's catalogue. A crash, and
-//! a time-out to which the tool did not respond, go through [`Driver::without_outcome`].
+//! Recovery follows the record made when the effect was planned, not today's catalogue. A crash,
+//! and a time-out to which the tool did not respond, go through [`Driver::without_outcome`].
 
 use super::ask::InboxNews;
 use super::cancel::interrupted;
@@ -110,7 +110,8 @@ impl Engine {
         let run = claim.run.clone();
         match &source {
             StoreError::NewerEntry { .. } => {
-                // However often an old program tries, a newer one must still find the run in the queue.
+                // However often an old program tries, a newer one must still find the run in the
+                // queue.
                 match self.store.queue().reset_stall_count(&run).await {
                     Ok(()) => DriveError::Newer { run, what: source.to_string() },
                     Err(source) => DriveError::Store { run, source },

@@ -190,7 +190,8 @@ impl CallReview<'_> {
         }
     }
 
-    /// The question about a call that may send out what the run has read. No flag or rule covers it.
+    /// The question about a call that may send out what the run has read. No flag or rule covers
+    /// it.
     fn labels_question(&self, call: &ToolCall, way: &Egress) -> Words {
         let holding = self.run.holding();
         let (tool, args) = &named(call);

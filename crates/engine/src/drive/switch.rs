@@ -14,7 +14,8 @@ use everloop_store::ForkOrigin;
 use everloop_types::journal::{EntryKind, RunCreated, Switch};
 
 impl Driver<'_> {
-    /// Ends the run in favour of another. No call is running, and every begun effect has its outcome.
+    /// Ends the run in favour of another. No call is running, and every begun effect has its
+    /// outcome.
     pub(super) async fn hand_over(&mut self, switch: Switch) -> Result<DriveEnd, DriveError> {
         self.settle_outstanding("the run goes on under another loop");
         // While an effect is unknown there is no successor, and the last message says what to do.

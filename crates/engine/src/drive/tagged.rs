@@ -5,8 +5,8 @@
 //!   <final>…</final> ──► text
 //! ```
 //!
-//! Text outside of tags is not part of the answer and is not shown. Text that may begin a tag is held
-//! back until that is decided.
+//! Text outside of tags is not part of the answer and is not shown. Text that may begin a tag is
+//! held back until that is decided.
 
 use crate::Fragment;
 

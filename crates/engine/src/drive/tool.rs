@@ -140,8 +140,8 @@ impl Driver<'_> {
         Ok(LoopFlow::GoOn)
     }
 
-    /// Handles a call that returned without an outcome and may have acted. A probe that finds nothing
-    /// would prove nothing: the other side may still be working on it.
+    /// Handles a call that returned without an outcome and may have acted. A probe that finds
+    /// nothing would prove nothing: the other side may still be working on it.
     async fn lost(
         &mut self,
         open: &OpenToolCall,
@@ -185,8 +185,8 @@ impl Driver<'_> {
         Ok(StartResult::TooLate)
     }
 
-    /// The record for the intent, or nothing if the run is canceled or released meanwhile. A tool that
-    /// takes too long gets no record, so its probe cannot tell.
+    /// The record for the intent, or nothing if the run is canceled or released meanwhile. A tool
+    /// that takes too long gets no record, so its probe cannot tell.
     async fn before(&self, call: &ToolCall) -> Option<Value> {
         let Some(tool) = self.tools.get(&call.tool) else { return Some(Value::Null) };
         tokio::select! {
@@ -246,7 +246,9 @@ impl Driver<'_> {
         Ok(tokio::select! {
             biased;
             () = self.engine.clock.pause(wait_ms) => BackoffEnd::Enough,
-            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => BackoffEnd::Interrupted,
+            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => {
+                BackoffEnd::Interrupted
+            }
         })
     }
 }

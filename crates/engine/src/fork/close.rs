@@ -1,8 +1,8 @@
 //! Calls under way at the cut: each planned effect gets its outcome, and nothing is inherited.
 //!
 //! A model call is superseded, as if it had never been planned. A call that had not begun was not
-//! performed, and the model can read that. A batch that was copied only in part is planned to its end
-//! first, because a transcript must have a result for every call.
+//! performed, and the model can read that. A batch that was copied only in part is planned to its
+//! end first, because a transcript must have a result for every call.
 
 use super::ParentHistory;
 use super::unsettled::UnsettledEffects;

@@ -1,8 +1,8 @@
 //! Validates the rows of an export.
 //!
 //! Digest and checksums only prove that the file is unchanged, and its author chose every value. So
-//! each value must be valid for its column: a name is a name, a time lies in a plausible year, and a
-//! row has the types that this program writes.
+//! each value must be valid for its column: a name is a name, a time lies in a plausible year, and
+//! a row has the types that this program writes.
 
 use super::read::is_run_id;
 use everloop_store::portable::{TableRow, blob};

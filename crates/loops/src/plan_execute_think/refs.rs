@@ -65,7 +65,7 @@ fn parse(reference: &Value) -> Result<(usize, &str), ContractFault> {
     }
 }
 
-/// What stands at a path. Without one it is the text, as it is.
+/// The value at a path. Without one it is the text, as it is.
 fn found(text: &str, path: &str) -> Option<Value> {
     if path.is_empty() {
         return Some(Value::from(text));

@@ -78,7 +78,7 @@ impl PlanReplan {
         }
     }
 
-    /// A failure round: no usable reply after all tries, or the model failed for good (PR-8).
+    /// A failure round: no usable reply after all tries, or the model failed permanently (PR-8).
     pub(super) fn take_failure(&mut self, wrong: &str, reason: Reason) {
         let (name, note) = match self.phase {
             PlanPhase::Thinking { .. } => ("thought", text::progress::thought_failed()),
@@ -231,7 +231,7 @@ impl PlanReplan {
         self.ask_thought_with("");
     }
 
-    /// The same after an action that worked. Small models make it again if nobody says so.
+    /// The same after an action that worked. Small models repeat it without this hint.
     pub(super) fn ask_next_thought(&mut self) {
         self.ask_thought_with("\nlast action: ok");
     }

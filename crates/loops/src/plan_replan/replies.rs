@@ -45,7 +45,7 @@ pub(super) enum ReplanReply {
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(rename = "Task")] // The model reads this name in an error.
+#[serde(expecting = "struct Task")] // The model reads this in an error.
 pub(super) struct ReplannedTask {
     pub(super) task: String,
     pub(super) completed: bool,

@@ -29,7 +29,7 @@ pub enum Decision {
     },
 }
 
-/// An effect as it will stand in the journal.
+/// An effect as it will be journaled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedEffect {
     /// What is planned.
@@ -230,7 +230,7 @@ impl<L: AgentLoop> Run<L> {
         Decision::Do(vec![PlannedEffect { planned, refused: None }])
     }
 
-    /// What `Run` itself tells the model before a call of its own.
+    /// The message of `Run` before a model call of its own.
     pub(super) fn instruction(&self, purpose: Purpose) -> Option<Message> {
         match purpose {
             Purpose::Close => Some(Message::user(include_str!("../prompts/closing.md"))),

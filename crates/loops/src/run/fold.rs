@@ -213,7 +213,7 @@ impl<L: AgentLoop> Run<L> {
             return;
         }
         let plan = self.inner.progress().items;
-        // What the run before has done is done; its entries stand in its own journal.
+        // The effects of the earlier run are recorded in its own journal.
         if self.evidence.is_new() && !self.frame.carried.is_empty() {
             self.evidence.adopt(&plan);
         }
@@ -221,7 +221,7 @@ impl<L: AgentLoop> Run<L> {
         if self.ledger.is_idle() {
             self.evidence.end_batch(&plan);
         }
-        // With the answer there, nobody is left to be told.
+        // The answer is there, so the loop needs no notice.
         if !items.is_empty() && !matches!(self.inner.decide(), Next::Finish(_)) {
             self.held.push(Notice::Unbacked { items });
         }
@@ -329,7 +329,7 @@ impl<L: AgentLoop> Run<L> {
         }
     }
 
-    /// Tells the loop what was held back, now that no prompt is out.
+    /// Passes on what was held back, now that no model call is under way.
     fn fold_held(&mut self, at: UtcMs) {
         if self.held.is_empty() || !self.ledger.is_idle() || self.wants_tools() {
             return;
@@ -346,7 +346,7 @@ impl<L: AgentLoop> Run<L> {
     }
 }
 
-/// What the model is told of a notice; the words stand beside the other prompts.
+/// The message to the model about a notice; the text is beside the other prompts.
 fn told(notice: &Notice) -> Option<String> {
     match notice {
         Notice::Repeating { tool, times } => {

@@ -1,4 +1,4 @@
-//! A fork: what was folded so far is another run's past; from here on limits count anew.
+//! A fork: what was folded so far is another run's past; from here on limits start again.
 
 use super::family::Family;
 use super::{FinalAnswerStage, Run, RunPause};

@@ -92,7 +92,7 @@ pub(super) struct Ledger {
     /// Outcomes of the present batch in plan order, until the last one is there.
     pub(super) seen: Vec<(EffectId, ToolCall, Observation)>,
     ids: BTreeSet<CallId>,
-    /// Somebody wants the run to go on under another loop.
+    /// The run is to continue under another loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) switch: Option<Box<Switch>>,
     /// What the run has read, and where it may send that.
@@ -185,7 +185,7 @@ impl Ledger {
         Some(open.remove(place))
     }
 
-    /// Takes the call ids of an earlier run, whose messages stand in the same prompt.
+    /// Takes the call ids of an earlier run, whose messages are in the same prompt.
     pub(super) fn take_ids(&mut self, carried: &[Message]) {
         for message in carried {
             if let Message::Assistant { calls, .. } = message {
@@ -226,7 +226,7 @@ impl OpenToolCall {
         matches!(&self.stage, CallStage::Delegated(run) if run == child)
     }
 
-    /// The effect as it is if nobody ever learns how it ended.
+    /// The effect as an unknown one, if its outcome is never learned.
     pub(super) fn as_unknown(&self, frame: &Frame) -> UnknownEffect {
         let call = self.planned.call.clone();
         let resource = resource(&call, frame.tool(&call.tool));
@@ -244,7 +244,7 @@ pub(super) fn resource(call: &ToolCall, spec: Option<&ToolSpec>) -> String {
     }
 }
 
-/// A path without its needless beginning; an address stands for its host.
+/// A path without a leading `./`; for an address its host.
 fn plain(value: &Value) -> String {
     let Some(text) = value.as_str() else { return value.to_string() };
     match host(text) {

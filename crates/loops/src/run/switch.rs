@@ -14,7 +14,7 @@ use everloop_types::journal::Switch;
 use everloop_types::{Frame, RunId, Status, Words};
 
 impl<L: AgentLoop> Run<L> {
-    /// The last wish counts. One whose frame nobody can read is none.
+    /// The last request counts. One with an unreadable frame is ignored.
     pub(super) fn wish_to_switch(&mut self, switch: &Switch) {
         if serde_json::from_value::<Frame>(switch.frame.clone()).is_ok() {
             self.ledger.switch = Some(Box::new(switch.clone()));

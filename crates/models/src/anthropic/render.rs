@@ -61,8 +61,8 @@ pub(super) fn render(
     out
 }
 
-/// The cached messages, and one that is not cached. Their last block is marked, and so is the last one
-/// of the previous request: the API searches its cache only a few blocks back from a mark.
+/// The cached messages, and one that is not cached. Their last block is marked, and so is the last
+/// one of the previous request: the API searches its cache only a few blocks back from a mark.
 fn push_messages(
     out: &mut Vec<u8>,
     (known, new): (&[u8], &[u8]),

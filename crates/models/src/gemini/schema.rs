@@ -1,5 +1,5 @@
-//! The part of JSON schema that Gemini supports. It refuses a whole request for one unknown field, so
-//! anything else is expressed differently or left out.
+//! The part of JSON schema that Gemini supports. It refuses a whole request for one unknown field,
+//! so anything else is expressed differently or left out.
 
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! Where OpenAI-compatible servers differ from what they are compatible with, as one table.
 //!
-//! Not in it, since the codec accepts all forms from every server: the names of the reasoning field,
-//! calls without numbers or ids, replies that are not streamed, the place of the system text
+//! Not in it, since the codec accepts all forms from every server: the names of the reasoning
+//! field, calls without numbers or ids, replies that are not streamed, the place of the system text
 //! (always first).
 
 use crate::CallWay;
@@ -69,7 +69,8 @@ pub(crate) const OPENAI: Quirks = Quirks {
     ..COMMON
 };
 
-/// JSON is requested, and a sentence describes it: only some models behind the name follow a schema.
+/// JSON is requested, and a sentence describes it: only some models behind the name follow a
+/// schema.
 const IN_WORDS: Quirks = Quirks { schemas: Schemas::InWords, ..COMMON };
 
 /// Takes no tool choice but `auto`, and does not know `stream_options`.

@@ -1,5 +1,5 @@
-//! Lenient JSON values: null is a missing value, a content may be an array of parts, arguments may be
-//! an object.
+//! Lenient JSON values: null is a missing value, a content may be an array of parts, arguments may
+//! be an object.
 
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de::value::MapAccessDeserializer};

@@ -1,4 +1,4 @@
-//! Parents and children: a run that hands a task to another run, and what it hears of it.
+//! Parents and children: a run that hands a task to another run, and the report that it gets.
 
 use crate::{Counts, EffectId, Labels, RunId, Status, Usage};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct Spawned {
     pub by: EffectId,
 }
 
-/// What a parent hears when its child has ended, whatever the end.
+/// The report to a parent when its child has ended, whatever the end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChildEnded {
     /// The child.

@@ -58,8 +58,8 @@ macro_rules! kinds {
             /// Reads a stored body back, of this format or an earlier one.
             ///
             /// # Errors
-            /// [`EntryBodyError`] if the kind or format is not one of this program's, or the body is
-            /// damaged.
+            /// [`EntryBodyError`] if the kind or format is not one of this program's, or the body
+            /// is damaged.
             pub fn read(kind: &str, fmt: i64, body: &str) -> Result<Self, EntryBodyError> {
                 let malformed = |error: serde_json::Error| EntryBodyError::Malformed {
                     kind: kind.to_owned(),
