@@ -35,7 +35,7 @@ struct LiveConnection {
 
 /// How one attempt at a call went.
 enum CallAttempt {
-    ToolReturn(ToolReturn),
+    Done(ToolReturn),
     /// Nothing was done: the server does not know the session any more.
     SessionGone,
 }
@@ -187,7 +187,7 @@ impl Server {
         match self.attempt(offer, args.clone(), context).await {
             // The next connection is another session; its tools are compared first.
             CallAttempt::SessionGone => match self.attempt(offer, args, context).await {
-                CallAttempt::ToolReturn(done) => done,
+                CallAttempt::Done(done) => done,
                 CallAttempt::SessionGone => {
                     let name = &self.setting.name;
                     ToolReturn::passing(format!(
@@ -195,7 +195,7 @@ impl Server {
                     ))
                 }
             },
-            CallAttempt::ToolReturn(done) => done,
+            CallAttempt::Done(done) => done,
         }
     }
 
@@ -207,13 +207,13 @@ impl Server {
     ) -> CallAttempt {
         let connection = tokio::select! {
             biased;
-            () = context.cancel.cancelled() => return CallAttempt::ToolReturn(canceled()),
+            () = context.cancel.cancelled() => return CallAttempt::Done(canceled()),
             connection = self.connection() => match connection {
                 Ok(connection) => connection,
-                Err(CallObstacle::Unsent(why)) => return CallAttempt::ToolReturn(ToolReturn::passing(why)),
+                Err(CallObstacle::Unsent(why)) => return CallAttempt::Done(ToolReturn::passing(why)),
                 Err(CallObstacle::Refused(why)) => {
                     let refused = Observation::denied(format!("{why}; nothing was done"));
-                    return CallAttempt::ToolReturn(ToolReturn::Seen(refused));
+                    return CallAttempt::Done(ToolReturn::Seen(refused));
                 }
             }
         };
@@ -223,11 +223,11 @@ impl Server {
             stop = self.stop(context) => {
                 // A local server may still be at it, one elsewhere may have lost the session.
                 self.retire(&connection).await;
-                return CallAttempt::ToolReturn(self.stopped(offer, stop));
+                return CallAttempt::Done(self.stopped(offer, stop));
             }
         };
         let name = &self.setting.name;
-        CallAttempt::ToolReturn(match called {
+        CallAttempt::Done(match called {
             CallReply::Answered(seen) => ToolReturn::Seen(seen),
             CallReply::SessionGone => {
                 self.retire(&connection).await;

@@ -140,7 +140,8 @@ macro_rules! tool {
 
             async fn call(&self, args: TargetArgs, context: &CallContext) -> ToolReturn {
                 if self.0.gate.pass(PointKind::BeforeEffect).await == GateDecision::No {
-                    return ToolReturn::Seen(Observation::error("ended by its deadline; nothing done"));
+                    let seen = Observation::error("ended by its deadline; nothing done");
+                    return ToolReturn::Seen(seen);
                 }
                 let seen = $call(&self.0, &args.what, context);
                 self.0.gate.pass(PointKind::AfterEffect).await;
