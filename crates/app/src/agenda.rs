@@ -1,5 +1,7 @@
 //! Todos, the schedule and the inbox of reminders, as commands and programs use them.
 
+pub mod arguments;
+
 use crate::app::App;
 use crate::error::AppError;
 use everloop_agenda::commands::{self, AgendaCommand};

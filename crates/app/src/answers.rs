@@ -190,7 +190,7 @@ impl QuestionLine {
             && everloop_text::is_stop(line)
             && !open.offers(line);
         let router = conversation::router(app, "")?;
-        if stops || slash::is_cancel(line) || router.is_cancel(line) {
+        if stops || router.is_cancel_request(line) {
             return Ok(Self::Cancel);
         }
         if slash::is_command(line) {

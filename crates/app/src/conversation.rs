@@ -27,16 +27,16 @@ pub use confirm::ConfirmationResult;
 pub(crate) use earlier::EarlierTurns;
 pub use leftovers::{Leftover, Leftovers};
 pub use news::News;
-pub use questions::Greeting;
+pub use questions::{Greeting, OpenQuestions};
 pub use queue::{Queue, QueueTurn, QueuedLine};
 pub use reaction::{AgendaReply, ChatReply, InboxChange, Reaction};
-pub use stop::{RunStop, is_at_limit};
+pub use stop::{ConversationRun, RunStop, is_at_limit};
 
 use crate::app::App;
 use crate::briefing;
 use crate::error::AppError;
 use crate::frames::{self, RunOptions};
-use crate::router::{ModelState, OpenQuestion, Route, Router};
+use crate::router::{ModelState, Route, Router};
 use crate::runs;
 use background::BackgroundTasks;
 use everloop_agenda::commands::{self as agenda_commands, AgendaCommand};
@@ -46,6 +46,7 @@ use everloop_engine::{Clock, Engine, Submission, SystemClock, Watch, fresh_id};
 use everloop_store::{Firing, Store};
 use everloop_text as text;
 use everloop_types::{ConversationId, Goal, Image, Lang, Policy, RunId, Status, Taint, Unattended};
+use settle::UnsettledCalls;
 use std::path::PathBuf;
 use std::sync::Arc;
 use terminals::Terminals;
@@ -59,14 +60,11 @@ pub struct Conversation {
     choice: RunChoice,
     /// Everything that happens to runs that are driven here.
     watch: Watch,
-    /// The question that the person has before them; the next plain line answers it.
-    seen: Option<OpenQuestion>,
+    questions: OpenQuestions,
     /// A run that ended at its limit; the person may let it go on.
     at_limit: Option<RunId>,
-    /// A run that ended over a call whose outcome is unknown; the person may say what happened.
-    unsettled: Option<RunId>,
+    unsettled: UnsettledCalls,
     background: BackgroundTasks,
-    terminals: Terminals,
     leftovers: Option<Leftovers>,
 }
 
@@ -109,22 +107,23 @@ impl Conversation {
         let mut terminals = Terminals::open(&app);
         let (leftovers, background) = Leftovers::take_up(&app, &engine, &router).await?;
         leftovers.runs.iter().for_each(|run| terminals.take(run));
-        let mut conversation = Self {
+        let conversation = router.conversation.clone();
+        let unsettled = UnsettledCalls::new(engine.clone(), conversation.clone());
+        let questions =
+            OpenQuestions::open(engine.store().clone(), conversation, terminals).await?;
+        Ok(Self {
             app,
             engine,
             agenda,
             router,
             choice,
             watch,
-            seen: None,
+            questions,
             at_limit: None,
-            unsettled: None,
+            unsettled,
             background,
-            terminals,
             leftovers: Some(leftovers),
-        };
-        conversation.take_up_questions().await?;
-        Ok(conversation)
+        })
     }
 
     /// The application.
@@ -174,21 +173,21 @@ impl Conversation {
         &self.choice.persona
     }
 
-    /// The question that the person has before them.
+    /// The questions of the conversation.
     #[must_use]
-    pub fn seen(&self) -> Option<&OpenQuestion> {
-        self.seen.as_ref()
+    pub fn questions(&self) -> &OpenQuestions {
+        &self.questions
     }
 
-    /// The person has this question before them now.
-    pub fn show_question(&mut self, open: OpenQuestion) {
-        self.seen = Some(open);
+    /// The questions of the conversation, to show or to forget one.
+    pub fn questions_mut(&mut self) -> &mut OpenQuestions {
+        &mut self.questions
     }
 
     /// Whether the next plain line answers something.
     #[must_use]
     pub fn awaits_answer(&self) -> bool {
-        self.seen.is_some() || self.unsettled.is_some()
+        self.questions.seen.is_some() || self.unsettled.run.is_some()
     }
 
     /// What earlier processes left; once.
@@ -214,7 +213,7 @@ impl Conversation {
     /// As [`Conversation::send`].
     pub async fn send_once(&mut self, line: &str, key: Option<&str>) -> Result<Reaction, AppError> {
         let reader = self.reader();
-        let route = self.router.route(line, &reader.now, self.seen.clone());
+        let route = self.router.route(line, &reader.now, self.questions.seen.clone());
         let reaction = match route {
             Route::Nothing => Reaction::Reply(ChatReply::Empty),
             Route::Cancel => Reaction::Reply(self.cancel().await?),
@@ -233,18 +232,18 @@ impl Conversation {
         };
         if let Reaction::Follow(run, _) = &reaction {
             let top = runs::top(self.store(), run).await?;
-            self.terminals.take(&top);
+            self.questions.terminals.take(&top);
         }
         Ok(reaction)
     }
 
     /// A plain line without an open question: a word about the run that ended last, or a new goal.
     async fn goal(&mut self, goal: String, key: Option<&str>) -> Result<Reaction, AppError> {
-        if let Some(reaction) = self.settle_by_line(&goal).await? {
+        if let Some(reaction) = self.unsettled.settle_by_line(&mut self.questions, &goal).await? {
             return Ok(reaction);
         }
         if let Some(run) = self.at_limit.take()
-            && let Some(reaction) = self.handle_limit_reply(&run, &goal).await?
+            && let Some(reaction) = self.run(&run).handle_limit_reply(&goal).await?
         {
             return Ok(reaction);
         }
@@ -293,9 +292,9 @@ impl Conversation {
         let idem_key = key.map(str::to_owned);
         let submission = Submission { loop_name, goal, frame, idem_key };
         self.at_limit = None;
-        self.unsettled = None;
+        self.unsettled.run = None;
         let made = self.engine.submit_in(self.router.conversation.clone(), submission).await?;
-        self.terminals.take(&made);
+        self.questions.terminals.take(&made);
         // They went with this goal; the next one has its own.
         self.choice.images.clear();
         self.choice.policy.inherited = Taint::default();
@@ -309,7 +308,7 @@ impl Conversation {
 
     /// How many runs of the conversation work on when it is left.
     pub async fn count_working(&self) -> usize {
-        let open = self.router.open_runs(self.store()).await.unwrap_or_default();
+        let open = self.questions.open_runs().await.unwrap_or_default();
         open.iter().filter(|(_, status)| *status != Status::Waiting).count()
     }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   App::open(OpenOptions) ──► settings, folders, database, notices
-//!        └─ Conversation::open ──► send(line) ──► Reaction      stop_of(run) ──► RunStop
+//!        └─ Conversation::open ──► send(line) ──► Reaction      run(id).stop() ──► RunStop
 //!        └─ RunDetails::read, forks, settling, following::Following ──► RunEvent
 //! ```
 //!

@@ -82,6 +82,12 @@ impl Router {
         !said.is_empty() && self.cancel_phrases.iter().any(|it| everloop_text::bare(it) == said)
     }
 
+    /// Whether a line cancels, by phrase or by command.
+    #[must_use]
+    pub fn is_cancel_request(&self, line: &str) -> bool {
+        self.is_cancel(line) || slash::is_cancel(line)
+    }
+
     /// Which way a line goes. `seen` is the question that the person had before them when they
     /// began to type: no other one may take the line for its answer.
     #[must_use]

@@ -76,8 +76,8 @@ async fn follow(conversation: &mut Conversation, line: &str) -> (RunId, RunStop)
 }
 
 async fn stopped(conversation: &mut Conversation, run: RunId) -> (RunId, RunStop) {
-    conversation.until_stopped(&run).await.unwrap();
-    let stop = conversation.stop_of(&run).await.unwrap().unwrap();
+    conversation.run(&run).until_stopped().await.unwrap();
+    let stop = conversation.run(&run).stop().await.unwrap().unwrap();
     conversation.note_stop(&run, &stop);
     (run, stop)
 }

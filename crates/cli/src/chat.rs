@@ -134,13 +134,13 @@ impl Chat {
 
     /// Says that the question before the person was answered elsewhere, if it was.
     async fn gone_question(&mut self) -> Option<String> {
-        let run = self.conversation.take_gone_question().await?;
+        let run = self.conversation.questions_mut().take_gone().await?;
         Some(self.text(text::chat::question_gone(&run)))
     }
 
     /// Questions that other terminals show, each told of once.
     async fn questions_elsewhere(&mut self) -> Vec<String> {
-        let open = self.conversation.questions_elsewhere().await;
+        let open = self.conversation.questions_mut().elsewhere().await;
         let line = |open: &OpenQuestion| {
             let question = crate::show::preview(&open.text);
             self.text(text::chat::other_asks(&question, &open.run.as_str()))

@@ -8,6 +8,7 @@
 //! The engine talks only to `Run`; it is what is folded, snapshotted, hashed and verified.
 
 mod account;
+mod call_planner;
 mod decide;
 mod evidence;
 mod family;
@@ -16,6 +17,7 @@ mod fork;
 mod guards;
 mod last_words;
 mod ledger;
+mod prompt_room;
 mod switch;
 
 pub use decide::{Decision, PlannedEffect};

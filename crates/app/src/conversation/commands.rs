@@ -203,7 +203,7 @@ async fn resume(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
         named_run(chat, &line.rest).await?
     };
     let Some(run) = found else { return Ok(ChatReply::NoRun.into()) };
-    chat.wake(&run).await?;
+    chat.run(&run).wake().await?;
     Ok(Reaction::Follow(run, None))
 }
 
@@ -211,7 +211,7 @@ async fn resume(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
 async fn run_to_resume(chat: &Conversation) -> Result<Option<RunId>, AppError> {
     let filter = RunFilter { statuses: Vec::new(), before: None, most: RESUMABLE };
     let rows = chat.store().runs().list(&filter).await?;
-    let others = chat.terminals.of_others();
+    let others = chat.questions.terminals.of_others();
     let tops = || rows.iter().filter(|row| row.origin.parent.is_none());
     let is_over = |row: &RunRow| row.status.is_final() || row.status == Status::Quarantined;
     let is_open = |row: &&RunRow| !is_over(row) && !others.contains(&row.run);
@@ -223,8 +223,8 @@ async fn named_run(chat: &Conversation, id: &str) -> Result<Option<RunId>, AppEr
     if !id.is_empty() {
         return chat.app.find_run(chat.store(), id).await.map(Some);
     }
-    let open = chat.router.open_runs(chat.store()).await?;
-    let open = open.into_iter().map(|(run, _)| run).find(|run| chat.terminals.has(run));
+    let open = chat.questions.open_runs().await?;
+    let open = open.into_iter().map(|(run, _)| run).find(|run| chat.questions.terminals.has(run));
     if open.is_some() {
         return Ok(open);
     }
@@ -276,13 +276,13 @@ async fn choose_loop(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     if line.rest.is_empty() {
         return Ok(ChatReply::Loops.into());
     }
-    let Some(open) = chat.seen.clone() else {
+    let Some(open) = chat.questions.seen.clone() else {
         chat.choice.loop_name = frames::loop_name(&line.rest)?;
         return Ok(ChatReply::LoopChosen(chat.choice.loop_name.clone()).into());
     };
     let reply = chat.request_switch(&open.run, &line.rest).await;
     if matches!(&reply, ChatReply::Switch { requested: Ok(_), .. }) {
-        chat.seen = None;
+        chat.questions.seen = None;
         return Ok(Reaction::Follow(open.run, Some(reply)));
     }
     Ok(reply.into())

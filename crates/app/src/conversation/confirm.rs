@@ -29,7 +29,7 @@ impl Conversation {
         if line.is_empty() {
             return ConfirmationResult::Unclear;
         }
-        if self.is_cancel(line) {
+        if self.router.is_cancel_request(line) {
             return ConfirmationResult::Dropped;
         }
         if slash::is_command(line) {
@@ -49,11 +49,6 @@ impl Conversation {
                 None => ConfirmationResult::Unclear,
             },
         }
-    }
-
-    /// Whether a line cancels, by phrase or by command.
-    fn is_cancel(&self, line: &str) -> bool {
-        self.router.is_cancel(line) || slash::is_cancel(line)
     }
 
     /// The command that a person says instead: a whole sentence, or another time for this one.

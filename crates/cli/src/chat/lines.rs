@@ -93,10 +93,11 @@ fn say(chat: &Chat, words: &str) {
 async fn end(chat: &mut Chat) -> Exit {
     // Without an answer of the store nobody knows better than what was shown last.
     let conversation = &chat.conversation;
-    if !conversation.is_still_asked().await.unwrap_or(conversation.seen().is_some()) {
+    let questions = conversation.questions();
+    if !questions.is_still_asked().await.unwrap_or(questions.seen().is_some()) {
         return Exit::Done;
     }
-    let Some(open) = conversation.seen().cloned() else { return Exit::Done };
+    let Some(open) = questions.seen().cloned() else { return Exit::Done };
     let run = runs::top(conversation.store(), &open.run).await.unwrap_or(open.run);
     let to = open.question.id.as_str();
     terminal::complain(
@@ -130,7 +131,7 @@ async fn show_question(chat: &mut Chat) {
         terminal::complain(&line);
     }
     // A store that fails for a moment is asked again before the next line.
-    if let Ok(Some(open)) = chat.conversation.question_to_show().await {
+    if let Ok(Some(open)) = chat.conversation.questions_mut().take_next().await {
         terminal::answer(&open.text);
         terminal::complain(&words::how_to_answer(&chat.app, &open));
     }
@@ -208,7 +209,7 @@ async fn follow_one(
         tokio::select! {
             followed = following.next() => match followed {
                 FollowNews::Event(event) => printer.show(&event),
-                FollowNews::MayHaveStopped => match chat.conversation.stop_of(run).await {
+                FollowNews::MayHaveStopped => match chat.conversation.run(run).stop().await {
                     Ok(Some(stop)) => break stop,
                     Ok(None) => {}
                     Err(_) => following.check_soon(),
@@ -219,7 +220,7 @@ async fn follow_one(
                     chat.conversation.engine().stop();
                     return Ok(FollowEnd::Signal(exit));
                 }
-                let sent = chat.conversation.cancel_run(run, "ctrl-c").await;
+                let sent = chat.conversation.run(run).cancel("ctrl-c").await;
                 sent.map_err(|error| chat.fail(error))?;
             }
             _ = reminders.tick() => announce(chat).await,

@@ -29,11 +29,13 @@ impl TerminalUi {
             tokio::select! {
                 followed = following.next() => match followed {
                     FollowNews::Event(event) => live.take(&event),
-                    FollowNews::MayHaveStopped => match self.chat.conversation.stop_of(run).await {
-                        Ok(Some(stop)) => break Err(stop),
-                        Ok(None) => {}
-                        Err(_) => following.check_soon(),
-                    },
+                    FollowNews::MayHaveStopped => {
+                        match self.chat.conversation.run(run).stop().await {
+                            Ok(Some(stop)) => break Err(stop),
+                            Ok(None) => {}
+                            Err(_) => following.check_soon(),
+                        }
+                    }
                 },
                 () = live.redraw_when_due() => {}
                 key = keys.next() => {
@@ -155,7 +157,7 @@ impl TerminalUi {
             1 => self.cancel(run, live).await?,
             2 => {
                 live.print(&self.chat.text(text::chat::not_waiting()));
-                self.chat.conversation.hurry(run).await;
+                self.chat.conversation.run(run).hurry().await;
             }
             _ => return Ok(Some(WatchEnd::Leave)),
         }
@@ -165,7 +167,7 @@ impl TerminalUi {
     async fn cancel(&mut self, run: &RunId, live: &mut LiveView<'_>) -> Result<(), Failure> {
         self.queue.held = true;
         live.print(&self.chat.text(text::chat::canceling()));
-        let sent = self.chat.conversation.cancel_run(run, "ctrl-c").await;
+        let sent = self.chat.conversation.run(run).cancel("ctrl-c").await;
         sent.map_err(|error| self.chat.fail(error))
     }
 
@@ -202,7 +204,7 @@ impl TerminalUi {
         } else if self.chat.conversation.router().is_cancel(line) {
             self.cancel(run, live).await?;
         } else if let Some(word) = line.strip_prefix(['!', '\u{ff01}']) {
-            let sent = self.chat.conversation.steer(run, word.trim()).await;
+            let sent = self.chat.conversation.run(run).steer(word.trim()).await;
             sent.map_err(|error| self.chat.fail(error))?;
             live.print(&self.chat.text(text::chat::steered(&word.trim())));
             self.told.push(word.trim().to_owned());

@@ -227,7 +227,7 @@ impl TerminalUi {
             terminal::answer(&words);
         }
         // A store that fails for a moment is asked again before the next line.
-        if let Ok(Some(open)) = self.chat.conversation.question_to_show().await {
+        if let Ok(Some(open)) = self.chat.conversation.questions_mut().take_next().await {
             let id = open.run.as_str();
             terminal::answer(&self.chat.text(text::chat::asks(&id)));
             self.show(&open);
@@ -254,7 +254,7 @@ impl TerminalUi {
             let typed = tokio::select! {
                 typed = self.editor.next() => typed,
                 Some(update) = self.chat.conversation.watch().recv() => {
-                    let gone = match self.chat.conversation.asks_in(&update) {
+                    let gone = match self.chat.conversation.questions().asks_in(&update) {
                         true => self.chat.gone_question().await,
                         false => None,
                     };
@@ -290,7 +290,7 @@ impl TerminalUi {
                         return Err(Exit::Done);
                     }
                     leaving = Some(Instant::now());
-                    let asks = self.chat.conversation.seen().is_some();
+                    let asks = self.chat.conversation.questions().seen().is_some();
                     let key = if asks { text::chat::question_stays() } else { text::exit::again() };
                     // The editor paints its line where it was, so this goes through it.
                     self.editor.print(&self.chat.text(key));

@@ -139,7 +139,7 @@ pub(super) fn confirmation(app: &Console, command: &str) -> String {
 
 /// The line that a question still waits, after something else was said.
 pub(super) fn reminder_of_question(app: &Console, conversation: &Conversation) -> Option<String> {
-    let seen = conversation.seen()?;
+    let seen = conversation.questions().seen()?;
     let question = preview(seen.text.lines().next().unwrap_or_default());
     Some(app.text(text::chat::still_open(&question)))
 }

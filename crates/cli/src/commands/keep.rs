@@ -10,108 +10,71 @@ use crate::args::{
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_agenda::commands::{self, AgendaCommand, AgendaVerb, CommandError, CommandWords};
+use everloop_agenda::commands::{self, AgendaCommand, AgendaVerb, CommandError};
 use everloop_agenda::portable::PortableContent;
 use everloop_agenda::show;
+use everloop_app::agenda::arguments::AgendaLine;
 use everloop_app::agenda::{self, AgendaReading, UnreadReminders};
 use everloop_text as text;
 
 /// How the answer is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AnswerForm {
-    CommandWords,
+    Text,
     Json,
 }
 
 impl AnswerForm {
     fn of(json: bool) -> Self {
-        if json { Self::Json } else { Self::CommandWords }
+        if json { Self::Json } else { Self::Text }
     }
 }
 
-/// A command that is put together from arguments. Its words stay apart: a shell has cut them
-/// already, and what it says is a text stays one.
-struct AgendaLine {
-    verb: AgendaVerb,
-    words: CommandWords,
+impl TodoOptionArgs {
+    fn add_to(&self, line: AgendaLine) -> AgendaLine {
+        line.option("tag", self.tag.as_ref())
+            .option("priority", self.priority.as_ref())
+            .option("due", self.due.as_ref())
+            .option("remind", self.remind.as_ref())
+    }
 }
 
-impl AgendaLine {
-    fn new(verb: AgendaVerb, part: &str) -> Self {
-        Self { verb, words: CommandWords::default().text(part) }
+impl TodoFilterArgs {
+    fn add_to(&self, line: AgendaLine) -> AgendaLine {
+        line.option("tag", self.tag.as_ref()).flag("open", self.open)
     }
+}
 
-    fn id(self, id: &str) -> Self {
-        Self { words: self.words.text(id), ..self }
-    }
-
-    fn words(self, words: &[String]) -> Self {
-        Self { words: words.iter().fold(self.words, |all, word| all.text(word)), ..self }
-    }
-
-    fn option(self, name: &str, value: Option<&String>) -> Self {
-        match value {
-            Some(value) => Self { words: self.words.option(name).text(value), ..self },
-            None => self,
-        }
-    }
-
-    fn todo(self, said: &TodoOptionArgs) -> Self {
-        self.option("tag", said.tag.as_ref())
-            .option("priority", said.priority.as_ref())
-            .option("due", said.due.as_ref())
-            .option("remind", said.remind.as_ref())
-    }
-
-    fn filter(self, filter: &TodoFilterArgs) -> Self {
-        self.option("tag", filter.tag.as_ref()).flag("open", filter.open)
-    }
-
-    fn flag(self, name: &str, is_set: bool) -> Self {
-        match is_set {
-            true => Self { words: self.words.option(name), ..self },
-            false => self,
-        }
-    }
-
-    fn entry(self, said: &EntryOptionArgs) -> Self {
-        let line = self
-            .option("duration", said.duration.as_ref())
-            .option("remind", said.remind.as_ref())
-            .option("interval", said.interval.as_ref())
-            .option("repeat", said.repeat.as_ref())
-            .option("times", said.times.as_ref())
-            .option("remind-start", said.remind_start.as_ref())
-            .option("catch-up", said.catch_up.as_ref());
-        line.flag("allow-conflict", said.allow_conflict)
-    }
-
-    async fn perform(self, app: &Console, form: AnswerForm) -> Result<Exit, Failure> {
-        let said = self.words.clone().rest();
-        let command = |reader: &show::DisplayContext| {
-            commands::parse_words(self.verb, self.words, &reader.now)
-        };
-        perform(app, &said, command, form).await
+impl EntryOptionArgs {
+    fn add_to(&self, line: AgendaLine) -> AgendaLine {
+        line.option("duration", self.duration.as_ref())
+            .option("remind", self.remind.as_ref())
+            .option("interval", self.interval.as_ref())
+            .option("repeat", self.repeat.as_ref())
+            .option("times", self.times.as_ref())
+            .option("remind-start", self.remind_start.as_ref())
+            .option("catch-up", self.catch_up.as_ref())
+            .flag("allow-conflict", self.allow_conflict)
     }
 }
 
 pub(crate) async fn todo(app: &Console, args: TodoCommandArgs) -> Result<Exit, Failure> {
     let line = match &args.verb {
         TodoVerb::Add { text, said } => {
-            AgendaLine::new(AgendaVerb::Todo, "add").words(text).todo(said)
+            said.add_to(AgendaLine::new(AgendaVerb::Todo, "add").words(text))
         }
         TodoVerb::List { filter, view } => {
-            AgendaLine::new(AgendaVerb::Todo, "list").filter(filter).option("view", view.as_ref())
+            filter.add_to(AgendaLine::new(AgendaVerb::Todo, "list")).option("view", view.as_ref())
         }
         TodoVerb::Get { id } => AgendaLine::new(AgendaVerb::Todo, "get").id(id),
         TodoVerb::Update { id, text, said } => {
-            AgendaLine::new(AgendaVerb::Todo, "update").id(id).words(text).todo(said)
+            said.add_to(AgendaLine::new(AgendaVerb::Todo, "update").id(id).words(text))
         }
         TodoVerb::Done { id } => AgendaLine::new(AgendaVerb::Todo, "done").words(id),
         TodoVerb::Reopen { id } => AgendaLine::new(AgendaVerb::Todo, "reopen").words(id),
         TodoVerb::Delete { id } => AgendaLine::new(AgendaVerb::Todo, "delete").words(id),
         TodoVerb::Search { word, filter } => {
-            AgendaLine::new(AgendaVerb::Todo, "search").words(word).filter(filter)
+            filter.add_to(AgendaLine::new(AgendaVerb::Todo, "search").words(word))
         }
         TodoVerb::Export { file } => {
             return exchange::export(app, PortableContent::Todos, file.as_deref()).await;
@@ -120,18 +83,18 @@ pub(crate) async fn todo(app: &Console, args: TodoCommandArgs) -> Result<Exit, F
             return exchange::import(app, PortableContent::Todos, file).await;
         }
     };
-    line.perform(app, AnswerForm::of(args.json)).await
+    perform_line(app, line, AnswerForm::of(args.json)).await
 }
 
 pub(crate) async fn view(app: &Console, args: ViewArgs) -> Result<Exit, Failure> {
-    let line = AgendaLine::new(AgendaVerb::View, &args.name).filter(&args.filter);
-    line.perform(app, AnswerForm::of(args.json)).await
+    let line = args.filter.add_to(AgendaLine::new(AgendaVerb::View, &args.name));
+    perform_line(app, line, AnswerForm::of(args.json)).await
 }
 
 pub(crate) async fn schedule(app: &Console, args: ScheduleCommandArgs) -> Result<Exit, Failure> {
     let line = match &args.verb {
         ScheduleVerb::Add { words, said } => {
-            AgendaLine::new(AgendaVerb::Schedule, "add").words(words).entry(said)
+            said.add_to(AgendaLine::new(AgendaVerb::Schedule, "add").words(words))
         }
         ScheduleVerb::List => AgendaLine::new(AgendaVerb::Schedule, "list"),
         ScheduleVerb::Get { id } => AgendaLine::new(AgendaVerb::Schedule, "get").id(id),
@@ -139,7 +102,7 @@ pub(crate) async fn schedule(app: &Console, args: ScheduleCommandArgs) -> Result
             .words(std::slice::from_ref(stretch))
             .words(date),
         ScheduleVerb::Update { id, words, said } => {
-            AgendaLine::new(AgendaVerb::Schedule, "update").id(id).words(words).entry(said)
+            said.add_to(AgendaLine::new(AgendaVerb::Schedule, "update").id(id).words(words))
         }
         ScheduleVerb::Repeat { id, switch } => {
             let word = if *switch == OnOff::On { "on" } else { "off" };
@@ -156,7 +119,12 @@ pub(crate) async fn schedule(app: &Console, args: ScheduleCommandArgs) -> Result
             return super::simulate::simulate(app, wanted, args.json).await;
         }
     };
-    line.perform(app, AnswerForm::of(args.json)).await
+    perform_line(app, line, AnswerForm::of(args.json)).await
+}
+
+async fn perform_line(app: &Console, line: AgendaLine, form: AnswerForm) -> Result<Exit, Failure> {
+    let typed = line.typed();
+    perform(app, &typed, |reader| line.parse(reader), form).await
 }
 
 /// A slash command, given as one line.
@@ -194,7 +162,7 @@ async fn perform(
     let answer = app.checked(agenda::perform(app, store, &command, &reader).await)?;
     match form {
         AnswerForm::Json => terminal::answer(&show::as_json(&reader, &answer).to_string()),
-        AnswerForm::CommandWords => {
+        AnswerForm::Text => {
             let words = show::answer(&reader, &answer);
             match &answer {
                 Ok(_) => terminal::answer(&words),

@@ -2,7 +2,8 @@
 
 use super::family::Family;
 use everloop_types::journal::{
-    EffectAttemptFailed, EffectPlanned, EffectStarted, PlannedModelCall, PlannedToolCall, Switch,
+    ApprovalGiven, EffectAttemptFailed, EffectPlanned, EffectStarted, PlannedModelCall,
+    PlannedToolCall, Switch,
 };
 use everloop_types::{
     CallId, EffectId, Frame, Message, Observation, Question, Reply, RunId, Taint, ToolCall,
@@ -151,6 +152,25 @@ impl Ledger {
 
     pub(super) fn tool_call_mut(&mut self, effect: &EffectId) -> Option<&mut OpenToolCall> {
         self.tool_calls_mut().iter_mut().find(|open| open.effect == *effect)
+    }
+
+    /// Notes that the intent of a call is durable.
+    pub(super) fn start(&mut self, effect: &EffectId, started: &EffectStarted) {
+        if let Some(open) = self.tool_call_mut(effect) {
+            open.stage = CallStage::Started(started.clone());
+            open.may_have_acted = true;
+        }
+    }
+
+    /// Notes that a person or a rule permits a call.
+    pub(super) fn permit(&mut self, effect: &EffectId, given: &ApprovalGiven) {
+        if let Some(open) = self.tool_call_mut(effect) {
+            open.stage = CallStage::Approved;
+            open.policy_hash.clone_from(&given.policy_hash);
+        }
+        if let Some(place) = &given.releases {
+            self.holding.release(place);
+        }
     }
 
     /// Notes an attempt that failed.
