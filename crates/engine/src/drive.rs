@@ -27,7 +27,8 @@ mod tool;
 
 pub(crate) use recover::fold_from_start;
 
-use crate::inbox_signal::InboxCursor;
+use crate::inbox_signal::{InboxCursor, RunInterrupts};
+use crate::quarantine::Quarantine;
 use crate::{Auditor, Engine};
 use everloop_loops::{AnyRun, CallStage, Decision, OpenModelCall, OpenToolCall};
 use everloop_ports::{Registry, WirePrompt};
@@ -187,7 +188,7 @@ impl<'e> Driver<'e> {
         let folded = engine.fold(&claim.run).await;
         let folded = match folded {
             Ok(folded) => folded,
-            Err(source) => return Err(engine.cannot_load(&claim, source).await),
+            Err(source) => return Err(Quarantine { engine }.cannot_load(&claim, source).await),
         };
         let tools = engine.environment.tools(folded.run.frame());
         let mut driver = Self {
@@ -283,6 +284,11 @@ impl<'e> Driver<'e> {
 
     fn is_harmless(&self, open: &OpenToolCall) -> bool {
         open.planned.class == EffectClass::Pure && self.review().is_free(open)
+    }
+
+    /// What ends a wait of this run.
+    fn interrupts(&self) -> RunInterrupts<'_> {
+        RunInterrupts { engine: self.engine, run: &self.claim.run, seen: self.inbox.seen }
     }
 
     /// Notes a decision. Calls that cannot be performed get their outcome at once.

@@ -87,7 +87,7 @@ impl Driver<'_> {
         };
         let attempt = tokio::select! {
             biased;
-            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => {
+            () = self.interrupts().during_call() => {
                 ModelAttempt::Interrupted
             }
             replied = model.ask(request, &mut on_delta).instrument(span) => {
@@ -146,7 +146,7 @@ impl Driver<'_> {
         tokio::select! {
             biased;
             () = self.engine.clock.pause(wait_ms) => {}
-            () = self.engine.interrupted_while_waiting(&self.claim.run, self.inbox.seen) => {}
+            () = self.interrupts().during_wait() => {}
         }
         Ok(LoopFlow::GoOn)
     }

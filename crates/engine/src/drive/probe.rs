@@ -13,6 +13,7 @@
 use super::{DriveError, Driver, LoopFlow};
 use crate::Engine;
 use crate::ids::idem_key;
+use crate::lease::EffectOwner;
 use everloop_loops::{CallStage, OpenToolCall};
 use everloop_ports::{Intent, Probe, Registry};
 use everloop_store::NextStatus;
@@ -44,13 +45,14 @@ impl Driver<'_> {
             biased;
             found = looking => found,
             // Nothing is noted: the next driver probes again.
-            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => {
+            () = self.interrupts().during_call() => {
                 return Ok(LoopFlow::GoOn);
             }
         };
+        let owner_process = EffectOwner { store: &self.engine.store, effect: &open.effect };
         let owner = match self.owner(open, started) {
             CallOwner::Gone => CallOwner::Gone,
-            _ if self.engine.began_in_dead_process(&open.effect).await => CallOwner::Gone,
+            _ if owner_process.is_proved_dead().await => CallOwner::Gone,
             owner => owner,
         };
         let found = match (found, owner) {
@@ -96,7 +98,7 @@ impl Driver<'_> {
         tokio::select! {
             biased;
             () = self.engine.clock.pause(wait_ms) => {}
-            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => {}
+            () = self.interrupts().during_call() => {}
         }
         Ok(LoopFlow::GoOn)
     }

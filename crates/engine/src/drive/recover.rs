@@ -1,4 +1,4 @@
-//! Effects that a dead process had begun, and runs that cannot be read.
+//! Effects that a dead process had begun, and folding a run.
 //!
 //! Recovery follows the record made when the effect was planned, not today's catalogue. A crash,
 //! and a time-out to which the tool did not respond, go through [`Driver::without_outcome`].
@@ -9,8 +9,7 @@ use super::planted::planted_class;
 use super::{DriveError, Driver, LoopFlow};
 use crate::Engine;
 use everloop_loops::{AnyRun, CallStage, OpenToolCall};
-use everloop_store::{Claim, StoreError};
-use everloop_text as text;
+use everloop_store::StoreError;
 use everloop_types::journal::{EffectAttemptFailed, Entry, EntryKind, PlannedToolCall};
 use everloop_types::{EffectClass, Frame, OnUnknown, RunId, ToolCall};
 use std::sync::Arc;
@@ -103,42 +102,6 @@ impl Engine {
             None => loaded.entries,
         };
         fold_from_start(run, &entries, frame)
-    }
-
-    /// Quarantines a run that cannot be read, with a message; one that is too new is left as it is.
-    pub(super) async fn cannot_load(&self, claim: &Claim, source: StoreError) -> DriveError {
-        let run = claim.run.clone();
-        match &source {
-            StoreError::NewerEntry { .. } => {
-                // However often an old program tries, a newer one must still find the run in the
-                // queue.
-                match self.store.queue().reset_stall_count(&run).await {
-                    Ok(()) => DriveError::Newer { run, what: source.to_string() },
-                    Err(source) => DriveError::Store { run, source },
-                }
-            }
-            StoreError::Damaged { .. } => {
-                let note = source.to_string();
-                let frame =
-                    self.store.journal().frame(&run).await.ok().flatten().unwrap_or_default();
-                let words = text::run::quarantined(&note).in_lang(frame.language);
-                let word = match self.last_message(&run, words).await {
-                    Ok(word) => word,
-                    Err(source) => return DriveError::Store { run, source },
-                };
-                let now = self.clock.now();
-                let put_aside = self
-                    .store
-                    .queue()
-                    .quarantine(&run, Some(claim.epoch), &note, now, Some(word))
-                    .await;
-                match put_aside {
-                    Ok(()) => DriveError::Quarantined { run, note },
-                    Err(source) => DriveError::Store { run, source },
-                }
-            }
-            _ => DriveError::Store { run, source },
-        }
     }
 }
 

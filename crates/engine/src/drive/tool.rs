@@ -5,6 +5,7 @@ use super::log;
 use super::{DriveError, Driver, LoopFlow};
 use crate::clock::measured;
 use crate::ids::idem_key;
+use crate::inbox_signal::RunInterrupts;
 use crate::permission::Sandboxing;
 use crate::{Engine, Fragment, Update};
 use everloop_loops::OpenToolCall;
@@ -192,7 +193,7 @@ impl Driver<'_> {
         tokio::select! {
             biased;
             before = tool.before_call(&call.args, &self.claim.run) => Some(before),
-            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => None,
+            () = self.interrupts().during_call() => None,
             () = self.engine.clock.pause(BEFORE_MS_MAX) => Some(Value::Null),
         }
     }
@@ -246,7 +247,7 @@ impl Driver<'_> {
         Ok(tokio::select! {
             biased;
             () = self.engine.clock.pause(wait_ms) => BackoffEnd::Enough,
-            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => {
+            () = self.interrupts().during_call() => {
                 BackoffEnd::Interrupted
             }
         })
@@ -319,11 +320,12 @@ impl CallSetup<'_> {
             may_run_bare: matches!(self.sandboxing, Sandboxing::ApprovedUnsandboxed),
             bars: AccessRules::new(&self.frame.policy, &call.tool, &self.frame.workspace),
         };
+        let interrupts = RunInterrupts { engine, run, seen: self.inbox_seen };
         let mut calling = tool.call(&call.args, &context);
         let ending = tokio::select! {
             biased;
             done = &mut calling => return CallResult::Done(done),
-            () = engine.interrupted(run, self.inbox_seen) => Ending::Canceled,
+            () = interrupts.during_call() => Ending::Canceled,
             // A tool with its own time limit gets a moment to report it.
             () = engine.clock.pause(timeout_ms.saturating_add(GRACE_MARGIN_MS)) => Ending::TimedOut,
         };
