@@ -13,41 +13,29 @@ pub(crate) struct Quarantine<'e> {
 
 impl Quarantine<'_> {
     /// Quarantines a run that cannot be read, with a message; one that is too new is left as it is.
-    pub(crate) async fn cannot_load(&self, claim: &Claim, source: StoreError) -> DriveError {
+    pub(crate) async fn handle_unreadable(&self, claim: &Claim, source: StoreError) -> DriveError {
         let run = claim.run.clone();
+        let store = &self.engine.store;
         match &source {
             StoreError::NewerEntry { .. } => {
                 // However often an old program tries, a newer one must still find the run in the
                 // queue.
-                match self.engine.store.queue().reset_stall_count(&run).await {
+                match store.queue().reset_stall_count(&run).await {
                     Ok(()) => DriveError::Newer { run, what: source.to_string() },
                     Err(source) => DriveError::Store { run, source },
                 }
             }
             StoreError::Damaged { .. } => {
                 let note = source.to_string();
-                let frame = self
-                    .engine
-                    .store
-                    .journal()
-                    .frame(&run)
-                    .await
-                    .ok()
-                    .flatten()
-                    .unwrap_or_default();
+                let frame = store.journal().frame(&run).await.ok().flatten().unwrap_or_default();
                 let words = text::run::quarantined(&note).in_lang(frame.language);
                 let word = match self.last_message(&run, words).await {
                     Ok(word) => word,
                     Err(source) => return DriveError::Store { run, source },
                 };
                 let now = self.engine.clock.now();
-                let put_aside = self
-                    .engine
-                    .store
-                    .queue()
-                    .quarantine(&run, Some(claim.epoch), &note, now, Some(word))
-                    .await;
-                match put_aside {
+                let queue = store.queue();
+                match queue.quarantine(&run, Some(claim.epoch), &note, now, Some(word)).await {
                     Ok(()) => DriveError::Quarantined { run, note },
                     Err(source) => DriveError::Store { run, source },
                 }
@@ -78,26 +66,18 @@ impl Quarantine<'_> {
 
     /// Gives a quarantined run its last message. Returns whether the run is quarantined.
     pub(crate) async fn write_last_message(&self, run: &RunId) -> Result<bool, StoreError> {
-        let Some(row) = self.engine.store.runs().get(run).await? else { return Ok(false) };
+        let store = &self.engine.store;
+        let Some(row) = store.runs().get(run).await? else { return Ok(false) };
         if row.status != Status::Quarantined {
             return Ok(false);
         }
         let note = row.note.unwrap_or_default();
-        let language = self
-            .engine
-            .store
-            .journal()
-            .frame(run)
-            .await?
-            .map(|frame| frame.language)
-            .unwrap_or_default();
+        let frame = store.journal().frame(run).await?;
+        let language = frame.map(|frame| frame.language).unwrap_or_default();
         let words = text::run::quarantined(&note).in_lang(language);
         let word = self.last_message(run, words).await?;
-        self.engine
-            .store
-            .queue()
-            .quarantine(run, None, &note, self.engine.clock.now(), Some(word))
-            .await?;
+        let now = self.engine.clock.now();
+        store.queue().quarantine(run, None, &note, now, Some(word)).await?;
         Ok(true)
     }
 }

@@ -1,10 +1,12 @@
 //! Effects that a dead process had begun, and folding a run.
 //!
 //! Recovery follows the record made when the effect was planned, not today's catalogue. A crash,
-//! and a time-out to which the tool did not respond, go through [`Driver::without_outcome`].
+//! and a time-out to which the tool did not respond, are handled alike:
+//! [`EffectRecovery::without_outcome`].
 
-use super::ask::InboxNews;
+use super::ask::QuestionAsker;
 use super::cancel::interrupted;
+use super::inbox::{InboxNews, InboxReader};
 use super::planted::planted_class;
 use super::{DriveError, Driver, LoopFlow};
 use crate::Engine;
@@ -20,7 +22,12 @@ pub(crate) struct FoldedRun {
     pub(crate) snapshot_seq: i64,
 }
 
-impl Driver<'_> {
+/// Continues the effects that began and have no outcome.
+pub(super) struct EffectRecovery<'d, 'e> {
+    pub(super) driver: &'d mut Driver<'e>,
+}
+
+impl EffectRecovery<'_, '_> {
     /// Continues an effect that an earlier driver had begun.
     pub(super) async fn recover(&mut self, open: OpenToolCall) -> Result<LoopFlow, DriveError> {
         let tool = super::log::plain_name(&open.planned.call.tool);
@@ -34,7 +41,7 @@ impl Driver<'_> {
         open: OpenToolCall,
     ) -> Result<LoopFlow, DriveError> {
         let PlannedToolCall { call, class, key_until, on_unknown, .. } = &open.planned;
-        let now = self.engine.clock.now();
+        let now = self.driver.engine.clock.now();
         match planted_class(*class) {
             EffectClass::Pure | EffectClass::Transactional => self.again(&open, "was cut short"),
             EffectClass::Keyed if key_until.is_some_and(|until| now < until) => {
@@ -54,11 +61,11 @@ impl Driver<'_> {
             CallStage::Started(started) => started.attempt,
             _ => open.failed_attempts + 1,
         };
-        let retry_at = self.engine.clock.now();
+        let retry_at = self.driver.engine.clock.now();
         let may_have_acted = open.planned.class == EffectClass::Keyed;
         let error = why.to_owned();
         let failed = EffectAttemptFailed { attempt, error, retry_at, may_have_acted };
-        self.note(Some(open.effect.clone()), EntryKind::EffectAttemptFailed(failed));
+        self.driver.note(Some(open.effect.clone()), EntryKind::EffectAttemptFailed(failed));
     }
 
     /// Notes an unknown outcome. `why` is what a probe saw, if one ran.
@@ -71,12 +78,17 @@ impl Driver<'_> {
     ) -> Result<LoopFlow, DriveError> {
         match on_unknown {
             // After a cancel the user waits for the end, not for a question.
-            OnUnknown::AskUser => match self.read_inbox(self.inbox.seen).await? {
-                InboxNews::Cancel => Ok(LoopFlow::Over(self.end_canceled().await?)),
-                InboxNews::Nothing => self.ask_to_settle(open, call).await,
-            },
+            OnUnknown::AskUser => {
+                let version = self.driver.inbox.seen;
+                match (InboxReader { driver: self.driver }).read(version).await? {
+                    InboxNews::Cancel => Ok(LoopFlow::Over(self.driver.end_canceled().await?)),
+                    InboxNews::Nothing => {
+                        QuestionAsker { driver: self.driver }.ask_to_settle(open, call).await
+                    }
+                }
+            }
             OnUnknown::TellModel => {
-                self.note_seen(open, interrupted(why), 0);
+                self.driver.note_seen(open, interrupted(why), 0);
                 self.plant_second_outcome(&open.effect, why);
                 Ok(LoopFlow::GoOn)
             }
