@@ -8,10 +8,12 @@
 //! commit carries an outcome, the decision that it led to and the intents that follow, so one
 //! exchange with the model or a tool costs two commits.
 
+mod append;
 mod ask;
 mod cancel;
 mod commit;
 mod delegate;
+mod inbox;
 mod judge;
 pub(crate) mod log;
 mod model;
@@ -21,17 +23,21 @@ mod planted;
 mod probe;
 mod recover;
 mod review;
+mod side_records;
 mod switch;
 mod tagged;
 mod tool;
 
 pub(crate) use recover::fold_from_start;
 
-use crate::inbox_signal::InboxCursor;
-use crate::{Auditor, Engine};
+use crate::Engine;
+use crate::inbox_signal::{InboxCursor, RunInterrupts};
+use crate::quarantine::Quarantine;
+use ask::QuestionAsker;
+use delegate::Delegator;
 use everloop_loops::{AnyRun, CallStage, Decision, OpenModelCall, OpenToolCall};
 use everloop_ports::{Registry, WirePrompt};
-use everloop_store::{Claim, Commit, NewMessage, NextStatus, RunRow, StoreError};
+use everloop_store::{Claim, Commit, NewMessage, NextStatus, StoreError};
 use everloop_types::journal::{
     EffectFinished, Entry, EntryDraft, EntryKind, EpochStarted, MessageEmitted, Outcome,
     RunFinished, WaitingOn,
@@ -39,8 +45,15 @@ use everloop_types::journal::{
 use everloop_types::{
     EffectClass, EffectId, Ending, Labels, Observation, Reason, RunId, Status, ToolCall, Words,
 };
+use inbox::{InboxNews, InboxReader};
+use model::ModelCaller;
+use permit::PermissionGate;
+use recover::EffectRecovery;
+use review::CallReview;
+use side_records::SideRecords;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use tool::ToolCaller;
 use tracing::{Instrument, Span};
 
 /// How a drive ended.
@@ -125,19 +138,8 @@ pub(crate) struct Driver<'e> {
     begun_here: BTreeSet<EffectId>,
     /// Milliseconds this drive has waited for a model.
     waited_ms: u64,
-    kept: SideRecords,
+    kept: SideRecords<'e>,
     inbox: InboxCursor,
-}
-
-/// How far the records beside the journal have come.
-#[derive(Default)]
-struct SideRecords {
-    /// Position of the newest snapshot.
-    snapshot_at: i64,
-    /// Number of the newest summary that was passed on.
-    summary: u32,
-    /// Writes the audit log, if there is one.
-    audit: Option<Box<(Auditor, RunRow)>>,
 }
 
 impl Engine {
@@ -187,7 +189,9 @@ impl<'e> Driver<'e> {
         let folded = engine.fold(&claim.run).await;
         let folded = match folded {
             Ok(folded) => folded,
-            Err(source) => return Err(engine.cannot_load(&claim, source).await),
+            Err(source) => {
+                return Err(Quarantine { engine }.handle_unreadable(&claim, source).await);
+            }
         };
         let tools = engine.environment.tools(folded.run.frame());
         let mut driver = Self {
@@ -198,14 +202,15 @@ impl<'e> Driver<'e> {
             pending: Commit::new(Vec::new(), engine.clock.now()),
             begun_here: BTreeSet::new(),
             waited_ms: 0,
-            kept: SideRecords { snapshot_at: folded.snapshot_seq, ..SideRecords::default() },
+            kept: SideRecords::new(engine, folded.snapshot_seq),
             inbox: engine.inbox_signals.open_cursor(&claim.run),
             claim,
         };
         Span::current().record("loop", driver.run.spec().name);
-        driver.open_audit().await?;
+        let opened = driver.kept.open_audit(&driver.claim.run).await;
+        opened.map_err(|source| driver.failed(source))?;
         // An earlier driver may have died after the commit and before it saved the summary.
-        driver.remember();
+        driver.kept.remember(&driver.claim.run, &driver.run);
         let (worker, build) = (engine.identity.worker.clone(), engine.identity.build.clone());
         driver.note(None, EntryKind::EpochStarted(EpochStarted { worker, build }));
         Ok(driver)
@@ -224,7 +229,8 @@ impl<'e> Driver<'e> {
 
     /// One decision and the work that it leads to.
     async fn turn(&mut self) -> Result<LoopFlow, DriveError> {
-        if self.take_messages().await? == ask::InboxNews::Cancel {
+        let news = InboxReader { driver: self }.read_if_signaled().await?;
+        if news == InboxNews::Cancel {
             return self.end_canceled().await.map(LoopFlow::Over);
         }
         if self.engine.stopping.is_cancelled() {
@@ -243,13 +249,17 @@ impl<'e> Driver<'e> {
             }
         }
         match self.next_work() {
-            DriveWork::Ask(open) => self.ask_model(open).await,
-            DriveWork::Together(open) => self.run_together(open).await,
-            DriveWork::Alone(open) => self.run_alone(open).await,
-            DriveWork::Permit(open) => self.permit(open).await,
-            DriveWork::Recover(open) => self.recover(open).await,
-            DriveWork::AwaitAnswer(question) => self.await_answer(question).await,
-            DriveWork::AwaitChild(open, child) => self.await_child(&open, child).await,
+            DriveWork::Ask(open) => ModelCaller { driver: self }.call(open).await,
+            DriveWork::Together(open) => ToolCaller { driver: self }.run_together(open).await,
+            DriveWork::Alone(open) => ToolCaller { driver: self }.run_alone(open).await,
+            DriveWork::Permit(open) => PermissionGate { driver: self }.permit(open).await,
+            DriveWork::Recover(open) => EffectRecovery { driver: self }.recover(open).await,
+            DriveWork::AwaitAnswer(question) => {
+                QuestionAsker { driver: self }.await_answer(question).await
+            }
+            DriveWork::AwaitChild(open, child) => {
+                Delegator { driver: self }.await_child(&open, child).await
+            }
         }
     }
 
@@ -285,6 +295,11 @@ impl<'e> Driver<'e> {
         open.planned.class == EffectClass::Pure && self.review().is_free(open)
     }
 
+    /// What ends a wait of this run.
+    fn interrupts(&self) -> RunInterrupts<'_> {
+        RunInterrupts { engine: self.engine, run: &self.claim.run, seen: self.inbox.seen }
+    }
+
     /// Notes a decision. Calls that cannot be performed get their outcome at once.
     fn plan(&mut self, effects: Vec<everloop_loops::PlannedEffect>) {
         let cause = self.run.last_seq();
@@ -298,6 +313,11 @@ impl<'e> Driver<'e> {
         for (id, seen) in refused {
             self.note_outcome(id, Outcome::Observed(seen), 0);
         }
+    }
+
+    /// Reviews calls of this run.
+    fn review(&self) -> CallReview<'_> {
+        CallReview { run: &self.run, tools: &self.tools }
     }
 
     /// Folds an entry and keeps it for the next commit. Secrets are taken out before either, so

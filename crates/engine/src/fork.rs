@@ -107,10 +107,29 @@ impl Engine {
     /// [`ForkError::Unsettled`] if an effect of the past may have happened: ask a person, and come
     /// back with what they say.
     pub async fn fork(&self, fork: Fork) -> Result<ForkResult, ForkError> {
+        Forker { engine: self }.create(fork).await
+    }
+
+    /// Where a run was written.
+    pub(crate) async fn provenance(&self, run: &RunId) -> Result<Provenance, StoreError> {
+        Ok(match self.store.runs().is_foreign(run).await? {
+            true => Provenance::Elsewhere,
+            false => Provenance::Here,
+        })
+    }
+}
+
+/// Makes forks from the journals of other runs.
+pub(crate) struct Forker<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl Forker<'_> {
+    async fn create(&self, fork: Fork) -> Result<ForkResult, ForkError> {
         let past = self.past(&fork).await?;
         let known = self.account_for(&fork, &past).await?;
-        let now = self.clock.now().max(past.state.last_at());
-        let parent = self.store.runs().get(&fork.parent).await?;
+        let now = self.engine.clock.now().max(past.state.last_at());
+        let parent = self.engine.store.runs().get(&fork.parent).await?;
         let conversation = parent.map(|row| row.conversation);
         let conversation = conversation.ok_or_else(|| ForkError::NoRun(fork.parent.clone()))?;
         let new = self.new_fork(fork, conversation, &past, &known, now);
@@ -118,9 +137,9 @@ impl Engine {
         // A lost reply must not lead to a second fork: the same id is written again.
         let mut tries = 0;
         loop {
-            match self.store.queue().create_fork(&new).await {
+            match self.engine.store.queue().create_fork(&new).await {
                 Ok(RunCreation::New | RunCreation::Existing(_)) => {
-                    self.inbox_signals.wake_workers();
+                    self.engine.inbox_signals.wake_workers();
                     return Ok(ForkResult { run, at });
                 }
                 Err(error) if tries >= FORK_TRIES_MAX || !error.is_transient() => {
@@ -128,13 +147,13 @@ impl Engine {
                 }
                 Err(_) => tries += 1,
             }
-            self.clock.pause(self.rules.backoff(tries, None)).await;
+            self.engine.clock.pause(self.engine.rules.backoff(tries, None)).await;
         }
     }
 
     async fn past(&self, fork: &Fork) -> Result<ParentHistory, ForkError> {
         let parent = &fork.parent;
-        let history = History::read(&self.store, parent).await?;
+        let history = History::read(&self.engine.store, parent).await?;
         let history = history.ok_or_else(|| ForkError::NoRun(parent.clone()))?;
         let last = history.entries.last().map_or(0, |entry| entry.seq);
         let at = fork.at.unwrap_or(last);
@@ -152,19 +171,11 @@ impl Engine {
         let state = fold_from_start(parent, &entries, history.frame().clone())?.run;
         match entries.first().map(|entry| entry.kind.clone()) {
             Some(EntryKind::RunCreated(created)) => {
-                let provenance = self.provenance(parent).await?;
+                let provenance = self.engine.provenance(parent).await?;
                 Ok(ParentHistory { history, entries, state, created, provenance })
             }
             _ => Err(ForkError::NotWhole(parent.clone())),
         }
-    }
-
-    /// Where a run was written.
-    pub(crate) async fn provenance(&self, run: &RunId) -> Result<Provenance, StoreError> {
-        Ok(match self.store.runs().is_foreign(run).await? {
-            true => Provenance::Elsewhere,
-            false => Provenance::Here,
-        })
     }
 
     fn new_fork(
@@ -215,13 +226,13 @@ impl Engine {
         made: ForkedRun,
         now: UtcMs,
     ) -> (NewRun, Vec<Entry>) {
-        let redactor = self.store.redactor();
+        let redactor = self.engine.store.redactor();
         let frame = redactor.value(made.frame);
         let created = RunCreated {
             goal: redactor.value(made.created.goal),
             loop_ver: AnyRun::version(&made.created.loop_name).unwrap_or_default(),
             frame: digest_json(&frame),
-            build: self.identity.build.clone(),
+            build: self.engine.identity.build.clone(),
             policy_hash: policy_hash(&frame),
             ..made.created
         };

@@ -101,37 +101,50 @@ impl Engine {
             }
         }
     }
+}
 
+/// Ends the waits of one driven run: a cancel in its inbox, or the stop of this process.
+#[derive(Clone, Copy)]
+pub(crate) struct RunInterrupts<'e> {
+    pub(crate) engine: &'e Engine,
+    pub(crate) run: &'e RunId,
+    /// The version of the signal at which the inbox was last read.
+    pub(crate) seen: u64,
+}
+
+impl RunInterrupts<'_> {
     /// Returns when the run is canceled, or when this process is to stop.
-    pub(crate) async fn interrupted(&self, run: &RunId, seen: u64) {
+    pub(crate) async fn during_call(self) {
         let cancels = |message: &InboxMessage| matches!(message, InboxMessage::Cancel { .. });
-        self.unless_stopping(self.arrived(run, seen, cancels)).await;
+        self.unless_stopping(self.arrived(cancels)).await;
     }
 
     /// The same while no call is running: then a switch ends the wait, too.
-    pub(crate) async fn interrupted_while_waiting(&self, run: &RunId, seen: u64) {
+    pub(crate) async fn during_wait(self) {
         let ends = |message: &InboxMessage| {
             matches!(message, InboxMessage::Cancel { .. } | InboxMessage::Switch(_))
         };
-        self.unless_stopping(self.arrived(run, seen, ends)).await;
+        self.unless_stopping(self.arrived(ends)).await;
     }
 
     async fn unless_stopping(&self, arrived: impl Future<Output = ()>) {
         tokio::select! {
             biased;
             () = arrived => {}
-            () = self.stopping.cancelled() => {}
+            () = self.engine.stopping.cancelled() => {}
         }
     }
 
-    /// Returns when such a message has arrived for the run after version `seen`; never otherwise.
+    /// Returns when such a message has arrived after version `seen`; never otherwise.
     ///
     /// A query that fails finds nothing: the signal rises again while the message is unread.
-    async fn arrived(&self, run: &RunId, mut seen: u64, wanted: impl Fn(&InboxMessage) -> bool) {
-        let signal = self.inbox_signals.signal_of(run);
+    async fn arrived(&self, wanted: impl Fn(&InboxMessage) -> bool) {
+        let signal = self.engine.inbox_signals.signal_of(self.run);
+        let mut seen = self.seen;
         loop {
             seen = signal.version_after(seen).await;
-            let unread = self.store.inbox().unread(run).await.map(|unread| unread.messages);
+            let unread = self.engine.store.inbox().unread(self.run).await;
+            let unread = unread.map(|unread| unread.messages);
             if unread.unwrap_or_default().iter().any(|(_, message)| wanted(message)) {
                 return;
             }

@@ -11,9 +11,10 @@
 //! fenced when it resumes. Deliberately absent: safety, which the epoch in the store provides.
 
 use crate::presence;
+use crate::quarantine::Quarantine;
 use crate::worker::log_orphan;
 use crate::{Engine, Signal};
-use everloop_store::{Heartbeat, Orphan, StoreError};
+use everloop_store::{Heartbeat, Orphan, Store, StoreError};
 use everloop_types::journal::EntryKind;
 use everloop_types::{EffectId, WorkerId};
 use std::sync::Arc;
@@ -183,27 +184,34 @@ impl Engine {
         orphans.extend(self.store.workers().reap(self.clock.now()).await?);
         for orphan in &orphans {
             log_orphan(orphan);
-            self.write_last_message(&orphan.run).await?;
+            Quarantine { engine: self }.write_last_message(&orphan.run).await?;
         }
         Ok(orphans)
     }
 }
 
-impl Engine {
-    /// Whether the process that began an effect is proved dead: one of this machine that is gone.
-    pub(crate) async fn began_in_dead_process(&self, effect: &EffectId) -> bool {
-        let Some(worker) = self.worker_that_began(effect).await else { return false };
+/// The process that began an effect.
+pub(crate) struct EffectOwner<'e> {
+    pub(crate) store: &'e Store,
+    pub(crate) effect: &'e EffectId,
+}
+
+impl EffectOwner<'_> {
+    /// Whether it is proved dead: a process of this machine that is gone.
+    pub(crate) async fn is_proved_dead(&self) -> bool {
+        let Some(worker) = self.worker().await else { return false };
         let workers = self.store.workers().all().await.unwrap_or_default();
         let place = workers.iter().find(|row| row.worker == worker).map(|row| &row.place);
         place.is_some_and(|place| presence::is_proved_dead(place))
     }
 
-    /// The worker in whose epoch an effect was begun last.
-    async fn worker_that_began(&self, effect: &EffectId) -> Option<WorkerId> {
-        let entries = self.store.journal().entries(&effect.run, 0, usize::MAX).await.ok()?;
+    /// The worker in whose epoch the effect was begun last.
+    async fn worker(&self) -> Option<WorkerId> {
+        let journal = self.store.journal();
+        let entries = journal.entries(&self.effect.run, 0, usize::MAX).await.ok()?;
         let begun = entries.iter().rev().find(|entry| {
             matches!(entry.kind, EntryKind::EffectStarted(_))
-                && entry.effect.as_ref() == Some(effect)
+                && entry.effect.as_ref() == Some(self.effect)
         })?;
         entries.iter().rev().find_map(|entry| match &entry.kind {
             EntryKind::EpochStarted(started) if entry.epoch == begun.epoch => {

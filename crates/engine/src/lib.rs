@@ -26,6 +26,7 @@ mod permission;
 mod portable;
 mod presence;
 mod project;
+mod quarantine;
 mod replay;
 mod rules;
 mod screen;

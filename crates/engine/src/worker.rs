@@ -1,11 +1,10 @@
 //! A worker: claims what is ready, drives it, many runs at once.
 
 use crate::drive::log::log_store_retry;
+use crate::quarantine::Quarantine;
 use crate::{DriveEnd, DriveError, Engine, LeaseTimes};
-use everloop_store::{ChildReport, Claim, FinalMessage, Orphan, StoreError};
-use everloop_text as text;
-use everloop_types::journal::{BudgetUse, ChildEnded};
-use everloop_types::{Labels, RunId, Status, Usage, UtcMs};
+use everloop_store::{Claim, Orphan, StoreError};
+use everloop_types::{RunId, UtcMs};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::task::{Id, JoinError, JoinSet};
@@ -269,7 +268,8 @@ impl Worker {
                 }
                 FailureCause::Run => {
                     engine.store.queue().stalled(&claim, now).await?;
-                    if engine.write_last_message(&claim.run).await? {
+                    let quarantine = Quarantine { engine: &engine };
+                    if quarantine.write_last_message(&claim.run).await? {
                         report(WorkerReport::PutAside(claim.run.clone()));
                     }
                 }
@@ -329,45 +329,8 @@ impl Engine {
         let orphans = self.store.queue().requeue_orphans(self.clock.now()).await?;
         for orphan in &orphans {
             log_orphan(orphan);
-            self.write_last_message(&orphan.run).await?;
+            Quarantine { engine: self }.write_last_message(&orphan.run).await?;
         }
         Ok(orphans)
-    }
-
-    /// The last message of a run that cannot write its own. What a child used cannot be read then,
-    /// so its parent is charged the child's whole budget.
-    pub(crate) async fn last_message(
-        &self,
-        run: &RunId,
-        message: String,
-    ) -> Result<FinalMessage, StoreError> {
-        let Some(to) = self.store.runs().parent(run).await? else { return Ok(message.into()) };
-        let frame = self.store.journal().frame(run).await.ok().flatten();
-        let had = frame.map(|frame| frame.limits.budget);
-        let used = had.map_or_else(BudgetUse::default, |had| BudgetUse {
-            model_calls: had.model_calls,
-            tool_calls: had.tool_calls,
-            usage: Usage { input_tokens: had.tokens, ..Usage::default() },
-            work_ms: had.work_ms,
-        });
-        let (child, text) = (run.clone(), message.clone());
-        let (status, labels) = (Status::Quarantined, Labels::ALL);
-        let ended = ChildEnded { child, status, text, used, labels };
-        Ok(FinalMessage { message, report: Some(ChildReport { to, ended }) })
-    }
-
-    /// Gives a quarantined run its last message. Returns whether the run is quarantined.
-    pub(crate) async fn write_last_message(&self, run: &RunId) -> Result<bool, StoreError> {
-        let Some(row) = self.store.runs().get(run).await? else { return Ok(false) };
-        if row.status != Status::Quarantined {
-            return Ok(false);
-        }
-        let note = row.note.unwrap_or_default();
-        let language =
-            self.store.journal().frame(run).await?.map(|frame| frame.language).unwrap_or_default();
-        let words = text::run::quarantined(&note).in_lang(language);
-        let word = self.last_message(run, words).await?;
-        self.store.queue().quarantine(run, None, &note, self.clock.now(), Some(word)).await?;
-        Ok(true)
     }
 }

@@ -1,88 +1,18 @@
-//! Messages from people, questions to them and their answers. Permission is in `permit`.
+//! Questions to people. Their answers come through the `inbox`; permission is in `permit`.
 
 use super::{DriveEnd, DriveError, Driver, LoopFlow};
-use everloop_loops::{CallStage, OpenToolCall};
-use everloop_store::{NewMessage, NextStatus, TakenMessage};
+use everloop_loops::OpenToolCall;
+use everloop_store::NextStatus;
 use everloop_text as text;
-use everloop_text::OutcomeReport;
-use everloop_types::journal::{EntryKind, InboxMessage, Input, Waiting, WaitingOn};
-use everloop_types::{Ending, Lang, Observation, Question, QuestionKind, ToolCall, Words};
+use everloop_types::journal::{EntryKind, Waiting, WaitingOn};
+use everloop_types::{Lang, Question, QuestionKind, ToolCall, Words};
 
-/// What the inbox contained.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum InboxNews {
-    Nothing,
-    Cancel,
+/// Asks people, and parks the run until they answer.
+pub(super) struct QuestionAsker<'d, 'e> {
+    pub(super) driver: &'d mut Driver<'e>,
 }
 
-impl Driver<'_> {
-    /// Notes every new message and what it settles. The same transaction marks them as taken.
-    pub(super) async fn take_messages(&mut self) -> Result<InboxNews, DriveError> {
-        match self.inbox.unseen_version() {
-            Some(version) => self.read_inbox(version).await,
-            None => Ok(InboxNews::Nothing),
-        }
-    }
-
-    /// Takes what is in the inbox, though its signal may not have been raised in this process.
-    pub(super) async fn read_inbox(&mut self, version: u64) -> Result<InboxNews, DriveError> {
-        let unread = self.engine.store.inbox().unread(&self.claim.run).await;
-        let unread = unread.map_err(|source| self.failed(source))?;
-        self.claim.inbox_ctr = unread.inbox_ctr;
-        self.inbox.seen = version;
-        let already: Vec<String> = self.pending.taken.iter().map(|t| t.dedupe.clone()).collect();
-        let mut mail = InboxNews::Nothing;
-        for (dedupe, message) in unread.messages {
-            if already.contains(&dedupe) {
-                continue;
-            }
-            if matches!(message, InboxMessage::Cancel { .. }) && !self.plant_ignored_cancel() {
-                mail = InboxNews::Cancel;
-            }
-            // A run that was canceled first has no successor.
-            if matches!(message, InboxMessage::Switch(_)) && mail == InboxNews::Cancel {
-                continue;
-            }
-            let draft = self.pending.drafts.len();
-            self.pending.taken.push(TakenMessage { dedupe: dedupe.clone(), draft });
-            self.note(None, EntryKind::Input(Input { dedupe, message: message.clone() }));
-            match message {
-                InboxMessage::Answer { question, text, by } => {
-                    self.take_answer(&question, &text, by)
-                }
-                InboxMessage::Child(ended) => self.take_child(&ended),
-                InboxMessage::Cancel { .. }
-                | InboxMessage::Steer { .. }
-                | InboxMessage::AnswerNow
-                | InboxMessage::Switch(_) => {}
-            }
-        }
-        Ok(mail)
-    }
-
-    /// An answer to a question that is no longer open settles nothing.
-    fn take_answer(&mut self, id: &str, text: &str, by: String) {
-        let asked = self.run.open_tool_calls().iter().find_map(|open| match &open.stage {
-            CallStage::Asked(question) if question.id == id => Some((open.clone(), question.kind)),
-            _ => None,
-        });
-        let Some((open, kind)) = asked else { return };
-        self.keep_answer(id, text);
-        match kind {
-            QuestionKind::Ask => self.note_seen(&open, Observation::ok(text), 0),
-            QuestionKind::Approve => self.take_permission(&open, id, text, by),
-            QuestionKind::Settle => self.note_seen(&open, settled(text), 0),
-        }
-    }
-
-    /// Adds the answer to the conversation, where the question already is.
-    fn keep_answer(&mut self, id: &str, text: &str) {
-        let slot = format!("answer:{id}");
-        let message_id = format!("msg_{}_{slot}", self.claim.run);
-        let (role, body) = ("user".to_owned(), text.to_owned());
-        self.pending.messages.push(NewMessage { slot, role, body, message_id });
-    }
-
+impl QuestionAsker<'_, '_> {
     /// Asks a tool's question: `请确认：…` (PR-9).
     pub(super) async fn ask_person(
         &mut self,
@@ -94,7 +24,7 @@ impl Driver<'_> {
             "" => text::confirm::missing().words(),
             said => Words::Said(said.to_owned()),
         };
-        let language = self.run.frame().language;
+        let language = self.driver.run.frame().language;
         let prefix = text::confirm::prefix().in_lang(language);
         let words = Words::Said(format!("{prefix}{}", everloop_text::render(&asked, language)));
         self.ask_about(open, QuestionKind::Ask, call, text, &words).await
@@ -136,7 +66,7 @@ impl Driver<'_> {
         words: &Words,
     ) -> Result<LoopFlow, DriveError> {
         let question = Question { id: id.clone(), kind, call: call.id.clone(), text };
-        self.emit(format!("ask:{id}"), words);
+        self.driver.emit(format!("ask:{id}"), words);
         self.await_answer(question).await
     }
 
@@ -147,8 +77,8 @@ impl Driver<'_> {
         question: Question,
     ) -> Result<LoopFlow, DriveError> {
         let on = WaitingOn::Person { question };
-        self.note(None, EntryKind::Waiting(Waiting { on: on.clone(), until: None }));
-        self.commit(NextStatus::Park { wake_at: None, note: "person".to_owned() }).await?;
+        self.driver.note(None, EntryKind::Waiting(Waiting { on: on.clone(), until: None }));
+        self.driver.commit(NextStatus::Park { wake_at: None, note: "person".to_owned() }).await?;
         Ok(LoopFlow::Over(DriveEnd::Parked(on)))
     }
 }
@@ -170,21 +100,6 @@ fn without_prefix(question: &str) -> &str {
         question = rest.trim_start();
     }
     question
-}
-
-/// A person's statement about an effect with an unknown outcome.
-fn settled(text: &str) -> Observation {
-    match everloop_text::reported_outcome(text) {
-        Some(OutcomeReport::Happened) => Observation::ok("it happened, as the user says"),
-        Some(OutcomeReport::DidNot) => {
-            Observation::error("it did not happen, as the user says; it may be done again")
-        }
-        Some(OutcomeReport::Look) | None => Observation {
-            ending: Ending::Unknown,
-            text: "interrupted; whether it happened is unknown; inspect before repeating"
-                .to_owned(),
-        },
-    }
 }
 
 #[cfg(test)]

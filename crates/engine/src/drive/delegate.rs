@@ -29,7 +29,12 @@ const DELEGATE: &str = "delegate";
 /// What a child gets beside its goal.
 const CHILD: &str = include_str!("child.md");
 
-impl Driver<'_> {
+/// Hands tool calls to child runs.
+pub(super) struct Delegator<'d, 'e> {
+    pub(super) driver: &'d mut Driver<'e>,
+}
+
+impl Delegator<'_, '_> {
     /// Creates the child and parks, in one transaction, or notes why it cannot.
     pub(super) async fn delegate(
         &mut self,
@@ -37,19 +42,19 @@ impl Driver<'_> {
         wanted: &DelegateArgs,
     ) -> Result<LoopFlow, DriveError> {
         // The first line has time and place; the rest is the conversation, which is not passed on.
-        let context = self.created().await?.goal.context;
+        let context = self.driver.created().await?.goal.context;
         let context = context.lines().next().unwrap_or_default().to_owned();
         let child = match self.child(open, wanted, context) {
             Ok(child) => child,
             Err(refused) => {
-                self.note_seen(open, refused, 0);
+                self.driver.note_seen(open, refused, 0);
                 return Ok(LoopFlow::GoOn);
             }
         };
         let to = child.new.run.clone();
-        self.pending.relations.child = Some(Box::new(child));
+        self.driver.pending.relations.child = Some(Box::new(child));
         let delegated = EntryKind::Delegated(Delegated { to: to.clone() });
-        self.note(Some(open.effect.clone()), delegated);
+        self.driver.note(Some(open.effect.clone()), delegated);
         self.await_child(open, to).await
     }
 
@@ -61,35 +66,22 @@ impl Driver<'_> {
         child: RunId,
     ) -> Result<LoopFlow, DriveError> {
         let deadline = open.planned.deadline;
-        let late = deadline.is_some_and(|at| at <= self.engine.clock.now());
-        self.pending.relations.stops_children |= late;
+        let late = deadline.is_some_and(|at| at <= self.driver.engine.clock.now());
+        self.driver.pending.relations.stops_children |= late;
         let until = deadline.filter(|_| !late);
         let on = WaitingOn::Child { run: child };
-        self.note(None, EntryKind::Waiting(Waiting { on: on.clone(), until }));
-        self.commit(NextStatus::Park { wake_at: until, note: "child".to_owned() }).await?;
+        self.driver.note(None, EntryKind::Waiting(Waiting { on: on.clone(), until }));
+        self.driver.commit(NextStatus::Park { wake_at: until, note: "child".to_owned() }).await?;
         Ok(LoopFlow::Over(DriveEnd::Parked(on)))
     }
 
     /// A child has ended: its last message is the call's outcome.
     pub(super) fn take_child(&mut self, ended: &ChildEnded) {
         let waits = |open: &&OpenToolCall| open.waits_for(&ended.child);
-        let Some(open) = self.run.open_tool_calls().iter().find(waits).cloned() else { return };
-        self.note_labeled(&open, child_outcome(ended), 0, ended.labels);
-    }
-
-    /// Adds the message to the parent that this run has ended.
-    pub(super) fn tell_parent(&mut self, status: Status, words: &Words) {
-        let Some(by) = self.run.parent() else { return };
-        let frame = self.run.frame();
-        let text = everloop_text::render(words, frame.language);
-        let text = super::tool::bounded(Observation::ok(text), frame).text;
-        let used = BudgetUse::from(self.run.counts());
-        let labels = match frame.policy.label_guard {
-            Some(_) => self.run.holding().labels(),
-            None => Labels::default(),
+        let Some(open) = self.driver.run.open_tool_calls().iter().find(waits).cloned() else {
+            return;
         };
-        let ended = ChildEnded { child: self.claim.run.clone(), status, text, used, labels };
-        self.pending.relations.report = Some(Box::new(ChildReport { to: by.run.clone(), ended }));
+        self.driver.note_labeled(&open, child_outcome(ended), 0, ended.labels);
     }
 
     fn child(
@@ -98,21 +90,22 @@ impl Driver<'_> {
         wanted: &DelegateArgs,
         context: String,
     ) -> Result<NewChild, Observation> {
-        let loop_name = wanted.loop_name.clone().unwrap_or(self.claim.loop_name.clone());
+        let loop_name = wanted.loop_name.clone().unwrap_or(self.driver.claim.loop_name.clone());
         let Some(child_loop) = LoopSpec::named(&loop_name) else {
             let known = LOOPS.join(", ");
             let name: String = loop_name.chars().take(64).collect();
             return Err(refused(&format!("there is no loop {name:?}; the loops are: {known}")));
         };
-        let frame = self.run.frame();
+        let frame = self.driver.run.frame();
         let mut tools = tools(frame, wanted.tools.as_deref())?;
         // A loop that keeps a plan of its own has no list; another one may count on it.
-        if loop_name != self.claim.loop_name && frame.tool(TODO_WRITE).is_none() {
-            tools.extend(self.tools.get(TODO_WRITE).map(|tool| tool.spec().clone()));
+        if loop_name != self.driver.claim.loop_name && frame.tool(TODO_WRITE).is_none() {
+            tools.extend(self.driver.tools.get(TODO_WRITE).map(|tool| tool.spec().clone()));
         }
-        let mut frame = child_frame(frame, tools, self.run.allowance()?, self.run.holding());
+        let mut frame =
+            child_frame(frame, tools, self.driver.run.allowance()?, self.driver.run.holding());
         let steps = &mut frame.limits.steps.max_steps;
-        *steps = max_steps(*steps, self.run.spec(), child_loop);
+        *steps = max_steps(*steps, self.driver.run.spec(), child_loop);
         let by = open.effect.clone();
         let run = RunId::new(derived_id("run_", &by));
         let created = RunCreated {
@@ -120,7 +113,7 @@ impl Driver<'_> {
             loop_name,
             loop_ver: child_loop.version,
             frame: digest_json(&frame),
-            build: self.engine.identity.build.clone(),
+            build: self.driver.engine.identity.build.clone(),
             policy_hash: policy_hash(&frame),
         };
         let new = NewRun {
@@ -135,7 +128,24 @@ impl Driver<'_> {
     }
 
     fn now(&self) -> UtcMs {
-        self.engine.clock.now().max(self.run.last_at())
+        self.driver.engine.clock.now().max(self.driver.run.last_at())
+    }
+}
+
+impl Driver<'_> {
+    /// Adds the message to the parent that this run has ended.
+    pub(super) fn tell_parent(&mut self, status: Status, words: &Words) {
+        let Some(by) = self.run.parent() else { return };
+        let frame = self.run.frame();
+        let text = everloop_text::render(words, frame.language);
+        let text = super::tool::bounded(Observation::ok(text), frame).text;
+        let used = BudgetUse::from(self.run.counts());
+        let labels = match frame.policy.label_guard {
+            Some(_) => self.run.holding().labels(),
+            None => Labels::default(),
+        };
+        let ended = ChildEnded { child: self.claim.run.clone(), status, text, used, labels };
+        self.pending.relations.report = Some(Box::new(ChildReport { to: by.run.clone(), ended }));
     }
 }
 

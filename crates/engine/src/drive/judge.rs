@@ -3,7 +3,8 @@
 //! The journal says what was asked. The question about a call without a sandbox has an id of its
 //! own, so the answer to any other question never covers it.
 
-use super::{DriveError, Driver};
+use super::DriveError;
+use super::permit::PermissionGate;
 use crate::permission::{Sandboxing, decide_sandboxing};
 use everloop_loops::OpenToolCall;
 use everloop_ports::CallPolicy;
@@ -16,14 +17,14 @@ pub(super) const BARE: &str = "approve_bare";
 /// Entries that are searched for an answer; a call has few.
 const ENTRIES_MAX: usize = 100_000;
 
-impl Driver<'_> {
+impl PermissionGate<'_, '_> {
     /// Whether a permitted call may still be made, and how.
     pub(super) async fn sandboxing(
         &self,
         open: &OpenToolCall,
         call: &ToolCall,
     ) -> Result<Sandboxing, DriveError> {
-        let policy = self.review().call_policy(call).await;
+        let policy = self.driver.review().call_policy(call).await;
         let approved = match policy {
             CallPolicy::Unsandboxed(_) => self.approved_unsandboxed(open).await?,
             _ => false,
@@ -41,13 +42,13 @@ impl Driver<'_> {
             })
                 if super::permit::is_about(question, &id))
         };
-        if self.pending.drafts.iter().any(|draft| answers(&draft.kind)) {
+        if self.driver.pending.drafts.iter().any(|draft| answers(&draft.kind)) {
             return Ok(true);
         }
         let after = open.effect.cause;
-        let entries =
-            self.engine.store.journal().entries(&self.claim.run, after, ENTRIES_MAX).await;
-        let entries = entries.map_err(|source| self.failed(source))?;
+        let journal = self.driver.engine.store.journal();
+        let entries = journal.entries(&self.driver.claim.run, after, ENTRIES_MAX).await;
+        let entries = entries.map_err(|source| self.driver.failed(source))?;
         Ok(entries.iter().any(|entry| answers(&entry.kind)))
     }
 }

@@ -24,28 +24,33 @@ enum ModelAttempt {
     Interrupted,
 }
 
-impl Driver<'_> {
-    pub(super) async fn ask_model(&mut self, open: OpenModelCall) -> Result<LoopFlow, DriveError> {
+/// Makes the model calls of a run.
+pub(super) struct ModelCaller<'d, 'e> {
+    pub(super) driver: &'d mut Driver<'e>,
+}
+
+impl ModelCaller<'_, '_> {
+    pub(super) async fn call(&mut self, open: OpenModelCall) -> Result<LoopFlow, DriveError> {
         let call = &open.planned.call;
-        if self.run.prompt_digest() != open.planned.prompt {
+        if self.driver.run.prompt_digest() != open.planned.prompt {
             // This program renders another prompt than the one that planned the call.
-            self.note_outcome(open.effect.clone(), Outcome::Superseded, 0);
+            self.driver.note_outcome(open.effect.clone(), Outcome::Superseded, 0);
             return Ok(LoopFlow::GoOn);
         }
-        self.commit(NextStatus::GoOn).await?;
-        let engine = self.engine;
+        self.driver.commit(NextStatus::GoOn).await?;
+        let engine = self.driver.engine;
         let attempt = self.attempt(call, &open);
         let (attempt, took_ms) = measured(engine.clock(), attempt).await;
         match attempt {
             // The main loop finds out why, and ends or releases the run.
             ModelAttempt::Interrupted => {}
             ModelAttempt::Unavailable(error) => {
-                let again_ms = self.engine.rules.backoff_max_ms;
-                let until = self.engine.clock.now().saturating_add_unsigned(again_ms);
+                let again_ms = self.driver.engine.rules.backoff_max_ms;
+                let until = self.driver.engine.clock.now().saturating_add_unsigned(again_ms);
                 return self.park_for_model(error, until).await;
             }
             ModelAttempt::Over(Ok(reply)) => {
-                self.note_outcome(open.effect, Outcome::Replied(reply), took_ms);
+                self.driver.note_outcome(open.effect, Outcome::Replied(reply), took_ms);
             }
             ModelAttempt::Over(Err(error)) => return self.model_failed(open, error, took_ms).await,
         }
@@ -53,20 +58,20 @@ impl Driver<'_> {
     }
 
     async fn attempt(&mut self, call: &ModelCall, open: &OpenModelCall) -> ModelAttempt {
-        let frame = self.run.frame().clone();
+        let frame = self.driver.run.frame().clone();
         let choice = frame.model.after(open.failed_attempts);
-        let (model, name) = match self.engine.environment.model(&choice) {
+        let (model, name) = match self.driver.engine.environment.model(&choice) {
             Ok(found) => found,
             Err(error) => return ModelAttempt::Unavailable(error),
         };
         let span = log::model_span(&open.effect, &name, open.failed_attempts + 1);
-        let mut wire = std::mem::take(&mut self.wire);
-        let watchers = &self.engine.watchers;
+        let mut wire = std::mem::take(&mut self.driver.wire);
+        let watchers = &self.driver.engine.watchers;
         let own = own_tools(&call.offer, &frame);
         let output = call.output.map(|contract| output_schema(contract, &frame));
         let send = |fragment| watchers.send(|| Update::Delta(open.effect.clone(), fragment));
         let mut stream =
-            ReplyStream::new(frame.mark(), self.run.spec().reply_form == ReplyForm::Tags);
+            ReplyStream::new(frame.mark(), self.driver.run.spec().reply_form == ReplyForm::Tags);
         let mut on_delta = |delta: Delta<'_>| {
             // The arguments of a loop's own tool belong to the loop; it shows what is for people
             // (PET-6).
@@ -77,7 +82,7 @@ impl Driver<'_> {
         };
         let request = Request {
             model: &name,
-            messages: self.run.messages(),
+            messages: self.driver.run.messages(),
             wire: &mut wire,
             tools: offered(&frame, &own, &call.offer),
             choice: &call.choice,
@@ -87,7 +92,7 @@ impl Driver<'_> {
         };
         let attempt = tokio::select! {
             biased;
-            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => {
+            () = self.driver.interrupts().during_call() => {
                 ModelAttempt::Interrupted
             }
             replied = model.ask(request, &mut on_delta).instrument(span) => {
@@ -97,7 +102,7 @@ impl Driver<'_> {
         if let ModelAttempt::Over(Ok(_)) = attempt {
             stream.rest().into_iter().for_each(send);
         }
-        self.wire = wire;
+        self.driver.wire = wire;
         attempt
     }
 
@@ -109,15 +114,15 @@ impl Driver<'_> {
         took_ms: u64,
     ) -> Result<LoopFlow, DriveError> {
         let attempt = open.failed_attempts + 1;
-        let rules = self.engine.rules;
-        let choice = &self.run.frame().model;
+        let rules = self.driver.engine.rules;
+        let choice = &self.driver.run.frame().model;
         // The fallback has attempts of its own.
         let earlier = choice.fallback_after(open.failed_attempts);
         let own_attempt = attempt - earlier.map_or(0, |fallback| fallback.after_attempts);
         let wait_ms = rules.backoff(own_attempt, error.retry_after_ms);
         // A single reply that hangs is requested again; waiting is for repeated failures.
         let hung_ms = if own_attempt > 1 { took_ms } else { 0 };
-        let waited_ms = self.waited_ms.saturating_add(wait_ms).saturating_add(hung_ms);
+        let waited_ms = self.driver.waited_ms.saturating_add(wait_ms).saturating_add(hung_ms);
         if let (Some(next), None) = (&choice.fallback, earlier)
             && (!error.is_transient()
                 || attempt >= next.after_attempts
@@ -127,32 +132,30 @@ impl Driver<'_> {
             return self.fall_back(open, error, next).await;
         }
         if !error.is_transient() || own_attempt >= rules.model_attempts {
-            self.note_outcome(open.effect, Outcome::ModelFailed(error), took_ms);
+            self.driver.note_outcome(open.effect, Outcome::ModelFailed(error), took_ms);
             return Ok(LoopFlow::GoOn);
         }
-        let retry_at = self.engine.clock.now().saturating_add_unsigned(wait_ms);
+        let retry_at = self.driver.engine.clock.now().saturating_add_unsigned(wait_ms);
         let failed = EffectAttemptFailed {
             attempt,
             error: error.detail.clone(),
             retry_at,
             may_have_acted: false,
         };
-        self.note(Some(open.effect), EntryKind::EffectAttemptFailed(failed));
-        self.waited_ms = waited_ms;
-        if self.waited_ms > rules.patience_ms {
+        self.driver.note(Some(open.effect), EntryKind::EffectAttemptFailed(failed));
+        self.driver.waited_ms = waited_ms;
+        if self.driver.waited_ms > rules.patience_ms {
             return self.park_for_model(error, retry_at).await;
         }
-        self.commit(NextStatus::GoOn).await?;
+        self.driver.commit(NextStatus::GoOn).await?;
         tokio::select! {
             biased;
-            () = self.engine.clock.pause(wait_ms) => {}
-            () = self.engine.interrupted_while_waiting(&self.claim.run, self.inbox.seen) => {}
+            () = self.driver.engine.clock.pause(wait_ms) => {}
+            () = self.driver.interrupts().during_wait() => {}
         }
         Ok(LoopFlow::GoOn)
     }
-}
 
-impl Driver<'_> {
     /// Switches to the second model at once. The number of the failed attempt records it for a
     /// later driver.
     async fn fall_back(
@@ -165,11 +168,11 @@ impl Driver<'_> {
         let failed = EffectAttemptFailed {
             attempt: fallback.after_attempts,
             error: error.detail.clone(),
-            retry_at: self.engine.clock.now(),
+            retry_at: self.driver.engine.clock.now(),
             may_have_acted: false,
         };
-        self.note(Some(open.effect), EntryKind::EffectAttemptFailed(failed));
-        self.commit(NextStatus::GoOn).await?;
+        self.driver.note(Some(open.effect), EntryKind::EffectAttemptFailed(failed));
+        self.driver.commit(NextStatus::GoOn).await?;
         Ok(LoopFlow::GoOn)
     }
 
@@ -180,9 +183,9 @@ impl Driver<'_> {
         until: UtcMs,
     ) -> Result<LoopFlow, DriveError> {
         let on = WaitingOn::Model { error };
-        self.note(None, EntryKind::Waiting(Waiting { on: on.clone(), until: Some(until) }));
+        self.driver.note(None, EntryKind::Waiting(Waiting { on: on.clone(), until: Some(until) }));
         let note = "model".to_owned();
-        self.commit(NextStatus::Park { wake_at: Some(until), note }).await?;
+        self.driver.commit(NextStatus::Park { wake_at: Some(until), note }).await?;
         Ok(LoopFlow::Over(DriveEnd::Parked(on)))
     }
 }

@@ -6,9 +6,9 @@
 //! A grant holds for exactly these arguments, once, and as long as policy and tool stay as they
 //! were when it was asked for.
 
-use super::ask::question_id;
+use super::ask::{QuestionAsker, question_id};
 use super::judge::{BARE, denied};
-use super::review::{CallReview, LABELS, VEILED};
+use super::review::{LABELS, VEILED};
 use super::{DriveError, Driver, LoopFlow};
 use crate::permission::{Concern, Permission, StandingMatch, decide_permission};
 use everloop_loops::{CallStage, OpenToolCall};
@@ -24,16 +24,16 @@ pub(super) fn is_about(id: &str, question: &str) -> bool {
     id.strip_prefix(question).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-impl Driver<'_> {
-    /// Reviews calls of this run.
-    pub(super) fn review(&self) -> CallReview<'_> {
-        CallReview { run: &self.run, tools: &self.tools }
-    }
+/// Decides whether a call may be made: it journals a permission or a refusal, or asks a person.
+pub(super) struct PermissionGate<'d, 'e> {
+    pub(super) driver: &'d mut Driver<'e>,
+}
 
+impl PermissionGate<'_, '_> {
     /// Permission by the run's policy, or a refusal, or a question to a person.
     pub(super) async fn permit(&mut self, open: OpenToolCall) -> Result<LoopFlow, DriveError> {
         let call = open.planned.call.clone();
-        let mut facts = self.review().permission_facts(&call).await;
+        let mut facts = self.driver.review().permission_facts(&call).await;
         let mut permission = decide_permission(&facts);
         if permission == Permission::ReadStanding {
             facts.standing = self.standing_approval(&call).await?;
@@ -41,13 +41,13 @@ impl Driver<'_> {
         }
         if planted::is_on(Bug::ApprovalForOtherArguments)
             && permission == Permission::Ask(Concern::Call)
-            && !self.begun_here.is_empty()
+            && !self.driver.begun_here.is_empty()
         {
             permission = Permission::Granted("person".to_owned());
         }
         match permission {
             Permission::Granted(by) => self.note_approval(&open, by, None),
-            Permission::Denied(why) => self.note_seen(&open, denied(&why), 0),
+            Permission::Denied(why) => self.driver.note_seen(&open, denied(&why), 0),
             Permission::Ask(concern) => return self.ask_permission(open, &call, concern).await,
             // It was read above.
             Permission::ReadStanding => {}
@@ -57,9 +57,9 @@ impl Driver<'_> {
 
     /// The standing approval that covers the call.
     async fn standing_approval(&self, call: &ToolCall) -> Result<StandingMatch, DriveError> {
-        let wanted = self.review().standing_approval(call, "", 0);
-        let standing = self.engine.store.approvals().find(&wanted).await;
-        let standing = standing.map_err(|source| self.failed(source))?;
+        let wanted = self.driver.review().standing_approval(call, "", 0);
+        let standing = self.driver.engine.store.approvals().find(&wanted).await;
+        let standing = standing.map_err(|source| self.driver.failed(source))?;
         Ok(standing.map_or(StandingMatch::Missing, |found| StandingMatch::Found(found.id)))
     }
 
@@ -70,17 +70,18 @@ impl Driver<'_> {
         call: &ToolCall,
         concern: Concern,
     ) -> Result<LoopFlow, DriveError> {
-        let (word, words) = self.review().permission_question(call, concern);
+        let (word, words) = self.driver.review().permission_question(call, concern);
         // A question that lapsed already used the id.
         let id = match open.stage {
             CallStage::Planned => question_id(&open, word),
-            _ => format!("{}.{}", question_id(&open, word), self.run.last_seq()),
+            _ => format!("{}.{}", question_id(&open, word), self.driver.run.last_seq()),
         };
-        let policy_hash = self.review().policy_hash(call);
+        let policy_hash = self.driver.review().policy_hash(call);
         let asked = ApprovalAsked { args_hash: digest_json(call), policy_hash };
-        self.note(Some(open.effect.clone()), EntryKind::ApprovalAsked(asked));
+        self.driver.note(Some(open.effect.clone()), EntryKind::ApprovalAsked(asked));
         let words = with_last_line(call, &words);
-        self.ask_question(id, QuestionKind::Approve, call, canonical(&call.args), &words).await
+        let mut asker = QuestionAsker { driver: self.driver };
+        asker.ask_question(id, QuestionKind::Approve, call, canonical(&call.args), &words).await
     }
 
     /// Takes the answer to a question for permission.
@@ -100,7 +101,7 @@ impl Driver<'_> {
                 let why = format!(
                     "the user did not allow this call; nothing was done; they said: {text}"
                 );
-                self.note_seen(open, Observation::denied(why), 0);
+                self.driver.note_seen(open, Observation::denied(why), 0);
             }
             // Each call without a sandbox is asked about on its own.
             Meaning::Yes => self.note_approval(open, by, None),
@@ -108,14 +109,14 @@ impl Driver<'_> {
                 self.note_approval(open, by, None);
             }
             Meaning::Always if about(LABELS) => {
-                let way = self.review().blocked_egress(call);
+                let way = self.driver.review().blocked_egress(call);
                 self.note_approval(open, by, way.map(|way| way.place));
             }
             Meaning::Always => {
-                let now = self.engine.clock.now();
-                let standing = self.review().standing_approval(call, &by, now);
+                let now = self.driver.engine.clock.now();
+                let standing = self.driver.review().standing_approval(call, &by, now);
                 self.note_approval(open, format!("{by}, always: {}", standing.id), None);
-                self.pending.writes.push(allow_for_good(&standing));
+                self.driver.pending.writes.push(allow_for_good(&standing));
             }
         }
     }
@@ -125,10 +126,10 @@ impl Driver<'_> {
         let call = &open.planned.call;
         let policy_hash = match open.stage {
             CallStage::Asked(_) => open.policy_hash.clone(),
-            _ => self.review().policy_hash(call),
+            _ => self.driver.review().policy_hash(call),
         };
         let given = ApprovalGiven { args_hash: digest_json(call), by, policy_hash, releases };
-        self.note(Some(open.effect.clone()), EntryKind::ApprovalGiven(given));
+        self.driver.note(Some(open.effect.clone()), EntryKind::ApprovalGiven(given));
     }
 }
 

@@ -10,9 +10,11 @@
 //! A probe is an effect itself: its finding is an entry, durable before anything follows from it.
 //! It changes nothing, so a crash within one leaves no trace and it is run again.
 
+use super::recover::EffectRecovery;
 use super::{DriveError, Driver, LoopFlow};
 use crate::Engine;
 use crate::ids::idem_key;
+use crate::lease::EffectOwner;
 use everloop_loops::{CallStage, OpenToolCall};
 use everloop_ports::{Intent, Probe, Registry};
 use everloop_store::NextStatus;
@@ -27,7 +29,7 @@ const PROBE_MS_MAX: u64 = 60_000;
 /// Characters of what a probe saw that are kept.
 const DETAIL_CHARS_MAX: usize = 500;
 
-impl Driver<'_> {
+impl EffectRecovery<'_, '_> {
     /// Probes an interrupted call and acts on the finding.
     pub(super) async fn probe(
         &mut self,
@@ -39,18 +41,20 @@ impl Driver<'_> {
             CallStage::Started(started) => Some(started),
             _ => None,
         };
-        let looking = self.engine.look(&self.tools, self.run.frame(), &open.effect, call, started);
+        let Driver { engine, tools, run, .. } = &*self.driver;
+        let looking = engine.look(tools, run.frame(), &open.effect, call, started);
         let found = tokio::select! {
             biased;
             found = looking => found,
             // Nothing is noted: the next driver probes again.
-            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => {
+            () = self.driver.interrupts().during_call() => {
                 return Ok(LoopFlow::GoOn);
             }
         };
+        let owner_process = EffectOwner { store: &self.driver.engine.store, effect: &open.effect };
         let owner = match self.owner(open, started) {
             CallOwner::Gone => CallOwner::Gone,
-            _ if self.engine.began_in_dead_process(&open.effect).await => CallOwner::Gone,
+            _ if owner_process.is_proved_dead().await => CallOwner::Gone,
             owner => owner,
         };
         let found = match (found, owner) {
@@ -62,10 +66,10 @@ impl Driver<'_> {
         if !planted::is_on(Bug::ProbeNotJournaled) {
             let attempt = started.map_or(open.failed_attempts + 1, |started| started.attempt);
             let probed = entry(attempt, &found);
-            self.note(Some(open.effect.clone()), EntryKind::EffectProbed(probed));
+            self.driver.note(Some(open.effect.clone()), EntryKind::EffectProbed(probed));
         }
         match (found, owner) {
-            (Probe::Happened(seen), _) => self.note_seen(open, seen, 0),
+            (Probe::Happened(seen), _) => self.driver.note_seen(open, seen, 0),
             (Probe::DidNot, CallOwner::MayActFor(wait_ms)) => {
                 return self.wait_for_owner(wait_ms).await;
             }
@@ -77,14 +81,17 @@ impl Driver<'_> {
 
     /// Whether an owner that is not proved dead may still be inside the call.
     fn owner(&self, open: &OpenToolCall, started: Option<&EffectStarted>) -> CallOwner {
-        let ours = self.begun_here.contains(&open.effect);
-        if ours || !self.engine.rules.owners_may_live || planted::is_on(Bug::LivingOwnerForgotten) {
+        let ours = self.driver.begun_here.contains(&open.effect);
+        if ours
+            || !self.driver.engine.rules.owners_may_live
+            || planted::is_on(Bug::LivingOwnerForgotten)
+        {
             return CallOwner::Gone;
         }
         let Some(over_by) = started.and_then(|started| started.over_by) else {
             return CallOwner::MayActForEver;
         };
-        match u64::try_from(over_by.saturating_sub(self.engine.clock.now())) {
+        match u64::try_from(over_by.saturating_sub(self.driver.engine.clock.now())) {
             Ok(0) | Err(_) => CallOwner::Gone,
             Ok(wait_ms) => CallOwner::MayActFor(wait_ms),
         }
@@ -92,11 +99,11 @@ impl Driver<'_> {
 
     /// Waits until the old owner's call must be over; the next turn probes again.
     async fn wait_for_owner(&mut self, wait_ms: u64) -> Result<LoopFlow, DriveError> {
-        self.commit(NextStatus::GoOn).await?;
+        self.driver.commit(NextStatus::GoOn).await?;
         tokio::select! {
             biased;
-            () = self.engine.clock.pause(wait_ms) => {}
-            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => {}
+            () = self.driver.engine.clock.pause(wait_ms) => {}
+            () = self.driver.interrupts().during_call() => {}
         }
         Ok(LoopFlow::GoOn)
     }

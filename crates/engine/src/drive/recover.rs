@@ -1,16 +1,17 @@
-//! Effects that a dead process had begun, and runs that cannot be read.
+//! Effects that a dead process had begun, and folding a run.
 //!
 //! Recovery follows the record made when the effect was planned, not today's catalogue. A crash,
-//! and a time-out to which the tool did not respond, go through [`Driver::without_outcome`].
+//! and a time-out to which the tool did not respond, are handled alike:
+//! [`EffectRecovery::without_outcome`].
 
-use super::ask::InboxNews;
+use super::ask::QuestionAsker;
 use super::cancel::interrupted;
+use super::inbox::{InboxNews, InboxReader};
 use super::planted::planted_class;
 use super::{DriveError, Driver, LoopFlow};
 use crate::Engine;
 use everloop_loops::{AnyRun, CallStage, OpenToolCall};
-use everloop_store::{Claim, StoreError};
-use everloop_text as text;
+use everloop_store::StoreError;
 use everloop_types::journal::{EffectAttemptFailed, Entry, EntryKind, PlannedToolCall};
 use everloop_types::{EffectClass, Frame, OnUnknown, RunId, ToolCall};
 use std::sync::Arc;
@@ -21,7 +22,12 @@ pub(crate) struct FoldedRun {
     pub(crate) snapshot_seq: i64,
 }
 
-impl Driver<'_> {
+/// Continues the effects that began and have no outcome.
+pub(super) struct EffectRecovery<'d, 'e> {
+    pub(super) driver: &'d mut Driver<'e>,
+}
+
+impl EffectRecovery<'_, '_> {
     /// Continues an effect that an earlier driver had begun.
     pub(super) async fn recover(&mut self, open: OpenToolCall) -> Result<LoopFlow, DriveError> {
         let tool = super::log::plain_name(&open.planned.call.tool);
@@ -35,7 +41,7 @@ impl Driver<'_> {
         open: OpenToolCall,
     ) -> Result<LoopFlow, DriveError> {
         let PlannedToolCall { call, class, key_until, on_unknown, .. } = &open.planned;
-        let now = self.engine.clock.now();
+        let now = self.driver.engine.clock.now();
         match planted_class(*class) {
             EffectClass::Pure | EffectClass::Transactional => self.again(&open, "was cut short"),
             EffectClass::Keyed if key_until.is_some_and(|until| now < until) => {
@@ -55,11 +61,11 @@ impl Driver<'_> {
             CallStage::Started(started) => started.attempt,
             _ => open.failed_attempts + 1,
         };
-        let retry_at = self.engine.clock.now();
+        let retry_at = self.driver.engine.clock.now();
         let may_have_acted = open.planned.class == EffectClass::Keyed;
         let error = why.to_owned();
         let failed = EffectAttemptFailed { attempt, error, retry_at, may_have_acted };
-        self.note(Some(open.effect.clone()), EntryKind::EffectAttemptFailed(failed));
+        self.driver.note(Some(open.effect.clone()), EntryKind::EffectAttemptFailed(failed));
     }
 
     /// Notes an unknown outcome. `why` is what a probe saw, if one ran.
@@ -72,12 +78,17 @@ impl Driver<'_> {
     ) -> Result<LoopFlow, DriveError> {
         match on_unknown {
             // After a cancel the user waits for the end, not for a question.
-            OnUnknown::AskUser => match self.read_inbox(self.inbox.seen).await? {
-                InboxNews::Cancel => Ok(LoopFlow::Over(self.end_canceled().await?)),
-                InboxNews::Nothing => self.ask_to_settle(open, call).await,
-            },
+            OnUnknown::AskUser => {
+                let version = self.driver.inbox.seen;
+                match (InboxReader { driver: self.driver }).read(version).await? {
+                    InboxNews::Cancel => Ok(LoopFlow::Over(self.driver.end_canceled().await?)),
+                    InboxNews::Nothing => {
+                        QuestionAsker { driver: self.driver }.ask_to_settle(open, call).await
+                    }
+                }
+            }
             OnUnknown::TellModel => {
-                self.note_seen(open, interrupted(why), 0);
+                self.driver.note_seen(open, interrupted(why), 0);
                 self.plant_second_outcome(&open.effect, why);
                 Ok(LoopFlow::GoOn)
             }
@@ -103,42 +114,6 @@ impl Engine {
             None => loaded.entries,
         };
         fold_from_start(run, &entries, frame)
-    }
-
-    /// Quarantines a run that cannot be read, with a message; one that is too new is left as it is.
-    pub(super) async fn cannot_load(&self, claim: &Claim, source: StoreError) -> DriveError {
-        let run = claim.run.clone();
-        match &source {
-            StoreError::NewerEntry { .. } => {
-                // However often an old program tries, a newer one must still find the run in the
-                // queue.
-                match self.store.queue().reset_stall_count(&run).await {
-                    Ok(()) => DriveError::Newer { run, what: source.to_string() },
-                    Err(source) => DriveError::Store { run, source },
-                }
-            }
-            StoreError::Damaged { .. } => {
-                let note = source.to_string();
-                let frame =
-                    self.store.journal().frame(&run).await.ok().flatten().unwrap_or_default();
-                let words = text::run::quarantined(&note).in_lang(frame.language);
-                let word = match self.last_message(&run, words).await {
-                    Ok(word) => word,
-                    Err(source) => return DriveError::Store { run, source },
-                };
-                let now = self.clock.now();
-                let put_aside = self
-                    .store
-                    .queue()
-                    .quarantine(&run, Some(claim.epoch), &note, now, Some(word))
-                    .await;
-                match put_aside {
-                    Ok(()) => DriveError::Quarantined { run, note },
-                    Err(source) => DriveError::Store { run, source },
-                }
-            }
-            _ => DriveError::Store { run, source },
-        }
     }
 }
 

@@ -9,7 +9,7 @@
 //! boundary and creates the same successor. So the two never act at once.
 
 use super::{DriveEnd, DriveError, Driver};
-use crate::fork::{ForkSource, Provenance};
+use crate::fork::{ForkSource, Forker, Provenance};
 use everloop_store::ForkOrigin;
 use everloop_types::journal::{EntryKind, RunCreated, Switch};
 
@@ -26,7 +26,8 @@ impl Driver<'_> {
             let provenance = Provenance::Here;
             let ended = ForkSource { origin, created: &created, state: &self.run, provenance };
             let now = self.engine.clock.now().max(self.run.last_at());
-            let successor = self.engine.succession(ended, conversation, switch, now);
+            let successor =
+                Forker { engine: self.engine }.succession(ended, conversation, switch, now);
             self.pending.successor = Some(Box::new(successor));
         }
         self.end(self.run.canceled()).await

@@ -1,10 +1,15 @@
 //! Tool calls: the intent before the call, the outcome after it, a stop within the grace period.
 
+use super::ask::QuestionAsker;
+use super::delegate::Delegator;
 use super::judge::denied;
 use super::log;
+use super::permit::PermissionGate;
+use super::recover::EffectRecovery;
 use super::{DriveError, Driver, LoopFlow};
 use crate::clock::measured;
 use crate::ids::idem_key;
+use crate::inbox_signal::RunInterrupts;
 use crate::permission::Sandboxing;
 use crate::{Engine, Fragment, Update};
 use everloop_loops::OpenToolCall;
@@ -45,17 +50,22 @@ enum CallResult {
     Silent(Ending),
 }
 
-impl Driver<'_> {
+/// Makes the tool calls of a run.
+pub(super) struct ToolCaller<'d, 'e> {
+    pub(super) driver: &'d mut Driver<'e>,
+}
+
+impl ToolCaller<'_, '_> {
     /// Runs pure calls at once. Repeating them after a crash is harmless.
     pub(super) async fn run_together(
         &mut self,
         open: Vec<OpenToolCall>,
     ) -> Result<LoopFlow, DriveError> {
-        self.commit(NextStatus::GoOn).await?;
+        self.driver.commit(NextStatus::GoOn).await?;
         if self.wait_for_retry(&open).await? == BackoffEnd::Interrupted {
             return Ok(LoopFlow::GoOn);
         }
-        let frame = self.run.frame().clone();
+        let frame = self.driver.run.frame().clone();
         let setup = self.call_setup(&frame, Sandboxing::Sandboxed);
         let runs = open.iter().map(|open| setup.call(open));
         for (open, (came_back, took_ms)) in open.iter().zip(join_all(runs).await) {
@@ -75,66 +85,84 @@ impl Driver<'_> {
                 }
                 CallResult::Silent(ending) => stopped(ending),
             };
-            self.note_seen(open, bounded(seen, &frame), took_ms);
+            self.driver.note_seen(open, bounded(seen, &frame), took_ms);
         }
         Ok(LoopFlow::GoOn)
     }
 
     /// Runs one call that may change something: its intent is durable before the call is made (W1).
     pub(super) async fn run_alone(&mut self, open: OpenToolCall) -> Result<LoopFlow, DriveError> {
-        let call = open.planned.call.clone();
+        let call = &open.planned.call;
         let class = open.planned.class;
         if self.wait_for_retry(std::slice::from_ref(&open)).await? == BackoffEnd::Interrupted {
             return Ok(LoopFlow::GoOn);
         }
-        let sandboxing = match self.sandboxing(&open, &call).await? {
+        let gate = PermissionGate { driver: self.driver };
+        let sandboxing = match gate.sandboxing(&open, call).await? {
             Sandboxing::Refused(why) => {
-                self.note_seen(&open, denied(&why), 0);
+                self.driver.note_seen(&open, denied(&why), 0);
                 return Ok(LoopFlow::GoOn);
             }
             sandboxing => sandboxing,
         };
         if class.needs_intent() {
             // An earlier call of the same batch may have ended unknown since this one was planned.
-            if let Some(held_back) = self.run.held_back(&call) {
-                self.note_seen(&open, held_back, 0);
+            if let Some(held_back) = self.driver.run.held_back(call) {
+                self.driver.note_seen(&open, held_back, 0);
                 return Ok(LoopFlow::GoOn);
             }
-            if self.begin(&open, &call).await? != StartResult::InTime {
+            if self.begin(&open, call).await? != StartResult::InTime {
                 return Ok(LoopFlow::GoOn);
             }
         } else {
-            self.commit(NextStatus::GoOn).await?;
+            self.driver.commit(NextStatus::GoOn).await?;
         }
-        let frame = self.run.frame().clone();
+        let frame = self.driver.run.frame().clone();
         let (came_back, took_ms) = self.call_setup(&frame, sandboxing).call(&open).await;
         let done = match came_back {
             CallResult::Done(done) => done,
             CallResult::Silent(_) if class.needs_intent() => {
-                return self.without_outcome(open).await;
+                return EffectRecovery { driver: self.driver }.without_outcome(open).await;
             }
             CallResult::Silent(ending) => ToolReturn::Seen(stopped(ending)),
         };
+        self.take_return(&open, done, &frame, took_ms).await
+    }
+
+    /// Notes what a tool returned, or does what it asks for.
+    async fn take_return(
+        &mut self,
+        open: &OpenToolCall,
+        done: ToolReturn,
+        frame: &Frame,
+        took_ms: u64,
+    ) -> Result<LoopFlow, DriveError> {
+        let PlannedToolCall { call, class, .. } = &open.planned;
         match done {
-            ToolReturn::Ask(question) => return self.ask_person(&open, &call, question).await,
-            ToolReturn::Delegate(wanted) => return self.delegate(&open, &wanted).await,
-            ToolReturn::Lost(why) if class.needs_intent() => {
-                return self.lost(&open, &call, why).await;
+            ToolReturn::Ask(question) => {
+                let mut asker = QuestionAsker { driver: self.driver };
+                return asker.ask_person(open, call, question).await;
             }
-            ToolReturn::Seen(seen) => self.note_seen(&open, bounded(seen, &frame), took_ms),
+            ToolReturn::Delegate(wanted) => {
+                return Delegator { driver: self.driver }.delegate(open, &wanted).await;
+            }
+            ToolReturn::Lost(why) if class.needs_intent() => {
+                return self.lost(open, call, why).await;
+            }
+            ToolReturn::Seen(seen) => self.driver.note_seen(open, bounded(seen, frame), took_ms),
             ToolReturn::Queued(seen, Outgoing { channel, text }) => {
                 let outbox_id = idem_key(&open.effect);
-                self.pending.outbox.push(NewOutbox { outbox_id, channel, body: text });
-                self.note_seen(&open, bounded(seen, &frame), took_ms);
+                self.driver.pending.outbox.push(NewOutbox { outbox_id, channel, body: text });
+                self.driver.note_seen(open, bounded(seen, frame), took_ms);
             }
-            ToolReturn::Passing(failed) if self.may_retry_after(&open, &failed) => {
-                self.note_transient(&open, failed, &frame);
+            ToolReturn::Passing(failed) if self.may_retry_after(open, &failed) => {
+                self.note_transient(open, failed, frame);
             }
             ToolReturn::Passing(failed) => {
-                self.note_seen(&open, bounded(failed.seen, &frame), took_ms)
+                self.driver.note_seen(open, bounded(failed.seen, frame), took_ms)
             }
             ToolReturn::Lost(error) => {
-                self.note_seen(&open, bounded(Observation::error(error), &frame), took_ms);
+                self.driver.note_seen(open, bounded(Observation::error(error), frame), took_ms);
             }
         }
         Ok(LoopFlow::GoOn)
@@ -149,12 +177,13 @@ impl Driver<'_> {
         why: String,
     ) -> Result<LoopFlow, DriveError> {
         let PlannedToolCall { class, key_until, on_unknown, .. } = open.planned;
-        let now = self.engine.clock.now();
+        let now = self.driver.engine.clock.now();
         let honoured = class == EffectClass::Keyed && key_until.is_some_and(|until| now < until);
         if !honoured || !self.may_retry(open) {
-            return self.unknown(open, call, on_unknown, &why).await;
+            let mut recovery = EffectRecovery { driver: self.driver };
+            return recovery.unknown(open, call, on_unknown, &why).await;
         }
-        self.note_failed(open, why, AttemptImpact::Maybe, self.engine.rules.tool_retry_ms);
+        self.note_failed(open, why, AttemptImpact::Maybe, self.driver.engine.rules.tool_retry_ms);
         Ok(LoopFlow::GoOn)
     }
 
@@ -167,16 +196,16 @@ impl Driver<'_> {
     ) -> Result<StartResult, DriveError> {
         let Some(before) = self.before(call).await else { return Ok(StartResult::Interrupted) };
         let attempt = open.failed_attempts + 1;
-        let within = self.engine.rules.start_within_ms;
-        let start_by = self.engine.clock.now().saturating_add_unsigned(within);
-        let asleep_since = self.engine.clock.since_boot_ms();
-        let over_by = over_by(start_by, &handling(self.run.frame(), open), open);
+        let within = self.driver.engine.rules.start_within_ms;
+        let start_by = self.driver.engine.clock.now().saturating_add_unsigned(within);
+        let asleep_since = self.driver.engine.clock.since_boot_ms();
+        let over_by = over_by(start_by, &handling(self.driver.run.frame(), open), open);
         let started = EffectStarted { attempt, start_by, over_by, before };
         let late = self.plant_late_intent().await?;
-        self.note(Some(open.effect.clone()), EntryKind::EffectStarted(started));
+        self.driver.note(Some(open.effect.clone()), EntryKind::EffectStarted(started));
         self.commit_unless(late).await?;
-        self.begun_here.insert(open.effect.clone());
-        let in_time = self.engine.clock.since_boot_ms() - asleep_since <= within;
+        self.driver.begun_here.insert(open.effect.clone());
+        let in_time = self.driver.engine.clock.since_boot_ms() - asleep_since <= within;
         if in_time || planted::is_on(Bug::StartWindowUnchecked) {
             return Ok(StartResult::InTime);
         }
@@ -188,22 +217,28 @@ impl Driver<'_> {
     /// The record for the intent, or nothing if the run is canceled or released meanwhile. A tool
     /// that takes too long gets no record, so its probe cannot tell.
     async fn before(&self, call: &ToolCall) -> Option<Value> {
-        let Some(tool) = self.tools.get(&call.tool) else { return Some(Value::Null) };
+        let Some(tool) = self.driver.tools.get(&call.tool) else { return Some(Value::Null) };
         tokio::select! {
             biased;
-            before = tool.before_call(&call.args, &self.claim.run) => Some(before),
-            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => None,
-            () = self.engine.clock.pause(BEFORE_MS_MAX) => Some(Value::Null),
+            before = tool.before_call(&call.args, &self.driver.claim.run) => Some(before),
+            () = self.driver.interrupts().during_call() => None,
+            () = self.driver.engine.clock.pause(BEFORE_MS_MAX) => Some(Value::Null),
         }
     }
 
-    fn call_setup<'d>(&'d self, frame: &'d Frame, sandboxing: Sandboxing) -> CallSetup<'d> {
-        let inbox_seen = self.inbox.seen;
-        CallSetup { engine: self.engine, tools: &self.tools, frame, inbox_seen, sandboxing }
+    fn call_setup<'s>(&'s self, frame: &'s Frame, sandboxing: Sandboxing) -> CallSetup<'s> {
+        let inbox_seen = self.driver.inbox.seen;
+        CallSetup {
+            engine: self.driver.engine,
+            tools: &self.driver.tools,
+            frame,
+            inbox_seen,
+            sandboxing,
+        }
     }
 
     fn may_retry(&self, open: &OpenToolCall) -> bool {
-        open.failed_attempts < handling(self.run.frame(), open).retries
+        open.failed_attempts < handling(self.driver.run.frame(), open).retries
     }
 
     fn may_retry_after(&self, open: &OpenToolCall, failed: &TransientToolError) -> bool {
@@ -211,12 +246,13 @@ impl Driver<'_> {
     }
 
     fn note_transient(&mut self, open: &OpenToolCall, failed: TransientToolError, frame: &Frame) {
-        let wait_ms = self.engine.rules.tool_retry_ms.max(failed.retry_after_ms.unwrap_or(0));
+        let wait_ms =
+            self.driver.engine.rules.tool_retry_ms.max(failed.retry_after_ms.unwrap_or(0));
         self.note_failed(open, bounded(failed.seen, frame).text, AttemptImpact::No, wait_ms);
     }
 
     fn note_retry(&mut self, open: &OpenToolCall, error: String) {
-        self.note_failed(open, error, AttemptImpact::No, self.engine.rules.tool_retry_ms);
+        self.note_failed(open, error, AttemptImpact::No, self.driver.engine.rules.tool_retry_ms);
     }
 
     fn note_failed(
@@ -226,27 +262,27 @@ impl Driver<'_> {
         acted: AttemptImpact,
         wait_ms: u64,
     ) {
-        let retry_at = self.engine.clock.now().saturating_add_unsigned(wait_ms);
+        let retry_at = self.driver.engine.clock.now().saturating_add_unsigned(wait_ms);
         let attempt = open.failed_attempts + 1;
         let may_have_acted = acted == AttemptImpact::Maybe;
         let failed = EffectAttemptFailed { attempt, error, retry_at, may_have_acted };
-        self.note(Some(open.effect.clone()), EntryKind::EffectAttemptFailed(failed));
+        self.driver.note(Some(open.effect.clone()), EntryKind::EffectAttemptFailed(failed));
     }
 
     /// Waits no longer than the rules allow, whatever the clock does, and stops on a cancel.
     async fn wait_for_retry(&mut self, open: &[OpenToolCall]) -> Result<BackoffEnd, DriveError> {
-        let now = self.engine.clock.now();
+        let now = self.driver.engine.clock.now();
         let retry_at = open.iter().filter_map(|open| open.retry_at).max();
         let left_ms = retry_at.map_or(0, |at| u64::try_from(at.saturating_sub(now)).unwrap_or(0));
-        let wait_ms = left_ms.min(self.engine.rules.tool_retry_ms.max(RETRY_AFTER_MS_MAX));
+        let wait_ms = left_ms.min(self.driver.engine.rules.tool_retry_ms.max(RETRY_AFTER_MS_MAX));
         if wait_ms == 0 {
             return Ok(BackoffEnd::Enough);
         }
-        self.commit(NextStatus::GoOn).await?;
+        self.driver.commit(NextStatus::GoOn).await?;
         Ok(tokio::select! {
             biased;
-            () = self.engine.clock.pause(wait_ms) => BackoffEnd::Enough,
-            () = self.engine.interrupted(&self.claim.run, self.inbox.seen) => {
+            () = self.driver.engine.clock.pause(wait_ms) => BackoffEnd::Enough,
+            () = self.driver.interrupts().during_call() => {
                 BackoffEnd::Interrupted
             }
         })
@@ -319,11 +355,12 @@ impl CallSetup<'_> {
             may_run_bare: matches!(self.sandboxing, Sandboxing::ApprovedUnsandboxed),
             bars: AccessRules::new(&self.frame.policy, &call.tool, &self.frame.workspace),
         };
+        let interrupts = RunInterrupts { engine, run, seen: self.inbox_seen };
         let mut calling = tool.call(&call.args, &context);
         let ending = tokio::select! {
             biased;
             done = &mut calling => return CallResult::Done(done),
-            () = engine.interrupted(run, self.inbox_seen) => Ending::Canceled,
+            () = interrupts.during_call() => Ending::Canceled,
             // A tool with its own time limit gets a moment to report it.
             () = engine.clock.pause(timeout_ms.saturating_add(GRACE_MARGIN_MS)) => Ending::TimedOut,
         };

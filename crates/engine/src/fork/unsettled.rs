@@ -6,8 +6,7 @@
 //!
 //! An effect that may have happened is never simply repeated.
 
-use super::{Fork, ForkError, ParentHistory, Provenance};
-use crate::Engine;
+use super::{Fork, ForkError, Forker, ParentHistory, Provenance};
 use everloop_loops::UnknownEffect;
 use everloop_ports::Probe;
 use everloop_types::journal::{
@@ -48,7 +47,7 @@ impl UnsettledEffects {
     }
 }
 
-impl Engine {
+impl Forker<'_> {
     /// Finds out what became of every effect that may have happened.
     pub(super) async fn account_for(
         &self,
@@ -81,7 +80,7 @@ impl Engine {
             }
             _ => false,
         });
-        let at = self.store.runs().position(child).await?;
+        let at = self.engine.store.runs().position(child).await?;
         match at.is_some_and(|at| !at.status.is_final()) && !heard {
             true => Err(ForkError::ChildAtWork(child.clone())),
             false => Ok(()),
@@ -97,7 +96,7 @@ impl Engine {
         if let Some(seen) = past.learned(&unknown.effect) {
             return Ok(Some(seen));
         }
-        let settlements = self.store.journal().settlements(&past.history.run).await?;
+        let settlements = self.engine.store.journal().settlements(&past.history.run).await?;
         let written = settlements.iter().find(|one| one.effect == unknown.effect);
         let said = written.map(|one| one.settled);
         if let Some(said) = said.or_else(|| fork.settled.get(&unknown.effect).copied()) {
@@ -110,8 +109,9 @@ impl Engine {
             return Ok(None);
         }
         let frame = past.history.frame();
-        let (tools, started) = (self.environment.tools(frame), past.started(&unknown.effect));
-        match self.look(&tools, frame, &unknown.effect, &unknown.call, started).await {
+        let (tools, started) =
+            (self.engine.environment.tools(frame), past.started(&unknown.effect));
+        match self.engine.look(&tools, frame, &unknown.effect, &unknown.call, started).await {
             Probe::Happened(seen) => Ok(Some(seen)),
             Probe::DidNot if self.is_not_driven(past, started).await? => {
                 let seen = "it did not happen, as a look shows; it may be done again";
@@ -127,11 +127,11 @@ impl Engine {
         past: &ParentHistory,
         started: Option<&EffectStarted>,
     ) -> Result<bool, ForkError> {
-        let at = self.store.runs().position(&past.history.run).await?;
+        let at = self.engine.store.runs().position(&past.history.run).await?;
         let driven = at.is_none_or(|at| at.status == Status::Running);
         let over = started.and_then(|started| started.over_by);
-        let over = over.is_some_and(|by| by <= self.clock.now());
-        Ok(over || !driven && !self.rules.owners_may_live)
+        let over = over.is_some_and(|by| by <= self.engine.clock.now());
+        Ok(over || !driven && !self.engine.rules.owners_may_live)
     }
 }
 
