@@ -19,6 +19,7 @@ mod questions;
 mod queue;
 mod reaction;
 mod settle;
+mod shown;
 mod stop;
 mod terminals;
 
@@ -30,6 +31,7 @@ pub use news::News;
 pub use questions::{Greeting, OpenQuestions};
 pub use queue::{Queue, QueueTurn, QueuedLine};
 pub use reaction::{AgendaReply, ChatReply, InboxChange, Reaction};
+pub use shown::ShownRuns;
 pub use stop::{ConversationRun, RunStop, is_at_limit};
 
 use crate::app::App;
@@ -66,6 +68,7 @@ pub struct Conversation {
     unsettled: UnsettledCalls,
     background: BackgroundTasks,
     leftovers: Option<Leftovers>,
+    shown: ShownRuns,
 }
 
 /// How new goals are worked on.
@@ -101,6 +104,7 @@ impl Conversation {
         };
         let store = app.open_store().await?;
         let engine = app.engine(store.clone()).await?;
+        let shown = ShownRuns::new(engine.clone());
         let watch = engine.watch();
         let router = router(&app, &choice.model)?;
         let agenda = app.desk(store);
@@ -123,6 +127,7 @@ impl Conversation {
             unsettled,
             background,
             leftovers: Some(leftovers),
+            shown,
         })
     }
 
@@ -188,6 +193,11 @@ impl Conversation {
     #[must_use]
     pub fn awaits_answer(&self) -> bool {
         self.questions.seen.is_some() || self.unsettled.run.is_some()
+    }
+
+    /// Which events of its runs were shown.
+    pub fn shown(&mut self) -> &mut ShownRuns {
+        &mut self.shown
     }
 
     /// What earlier processes left; once.

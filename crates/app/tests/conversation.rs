@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use everloop_app::conversation::{ChatReply, Conversation, Leftover, Reaction, RunStop};
+use everloop_app::following::FollowNews;
 use everloop_app::frames::RunOptions;
 use everloop_app::home::Home;
 use everloop_app::runs::RunDetails;
 use everloop_app::settings::SettingSources;
 use everloop_app::{App, AppError, ChoiceError, Notices, OpenOptions, RunError};
+use everloop_engine::{EventKind, RunEvent};
 use everloop_types::{QuestionKind, RunId, Status};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -219,5 +221,57 @@ fn errors_are_types_and_nothing_is_begun() {
     Runtime::new().unwrap().block_on(async {
         let opened = Conversation::open(place.app(&[]).unwrap(), &options).await;
         assert!(matches!(opened, Err(AppError::Choice(ChoiceError::Workspace { .. }))));
+    });
+}
+
+/// The tools whose calls began, among the events that are shown until the run stops.
+async fn tools_shown(conversation: &mut Conversation, run: &RunId) -> Vec<String> {
+    let mut following = conversation.shown().follow(run).await;
+    let mut events = Vec::new();
+    loop {
+        match following.next().await {
+            FollowNews::Event(event) => events.push(*event),
+            FollowNews::MayHaveStopped => {
+                if conversation.run(run).stop().await.unwrap().is_some() {
+                    break;
+                }
+            }
+        }
+    }
+    events.extend(following.rest().await);
+    conversation.shown().note(&following);
+    let tool = |event: &RunEvent| match &event.kind {
+        EventKind::ToolStarted { tool, .. } => Some(tool.clone()),
+        _ => None,
+    };
+    events.iter().filter_map(tool).collect()
+}
+
+/// However quickly a process dies and another one comes: what was done before is not shown again.
+#[test]
+fn the_next_process_shows_only_what_happens_after_the_answer() {
+    let look = || calls("list_dir", json!({"path": "."}));
+    let ask = calls("ask_user", json!({"question": "Which colour?"}));
+    let read = calls("read_file", json!({"path": "none.txt"}));
+    let place = Place::new(&json!({"replies": [look(), ask, read, says("Blue it is.")]}));
+    let runtime = Runtime::new().unwrap();
+    let run = runtime.block_on(async {
+        let mut conversation = place.conversation().await;
+        let Reaction::Follow(run, _) = conversation.send("choose").await.unwrap() else {
+            panic!("a goal begins a run")
+        };
+        assert_eq!(tools_shown(&mut conversation, &run).await, ["list_dir", "ask_user"]);
+        run
+    });
+    runtime.shutdown_timeout(Duration::from_secs(30));
+    Runtime::new().unwrap().block_on(async {
+        let mut conversation = place.conversation().await;
+        assert!(conversation.greeting().await.unwrap().question.is_some());
+        let Reaction::Follow(followed, _) = conversation.send("blue").await.unwrap() else {
+            panic!("the line answers the question")
+        };
+        assert_eq!(followed, run);
+        assert_eq!(tools_shown(&mut conversation, &run).await, ["read_file"]);
+        conversation.leave().await;
     });
 }

@@ -14,9 +14,9 @@
 use crate::events::{EventKind, RunEnding, RunEvent};
 use crate::watch::{Watch, WatchPoll};
 use crate::{Engine, Projector, RunView, Update};
-use everloop_store::{Store, StoreError};
+use everloop_store::StoreError;
 use everloop_types::journal::Entry;
-use everloop_types::{RunId, Status, UtcMs};
+use everloop_types::{RunId, Status};
 use futures_util::Stream;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -329,20 +329,4 @@ impl Follower {
             self.push(place, event);
         }
     }
-}
-
-/// The entry after which a newcomer wants to see what happens: the last one, or none if the run was
-/// made at most `fresh_ms` ago and was claimed only once.
-///
-/// # Errors
-/// If the store fails.
-pub async fn place_to_follow_from(
-    store: &Store,
-    run: &RunId,
-    now: UtcMs,
-    fresh_ms: i64,
-) -> Result<i64, StoreError> {
-    let Some(row) = store.runs().get(run).await? else { return Ok(0) };
-    let is_fresh = now.saturating_sub(row.times.created_at) < fresh_ms;
-    Ok(if row.lease.epoch <= 1 && is_fresh { 0 } else { row.lease.next_seq - 1 })
 }

@@ -43,7 +43,7 @@ pub use clock::{SharedClock, SystemClock};
 pub use diff::{DiffPosition, DifferenceKind, Divergence, first_divergence, tools_after};
 pub use drive::{DriveEnd, DriveError};
 pub use events::{EventKind, EventNote, RunEnding, RunEvent, TokenCounts, ToolOutcome, WaitingFor};
-pub use follow::{Follower, Scope, place_to_follow_from};
+pub use follow::{Follower, Scope};
 pub use fork::{Fork, ForkError, ForkResult};
 pub use ids::fresh_id;
 pub use lease::LeaseTimes;

@@ -230,10 +230,11 @@ impl Conversation {
             return Ok(Reaction::Reply(ChatReply::UnclearPermission(line)));
         };
         self.questions.seen = None;
+        let top = runs::top(self.store(), &open.run).await?;
+        self.shown.pass_over_past(&top).await;
         let answer = QuestionAnswer { question: open.question.id, text, by: "user".to_owned() };
         match self.engine.answer(&open.run, answer).await? {
             InboxSendResult::Accepted => {
-                let top = runs::top(self.store(), &open.run).await?;
                 Ok(Reaction::Follow(top, Some(ChatReply::Answered(meaning))))
             }
             // It was meant as an answer, so it is not a goal, though nobody asks any more.

@@ -80,7 +80,7 @@ impl ConversationRun<'_> {
     /// # Errors
     /// If the store fails.
     pub async fn until_stopped(&self) -> Result<(), AppError> {
-        let mut following = Following::begin(self.engine, self.run).await;
+        let mut following = Following::from_now_on(self.engine, self.run).await;
         loop {
             if let FollowNews::MayHaveStopped = following.next().await
                 && self.stop().await?.is_some()
@@ -101,7 +101,7 @@ impl ConversationRun<'_> {
         Ok(())
     }
 
-    /// Cancels a self.run, and says by what.
+    /// Cancels the run, and says by what.
     ///
     /// # Errors
     /// If the store fails.

@@ -9,7 +9,7 @@ use crate::show::{PrintMode, Printer};
 use crate::signals::Signals;
 use crate::terminal;
 use everloop_app::conversation::{Reaction, RunStop};
-use everloop_app::following::{FollowNews, Following};
+use everloop_app::following::FollowNews;
 use everloop_app::{reminding, runs};
 use everloop_text as text;
 use everloop_types::RunId;
@@ -201,7 +201,7 @@ async fn follow_one(
 ) -> Result<FollowEnd, Failure> {
     let app = chat.app.clone();
     let manner = if app.quiet { PrintMode::Silent } else { PrintMode::Lines };
-    let mut following = Following::begin(chat.conversation.engine(), run).await;
+    let mut following = chat.conversation.shown().follow(run).await;
     let mut printer = Printer::new(&app, manner, following.past().clone());
     let mut reminders = tokio::time::interval(reminding::LOOK);
     signals.interrupts = 0;
@@ -227,6 +227,7 @@ async fn follow_one(
         }
     };
     following.rest().await.iter().for_each(|event| printer.show(event));
+    chat.conversation.shown().note(&following);
     // What was shown here is not news any more.
     while chat.conversation.watch().try_recv().is_ok() {}
     Ok(say_stop(chat, run, still))

@@ -7,7 +7,7 @@ use super::words;
 use crate::exit::Failure;
 use crate::terminal;
 use everloop_app::conversation::{Reaction, RunStop};
-use everloop_app::following::{FollowNews, Following};
+use everloop_app::following::FollowNews;
 use everloop_app::reminding;
 use everloop_app::runs::RunDetails;
 use everloop_app::slash::{self, SlashKind};
@@ -18,7 +18,7 @@ impl TerminalUi {
     /// Looks at a run until it stands still, is sent to the background, or the person leaves.
     pub(super) async fn look_at(&mut self, run: &RunId) -> Result<WatchEnd, Failure> {
         let app = self.chat.app.clone();
-        let mut following = Following::begin(self.chat.conversation.engine(), run).await;
+        let mut following = self.chat.conversation.shown().follow(run).await;
         let mut live = LiveView::new(&app, following.past().clone());
         let mut keys = KeyReader::listen();
         let mut stops = 0_u32;
@@ -56,6 +56,7 @@ impl TerminalUi {
             }
         };
         following.rest().await.iter().for_each(|event| live.take(event));
+        self.chat.conversation.shown().note(&following);
         // What was shown here is not news any more.
         while self.chat.conversation.watch().try_recv().is_ok() {}
         live.erase();
