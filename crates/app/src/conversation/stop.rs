@@ -101,7 +101,7 @@ impl ConversationRun<'_> {
         Ok(())
     }
 
-    /// Cancels a self.run, and says by what.
+    /// Cancels the run, and says by what.
     ///
     /// # Errors
     /// If the store fails.
