@@ -115,14 +115,6 @@ impl Router {
             (ModelState::Configured, None) => Route::Goal(said),
         }
     }
-
-    /// The runs of the conversation that have not ended, the newest first.
-    ///
-    /// # Errors
-    /// If the store fails.
-    pub async fn open_runs(&self, store: &Store) -> Result<Vec<(RunId, Status)>, StoreError> {
-        store.conversations().open_runs_of(&self.conversation).await
-    }
 }
 
 /// Where a bare word goes that is meant for the program. A question that offers the word wants it.

@@ -251,7 +251,7 @@ impl<L: AgentLoop> Run<L> {
         self.place.at
     }
 
-    /// JournalPlace of the last entry that was folded.
+    /// The number of the last entry that was folded.
     #[must_use]
     pub fn last_seq(&self) -> i64 {
         self.place.seq
