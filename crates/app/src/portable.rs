@@ -80,6 +80,9 @@ impl ExportOutput for ExportFile {
     }
 }
 
+/// Is told of a run that is damaged and left out of an export.
+pub type OnDamagedRun<'a> = &'a dyn Fn(&RunId, &StoreError);
+
 /// Writes runs one after the other, so that only one at a time is held in memory. Tells how many
 /// were written. With `on_damaged`, a run that is damaged keeps none of the others back.
 ///
@@ -90,7 +93,7 @@ pub async fn export(
     runs: &[RunId],
     build: &str,
     out: &mut dyn ExportOutput,
-    on_damaged: Option<&dyn Fn(&RunId, &StoreError)>,
+    on_damaged: Option<OnDamagedRun<'_>>,
 ) -> Result<usize, ExportProblem> {
     let mut begun = Some(export_header(build, SystemClock.now()));
     let mut written = 0;

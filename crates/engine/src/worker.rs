@@ -268,7 +268,7 @@ impl Worker {
                 }
                 FailureCause::Run => {
                     engine.store.queue().stalled(&claim, now).await?;
-                    let quarantine = Quarantine { engine: &engine };
+                    let quarantine = Quarantine { engine };
                     if quarantine.write_last_message(&claim.run).await? {
                         report(WorkerReport::PutAside(claim.run.clone()));
                     }

@@ -210,7 +210,9 @@ impl Server {
             () = context.cancel.cancelled() => return CallAttempt::Done(canceled()),
             connection = self.connection() => match connection {
                 Ok(connection) => connection,
-                Err(CallObstacle::Unsent(why)) => return CallAttempt::Done(ToolReturn::passing(why)),
+                Err(CallObstacle::Unsent(why)) => {
+                    return CallAttempt::Done(ToolReturn::passing(why));
+                }
                 Err(CallObstacle::Refused(why)) => {
                     let refused = Observation::denied(format!("{why}; nothing was done"));
                     return CallAttempt::Done(ToolReturn::Seen(refused));

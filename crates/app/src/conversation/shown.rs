@@ -1,4 +1,4 @@
-//! Which events of a conversation's runs were shown, so that none is shown twice and none is missed.
+//! Which events of a conversation's runs were shown, so that none is shown twice or missed.
 
 use crate::following::Following;
 use everloop_engine::Engine;

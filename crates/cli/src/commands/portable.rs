@@ -31,7 +31,7 @@ pub(crate) async fn export(app: &Console, args: &ExportArgs) -> Result<Exit, Fai
         app.note(text::export::damaged(run, &chain(error)));
     };
     // Where all are wanted, one that is damaged keeps none of the others back.
-    let on_damaged: Option<&dyn Fn(&RunId, &StoreError)> = args.all.then_some(&damaged);
+    let on_damaged: Option<portable::OnDamagedRun<'_>> = args.all.then_some(&damaged);
     let written = portable::export(&store, &runs, build::VERSION, &mut *out, on_damaged).await;
     let written = written.map_err(|error| {
         // Half an export is none: without its last line nobody takes it in.
