@@ -52,7 +52,7 @@ pub enum ModelConnectError {
         source: std::io::Error,
     },
     /// The script of a scripted model is not valid.
-    #[error("script {path} is no list of replies")]
+    #[error("script {path} must be JSON of the form {{\"replies\": [{{\"text\": \"…\"}}]}}")]
     BadScript {
         /// Where it is.
         path: PathBuf,

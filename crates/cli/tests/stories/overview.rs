@@ -51,7 +51,7 @@ fn doctor_looks_and_changes_nothing() {
     assert_eq!((&report["quick_check"], &report["schema"]), (&json!("ok"), &json!(7)));
     let loops = report["loops"].as_array().unwrap();
     let known = |it: &serde_json::Value| it["version"] == 1 && it["fingerprint"].is_string();
-    assert!(loops.len() == 8 && loops.iter().all(known), "{loops:?}");
+    assert!(loops.len() == everloop_loops::LOOPS.len() && loops.iter().all(known), "{loops:?}");
     assert_eq!(report["runs"], json!({"succeeded": 1}));
     assert_eq!(report["key_is_set"], false);
     let text = home.run(["doctor"]).ends_with(0).stdout;

@@ -304,6 +304,10 @@ fn names() -> BTreeSet<String> {
     static WRITTEN: Once = Once::new();
     WRITTEN.call_once(|| {
         if let Ok(release) = std::env::var("UPDATE_GOLDEN") {
+            // Each test may be a process of its own: one at a time reads and writes the files.
+            let lock = Path::new(env!("CARGO_TARGET_TMPDIR")).join("golden.lock");
+            let lock = fs::File::create(lock).expect("a lock file");
+            lock.lock().expect("the lock");
             write_missing(&release);
             write_sums();
         }

@@ -37,6 +37,19 @@ fn file_calls(path: &str) -> [(&'static str, Value, bool); 5] {
     ]
 }
 
+/// A tool that takes a path and is not tried would go unnoticed.
+#[test]
+fn every_tool_that_takes_a_path_is_tried() {
+    let place = Place::new();
+    let tried: Vec<&str> = file_calls("").iter().map(|(tool, ..)| *tool).collect();
+    let takes_path =
+        |name: &&str| place.tool(name).spec().schema["properties"].get("path").is_some();
+    let names = everloop_tools::BUILT_IN.iter().map(|tool| tool.name);
+    let untried: Vec<&str> =
+        names.filter(takes_path).filter(|name| !tried.contains(name)).collect();
+    assert!(untried.is_empty(), "give them a row in file_calls: {untried:?}");
+}
+
 async fn leads_astray(path: &str, expected: Path) -> Option<String> {
     let scene = Scene::new();
     let (path, before) = (scene.filled(path), scene.untouched());
