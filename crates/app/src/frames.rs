@@ -77,7 +77,7 @@ pub(crate) fn wanted_loop(
 /// is none.
 ///
 /// # Errors
-/// [`ModelChoiceError`](crate::ModelChoiceError).
+/// [`ModelChoiceError`].
 pub fn wanted_model(app: &App, options: &RunOptions) -> Result<String, AppError> {
     match &options.model {
         Some(name) => model(app, name.clone()),
