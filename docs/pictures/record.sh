@@ -46,9 +46,10 @@ END
         EVERLOOP_HOME="$home/data" EVERLOOP_LANG="$lang" EVERLOOP_MODEL="scripted/$home/script.json" \
         OPENAI_BASE_URL=http://127.0.0.1:9/v1 PS1='$ ' bash --noprofile --norc
     wait_for '^\$'
-    type_line "everloop run --loop react --yes \"$goal\" & sleep 4; kill -9 \$!; wait"
+    type_line "everloop run --loop react --yes \"$goal\" & sleep 4; kill -9 \$!; sleep 1"
     wait_for '^→ shell'
     wait_for '^\$$'
+    wait_for Killed
     local run
     run=$(screen | grep -oE 'run_[0-9a-z]{26}' | head -1)
     type_line "everloop runs resume ${run: -6}"

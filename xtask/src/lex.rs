@@ -5,10 +5,10 @@
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     /// A name, a keyword or a number.
     Word,
-    /// A string; `text` is what stands between its quotes, escapes as written.
+    /// A string; `text` is what is between its quotes, escapes as written.
     Str,
     /// A string in which escapes mean nothing.
     RawStr,
@@ -20,10 +20,10 @@ pub enum Kind {
 
 /// A piece of Rust text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Token {
+pub struct RustToken {
     /// What it is.
-    pub kind: Kind,
-    /// The text; see [`Kind`].
+    pub kind: TokenKind,
+    /// The text; see [`TokenKind`].
     pub text: String,
     /// The line on which it starts, from one.
     pub line: usize,
@@ -31,17 +31,17 @@ pub struct Token {
     pub last_line: usize,
 }
 
-impl Token {
+impl RustToken {
     /// Whether this is a string of either kind.
     #[must_use]
     pub fn is_str(&self) -> bool {
-        matches!(self.kind, Kind::Str | Kind::RawStr)
+        matches!(self.kind, TokenKind::Str | TokenKind::RawStr)
     }
 
     /// Whether this is neither string nor comment.
     #[must_use]
     pub fn is_code(&self) -> bool {
-        matches!(self.kind, Kind::Word | Kind::Punct)
+        matches!(self.kind, TokenKind::Word | TokenKind::Punct)
     }
 
     /// Whether this is code with exactly this text.
@@ -51,9 +51,9 @@ impl Token {
     }
 }
 
-/// Splits `text`. What rustc would refuse comes out somehow, but never panics.
+/// Splits `text`. Invalid Rust gives some tokens and never panics.
 #[must_use]
-pub(crate) fn lex(text: &str) -> Vec<Token> {
+pub(crate) fn lex(text: &str) -> Vec<RustToken> {
     let mut lexer = Lexer { rest: text, line: 1, tokens: Vec::new() };
     while lexer.step() {}
     lexer.tokens
@@ -62,7 +62,7 @@ pub(crate) fn lex(text: &str) -> Vec<Token> {
 struct Lexer<'a> {
     rest: &'a str,
     line: usize,
-    tokens: Vec<Token>,
+    tokens: Vec<RustToken>,
 }
 
 impl Lexer<'_> {
@@ -72,24 +72,24 @@ impl Lexer<'_> {
             self.take(first.len_utf8());
         } else if self.rest.starts_with("//") {
             let len = self.rest.find('\n').unwrap_or(self.rest.len());
-            self.push(Kind::Comment, len, 0, 0);
+            self.push(TokenKind::Comment, len, 0, 0);
         } else if self.rest.starts_with("/*") {
-            self.push(Kind::Comment, block_comment(self.rest), 0, 0);
+            self.push(TokenKind::Comment, block_comment(self.rest), 0, 0);
         } else if let Some((prefix, hashes)) = raw_string(self.rest) {
             let close = format!("\"{}", "#".repeat(hashes));
             let body = self.rest[prefix..].find(&close).unwrap_or(self.rest.len() - prefix);
             let len = (prefix + body + close.len()).min(self.rest.len());
-            self.push(Kind::RawStr, len, prefix, close.len());
+            self.push(TokenKind::RawStr, len, prefix, close.len());
         } else if let Some(prefix) = string(self.rest) {
             let len = prefix + closing_quote(&self.rest[prefix..]);
-            self.push(Kind::Str, len, prefix, 1);
+            self.push(TokenKind::Str, len, prefix, 1);
         } else if first == '\'' {
-            self.push(Kind::Punct, char_or_lifetime(self.rest), 0, 0);
+            self.push(TokenKind::Punct, char_or_lifetime(self.rest), 0, 0);
         } else if is_word(first) {
             let len = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
-            self.push(Kind::Word, len, 0, 0);
+            self.push(TokenKind::Word, len, 0, 0);
         } else {
-            self.push(Kind::Punct, first.len_utf8(), 0, 0);
+            self.push(TokenKind::Punct, first.len_utf8(), 0, 0);
         }
         true
     }
@@ -101,12 +101,12 @@ impl Lexer<'_> {
         taken
     }
 
-    fn push(&mut self, kind: Kind, len: usize, open: usize, close: usize) {
+    fn push(&mut self, kind: TokenKind, len: usize, open: usize, close: usize) {
         let line = self.line;
         let whole = self.take(len);
         let text = whole.get(open..whole.len() - close.min(whole.len())).unwrap_or_default();
         let text = text.to_owned();
-        self.tokens.push(Token { kind, text, line, last_line: self.line });
+        self.tokens.push(RustToken { kind, text, line, last_line: self.line });
     }
 }
 
@@ -181,7 +181,7 @@ fn char_or_lifetime(text: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn shown(text: &str) -> Vec<(Kind, String, usize)> {
+    fn shown(text: &str) -> Vec<(TokenKind, String, usize)> {
         lex(text).into_iter().map(|token| (token.kind, token.text, token.line)).collect()
     }
 
@@ -189,15 +189,15 @@ mod tests {
     fn strings_comments_and_words_are_told_apart() {
         let text = "let a = \"x \\\" // y\"; // see \"z\"\nr#\"a\"b\"# /* /* */ b */ c";
         let found = shown(text);
-        let strings: Vec<_> = found.iter().filter(|(k, ..)| *k != Kind::Punct).collect();
+        let strings: Vec<_> = found.iter().filter(|(k, ..)| *k != TokenKind::Punct).collect();
         let want = [
-            (Kind::Word, "let".to_owned(), 1),
-            (Kind::Word, "a".to_owned(), 1),
-            (Kind::Str, "x \\\" // y".to_owned(), 1),
-            (Kind::Comment, "// see \"z\"".to_owned(), 1),
-            (Kind::RawStr, "a\"b".to_owned(), 2),
-            (Kind::Comment, "/* /* */ b */".to_owned(), 2),
-            (Kind::Word, "c".to_owned(), 2),
+            (TokenKind::Word, "let".to_owned(), 1),
+            (TokenKind::Word, "a".to_owned(), 1),
+            (TokenKind::Str, "x \\\" // y".to_owned(), 1),
+            (TokenKind::Comment, "// see \"z\"".to_owned(), 1),
+            (TokenKind::RawStr, "a\"b".to_owned(), 2),
+            (TokenKind::Comment, "/* /* */ b */".to_owned(), 2),
+            (TokenKind::Word, "c".to_owned(), 2),
         ];
         assert_eq!(strings, want.iter().collect::<Vec<_>>());
     }

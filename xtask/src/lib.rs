@@ -1,16 +1,16 @@
-//! Checks of the house: what the compiler and clippy cannot see.
+//! Checks of this repository: what the compiler and clippy cannot see.
 //!
 //! ```text
 //!   files on disk ──Tree::read──► Tree ──each check──► complaints
 //! ```
 //!
 //! Each check is a pure function over a [`Tree`], so a test can show it a bad example.
-//! Deliberately absent: anything that repairs. A complaint says what to do, a person does it.
+//! Deliberately absent: automatic fixes. A complaint says what to do.
 
 mod lex;
 pub mod licences;
 pub mod tidy;
 mod tree;
 
-pub use lex::{Kind, Token};
-pub use tree::{Complaint, File, Tree};
+pub use lex::{RustToken, TokenKind};
+pub use tree::{Complaint, Tree, TreeFile};

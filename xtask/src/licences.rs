@@ -1,6 +1,6 @@
-//! Licences of what we build on, and crates that we refuse, by the lists in `deny.toml`.
+//! Licences of our dependencies, and crates that we refuse, by the lists in `deny.toml`.
 //!
-//! A light stand-in for `cargo deny`, so that a machine without it still says no.
+//! A small replacement for `cargo deny` on machines that do not have it.
 //! Deliberately absent: advisories and duplicate versions, which need cargo-deny itself.
 
 use crate::Complaint;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 use toml::Table;
 
-/// A package that we build on.
+/// A dependency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
     /// Its name.
@@ -24,26 +24,26 @@ pub struct Package {
 
 /// What `deny.toml` says about licences and refused crates.
 #[derive(Debug, Default)]
-pub struct Rules {
+pub struct LicenceRules {
     allowed: BTreeSet<String>,
     exceptions: Vec<(String, BTreeSet<String>)>,
     refused: BTreeSet<String>,
 }
 
-/// Asks cargo for all dependencies on this platform, with all features, and judges them.
+/// Asks cargo for all dependencies on this platform, with all features, and checks them.
 ///
 /// # Errors
-/// If cargo cannot say, for example because the lock file is stale.
+/// If cargo cannot list them, for example because the lock file is stale.
 pub fn check(root: &Path) -> Result<Vec<Complaint>> {
     let text = std::fs::read_to_string(root.join("deny.toml")).context("reading deny.toml")?;
-    let rules = Rules::parse(&text.parse().context("deny.toml")?);
+    let rules = LicenceRules::parse(&text.parse().context("deny.toml")?);
     ensure!(!rules.allowed.is_empty(), "deny.toml allows no licence at all; see [licenses] allow");
     Ok(judge(&rules, &packages(root)?))
 }
 
 /// The complaints about `packages`.
 #[must_use]
-pub fn judge(rules: &Rules, packages: &[Package]) -> Vec<Complaint> {
+pub fn judge(rules: &LicenceRules, packages: &[Package]) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for package in packages {
         let mut complain = |text: String| {
@@ -64,7 +64,7 @@ pub fn judge(rules: &Rules, packages: &[Package]) -> Vec<Complaint> {
     complaints
 }
 
-impl Rules {
+impl LicenceRules {
     /// Reads the parts of `deny.toml` that matter here.
     #[must_use]
     pub fn parse(deny: &Table) -> Self {
@@ -195,11 +195,11 @@ fn from_metadata(metadata: &Value) -> Vec<Package> {
 mod tests {
     use super::*;
 
-    fn rules() -> Rules {
+    fn rules() -> LicenceRules {
         let text = "[licenses]\nallow = [\"MIT\", \"ISC\", \"Apache-2.0 WITH LLVM-exception\"]\n\
                     exceptions = [{ crate = \"roots\", allow = [\"CDLA\"] }]\n\
                     [bans]\ndeny = [\"openssl-sys\", { crate = \"aws-lc-sys@1\" }]\n";
-        Rules::parse(&text.parse().unwrap())
+        LicenceRules::parse(&text.parse().unwrap())
     }
 
     fn complaints(name: &str, licence: Option<&str>) -> usize {

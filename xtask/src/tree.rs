@@ -1,13 +1,13 @@
 //! The files of the repository, as values.
 
-use crate::lex::{Kind, Token, lex};
+use crate::lex::{RustToken, TokenKind, lex};
 use anyhow::{Context, Result, ensure};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::Command;
 
-/// Something that is not as it should be, and the way out.
+/// A violation of a check, and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Complaint {
     /// Where, relative to the root of the repository.
@@ -27,7 +27,7 @@ impl fmt::Display for Complaint {
 /// All text files of the repository, read once.
 #[derive(Debug, Default)]
 pub struct Tree {
-    files: Vec<File>,
+    files: Vec<TreeFile>,
 }
 
 impl Tree {
@@ -51,7 +51,7 @@ impl Tree {
             }
             let bytes = std::fs::read(&full).with_context(|| format!("reading {path}"))?;
             if let Ok(text) = String::from_utf8(bytes) {
-                files.push(File::new(path, &text));
+                files.push(TreeFile::new(path, &text));
             }
         }
         Ok(Self { files })
@@ -60,39 +60,39 @@ impl Tree {
     /// A tree out of (path, text) pairs, for tests.
     #[must_use]
     pub fn made_of(files: &[(&str, &str)]) -> Self {
-        Self { files: files.iter().map(|(path, text)| File::new(path, text)).collect() }
+        Self { files: files.iter().map(|(path, text)| TreeFile::new(path, text)).collect() }
     }
 
     /// Every file.
-    pub fn files(&self) -> impl Iterator<Item = &File> {
+    pub fn files(&self) -> impl Iterator<Item = &TreeFile> {
         self.files.iter()
     }
 
     /// Every Rust file that is compiled; `testdata` is not.
-    pub fn rust(&self) -> impl Iterator<Item = &File> {
+    pub fn rust(&self) -> impl Iterator<Item = &TreeFile> {
         self.files().filter(|file| file.is_rust())
     }
 
     /// The file at exactly this path.
     #[must_use]
-    pub fn file(&self, path: &str) -> Option<&File> {
+    pub fn file(&self, path: &str) -> Option<&TreeFile> {
         self.files().find(|file| file.path == path)
     }
 }
 
 /// One file, and for Rust its tokens.
 #[derive(Debug)]
-pub struct File {
+pub struct TreeFile {
     /// Relative to the root, with forward slashes.
     pub path: String,
     /// The whole text.
     pub text: String,
     /// Comments included; empty if this is not Rust.
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<RustToken>,
     test_regions: Vec<RangeInclusive<usize>>,
 }
 
-impl File {
+impl TreeFile {
     fn new(path: &str, text: &str) -> Self {
         let mut file = Self {
             path: path.to_owned(),
@@ -113,7 +113,7 @@ impl File {
         Complaint { path: self.path.clone(), line, text: text.into() }
     }
 
-    /// Whether rustc gets to see this file.
+    /// Whether rustc compiles this file.
     #[must_use]
     pub fn is_rust(&self) -> bool {
         self.path.ends_with(".rs") && !self.is_in("testdata")
@@ -134,7 +134,7 @@ impl File {
         name.split('.').next().unwrap_or_default()
     }
 
-    /// Whether the whole file is there for tests, benchmarks or examples.
+    /// Whether the whole file is for tests, benchmarks or examples.
     #[must_use]
     pub fn is_test(&self) -> bool {
         let folders = ["tests", "benches", "examples", "testdata"];
@@ -156,16 +156,17 @@ impl File {
         (1..=self.text.lines().count()).filter(|n| !in_test(n)).count()
     }
 
-    /// The tokens that are no comments.
+    /// The tokens without comments.
     #[must_use]
-    pub fn code(&self) -> Vec<&Token> {
-        self.tokens.iter().filter(|token| token.kind != Kind::Comment).collect()
+    pub fn code(&self) -> Vec<&RustToken> {
+        self.tokens.iter().filter(|token| token.kind != TokenKind::Comment).collect()
     }
 }
 
 /// The lines of each `#[cfg(test)]` item, from its attribute to its closing brace or semicolon.
-fn test_regions(tokens: &[Token]) -> Vec<RangeInclusive<usize>> {
-    let code: Vec<&Token> = tokens.iter().filter(|token| token.kind != Kind::Comment).collect();
+fn test_regions(tokens: &[RustToken]) -> Vec<RangeInclusive<usize>> {
+    let code: Vec<&RustToken> =
+        tokens.iter().filter(|token| token.kind != TokenKind::Comment).collect();
     let mut regions: Vec<RangeInclusive<usize>> = Vec::new();
     for at in 0..code.len() {
         let starts = ["#", "[", "cfg", "(", "test", ")", "]"];
@@ -180,9 +181,9 @@ fn test_regions(tokens: &[Token]) -> Vec<RangeInclusive<usize>> {
     regions
 }
 
-fn end_of_item(code: &[&Token]) -> Option<usize> {
+fn end_of_item(code: &[&RustToken]) -> Option<usize> {
     let mut depth = 0_usize;
-    for token in code.iter().filter(|token| token.kind == Kind::Punct) {
+    for token in code.iter().filter(|token| token.kind == TokenKind::Punct) {
         match token.text.as_str() {
             "{" | "(" | "[" => depth += 1,
             "}" | ")" | "]" => {

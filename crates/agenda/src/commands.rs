@@ -16,11 +16,11 @@ mod verbs;
 mod words;
 
 pub use options::Remind;
-pub use schedule::{NewEntry, ScheduleCommand, Start, Stretch, Switch};
-pub use todo::{Filter, Mark, NewTodo, TodoCommand, View};
-pub use update::{Shift, shifted};
+pub use schedule::{CalendarView, FirstOccurrence, NewEntry, RepeatSwitch, ScheduleCommand};
+pub use todo::{NewTodo, TodoCommand, TodoFilter, TodoMark, TodoView};
+pub use update::{TimeShift, shifted};
 pub use verbs::{AgendaVerb, nearest_name};
-pub use words::{Words, normal, normal_with};
+pub use words::{CommandWords, normal, normal_with};
 
 use crate::time::says_several_times;
 use everloop_text::Text;
@@ -37,7 +37,7 @@ pub enum AgendaCommand {
 }
 
 impl AgendaCommand {
-    /// Whether it only shows something that is kept.
+    /// Whether it only shows saved items.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         use ScheduleCommand as S;
@@ -50,12 +50,12 @@ impl AgendaCommand {
     }
 }
 
-/// Why a line is not a command that can be carried out.
+/// Why a line is not a valid command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandError {
     /// There is no such command; the nearest one.
     NoSuchCommand(String, Option<&'static str>),
-    /// Its arguments do not fit; how it is written.
+    /// Its arguments do not fit: the usage.
     Usage(Text),
     /// This piece of a date is not understood: the text.
     NotADate(String),
@@ -63,21 +63,21 @@ pub enum CommandError {
     SeveralTimes(String),
     /// This moment is over: the text.
     Past(String),
-    /// A deadline is no time at which something takes place: the text.
+    /// A deadline is not a time at which something takes place: the text.
     Deadline(String),
-    /// A reminder would come after what it reminds of: the text.
+    /// A reminder would come after its event: the text.
     ReminderAfter(String),
-    /// An option was given twice: its name, how the command is written.
+    /// An option was given twice: its name, the usage.
     Twice(&'static str, Text),
     /// A time of day is missing: the text.
     NoTime(String),
-    /// A value does not fit its option: the option, the text, how the command is written.
+    /// A value does not fit its option: the option, the text, the usage.
     BadValue(&'static str, String, Text),
-    /// There is no such option: the option, how the command is written.
+    /// There is no such option: the option, the usage.
     NoSuchOption(String, Text),
     /// An option with one dash: its name.
     OneDash(String),
-    /// A text is too long: what to say.
+    /// A text is too long: the message.
     TooLong(Text),
     /// A reminder needs a due date.
     ReminderNeedsDue,
@@ -95,14 +95,14 @@ impl CommandError {
     }
 }
 
-/// Understands a line that begins with a slash and names a command of the agenda. `now` is the
-/// person's time, in their zone.
+/// Parses a line that begins with a slash and names a command of the agenda. `now` is the user's
+/// time, in their zone.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn parse(line: &str, now: &Zoned) -> Result<AgendaCommand, CommandError> {
     let line = normal(line);
-    let mut words = Words::of(line.trim_start_matches('/'));
+    let mut words = CommandWords::of(line.trim_start_matches('/'));
     let name = words.next().unwrap_or_default();
     match AgendaVerb::find(&name) {
         Some(verb) => parse_words(verb, words, now),
@@ -113,13 +113,13 @@ pub fn parse(line: &str, now: &Zoned) -> Result<AgendaCommand, CommandError> {
     }
 }
 
-/// Understands a command whose words are separate already.
+/// Parses a command whose words are split already.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn parse_words(
     verb: AgendaVerb,
-    words: Words,
+    words: CommandWords,
     now: &Zoned,
 ) -> Result<AgendaCommand, CommandError> {
     if let Some(name) = words.one_dash() {
@@ -138,7 +138,8 @@ pub fn canonical(command: &AgendaCommand, now: &Zoned) -> String {
     canonical_in(command, now, Lang::En)
 }
 
-/// The canonical form of a line in a person's language; of one that is no command, as it is.
+/// The canonical form of a line in the user's language; a line that is not a command stays as it
+/// is.
 #[must_use]
 pub fn shown(line: &str, now: &Zoned, lang: Lang) -> String {
     let command = parse(line, now);
@@ -152,21 +153,21 @@ fn canonical_in(command: &AgendaCommand, now: &Zoned, lang: Lang) -> String {
     }
 }
 
-/// A moment as it is shown, on the wall of `now`'s zone.
+/// A moment for display, in the zone of `now`.
 #[must_use]
 pub fn written(at: Timestamp, now: &Zoned) -> String {
     at.to_zoned(now.time_zone().clone()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// A moment as commands write it: to the second, if it has any.
+/// A moment as commands write it: with seconds if they are not 0.
 fn exact(at: Timestamp, now: &Zoned) -> String {
     let zoned = at.to_zoned(now.time_zone().clone());
     let form = if zoned.second() == 0 { "%Y-%m-%d %H:%M" } else { "%Y-%m-%d %H:%M:%S" };
     zoned.strftime(form).to_string()
 }
 
-/// The command as it was understood, if its dates were said in other words than they are kept.
-/// Shown before anything is saved.
+/// The command as it was understood, if its dates were written differently. Shown before anything
+/// is saved.
 #[must_use]
 pub fn echo(line: &str, command: &AgendaCommand, now: &Zoned, lang: Lang) -> Option<String> {
     let (moments, is_counted): (Vec<Option<Timestamp>>, bool) = match command {

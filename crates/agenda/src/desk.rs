@@ -1,7 +1,7 @@
-//! The desk: where commands about todos and the schedule are carried out.
+//! Carries out commands about todos and the schedule.
 //!
-//! Whoever asks, a person by a slash, a subcommand or a model through a tool, gets the same typed
-//! answer. Success is what the answer says, never a guess from its words.
+//! A slash command, a subcommand and a model's tool call get the same typed answer. Callers read
+//! success from its type, never from its text.
 
 mod changes;
 mod entries;
@@ -9,73 +9,75 @@ mod todos;
 
 pub use changes::{EntryChange, EntryStart, RemindWhen, TodoChange};
 
-use crate::commands::{AgendaCommand, Filter, ScheduleCommand, Stretch, TodoCommand, View};
+use crate::commands::{
+    AgendaCommand, CalendarView, ScheduleCommand, TodoCommand, TodoFilter, TodoView,
+};
 use crate::kept::{AgendaConfig, reminders};
 use everloop_store::{Firing, ScheduleRow, Store, StoreError, TodoRow, WriteKey};
 use everloop_types::UtcMs;
 use jiff::civil::Date;
 use jiff::{Timestamp, Zoned};
 
-/// What a command came to.
+/// The outcome of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply {
-    /// A todo, what was done to it, and what the person should know about that.
-    Todo(Did, TodoRow, Vec<Notice>),
+pub enum CommandOutcome {
+    /// A todo, what was done to it, and notices about it.
+    Todo(ItemAction, TodoRow, Vec<AgendaNotice>),
     /// Several todos, and what was done to each.
-    Marked(Vec<(Did, TodoRow)>),
-    /// Todos are gone.
-    TodosDeleted(Vec<Gone>),
+    Marked(Vec<(ItemAction, TodoRow)>),
+    /// Todos were deleted.
+    TodosDeleted(Vec<DeletedItem>),
     /// Todos, by a view or a search.
-    Todos(TodoList),
+    Todos(TodoListing),
     /// The views.
     Views,
-    /// An entry, what was done to it, what fired of it last, and what the person should know.
-    Entry(Did, Box<ScheduleRow>, Vec<Firing>, Vec<Notice>),
-    /// Entries are gone.
-    EntriesDeleted(Vec<Gone>),
-    /// A stretch of the schedule.
-    Entries(Range, Vec<ScheduleRow>),
+    /// An entry, what was done to it, its latest firings, and notices about it.
+    Entry(ItemAction, Box<ScheduleRow>, Vec<Firing>, Vec<AgendaNotice>),
+    /// Entries were deleted.
+    EntriesDeleted(Vec<DeletedItem>),
+    /// A part of the schedule.
+    Entries(ScheduleRange, Vec<ScheduleRow>),
 }
 
-/// Something that the person should know about what was saved.
+/// A notice about the saved item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Notice {
-    /// It was to begin at this moment, which is past.
+pub enum AgendaNotice {
+    /// Its start is in the past.
     StartPast(UtcMs),
-    /// It was due at this moment, which is past.
+    /// Its due time is in the past.
     DuePast(UtcMs),
-    /// It was to remind at this moment, which is past.
+    /// The time of its reminder is in the past.
     ReminderPast(UtcMs),
-    /// It was to remind at this moment, and no longer does, because it is no longer due.
+    /// Its reminder at this moment was removed, because it is no longer due.
     ReminderGone(UtcMs),
 }
 
 /// Something that was deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gone {
+pub struct DeletedItem {
     /// Its number.
     pub id: i64,
-    /// Its text; none if the same call had deleted it before.
+    /// Its text; `None` if the same call had deleted it before.
     pub text: Option<String>,
 }
 
-/// Todos, and by what they were chosen.
+/// Todos, and how they were selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TodoList {
+pub struct TodoListing {
     /// The view.
-    pub view: View,
+    pub view: TodoView,
     /// A word that each of them has.
     pub word: Option<String>,
-    /// What else was asked of them.
-    pub filter: Filter,
+    /// The other filters.
+    pub filter: TodoFilter,
     /// The todos.
     pub todos: Vec<TodoRow>,
 }
 
 /// What was done to a todo or an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Did {
-    /// It was made.
+pub enum ItemAction {
+    /// It was created.
     Added,
     /// It was changed.
     Changed,
@@ -91,84 +93,84 @@ pub enum Did {
 
 /// Which part of the schedule is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Range {
+pub struct ScheduleRange {
     /// From this moment.
     pub from: Timestamp,
     /// To this one.
     pub to: Timestamp,
-    /// As a stretch of the calendar around a day, or as a list.
-    pub calendar: Option<(Stretch, Date)>,
+    /// A calendar view around a day, or `None` for a list.
+    pub calendar: Option<(CalendarView, Date)>,
 }
 
 /// Why a command was not carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
+pub enum CommandRefusal {
     /// There is no todo of that number.
     NoSuchTodo(i64),
     /// There is no entry of that number.
     NoSuchEntry(i64),
     /// Others take place at the same time.
-    Conflict(Conflict),
-    /// It would begin again before it has ended.
+    Conflict(EntryConflict),
+    /// Its next occurrence would begin before the previous one ends.
     OverlapsItself,
     /// A reminder needs a due date.
     ReminderNeedsDue,
-    /// What is not due cannot become due earlier or later.
+    /// It has no due date that could be moved.
     NotDue(i64),
-    /// It has no rule by which it could repeat.
+    /// It has no repeat rule.
     DoesNotRepeat(i64),
-    /// It has no reminder that could begin somewhere.
+    /// It has no reminder.
     DoesNotRemind(i64),
-    /// Others change the same at the same moment, again and again.
+    /// Too many concurrent changes of the same item.
     Contested,
-    /// It is not the desk's to carry out.
+    /// It is not a command of the agenda.
     NotHere,
 }
 
-/// What is in the way of an entry.
+/// The entries that conflict with an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conflict {
+pub struct EntryConflict {
     /// The entries that take place at the same time, each with the moment.
     pub with: Vec<(ScheduleRow, Timestamp)>,
-    /// How long the entry was to take.
+    /// The length of the new entry.
     pub minutes: i64,
-    /// The next start at which it would be in nobody's way, if one was found.
+    /// The next start without a conflict, if one was found.
     pub next_free: Option<Timestamp>,
 }
 
-/// What came of a command: what was done, or why not.
-pub type Answer = Result<Reply, Refusal>;
+/// The outcome of a command, or why it was refused.
+pub type AgendaResult = Result<CommandOutcome, CommandRefusal>;
 
-/// Where commands are carried out.
+/// Carries out commands on a store.
 #[derive(Debug, Clone)]
 pub struct Agenda {
     store: Store,
-    customs: AgendaConfig,
+    config: AgendaConfig,
 }
 
 impl Agenda {
-    /// A desk over a store.
+    /// An agenda on a store.
     #[must_use]
-    pub fn new(store: Store, customs: AgendaConfig) -> Self {
-        Self { store, customs }
+    pub fn new(store: Store, config: AgendaConfig) -> Self {
+        Self { store, config }
     }
 
-    /// What the person has set.
+    /// The user's settings.
     #[must_use]
-    pub fn customs(&self) -> &AgendaConfig {
-        &self.customs
+    pub fn config(&self) -> &AgendaConfig {
+        &self.config
     }
 
     pub(crate) fn store(&self) -> &Store {
         &self.store
     }
 
-    /// Fires what is due. A change says when to remind next, and would forget what was due before.
+    /// Fires due reminders first: a change sets the next reminder and would lose earlier ones.
     pub(crate) async fn settle_due(&self, write: WriteKey<'_>) -> Result<(), StoreError> {
-        reminders::fire_due(&self.store, &self.customs, write.now).await.map(drop)
+        reminders::fire_due(&self.store, &self.config, write.now).await.map(drop)
     }
 
-    /// Carries a command out. With a `key`, trying it again does not do it again.
+    /// Carries out a command. With a `key`, a retry does not repeat it.
     ///
     /// # Errors
     /// If the store fails. Then, with a key, it may be tried again.
@@ -177,7 +179,7 @@ impl Agenda {
         command: &AgendaCommand,
         now: &Zoned,
         key: Option<&str>,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<AgendaResult, StoreError> {
         let write = WriteKey { key, now: now.timestamp().as_millisecond() };
         if is_change(command) {
             self.settle_due(write).await?;
@@ -189,7 +191,7 @@ impl Agenda {
     }
 }
 
-/// How often a change is tried again that others were faster with.
+/// How often a change is retried after a concurrent one.
 const TRIES_MAX: usize = 16;
 
 /// Whether a command changes something that may have a reminder.
@@ -203,7 +205,7 @@ fn is_change(command: &AgendaCommand) -> bool {
     }
 }
 
-/// A name that no other program gives.
+/// A globally unique id.
 fn uid(kind: &str, write: WriteKey<'_>) -> String {
     let fresh = everloop_engine::fresh_id(&format!("{kind}_"), write.now);
     format!("{fresh}@everloop")

@@ -1,10 +1,10 @@
-//! What people keep, and the rules about it.
+//! Saved todos and entries, and the rules for them.
 
 pub mod conflicts;
 pub mod reminders;
 pub mod simulate;
 
-use crate::commands::{Filter, View};
+use crate::commands::{TodoFilter, TodoView};
 use crate::time::{Repeat, Series};
 use everloop_store::{ScheduleRow, TodoRow};
 use everloop_types::UtcMs;
@@ -15,20 +15,20 @@ use jiff::{Timestamp, Zoned};
 /// The group of a todo that is in none.
 pub const DEFAULT_TAG: &str = "default";
 
-/// What a person can set about what they keep.
+/// The settings of the agenda.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgendaConfig {
     /// How far back the list of the schedule begins.
     pub list_back_ms: i64,
-    /// How far ahead it goes.
+    /// How far ahead it ends.
     pub list_ahead_ms: i64,
-    /// How long an entry takes if nothing is said.
+    /// The default length of an entry.
     pub minutes: i64,
-    /// What is done about reminders that were missed.
+    /// The policy for missed reminders.
     pub catch_up: CatchUp,
-    /// Most reminders that are made up for at once.
+    /// The maximum number of missed reminders that fire at once.
     pub catch_up_max: usize,
-    /// How long before its start an entry reminds if nothing is said; none for not at all.
+    /// The default lead time of reminders; `None` for no reminder.
     pub default_reminder_ms: Option<i64>,
 }
 
@@ -46,14 +46,14 @@ impl Default for AgendaConfig {
     }
 }
 
-/// What is done about reminders whose time passed while nobody was there.
+/// The policy for reminders whose time passed while no process was running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CatchUp {
     /// The latest fires, late; the others are missed.
     Once,
     /// All of them are missed.
     Skip,
-    /// All of them fire, late, up to a most.
+    /// All of them fire, late, up to a maximum.
     All,
 }
 
@@ -76,7 +76,7 @@ pub fn moment(at: UtcMs) -> Timestamp {
     Timestamp::from_millisecond(at).unwrap_or(Timestamp::MAX)
 }
 
-/// The moments of an entry. A zone that nobody knows any more is taken for UTC.
+/// The occurrences of an entry. An unknown zone is treated as UTC.
 #[must_use]
 pub fn series(entry: &ScheduleRow) -> Series {
     let span = &entry.said.span;
@@ -96,7 +96,7 @@ pub fn wall_text(wall: DateTime) -> String {
     wall.strftime(form).to_string()
 }
 
-/// Whether an entry is a reminder: it takes no time, and it rings.
+/// Whether an entry is only a reminder: it has no length and reminds.
 #[must_use]
 pub fn is_reminder(entry: &ScheduleRow) -> bool {
     entry.said.span.minutes == 0 && entry.said.remind.is_some()
@@ -104,7 +104,7 @@ pub fn is_reminder(entry: &ScheduleRow) -> bool {
 
 /// One occurrence of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held<'a> {
+pub struct EntryOccurrence<'a> {
     /// The entry.
     pub entry: &'a ScheduleRow,
     /// When it begins.
@@ -113,28 +113,28 @@ pub struct Held<'a> {
     pub to: Timestamp,
 }
 
-impl Held<'_> {
-    /// Whether it touches the time from `from` on: it ends later, or takes no time and is then.
+impl EntryOccurrence<'_> {
+    /// Whether it reaches beyond `from`: it ends later, or has no length and begins then.
     #[must_use]
     pub fn reaches(&self, from: Timestamp) -> bool {
         self.to > from || self.from >= from
     }
 }
 
-/// Occurrences in order, the first ones, and how many came after them.
+/// The first occurrences in order, and how many were left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Listed<'a> {
+pub struct OccurrencePage<'a> {
     /// The first ones.
-    pub held: Vec<Held<'a>>,
+    pub held: Vec<EntryOccurrence<'a>>,
     /// How many more there are.
     pub left_out: usize,
 }
 
-/// Most occurrences that are listed: a month with one every minute.
+/// The maximum number of listed occurrences: a month with one every minute.
 const HELD_MAX: usize = 50_000;
 
-impl<'a> Listed<'a> {
-    fn add(&mut self, held: Held<'a>) {
+impl<'a> OccurrencePage<'a> {
+    fn add(&mut self, held: EntryOccurrence<'a>) {
         self.held.push(held);
         if self.held.len() >= 2 * HELD_MAX {
             self.cut();
@@ -148,16 +148,16 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// What of these entries touches the stretch from `from` to `to`, in order.
+/// The occurrences of these entries between `from` and `to`, in order.
 #[must_use]
-pub fn held_between<'a>(
+pub fn occurrences_between<'a>(
     entries: impl IntoIterator<Item = &'a ScheduleRow>,
     from: Timestamp,
     to: Timestamp,
-) -> Listed<'a> {
-    let mut listed = Listed::default();
+) -> OccurrencePage<'a> {
+    let mut listed = OccurrencePage::default();
     for entry in entries {
-        let course = Course::of(entry);
+        let course = EntryTimeline::of(entry);
         for held in course.reaching(from).take_while(|held| held.from < to) {
             listed.add(held);
         }
@@ -166,35 +166,42 @@ pub fn held_between<'a>(
     listed
 }
 
-/// An entry and its moments.
-pub(crate) struct Course<'a> {
+/// An entry and its occurrences.
+pub(crate) struct EntryTimeline<'a> {
     entry: &'a ScheduleRow,
     series: Series,
     lasts_ms: i64,
 }
 
-impl<'a> Course<'a> {
+impl<'a> EntryTimeline<'a> {
     pub(crate) fn of(entry: &'a ScheduleRow) -> Self {
         let lasts_ms = entry.said.span.minutes.saturating_mul(60_000);
         Self { entry, series: series(entry), lasts_ms }
     }
 
-    /// The occurrences that touch the time from `at` on, in order.
-    pub(crate) fn reaching(&self, at: Timestamp) -> impl Iterator<Item = Held<'a>> + use<'a> {
+    /// The occurrences that reach beyond `at`, in order.
+    pub(crate) fn reaching(
+        &self,
+        at: Timestamp,
+    ) -> impl Iterator<Item = EntryOccurrence<'a>> + use<'a> {
         let (entry, lasts_ms) = (self.entry, self.lasts_ms);
         let before = lasts_ms.saturating_sub(1).max(0);
         let earliest = moment(at.as_millisecond().saturating_sub(before));
         self.series.from(earliest).map(move |found| {
             let to = moment(found.at.as_millisecond().saturating_add(lasts_ms));
-            Held { entry, from: found.at, to }
+            EntryOccurrence { entry, from: found.at, to }
         })
     }
 }
 
-/// The todos of a view, the most pressing first: open before done, early before late, urgent
-/// before the rest.
+/// The todos of a view in order: open before done, early before late, urgent before the rest.
 #[must_use]
-pub fn viewed(todos: Vec<TodoRow>, view: View, filter: &Filter, now: &Zoned) -> Vec<TodoRow> {
+pub fn viewed(
+    todos: Vec<TodoRow>,
+    view: TodoView,
+    filter: &TodoFilter,
+    now: &Zoned,
+) -> Vec<TodoRow> {
     let mut todos: Vec<TodoRow> =
         todos.into_iter().filter(|todo| is_in(todo, view, now) && fits(todo, filter)).collect();
     todos.sort_by_key(|todo| {
@@ -204,19 +211,19 @@ pub fn viewed(todos: Vec<TodoRow>, view: View, filter: &Filter, now: &Zoned) -> 
     todos
 }
 
-pub(crate) fn fits(todo: &TodoRow, filter: &Filter) -> bool {
+pub(crate) fn fits(todo: &TodoRow, filter: &TodoFilter) -> bool {
     let tag = filter.tag.as_ref().is_none_or(|tag| *tag == todo.said.tag);
     tag && !(filter.open_only && todo.done_at.is_some())
 }
 
-fn is_in(todo: &TodoRow, view: View, now: &Zoned) -> bool {
+fn is_in(todo: &TodoRow, view: TodoView, now: &Zoned) -> bool {
     let due = todo.said.due_at.map(moment);
     let day = due.map(|due| due.to_zoned(now.time_zone().clone()).date());
     match view {
-        View::All => true,
-        View::Today => day == Some(now.date()),
-        View::Overdue => todo.done_at.is_none() && due.is_some_and(|due| due < now.timestamp()),
-        View::Upcoming => day.is_some_and(|day| day > now.date()),
-        View::Inbox => due.is_none() && todo.said.tag == DEFAULT_TAG,
+        TodoView::All => true,
+        TodoView::Today => day == Some(now.date()),
+        TodoView::Overdue => todo.done_at.is_none() && due.is_some_and(|due| due < now.timestamp()),
+        TodoView::Upcoming => day.is_some_and(|day| day > now.date()),
+        TodoView::Inbox => due.is_none() && todo.said.tag == DEFAULT_TAG,
     }
 }

@@ -1,7 +1,7 @@
 //! The agenda: dates, todos, schedules, reminders, and the files of other programs.
 //!
 //! ```text
-//!   line ──► commands::parse ──► Command ──► Agenda::perform ──► store ──► show::answer
+//!   line ──► commands::parse ──► AgendaCommand ──► Agenda::perform ──► store ──► show::answer
 //!   sentence ──► rules::understand ──► a command, shown before it is carried out
 //! ```
 //!

@@ -1,13 +1,12 @@
-//! What people keep, in files that other programs read and write: todos as todo.txt, the schedule
-//! as iCalendar.
+//! Todos and entries in files of other programs: todos as todo.txt, the schedule as iCalendar.
 //!
 //! ```text
-//!   rows ──write──► text          text ──read──► Parsed ──Desk::import──► rows, Imported
+//!   rows ──write──► text     text ──read──► PortableFile ──import──► rows, ImportSummary
 //! ```
 //!
-//! Names (`uid`) stay, so the same file taken in twice changes nothing. Of a calendar only what an
-//! entry can hold is kept: title, time, repetition, one reminder. Deliberately absent: files
-//! themselves (the surfaces').
+//! Unique ids (`uid`) are kept, so importing the same file twice changes nothing. Of a calendar
+//! only the title, time, repetition and one reminder are imported. Deliberately absent: file access
+//! (the user interfaces').
 
 pub mod ics_read;
 pub mod ics_write;
@@ -19,7 +18,7 @@ mod ics_zone;
 mod take;
 
 use crate::desk::Agenda;
-use crate::show::Reader;
+use crate::show::DisplayContext;
 use everloop_store::{ScheduleText, Store, StoreError, TodoText};
 use everloop_text::{self as text, Text};
 use everloop_types::UtcMs;
@@ -27,9 +26,9 @@ use jiff::Zoned;
 use jiff::civil::Date;
 use std::fmt::Display;
 
-/// What goes out or comes in.
+/// What is exported or imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
+pub enum PortableContent {
     /// Todos: out as todo.txt, in as that or as a calendar.
     Todos,
     /// The schedule, as a calendar.
@@ -38,8 +37,8 @@ pub enum What {
     All,
 }
 
-impl What {
-    /// What is called by that name.
+impl PortableContent {
+    /// The content of that name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         match name {
@@ -50,7 +49,7 @@ impl What {
         }
     }
 
-    /// How the name of its file ends.
+    /// The file extension.
     #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
@@ -62,95 +61,95 @@ impl What {
 
 /// A todo of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadTodo {
+pub struct ImportedTodo {
     /// Where it begins in the file, from 1.
     pub line: usize,
-    /// Its name; made of its text where the file gives none.
+    /// Its unique id; derived from its text if the file has none.
     pub uid: String,
-    /// What the file says of it.
+    /// Its content.
     pub said: TodoText,
     /// Whether it is done.
-    pub done: Option<Done>,
-    /// When it was made, if the file says so.
+    pub done: Option<CompletionTime>,
+    /// When it was created, if the file says so.
     pub created_at: Option<UtcMs>,
 }
 
-/// How well a file knows when a todo was done.
+/// When a todo was done, as exactly as the file says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Done {
+pub enum CompletionTime {
     /// To the second.
     At(UtcMs),
     /// On this day.
     On(Date),
-    /// Not at all.
+    /// Unknown.
     Sometime,
 }
 
 /// An entry of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadEntry {
+pub struct ImportedEntry {
     /// Where it begins in the file, from 1.
     pub line: usize,
-    /// Its name.
+    /// Its unique id.
     pub uid: String,
-    /// What the file says of it.
+    /// Its content.
     pub said: ScheduleText,
-    /// When it was made, if the file says so.
+    /// When it was created, if the file says so.
     pub created_at: Option<UtcMs>,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Parsed {
+pub struct PortableFile {
     /// Its todos.
-    pub todos: Vec<ReadTodo>,
+    pub todos: Vec<ImportedTodo>,
     /// Its entries of the schedule.
-    pub entries: Vec<ReadEntry>,
-    /// What could not be taken as it stands.
-    pub problems: Vec<Problem>,
+    pub entries: Vec<ImportedEntry>,
+    /// What could not be imported unchanged.
+    pub problems: Vec<FileProblem>,
 }
 
-/// Something that could not be taken as it stands.
+/// Something that could not be imported unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct FileProblem {
     /// The line, from 1.
     pub line: usize,
-    /// Of which kind.
-    pub trouble: Trouble,
-    /// What it is about, as the file has it.
+    /// Its kind.
+    pub trouble: FileProblemKind,
+    /// The text of the file that it is about.
     pub detail: String,
 }
 
-/// Kinds of problems. The first ones cost the whole item, the others a part of it.
+/// Kinds of problems. The first ones drop the whole item, the others a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trouble {
-    /// The file is no calendar.
+pub enum FileProblemKind {
+    /// The file is not a calendar.
     NotACalendar,
     /// A part of the calendar is not closed, or closed without having begun.
     Unbalanced,
-    /// A line is none that a calendar has.
+    /// A line is not a valid calendar line.
     NotALine,
     /// There is no text or title.
     NoText,
-    /// The text is too long to be kept.
+    /// The text is too long.
     TooLong,
-    /// A date that is none, or no date where one is needed.
+    /// An invalid date, or a missing one.
     BadDate,
-    /// A priority that is none.
+    /// An invalid priority.
     BadPriority,
-    /// A name that came before in the same file.
+    /// A unique id that occurs twice in the file.
     Twice,
-    /// An entry that was called off.
+    /// An entry that was canceled.
     CalledOff,
     /// A single occurrence that differs from its series.
     Exception,
-    /// Days on which a repetition makes an exception.
+    /// Days on which a repetition does not take place.
     ExceptDays,
-    /// A date that is none, and can be left out.
+    /// An invalid date that can be left out.
     DateLeftOut,
     /// A repetition that has no counterpart here.
     Repetition,
-    /// A zone that nobody knows.
+    /// An unknown zone.
     Zone,
     /// A reminder that has no counterpart here.
     Reminder,
@@ -158,8 +157,8 @@ pub enum Trouble {
     Group,
 }
 
-impl Trouble {
-    /// What people are told of it.
+impl FileProblemKind {
+    /// The message for the user.
     fn text(self, detail: &dyn Display) -> Text {
         use text::exchange::trouble;
         match self {
@@ -183,22 +182,22 @@ impl Trouble {
     }
 }
 
-/// What came of taking a file in.
+/// The result of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Imported {
-    /// New ones.
+pub struct ImportSummary {
+    /// New items.
     pub added: usize,
-    /// Those that were here, and are otherwise now.
+    /// Existing items that were changed.
     pub changed: usize,
-    /// Those that were here already.
+    /// Existing items that are the same.
     pub same: usize,
-    /// New or changed entries that take place while others do.
+    /// New or changed entries that conflict with others.
     pub conflicts: usize,
-    /// What could not be taken as it stands, by line.
-    pub problems: Vec<Problem>,
+    /// What could not be imported unchanged, by line.
+    pub problems: Vec<FileProblem>,
 }
 
-impl Imported {
+impl ImportSummary {
     fn and(mut self, other: Self) -> Self {
         self.added += other.added;
         self.changed += other.changed;
@@ -209,16 +208,20 @@ impl Imported {
     }
 }
 
-/// What people keep, as the text of a file.
+/// The saved items as the text of a file.
 ///
 /// # Errors
 /// If the store fails.
-pub async fn export(what: What, store: &Store, reader: &Reader) -> Result<String, StoreError> {
+pub async fn export(
+    what: PortableContent,
+    store: &Store,
+    reader: &DisplayContext,
+) -> Result<String, StoreError> {
     let now = &reader.now;
     Ok(match what {
-        What::Todos => todo_txt::write(&store.agenda().todos().await?, now.time_zone()),
-        What::Schedule => ics_write::write(&store.agenda().schedules().await?, &[], now),
-        What::All => ics_write::write(
+        PortableContent::Todos => todo_txt::write(&store.agenda().todos().await?, now.time_zone()),
+        PortableContent::Schedule => ics_write::write(&store.agenda().schedules().await?, &[], now),
+        PortableContent::All => ics_write::write(
             &store.agenda().schedules().await?,
             &store.agenda().todos().await?,
             now,
@@ -226,42 +229,42 @@ pub async fn export(what: What, store: &Store, reader: &Reader) -> Result<String
     })
 }
 
-/// Takes the text of a file in. A calendar is known by its first line; of one that holds more, only
-/// `what` is taken.
+/// Imports the text of a file. A calendar is recognized by its first line; only `what` is imported
+/// from it.
 ///
 /// # Errors
-/// If the store fails. What was taken before stays, and the file may be taken in again.
+/// If the store fails. Items that were imported before stay, and the import can be repeated.
 pub async fn import(
-    what: What,
+    what: PortableContent,
     text: &str,
     desk: &Agenda,
-    reader: &Reader,
-) -> Result<Imported, StoreError> {
+    reader: &DisplayContext,
+) -> Result<ImportSummary, StoreError> {
     let now = &reader.now;
     let parsed = match (ics_read::is_calendar(text), what) {
-        (true, _) | (false, What::Schedule) => ics_read::read(text, now),
-        (false, What::Todos | What::All) => todo_txt::read(text, now),
+        (true, _) | (false, PortableContent::Schedule) => ics_read::read(text, now),
+        (false, PortableContent::Todos | PortableContent::All) => todo_txt::read(text, now),
     };
-    let mut done = Imported { problems: parsed.problems, ..Imported::default() };
-    if what != What::Schedule {
+    let mut done = ImportSummary { problems: parsed.problems, ..ImportSummary::default() };
+    if what != PortableContent::Schedule {
         done = done.and(desk.import_todos(parsed.todos, now).await?);
     }
-    if what != What::Todos {
+    if what != PortableContent::Todos {
         done = done.and(desk.import_schedule(parsed.entries, now).await?);
     }
     done.problems.sort_by_key(|problem| problem.line);
     Ok(done)
 }
 
-/// Problems that are told one by one.
+/// Problems that are listed one by one.
 const PROBLEMS_TOLD: usize = 20;
 
-/// Characters of a problem's detail that are told.
+/// Characters of a problem's detail that are shown.
 const DETAIL_CHARS: usize = 60;
 
-/// What came of taking a file in, in words.
+/// The result of an import as text.
 #[must_use]
-pub fn exchange_words(reader: &Reader, imported: &Imported) -> String {
+pub fn exchange_words(reader: &DisplayContext, imported: &ImportSummary) -> String {
     let mut lines = vec![
         reader.text(
             text::exchange::Counts {
@@ -289,24 +292,24 @@ pub fn exchange_words(reader: &Reader, imported: &Imported) -> String {
     lines.join("\n")
 }
 
-/// A name for what comes without one: the same content gets the same name again.
+/// A unique id for an item without one: the same content always gets the same id.
 fn derived_uid(content: &str, origin: &str) -> String {
     let hash = blake3::hash(content.as_bytes()).to_hex();
     format!("{}@{origin}", &hash.as_str()[..24])
 }
 
-/// Most characters of a text that is taken in.
+/// The maximum length of an imported text in characters.
 const TEXT_CHARS_MAX: usize = 2_000;
 
-/// Whether a text can be kept, or why not.
-fn text_trouble(text: &str) -> Option<Trouble> {
+/// The problem of a text that cannot be saved.
+fn text_trouble(text: &str) -> Option<FileProblemKind> {
     if text.trim().is_empty() {
-        return Some(Trouble::NoText);
+        return Some(FileProblemKind::NoText);
     }
-    (text.chars().count() > TEXT_CHARS_MAX).then_some(Trouble::TooLong)
+    (text.chars().count() > TEXT_CHARS_MAX).then_some(FileProblemKind::TooLong)
 }
 
-/// The last minute of a day in the person's zone: when something of that day is due.
+/// The last minute of a day in the user's zone: when something of that day is due.
 fn end_of_day(date: Date, now: &Zoned) -> Option<UtcMs> {
     let wall = date.at(23, 59, 0, 0);
     let at = now.time_zone().to_ambiguous_timestamp(wall).compatible().ok()?;

@@ -1,10 +1,10 @@
 //! Another time for a command that was proposed: "改成四点", "no, Friday".
 //!
-//! The words of the correction are read together with what the command says already: a time of day
-//! keeps the day, a day keeps the time. A reminder keeps its distance. What does not fit is none.
+//! The correction is read together with the command: a time of day keeps the day, a day keeps the
+//! time. A reminder keeps its lead time. Anything else is not a correction.
 
 use crate::commands::{
-    self, AgendaCommand, NewEntry, NewTodo, Remind, ScheduleCommand, Start, TodoCommand,
+    self, AgendaCommand, FirstOccurrence, NewEntry, NewTodo, Remind, ScheduleCommand, TodoCommand,
 };
 use jiff::{Timestamp, Zoned};
 
@@ -29,7 +29,7 @@ pub fn revised(line: &str, correction: &str, now: &Zoned) -> Option<String> {
 
 fn entry(old: NewEntry, phrase: &str, now: &Zoned) -> Option<NewEntry> {
     let was = old.start?;
-    let start = Start::at(commands::shifted(was.at, phrase, now)?, now);
+    let start = FirstOccurrence::at(commands::shifted(was.at, phrase, now)?, now);
     let remind = old.remind.map(|remind| moved(remind, was.at, start.at));
     Some(NewEntry { start: Some(start), remind, ..old })
 }
@@ -41,7 +41,7 @@ fn todo(old: NewTodo, phrase: &str, now: &Zoned) -> Option<NewTodo> {
     Some(NewTodo { due: Some(Some(new)), remind, ..old })
 }
 
-/// A reminder as far from its moment as before. One that is counted back stays as it is.
+/// The reminder with the same lead time. A relative one stays as it is.
 fn moved(remind: Remind, from: Timestamp, to: Timestamp) -> Remind {
     match remind {
         Remind::At(at) => Remind::At(to + at.duration_since(from)),

@@ -5,11 +5,11 @@
 //!            └─► marker and date taken out ──► text ──► /todo add or /schedule add
 //! ```
 //!
-//! Dates in the command are absolute, so that a person sees what was understood before saying yes.
+//! Dates in the command are absolute, so that the user can check them before confirming.
 //! A day without a time is due at 23:59 and reminds at 09:00, or at the next of a few usual hours
-//! if that is over. What to be reminded of repeats as a schedule entry that takes no time, because
-//! todos do not repeat. In doubt the answer is `None`: chat stays chat. A sentence that is clearly
-//! one of these and has a date that is not understood, or is over, is refused with the reason.
+//! if that is over. A repeating reminder is a schedule entry without a length, because todos do not
+//! repeat. An ambiguous sentence gives `None` and goes to the model. A sentence that is clearly a
+//! command and has an unclear or past date is refused with the reason.
 
 mod questions;
 mod words;
@@ -18,12 +18,12 @@ use jiff::civil::{DateTime, time};
 use jiff::{ToSpan, Zoned};
 
 use crate::commands::{self, CommandError};
-use crate::time::texts::{self, Unclear};
-use crate::time::{About, Precision, Reading, When, ahead, dates};
+use crate::time::texts::{self, UnclearPhrase};
+use crate::time::{ParsedDate, ParsedText, Precision, TextSubject, ahead, dates};
 
 const LONGEST_SENTENCE: usize = 400;
 
-/// The command line a sentence means, if the rules know it, or what is wrong with its date.
+/// The command line that a sentence means, if a rule matches, or the error in its date.
 #[must_use]
 pub fn understand(sentence: &str, now: &Zoned) -> Option<Result<String, CommandError>> {
     let sentence = polished(sentence);
@@ -52,14 +52,14 @@ fn polished(sentence: &str) -> &str {
     }
 }
 
-/// Commands have marks of their own, and these would be taken for them.
+/// The text would be parsed as parts of a command.
 fn cannot_be_text(sentence: &str) -> bool {
     sentence.starts_with('/')
         || sentence.contains(['\n', '"', '。', '\\'])
         || sentence.split_whitespace().any(|word| word.starts_with("--"))
 }
 
-/// What follows the longest of these words at the start. Latin words end at a border.
+/// The text after the longest of these words at the start. Latin words end at a word boundary.
 fn after_any<'a>(text: &'a str, list: &[&str]) -> Option<&'a str> {
     let fits = |word: &&&str| {
         let Some((head, tail)) = text.split_at_checked(word.len()) else { return false };
@@ -69,7 +69,7 @@ fn after_any<'a>(text: &'a str, list: &[&str]) -> Option<&'a str> {
     Some(text[word.len()..].trim_start())
 }
 
-/// What comes before the longest of these words at the end.
+/// The text before the longest of these words at the end.
 fn before_any<'a>(text: &'a str, list: &[&str]) -> Option<&'a str> {
     let fits = |word: &&&str| {
         let Some(at) = text.len().checked_sub(word.len()) else { return false };
@@ -88,13 +88,13 @@ fn starts_latin(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
 }
 
-/// What kind of entry a sentence asked for.
+/// The kind of item that a sentence asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum RequestedKind {
     Reminder,
     Todo,
     Schedule,
-    /// Nothing said so; the time has to.
+    /// Not said; the time decides.
     Unsaid,
 }
 
@@ -103,7 +103,7 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, CommandError>>
         return None;
     }
     let sentence = before_any(sentence, words::CALENDAR_ENDS).unwrap_or(sentence);
-    let said_otherwise = otherwise(sentence);
+    let said_otherwise = in_rule_words(sentence);
     let sentence = said_otherwise.as_deref().unwrap_or(sentence);
     if let Some(line) = with_own_date(sentence, now) {
         return Some(line);
@@ -112,51 +112,62 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, CommandError>>
     let clause = ahead::taken(sentence).filter(|(_, rest)| dates::leading(rest, now).is_none());
     let sentence = clause.as_ref().map_or(sentence, |(_, rest)| rest.as_str());
     let (said, rest) = kind(sentence);
-    let about = if said == Kind::Todo { About::Todo } else { About::Entry };
+    let about = if said == RequestedKind::Todo { TextSubject::Todo } else { TextSubject::Entry };
     let read = match texts::read(rest, now, about) {
         Ok(read) => {
-            Reading { ahead: clause.as_ref().map(|(ahead, _)| *ahead).or(read.ahead), ..read }
+            ParsedText { ahead: clause.as_ref().map(|(ahead, _)| *ahead).or(read.ahead), ..read }
         }
-        Err(Unclear(piece)) => {
-            let is_meant = said != Kind::Unsaid || asks(rest) || is_event(rest);
-            let has_date = texts::read(rest, now, About::Todo) != Ok(whole(rest));
-            let is_asked = has_date || said == Kind::Reminder || asks(rest);
-            let is_ours = is_meant && is_asked && !changes(rest);
-            return is_ours.then(|| Err(CommandError::unclear(rest, piece)));
-        }
+        Err(UnclearPhrase(piece)) => return unclear_request(rest, piece, said, now),
     };
     let Some(when) = &read.when else { return undated(sentence, said, &read) };
     let (kind, text) = match said {
-        Kind::Unsaid => kind(told(&read.title)),
+        RequestedKind::Unsaid => kind(without_statement(&read.title)),
         said => (said, read.title.as_str()),
     };
-    // A todo has no length: its words stay.
-    let is_todo = matches!(kind, Kind::Reminder | Kind::Todo) && when.repeat.is_none();
-    let again =
-        texts::read(rest, now, About::Todo).ok().filter(|again| is_todo && again.when.is_some());
+    // A todo has no length, so the words for it stay in the text.
+    let is_todo =
+        matches!(kind, RequestedKind::Reminder | RequestedKind::Todo) && when.repeat.is_none();
+    let again = texts::read(rest, now, TextSubject::Todo)
+        .ok()
+        .filter(|again| is_todo && again.when.is_some());
     let text = match (&again, said) {
-        (Some(again), Kind::Unsaid) => self::kind(told(&again.title)).1,
+        (Some(again), RequestedKind::Unsaid) => self::kind(without_statement(&again.title)).1,
         (Some(again), _) => again.title.as_str(),
         (None, _) => text,
     };
     let text = title(text)?;
     let kind = match kind {
-        Kind::Unsaid if when.is_deadline => Kind::Todo,
-        Kind::Unsaid if read.ahead.is_some() && when.precision == Precision::Minute => {
-            Kind::Schedule
+        RequestedKind::Unsaid if when.is_deadline => RequestedKind::Todo,
+        RequestedKind::Unsaid if read.ahead.is_some() && when.precision == Precision::Minute => {
+            RequestedKind::Schedule
         }
         kind => kind,
     };
-    let is_sure = matches!(kind, Kind::Reminder | Kind::Todo);
-    let is_entry = kind == Kind::Schedule || is_event(text) || read.is_exact;
+    let is_sure = matches!(kind, RequestedKind::Reminder | RequestedKind::Todo);
+    let is_entry = kind == RequestedKind::Schedule || is_event(text) || read.is_exact;
     if !is_sure && (!is_entry || is_doubtful(kind, text)) {
         return None;
     }
-    // A date with its year is kept as it is; nobody is reminded of what is over.
-    if when.is_past(now) && !(when.is_full && kind != Kind::Reminder) {
+    // A date with its year is kept as it is, but there is no reminder of the past.
+    if when.is_past(now) && !(when.is_full && kind != RequestedKind::Reminder) {
         return Some(Err(CommandError::Past(read.phrase.clone())));
     }
     Some(command(kind, text, &read, when, now))
+}
+
+/// An error for a sentence that is a request with an unclear date; otherwise nothing, and the
+/// sentence goes to the model.
+fn unclear_request(
+    rest: &str,
+    piece: String,
+    said: RequestedKind,
+    now: &Zoned,
+) -> Option<Result<String, CommandError>> {
+    let is_meant = said != RequestedKind::Unsaid || asks(rest) || is_event(rest);
+    let has_date = texts::read(rest, now, TextSubject::Todo) != Ok(whole(rest));
+    let is_asked = has_date || said == RequestedKind::Reminder || asks(rest);
+    let is_ours = is_meant && is_asked && !changes(rest);
+    is_ours.then(|| Err(CommandError::unclear(rest, piece)))
 }
 
 /// A reminder on one day of something on another: "remind me on Friday of the dentist on Monday".
@@ -176,7 +187,7 @@ fn with_own_date(sentence: &str, now: &Zoned) -> Option<Result<String, CommandEr
     let read = behind(rest, reminder(&when, now), now)?;
     let due = read.when.as_ref().filter(|due| **due != when)?;
     // A time of day alone belongs to the other day.
-    let is_day = |when: &When| when.repeat.is_none() && when.clock.is_none();
+    let is_day = |when: &ParsedDate| when.repeat.is_none() && when.clock.is_none();
     let text = title(&read.title).filter(|_| is_day(&when) && is_day(due) && !when.is_deadline)?;
     if when.is_past(now) || due.is_past(now) {
         let over = if due.is_past(now) { read.phrase.clone() } else { sentence.to_owned() };
@@ -186,24 +197,24 @@ fn with_own_date(sentence: &str, now: &Zoned) -> Option<Result<String, CommandEr
     Some(Ok(format!("/todo add {text} --due \"{due}\" --remind \"{remind}\"")))
 }
 
-/// What a text says. A weekday is the one behind the reminder, not one before it.
-fn behind(text: &str, remind: DateTime, now: &Zoned) -> Option<Reading> {
-    let read = texts::read(text, now, About::Todo).ok()?;
+/// The parsed text. A weekday is the next one after the reminder.
+fn behind(text: &str, remind: DateTime, now: &Zoned) -> Option<ParsedText> {
+    let read = texts::read(text, now, TextSubject::Todo).ok()?;
     let due = end_of(read.when.as_ref()?);
     if due >= remind {
         return Some(read);
     }
     let then = remind.to_zoned(now.time_zone().clone()).ok()?;
-    let again = texts::read(text, &then, About::Todo).ok()?;
-    let is_same = |when: &When| {
+    let again = texts::read(text, &then, TextSubject::Todo).ok()?;
+    let is_same = |when: &ParsedDate| {
         let later = end_of(when);
         later > due && (later.weekday(), later.time()) == (due.weekday(), due.time())
     };
     if again.when.as_ref().is_some_and(is_same) { Some(again) } else { Some(read) }
 }
 
-/// When something is due: at its time, or with the end of its day.
-fn end_of(when: &When) -> DateTime {
+/// When something is due: at its time, or at the end of its day.
+fn end_of(when: &ParsedDate) -> DateTime {
     match when.precision {
         Precision::Day => when.at.date().to_datetime(time(23, 59, 0, 0)),
         Precision::Part | Precision::Minute => when.at,
@@ -211,8 +222,13 @@ fn end_of(when: &When) -> DateTime {
 }
 
 /// A sentence without a date is a todo if it is clearly one.
-fn undated(sentence: &str, said: Kind, read: &Reading) -> Option<Result<String, CommandError>> {
-    let is_clear = said == Kind::Todo || after_any(sentence, words::CLEAR_REMIND).is_some();
+fn undated(
+    sentence: &str,
+    said: RequestedKind,
+    read: &ParsedText,
+) -> Option<Result<String, CommandError>> {
+    let is_clear =
+        said == RequestedKind::Todo || after_any(sentence, words::CLEAR_REMIND).is_some();
     if read.ahead.is_some() && is_clear {
         return Some(Err(CommandError::ReminderNeedsDue));
     }
@@ -220,8 +236,8 @@ fn undated(sentence: &str, said: Kind, read: &Reading) -> Option<Result<String, 
     Some(Ok(format!("/todo add {text} --due none")))
 }
 
-fn whole(text: &str) -> Reading {
-    Reading {
+fn whole(text: &str) -> ParsedText {
+    ParsedText {
         title: text.trim().to_owned(),
         when: None,
         phrase: String::new(),
@@ -235,8 +251,8 @@ fn asks(sentence: &str) -> bool {
     words::CLEAR_REMIND.iter().any(|word| !word.is_ascii() && sentence.contains(word))
 }
 
-/// The same sentence by the words that the rules know.
-fn otherwise(sentence: &str) -> Option<String> {
+/// The same sentence in the words of the rules.
+fn in_rule_words(sentence: &str) -> Option<String> {
     if let Some(rest) = after_any(sentence, words::WAKE) {
         return Some(format!("remind me to wake up {rest}"));
     }
@@ -250,10 +266,12 @@ fn otherwise(sentence: &str) -> Option<String> {
     Some(format!("add todo {text}"))
 }
 
-/// Whether a text speaks of something else: a change, a thought.
-fn is_doubtful(kind: Kind, text: &str) -> bool {
-    let starts_oddly = kind == Kind::Unsaid && after_any(text, words::ASKING_STARTS).is_some();
-    let is_told = kind == Kind::Unsaid && words::TOLD_OF.iter().any(|word| text.contains(word));
+/// Whether a text is about something else, such as a change or a thought.
+fn is_doubtful(kind: RequestedKind, text: &str) -> bool {
+    let starts_oddly =
+        kind == RequestedKind::Unsaid && after_any(text, words::ASKING_STARTS).is_some();
+    let is_told =
+        kind == RequestedKind::Unsaid && words::TOLD_OF.iter().any(|word| text.contains(word));
     starts_oddly || is_told || changes(text)
 }
 
@@ -262,25 +280,27 @@ fn changes(text: &str) -> bool {
         || words::CHANGES.iter().any(|word| !word.is_ascii() && text.contains(word))
 }
 
-fn kind(sentence: &str) -> (Kind, &str) {
+fn kind(sentence: &str) -> (RequestedKind, &str) {
     let kinds = [
-        (words::REMIND, Kind::Reminder),
-        (words::TODO, Kind::Todo),
-        (words::SCHEDULE, Kind::Schedule),
+        (words::REMIND, RequestedKind::Reminder),
+        (words::TODO, RequestedKind::Todo),
+        (words::SCHEDULE, RequestedKind::Schedule),
     ];
     let found = kinds
         .into_iter()
         .filter_map(|(list, kind)| after_any(sentence, list).map(|rest| (kind, rest)));
-    // The marker that takes most is meant: a reminder word may begin with another one.
-    found.min_by_key(|(_, rest)| rest.len()).unwrap_or((Kind::Unsaid, told(sentence)))
+    // The longest marker counts: a reminder word may begin with another one.
+    found
+        .min_by_key(|(_, rest)| rest.len())
+        .unwrap_or((RequestedKind::Unsaid, without_statement(sentence)))
 }
 
-/// Without the words that tell an entry as a fact.
-fn told(sentence: &str) -> &str {
+/// The sentence without the words that state an entry as a fact.
+fn without_statement(sentence: &str) -> &str {
     after_any(sentence, words::TOLD).unwrap_or(sentence)
 }
 
-/// The text of an entry without what tied it to its date; nothing if nothing is left.
+/// The text of an entry without the words around its date; `None` if nothing is left.
 fn title(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {
@@ -303,10 +323,10 @@ fn is_event(text: &str) -> bool {
 }
 
 fn command(
-    kind: Kind,
+    kind: RequestedKind,
     text: &str,
-    read: &Reading,
-    when: &When,
+    read: &ParsedText,
+    when: &ParsedDate,
     now: &Zoned,
 ) -> Result<String, CommandError> {
     let is_exact = when.precision == Precision::Minute;
@@ -316,42 +336,46 @@ fn command(
         let nine = when.at.date().to_datetime(time(9, 0, 0, 0));
         let first = if is_exact { written(when, when.at) } else { written(when, nine) };
         let mut options = match kind {
-            Kind::Reminder if ahead.is_empty() => " --duration 0 --remind \"on time\"".to_owned(),
+            RequestedKind::Reminder if ahead.is_empty() => {
+                " --duration 0 --remind \"on time\"".to_owned()
+            }
             _ => ahead,
         };
-        if let Some(minutes) = when.minutes.filter(|_| kind != Kind::Reminder) {
+        if let Some(minutes) = when.minutes.filter(|_| kind != RequestedKind::Reminder) {
             options.push_str(&format!(" --duration {minutes}"));
         }
         options.push_str(&format!(" --repeat {}", repeat.to_option()));
         if let Some(times) = when.times {
             options.push_str(&format!(" --times {times}"));
         }
-        return Ok(format!("/schedule add {first} {}{options}", kept(text)));
+        return Ok(format!("/schedule add {first} {}{options}", quoted_title(text)));
     }
     let due = written(when, end_of(when));
     Ok(match kind {
-        Kind::Reminder if !ahead.is_empty() => {
+        RequestedKind::Reminder if !ahead.is_empty() => {
             format!("/todo add {text} --due \"{due}\"{ahead}")
         }
-        Kind::Reminder if is_exact => {
+        RequestedKind::Reminder if is_exact => {
             format!("/todo add {text} --due \"{due}\" --remind \"{due}\"")
         }
-        Kind::Reminder => {
+        RequestedKind::Reminder => {
             let remind = reminder(when, now);
             format!("/todo add {text} --due \"{due}\" --remind \"{}\"", written(when, remind))
         }
-        Kind::Schedule | Kind::Unsaid if is_exact => {
+        RequestedKind::Schedule | RequestedKind::Unsaid if is_exact => {
             let minutes = when.minutes.map(|minutes| format!(" --duration {minutes}"));
             let minutes = minutes.unwrap_or_default();
-            format!("/schedule add {due} {}{ahead}{minutes}", kept(text))
+            format!("/schedule add {due} {}{ahead}{minutes}", quoted_title(text))
         }
-        Kind::Schedule if read.is_exact => return Err(CommandError::NoTime(read.phrase.clone())),
+        RequestedKind::Schedule if read.is_exact => {
+            return Err(CommandError::NoTime(read.phrase.clone()));
+        }
         _ => format!("/todo add {text} --due \"{due}\"{ahead}"),
     })
 }
 
-/// To the second, where the moment is counted from now.
-fn written(when: &When, at: DateTime) -> String {
+/// With seconds if the moment is relative to now.
+fn written(when: &ParsedDate, at: DateTime) -> String {
     let form = match when.instant {
         Some(_) if at.second() != 0 => "%Y-%m-%d %H:%M:%S",
         _ => "%Y-%m-%d %H:%M",
@@ -359,14 +383,14 @@ fn written(when: &When, at: DateTime) -> String {
     at.strftime(form).to_string()
 }
 
-/// A title that looks like a date stays a title in quotes.
-fn kept(text: &str) -> String {
+/// Quotes a title that looks like a date.
+fn quoted_title(text: &str) -> String {
     let looks_like = words::DATE_MARKS.iter().any(|mark| text.contains(mark));
     if looks_like && !text.contains('"') { format!("\"{text}\"") } else { text.to_owned() }
 }
 
-/// When a person is reminded of something without a time: soon, if its part of the day has begun.
-pub(crate) fn reminder(when: &When, now: &Zoned) -> DateTime {
+/// The reminder of something without a time: soon, if its part of the day has begun.
+pub(crate) fn reminder(when: &ParsedDate, now: &Zoned) -> DateTime {
     let soon = now.datetime().checked_add(30.minutes()).unwrap_or(when.at);
     match when.precision {
         Precision::Minute => when.at,

@@ -259,7 +259,7 @@ fn common_sentences_are_not_taken_for_others() {
         ("add buy milk to my todo list", "/todo add buy milk"),
         ("put call mum tomorrow on my to-do list", "/todo add call mum --due \"2026-11-16 23:59\""),
         ("把待办1标记为完成", "/todo done 1"),
-        // A todo has no length: its words stay.
+        // A todo has no length, so the words for it stay in the text.
         (
             "提醒我明天早上7点跑步30分钟",
             "/todo add 跑步30分钟 --due \"2026-11-16 07:00\" --remind \"2026-11-16 07:00\"",

@@ -1,4 +1,4 @@
-//! Answers as people read them, and as programs do. Pure: from values to text.
+//! Answers for people and for programs. Pure: from values to text.
 
 mod calendar;
 mod firings;
@@ -11,10 +11,12 @@ mod table;
 pub use firings::{firing_line, firing_lines};
 pub use json::{as_json, firing as firing_json, wrong as wrong_json};
 pub(crate) use repeats::repeats;
-pub use table::{Table, clipped, padded};
+pub use table::{TextTable, clipped, padded};
 
-use crate::commands::{CommandError, View};
-use crate::desk::{Answer, Did, Gone, Notice, Reply, TodoList};
+use crate::commands::{CommandError, TodoView};
+use crate::desk::{
+    AgendaNotice, AgendaResult, CommandOutcome, DeletedItem, ItemAction, TodoListing,
+};
 use crate::kept::{self, moment};
 use everloop_store::{Firing, ScheduleRow, TodoRow};
 use everloop_text::{self as text, Text, TextOf};
@@ -22,9 +24,9 @@ use everloop_types::{Lang, UtcMs, one_line};
 use jiff::Zoned;
 use std::fmt::Display;
 
-/// For whom and where something is shown.
+/// Language, time and screen of the user.
 #[derive(Debug, Clone)]
-pub struct Reader {
+pub struct DisplayContext {
     /// Their language.
     pub lang: Lang,
     /// Their time, in their zone.
@@ -33,12 +35,12 @@ pub struct Reader {
     pub width: Option<usize>,
 }
 
-impl Reader {
+impl DisplayContext {
     pub(crate) fn text(&self, text: Text) -> String {
         text.in_lang(self.lang)
     }
 
-    /// A moment on the reader's wall.
+    /// A moment in the user's zone.
     #[must_use]
     pub fn moment(&self, at: UtcMs) -> String {
         crate::commands::written(moment(at), &self.now)
@@ -49,38 +51,40 @@ impl Reader {
     }
 }
 
-/// What a command came to, in words.
+/// The outcome of a command as text.
 #[must_use]
-pub fn answer(reader: &Reader, answer: &Answer) -> String {
+pub fn answer(reader: &DisplayContext, answer: &AgendaResult) -> String {
     match answer {
         Ok(reply) => show_reply(reader, reply),
         Err(refusal) => refusals::show(reader, refusal),
     }
 }
 
-fn show_reply(reader: &Reader, reply: &Reply) -> String {
+fn show_reply(reader: &DisplayContext, reply: &CommandOutcome) -> String {
     match reply {
-        Reply::Todo(Did::Shown, todo, _) => todo_card(reader, todo),
-        Reply::Todo(did, todo, notices) => {
+        CommandOutcome::Todo(ItemAction::Shown, todo, _) => todo_card(reader, todo),
+        CommandOutcome::Todo(did, todo, notices) => {
             let line =
                 with_details(reader, marked(reader, *did, todo), &todo_details(reader, todo));
             with_notices(reader, line, notices)
         }
-        Reply::Marked(all) => {
+        CommandOutcome::Marked(all) => {
             let lines = all.iter().map(|(did, todo)| marked(reader, *did, todo));
             lines.collect::<Vec<_>>().join("\n")
         }
-        Reply::TodosDeleted(all) => {
+        CommandOutcome::TodosDeleted(all) => {
             gone(reader, all, text::todo::deleted, text::todo::deleted_before)
         }
-        Reply::Todos(list) => show_todos(reader, list),
-        Reply::Views => views(reader),
-        Reply::Entry(Did::Shown, entry, firings, _) => entry_card(reader, entry, firings),
-        Reply::Entry(did, entry, _, notices) => {
+        CommandOutcome::Todos(list) => show_todos(reader, list),
+        CommandOutcome::Views => views(reader),
+        CommandOutcome::Entry(ItemAction::Shown, entry, firings, _) => {
+            entry_card(reader, entry, firings)
+        }
+        CommandOutcome::Entry(did, entry, _, notices) => {
             let key = match (kept::is_reminder(entry), did) {
-                (true, Did::Added) => text::schedule::reminder_added,
+                (true, ItemAction::Added) => text::schedule::reminder_added,
                 (true, _) => text::schedule::reminder_changed,
-                (false, Did::Added) => text::schedule::added,
+                (false, ItemAction::Added) => text::schedule::added,
                 (false, _) => text::schedule::changed,
             };
             let id = entry.id.to_string();
@@ -89,40 +93,40 @@ fn show_reply(reader: &Reader, reply: &Reply) -> String {
             let line = with_details(reader, line, &entry_details(reader, entry));
             with_notices(reader, line, notices)
         }
-        Reply::EntriesDeleted(all) => {
+        CommandOutcome::EntriesDeleted(all) => {
             gone(reader, all, text::schedule::deleted, text::schedule::deleted_before)
         }
-        Reply::Entries(range, entries) => {
-            let listed = kept::held_between(entries, range.from, range.to);
+        CommandOutcome::Entries(range, entries) => {
+            let listed = kept::occurrences_between(entries, range.from, range.to);
             calendar::show(reader, range, &listed)
         }
     }
 }
 
 /// What was done to a todo.
-fn marked(reader: &Reader, did: Did, todo: &TodoRow) -> String {
+fn marked(reader: &DisplayContext, did: ItemAction, todo: &TodoRow) -> String {
     let id = &todo.id;
     let text = &one_line(&todo.said.text);
     reader.text(match did {
-        Did::Added => text::todo::added(id, text),
-        Did::Finished => text::todo::finished(id, text),
-        Did::WasFinished => {
+        ItemAction::Added => text::todo::added(id, text),
+        ItemAction::Finished => text::todo::finished(id, text),
+        ItemAction::WasFinished => {
             let done = &todo.done_at.map(|at| reader.moment(at)).unwrap_or_default();
             text::todo::WasFinished { id, done, text }.text()
         }
-        Did::Reopened => text::todo::reopened(id, text),
-        Did::Changed | Did::Shown => text::todo::changed(id, text),
+        ItemAction::Reopened => text::todo::reopened(id, text),
+        ItemAction::Changed | ItemAction::Shown => text::todo::changed(id, text),
     })
 }
 
-/// What was deleted, by its text, or by its number alone if the text is gone already.
+/// The deleted items by their text, or by their number if the text is gone already.
 fn gone(
-    reader: &Reader,
-    all: &[Gone],
+    reader: &DisplayContext,
+    all: &[DeletedItem],
     now: fn(&dyn Display, &dyn Display) -> Text,
     before: TextOf,
 ) -> String {
-    let line = |gone: &Gone| {
+    let line = |gone: &DeletedItem| {
         let id = gone.id.to_string();
         match &gone.text {
             Some(text) => reader.text(now(&id, &one_line(text))),
@@ -132,23 +136,23 @@ fn gone(
     all.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn with_notices(reader: &Reader, line: String, notices: &[Notice]) -> String {
+fn with_notices(reader: &DisplayContext, line: String, notices: &[AgendaNotice]) -> String {
     let lines = std::iter::once(line).chain(notices.iter().map(|it| notice(reader, *it)));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn notice(reader: &Reader, notice: Notice) -> String {
+fn notice(reader: &DisplayContext, notice: AgendaNotice) -> String {
     reader.text(match notice {
-        Notice::StartPast(at) => text::notice::start_past(&reader.moment(at)),
-        Notice::DuePast(at) => text::notice::due_past(&reader.moment(at)),
-        Notice::ReminderPast(at) => text::notice::reminder_past(&reader.moment(at)),
-        Notice::ReminderGone(at) => text::notice::reminder_gone(&reader.moment(at)),
+        AgendaNotice::StartPast(at) => text::notice::start_past(&reader.moment(at)),
+        AgendaNotice::DuePast(at) => text::notice::due_past(&reader.moment(at)),
+        AgendaNotice::ReminderPast(at) => text::notice::reminder_past(&reader.moment(at)),
+        AgendaNotice::ReminderGone(at) => text::notice::reminder_gone(&reader.moment(at)),
     })
 }
 
-/// What is wrong with a line that was meant as a command.
+/// The error of a line that was meant as a command.
 #[must_use]
-pub fn wrong(reader: &Reader, wrong: &CommandError) -> String {
+pub fn wrong(reader: &DisplayContext, wrong: &CommandError) -> String {
     let usage = |how: &Text| {
         let how = how.in_lang(reader.lang);
         reader.text(text::command::usage(&how))
@@ -169,7 +173,7 @@ pub fn wrong(reader: &Reader, wrong: &CommandError) -> String {
             format!("{line}\n{}", usage(key))
         }
         CommandError::NoTime(text) => {
-            // An hour that is still ahead, whichever day was said.
+            // An hour that is still in the future.
             let hour = format!("{:02}", (reader.now.hour() + 1).clamp(9, 23));
             reader.text(text::command::no_time(&text, &hour))
         }
@@ -188,14 +192,14 @@ pub fn wrong(reader: &Reader, wrong: &CommandError) -> String {
     }
 }
 
-fn with_details(reader: &Reader, line: String, details: &[String]) -> String {
+fn with_details(reader: &DisplayContext, line: String, details: &[String]) -> String {
     if details.is_empty() {
         return line;
     }
     reader.text(text::show::details(&line, &reader.joined(details)))
 }
 
-fn todo_details(reader: &Reader, todo: &TodoRow) -> Vec<String> {
+fn todo_details(reader: &DisplayContext, todo: &TodoRow) -> Vec<String> {
     let said = &todo.said;
     let mut details = Vec::new();
     let mut detail = |text: TextOf, value: Option<String>| {
@@ -209,7 +213,7 @@ fn todo_details(reader: &Reader, todo: &TodoRow) -> Vec<String> {
     details
 }
 
-fn state(reader: &Reader, todo: &TodoRow) -> String {
+fn state(reader: &DisplayContext, todo: &TodoRow) -> String {
     let now = reader.now.timestamp().as_millisecond();
     let key = match (todo.done_at, todo.said.due_at) {
         (Some(_), _) => text::todo::state::done(),
@@ -219,7 +223,7 @@ fn state(reader: &Reader, todo: &TodoRow) -> String {
     reader.text(key)
 }
 
-fn show_todos(reader: &Reader, list: &TodoList) -> String {
+fn show_todos(reader: &DisplayContext, list: &TodoListing) -> String {
     let todos = &list.todos;
     if todos.is_empty() {
         return none::show(reader, list);
@@ -233,7 +237,7 @@ fn show_todos(reader: &Reader, list: &TodoList) -> String {
         text::todo::head::tag(),
         text::todo::head::text(),
     ];
-    let mut table = Table::new(heads.map(|head| reader.text(head)).to_vec());
+    let mut table = TextTable::new(heads.map(|head| reader.text(head)).to_vec());
     for todo in todos {
         let said = &todo.said;
         let at = |at: Option<UtcMs>| at.map_or("-".to_owned(), |at| reader.moment(at));
@@ -253,7 +257,7 @@ fn show_todos(reader: &Reader, list: &TodoList) -> String {
     format!("{}\n{foot}", table.show(reader.width))
 }
 
-fn todo_card(reader: &Reader, todo: &TodoRow) -> String {
+fn todo_card(reader: &DisplayContext, todo: &TodoRow) -> String {
     let said = &todo.said;
     let at = |at: Option<UtcMs>| at.map_or("-".to_owned(), |at| reader.moment(at));
     let rows = [
@@ -270,8 +274,8 @@ fn todo_card(reader: &Reader, todo: &TodoRow) -> String {
     card(reader, rows.into())
 }
 
-/// Names and values, one a line, the values under each other.
-fn card(reader: &Reader, rows: Vec<(Text, String)>) -> String {
+/// Names and values, one per line, with aligned values.
+fn card(reader: &DisplayContext, rows: Vec<(Text, String)>) -> String {
     let names: Vec<String> = rows.iter().map(|(head, _)| head.in_lang(reader.lang)).collect();
     let widest = names.iter().map(|name| table::width(name)).max().unwrap_or(0);
     let lines = names
@@ -281,21 +285,21 @@ fn card(reader: &Reader, rows: Vec<(Text, String)>) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn views(reader: &Reader) -> String {
-    let line = |view: View| {
+fn views(reader: &DisplayContext) -> String {
+    let line = |view: TodoView| {
         let what = reader.text(match view {
-            View::All => text::view::all(),
-            View::Today => text::view::today(),
-            View::Overdue => text::view::overdue(),
-            View::Upcoming => text::view::upcoming(),
-            View::Inbox => text::view::inbox(),
+            TodoView::All => text::view::all(),
+            TodoView::Today => text::view::today(),
+            TodoView::Overdue => text::view::overdue(),
+            TodoView::Upcoming => text::view::upcoming(),
+            TodoView::Inbox => text::view::inbox(),
         });
         format!("/view {}  {what}", padded(view.as_str(), 8))
     };
-    View::ALL.map(line).join("\n")
+    TodoView::ALL.map(line).join("\n")
 }
 
-fn entry_details(reader: &Reader, entry: &ScheduleRow) -> Vec<String> {
+fn entry_details(reader: &DisplayContext, entry: &ScheduleRow) -> Vec<String> {
     let span = &entry.said.span;
     let mut details = vec![starts(reader, entry)];
     if !kept::is_reminder(entry) {
@@ -310,8 +314,8 @@ fn entry_details(reader: &Reader, entry: &ScheduleRow) -> Vec<String> {
     details
 }
 
-/// When it is, on the entry's own wall where that is another one.
-fn starts(reader: &Reader, entry: &ScheduleRow) -> String {
+/// The start, in the entry's own zone if that differs.
+fn starts(reader: &DisplayContext, entry: &ScheduleRow) -> String {
     let span = &entry.said.span;
     let here = reader.moment(span.starts_at);
     let zone = &span.zone;
@@ -329,15 +333,15 @@ fn starts(reader: &Reader, entry: &ScheduleRow) -> String {
     )
 }
 
-/// How many minutes it takes, or that it is a reminder.
-fn lasts(reader: &Reader, entry: &ScheduleRow) -> String {
+/// The length in minutes, or that it is a reminder.
+fn lasts(reader: &DisplayContext, entry: &ScheduleRow) -> String {
     match kept::is_reminder(entry) {
         true => reader.text(text::schedule::is_reminder()),
         false => entry.said.span.minutes.to_string(),
     }
 }
 
-fn entry_card(reader: &Reader, entry: &ScheduleRow, firings: &[Firing]) -> String {
+fn entry_card(reader: &DisplayContext, entry: &ScheduleRow, firings: &[Firing]) -> String {
     let said = &entry.said;
     let none = || "-".to_owned();
     let next = kept::series(entry).from(reader.now.timestamp()).next();

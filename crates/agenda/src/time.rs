@@ -1,11 +1,11 @@
-//! Dates, times and repetitions, as people say them and as calendars count them.
+//! Dates, times and repetitions, in phrases and in calendars.
 //!
 //! ```text
-//!   "每周一早上9点" ──dates──► When { at, repeat } ──► Series ──► Occurrence, Occurrence, …
-//!   "交周报 明天"   ──texts──► Reading { title, when, ahead }
+//!   "每周一早上9点" ──dates──► ParsedDate { at, repeat } ──► Series ──► Occurrence, Occurrence, …
+//!   "交周报 明天"   ──texts──► ParsedText { title, when, ahead }
 //! ```
 //!
-//! Deliberately absent: clocks (callers say what time it is), storage, texts for users.
+//! Deliberately absent: clocks (callers pass the time), storage, texts for users.
 
 pub mod ahead;
 pub mod dates;
@@ -16,11 +16,11 @@ mod spans;
 pub mod texts;
 
 mod clock;
+mod clock_readings;
 mod days;
 mod every;
-mod faces;
-mod feasts;
 mod guard;
+mod holiday_phrases;
 mod holidays;
 mod leftovers;
 mod limits;
@@ -38,10 +38,10 @@ mod weeks;
 mod within;
 mod words;
 
-pub use ahead::Ahead;
-pub use dates::{Precision, When};
-pub use every::Every;
+pub use ahead::LeadTime;
+pub use dates::{ParsedDate, Precision};
+pub use every::SpokenRepeat;
 pub use leftovers::says_several_times;
 pub use repeat::{MonthDay, MonthDays, Repeat, Weekdays};
 pub use series::{Occurrence, Series};
-pub use texts::{About, Reading, Unclear};
+pub use texts::{ParsedText, TextSubject, UnclearPhrase};

@@ -1,29 +1,29 @@
-//! `todo` and `schedule`: the command path, for the model.
+//! `todo` and `schedule`: the agenda's commands as tools.
 //!
-//! Both are keyed: the change and the key of the call are one transaction, so a call that is made
-//! again after a crash finds what it did and does not do it again.
+//! Both are keyed: the change and the key of the call are one transaction, so a call that is
+//! repeated after a crash finds its first result and changes nothing.
 
 use crate::commands::{self, AgendaVerb};
-use crate::desk::{Agenda, Answer};
-use crate::show::{self, Reader};
-use everloop_ports::{CallContext, Clock, Done, Tool};
+use crate::desk::{Agenda, AgendaResult};
+use crate::show::{self, DisplayContext};
+use everloop_ports::{CallContext, Clock, Tool, ToolReturn};
 use everloop_store::{Store, StoreError};
 use everloop_tools::{BuiltIn, Needs, Timeout, clip};
 use everloop_types::{
-    Approval, EffectClass, Flow, Handling, Labels, Lang, Observation, OnUnknown, UtcMs,
+    Approval, DataFlow, EffectClass, Handling, Labels, Lang, Observation, OnUnknown, UtcMs,
 };
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
 
-/// How long a key is remembered, as far as a run is concerned: a year.
+/// How long a key is valid for a run: a year.
 const KEY_LIFETIME_MS: u64 = 31_536_000_000;
 
-/// For how long it is remembered beyond that: clocks differ, and a call takes its time.
+/// How much longer it is stored: clocks differ, and a call takes time.
 const KEY_MARGIN_MS: i64 = 30 * 86_400_000;
 
-/// Forgets the keys that no run may come back to. Runs are kept for `keep_ms`.
+/// Deletes the keys that no run can use any more. Runs are kept for `keep_ms`.
 ///
 /// # Errors
 /// If the store fails.
@@ -33,12 +33,12 @@ pub async fn forget_old_keys(store: &Store, now: UtcMs, keep_ms: i64) -> Result<
     store.agenda().forget_write_keys(before).await
 }
 
-/// Where and for whom the commands of a run are carried out.
+/// The agenda, the clock and the user of a run.
 #[derive(Clone)]
 pub struct AgendaContext {
-    /// The desk; none where only the description is wanted.
+    /// The agenda; `None` where only the description is needed.
     pub desk: Option<Agenda>,
-    /// What time it is.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The person's zone.
     pub zone: TimeZone,
@@ -93,7 +93,7 @@ fn handling() -> Handling {
         timeout_ms: 10_000,
         key_lifetime_ms: Some(KEY_LIFETIME_MS),
         retries: 3,
-        flow: Some(Flow::brings(Labels::PRIVATE)),
+        flow: Some(DataFlow::brings(Labels::PRIVATE)),
         ..Handling::default()
     }
 }
@@ -116,8 +116,8 @@ impl Tool for TodoTool {
         Some("command")
     }
 
-    async fn call(&self, args: TodoArgs, context: &CallContext) -> Done {
-        self.0.perform(&args.command, Subject::Todo, context).await
+    async fn call(&self, args: TodoArgs, context: &CallContext) -> ToolReturn {
+        self.0.perform(&args.command, AgendaSubject::Todo, context).await
     }
 }
 
@@ -140,18 +140,18 @@ impl Tool for ScheduleTool {
         Some("command")
     }
 
-    async fn call(&self, args: ScheduleArgs, context: &CallContext) -> Done {
-        self.0.perform(&args.command, Subject::Schedule, context).await
+    async fn call(&self, args: ScheduleArgs, context: &CallContext) -> ToolReturn {
+        self.0.perform(&args.command, AgendaSubject::Schedule, context).await
     }
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Subject {
+enum AgendaSubject {
     Todo,
     Schedule,
 }
 
-impl Subject {
+impl AgendaSubject {
     /// The commands that the tool takes.
     fn verbs(self) -> &'static [AgendaVerb] {
         match self {
@@ -162,44 +162,57 @@ impl Subject {
 }
 
 impl AgendaContext {
-    async fn perform(&self, line: &str, subject: Subject, context: &CallContext) -> Done {
+    async fn perform(
+        &self,
+        line: &str,
+        subject: AgendaSubject,
+        context: &CallContext,
+    ) -> ToolReturn {
         let zoned = |at| crate::kept::moment(at).to_zoned(self.zone.clone());
         let now = zoned(self.clock.now());
-        // After a crash the call may come on another day; "tomorrow" was said on this one.
+        // After a crash the call may be repeated on another day; "tomorrow" refers to the first
+        // one.
         let said_at = self.asked_at(context).await.map_or_else(|| now.clone(), zoned);
-        let reader = Reader { lang: self.lang, now, width: None };
+        let reader = DisplayContext { lang: self.lang, now, width: None };
         let line = commands::normal(line);
         let begins = |verb: AgendaVerb| line.starts_with(&format!("/{}", verb.name()));
         if !subject.verbs().iter().copied().any(begins) {
             let starts = match subject {
-                Subject::Todo => "/todo or /view",
-                Subject::Schedule => "/schedule",
+                AgendaSubject::Todo => "/todo or /view",
+                AgendaSubject::Schedule => "/schedule",
             };
             let words = format!("command: must be a complete command that starts with {starts}");
-            return Done::Seen(Observation::error(words));
+            return ToolReturn::Seen(Observation::error(words));
         }
         let command = match commands::parse(&line, &said_at) {
             Ok(command) => command,
-            Err(wrong) => return Done::Seen(Observation::error(show::wrong(&reader, &wrong))),
+            Err(wrong) => {
+                return ToolReturn::Seen(Observation::error(show::wrong(&reader, &wrong)));
+            }
         };
         let Some(desk) = &self.desk else {
-            return Done::passing("the desk is not open here");
+            return ToolReturn::passing("the desk is not open here");
         };
         match desk.perform(&command, &reader.now, Some(&context.idem_key)).await {
-            Ok(answer) => Done::Seen(self.observed(&reader, &answer, context)),
-            Err(error) if error.is_transient() => Done::Lost(error.to_string()),
-            Err(error) => Done::Seen(Observation::error(error.to_string())),
+            Ok(answer) => ToolReturn::Seen(self.observed(&reader, &answer, context)),
+            Err(error) if error.is_transient() => ToolReturn::Lost(error.to_string()),
+            Err(error) => ToolReturn::Seen(Observation::error(error.to_string())),
         }
     }
 
-    /// When the model asked for the call, as its journal says.
+    /// When the model asked for the call, by its journal.
     async fn asked_at(&self, context: &CallContext) -> Option<UtcMs> {
         let (desk, effect) = (self.desk.as_ref()?, context.effect.as_ref()?);
         desk.store().journal().planned_at(effect).await.ok()?
     }
 
     /// A long table is cut by rows, and says how many are left out.
-    fn observed(&self, reader: &Reader, answer: &Answer, context: &CallContext) -> Observation {
+    fn observed(
+        &self,
+        reader: &DisplayContext,
+        answer: &AgendaResult,
+        context: &CallContext,
+    ) -> Observation {
         let text = clip::head(&show::answer(reader, answer), context.observation_chars);
         match answer {
             Ok(_) => Observation::ok(text),

@@ -1,5 +1,4 @@
-//! What is kept once it is understood: reminders that take no time, conflicts and the way out of
-//! them, defaults, and what is told about what was saved.
+//! Saved items: reminders without a length, conflicts and their resolution, defaults, and notices.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod support;
@@ -24,16 +23,16 @@ impl Person {
         self
     }
 
-    fn with(mut self, customs: AgendaConfig) -> Self {
-        self.desk = Agenda::new(self.store.clone(), customs);
+    fn with(mut self, config: AgendaConfig) -> Self {
+        self.desk = Agenda::new(self.store.clone(), config);
         self
     }
 
-    /// What rings up to this moment, as its lines.
+    /// The reminders up to this moment, as lines.
     async fn rings(&self, at: &str) -> Vec<String> {
         let at: jiff::Zoned = format!("{at}[Asia/Shanghai]").parse().unwrap();
         let at = at.timestamp().as_millisecond();
-        let fired = reminders::fire_due(&self.store, self.desk.customs(), at).await.unwrap();
+        let fired = reminders::fire_due(&self.store, self.desk.config(), at).await.unwrap();
         show::firing_lines(&self.reader, &fired)
     }
 }
@@ -100,7 +99,7 @@ async fn a_conflict_names_the_next_free_time_of_the_same_length_and_the_way_to_s
     assert_eq!(told["conflict"]["minutes"], 20);
     let with = &told["conflict"]["with"][0];
     assert_eq!((&with["id"], &with["end"]), (&json!(1), &json!("2026-11-16T11:00:00+08:00")));
-    // The free time is free.
+    // The suggested time has no conflict.
     assert!(p.say("/schedule add 2026-11-16 11:00 丙 --duration 20").await.starts_with("已添加"));
     let saved = p.say(&format!("{add} --allow-conflict")).await;
     assert!(saved.starts_with("已添加日程 #4：丙"), "{saved}");
@@ -130,7 +129,7 @@ async fn a_repetition_is_offered_a_time_of_its_own_day_that_is_free_every_time()
     p.say("/schedule add 2026-11-16 22:00 夜 --duration 120 --repeat daily").await;
     let told = p.json("/schedule add 2026-11-16 22:30 晚 --repeat daily").await;
     assert_eq!(told["conflict"]["next_free"], Value::Null, "another day would be another rule");
-    // A time that is offered is not past.
+    // A suggested time is not in the past.
     p.say("/schedule add 2026-11-14 10:00 跑步 --duration 60").await;
     let told = p.json("/schedule add 2026-11-14 10:30 打球").await;
     assert_eq!(told["conflict"]["next_free"], "2026-11-15T09:00:00+08:00");
@@ -184,20 +183,20 @@ async fn of_many_who_want_different_times_at_once_each_gets_its_own() {
 #[tokio::test]
 async fn an_entry_rings_at_its_start_or_as_is_set_or_not_at_all() {
     const ADD: &str = "/schedule add 2026-11-16 09:00 站会 --repeat weekdays";
-    for (customs, said, rings) in [
+    for (config, said, rings) in [
         (reminding(Some(0)), "", Some("2026-11-16 09:00")),
         (reminding(Some(600_000)), "", Some("2026-11-16 08:50")),
         (reminding(None), "", None),
         (reminding(Some(0)), " --remind none", None),
         (reminding(None), " --remind 2026-11-16 08:00", Some("2026-11-16 08:00")),
     ] {
-        let p = person().with(customs);
+        let p = person().with(config);
         let told = p.say(&format!("{ADD}{said}")).await;
         let next = rings.map(|at| format!("下次提醒 {at}"));
         assert_eq!(told.contains("提醒"), rings.is_some(), "{told}");
         assert!(next.is_none_or(|next| told.contains(&next)), "{told}");
     }
-    // Sooner than the lead: it rings when it begins. A todo rings if it is told to.
+    // It begins sooner than the lead time: it reminds at its start. A todo reminds only on request.
     let p = person().with(reminding(Some(3_600_000)));
     p.say("/schedule add 2026-11-15 09:30 快了").await;
     p.say("/todo add 交税 --due 2026-11-15 09:20").await;
@@ -216,7 +215,7 @@ async fn a_reminder_keeps_its_distance_when_the_entry_is_moved_and_each_time_it_
         let line = format!("⏰ 提醒：日程 #1 站会，2026-11-{day} 14:00 开始");
         assert_eq!(p.rings(&at).await, [line]);
     }
-    // Moved to where the reminder would have been already: it rings at once, and is not lost.
+    // The change moves the reminder into the past: it fires at once, and is not lost.
     let mut p = person();
     p.say("/schedule add 2026-11-16 10:00 会 --remind 2026-11-16 09:00").await;
     p.reader.now = "2026-11-16T08:00[Asia/Shanghai]".parse().unwrap();
@@ -252,7 +251,7 @@ async fn what_is_past_is_saved_with_a_word() {
     let told = p.json("/todo add x --due 2026-11-16 --remind 2026-11-15 08:00").await;
     assert_eq!(told["notices"][0]["kind"], "reminder_past");
     assert_eq!(p.rings("2026-11-15T09:00").await.len(), 1, "what was asked for rings at once");
-    // What is ahead, what repeats on, and what was not said now, says nothing.
+    // Future times, repetitions without an end and unchanged times give no notice.
     for line in [
         "/schedule add 2026-11-14 06:00 晨 --repeat daily",
         "/schedule add 2026-11-15 11:00 会",
@@ -316,7 +315,7 @@ async fn a_reminder_in_a_minute_keeps_its_seconds() {
     p.say("/todo add 开火 --due \"in 1 minute\" --remind \"in 1 minute\"").await;
     assert_eq!(p.rings("2026-11-15T09:01:20").await, Vec::<String>::new());
     assert_eq!(p.rings("2026-11-15T09:01:21").await.len(), 2);
-    let file = everloop_agenda::portable::What::Schedule;
+    let file = everloop_agenda::portable::PortableContent::Schedule;
     let text = everloop_agenda::portable::export(file, &p.store, &p.reader).await.unwrap();
     assert!(text.contains("DTSTART;TZID=Asia/Shanghai:20261115T090121"), "{text}");
     assert!(!text.contains("DURATION"), "a reminder takes no time: {text}");

@@ -1,4 +1,4 @@
-//! Changes lose nothing: no reminder that was due, nothing that another writer wrote.
+//! Changes lose nothing: neither due reminders nor concurrent writes.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod support;
@@ -6,8 +6,8 @@ mod support;
 use everloop_agenda::commands;
 use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::{AgendaConfig, reminders};
-use everloop_agenda::portable::{self, What};
-use everloop_store::{Db, DbFuture, FiredAs, MemoryDb, SqlRow, Store, Urgency, WriteResult};
+use everloop_agenda::portable::{self, PortableContent};
+use everloop_store::{Db, DbFuture, FiringOutcome, MemoryDb, SqlRow, Store, Urgency, WriteResult};
 use everloop_types::{SqlValue, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -19,8 +19,8 @@ impl Person {
         self
     }
 
-    /// How everything fired that has fired.
-    async fn fired(&self) -> Vec<(String, FiredAs)> {
+    /// All firings.
+    async fn fired(&self) -> Vec<(String, FiringOutcome)> {
         let all = self.store.agenda().unread_firings(99).await.unwrap().into_iter();
         all.map(|firing| (self.reader.moment(firing.due.due_at), firing.state)).collect()
     }
@@ -28,13 +28,13 @@ impl Person {
     /// What fires now.
     async fn fires(&self) -> usize {
         let now = self.reader.now.timestamp().as_millisecond();
-        reminders::fire_due(&self.store, self.desk.customs(), now).await.unwrap().len()
+        reminders::fire_due(&self.store, self.desk.config(), now).await.unwrap().len()
     }
 }
 
 #[tokio::test]
 async fn a_reminder_that_was_due_survives_a_change_of_its_entry() {
-    use FiredAs::{Late, Missed};
+    use FiringOutcome::{Late, Missed};
     let add = "/schedule add 2026-11-16 10:00 站会 --repeat daily --remind 2026-11-16 09:50";
     for change in [
         "/schedule update 1 2026-11-16 10:30 晨会",
@@ -62,7 +62,11 @@ async fn a_reminder_that_was_due_survives_a_change_of_its_todo() {
         let mut p = person();
         p.say("/todo add x --due 2026-11-21 --remind 2026-11-16 10:00").await;
         p.at("2026-11-17T12:00").say(change).await;
-        assert_eq!(p.fired().await, [("2026-11-16 10:00".to_owned(), FiredAs::Late)], "{change}");
+        assert_eq!(
+            p.fired().await,
+            [("2026-11-16 10:00".to_owned(), FiringOutcome::Late)],
+            "{change}"
+        );
     }
 }
 
@@ -72,8 +76,8 @@ async fn a_reminder_that_was_due_survives_an_import() {
     p.say("/schedule add 2026-11-16 10:00 站会 --repeat daily --remind 2026-11-16 09:50").await;
     p.say("/todo add x --due 2026-11-21 --remind 2026-11-16 10:00").await;
     for (what, from, to) in [
-        (What::Schedule, "T100000", "T103000"),
-        (What::Todos, "remind:2026-11-16T10:00", "remind:2026-11-19T10:00"),
+        (PortableContent::Schedule, "T100000", "T103000"),
+        (PortableContent::Todos, "remind:2026-11-16T10:00", "remind:2026-11-19T10:00"),
     ] {
         p.at("2026-11-15T09:00");
         let file = portable::export(what, &p.store, &p.reader).await.unwrap();
@@ -126,9 +130,10 @@ async fn what_an_update_does_not_say_stays_and_what_it_cannot_do_is_refused() {
 async fn a_change_that_takes_no_other_time_is_in_nobodys_way() {
     let p = person();
     p.say("/schedule add 2026-11-16 10:00 甲 --repeat daily").await;
-    let file = portable::export(What::Schedule, &p.store, &p.reader).await.unwrap();
+    let file = portable::export(PortableContent::Schedule, &p.store, &p.reader).await.unwrap();
     let other = file.replace("UID:schedule", "UID:other");
-    let done = portable::import(What::Schedule, &other, &p.desk, &p.reader).await.unwrap();
+    let done =
+        portable::import(PortableContent::Schedule, &other, &p.desk, &p.reader).await.unwrap();
     assert_eq!((done.added, done.conflicts), (1, 1));
     assert!(p.say("/schedule update 1 2026-11-16 10:00 乙").await.starts_with("已修改"));
     assert!(p.say("/schedule repeat 1 off").await.starts_with("已修改"));
@@ -136,12 +141,12 @@ async fn a_change_that_takes_no_other_time_is_in_nobodys_way() {
     assert!(p.say("/schedule update 1 2026-11-16 10:30 乙").await.contains("冲突"));
 }
 
-/// A database in which somebody else is faster, so and so often.
+/// A database with a number of concurrent writes that come first.
 struct Crowded {
     db: Arc<MemoryDb>,
     left: AtomicI64,
     line: &'static str,
-    reader: everloop_agenda::show::Reader,
+    reader: everloop_agenda::show::DisplayContext,
 }
 
 impl Db for Crowded {
@@ -242,10 +247,10 @@ async fn what_is_too_long_is_refused_in_words_of_its_own() {
 fn many_quotes_are_cut_at_once() {
     let quotes = "\u{201c}a ".repeat(100_000);
     let began = std::time::Instant::now();
-    let mut words = commands::Words::of(&quotes);
+    let mut words = commands::CommandWords::of(&quotes);
     assert_eq!(words.next().as_deref(), Some("\u{201c}a"));
     assert!(began.elapsed() < std::time::Duration::from_secs(2));
-    let words = commands::Words::of("a \"b c\"d \"e").rest();
+    let words = commands::CommandWords::of("a \"b c\"d \"e").rest();
     assert_eq!(words, "a b c d \"e");
 }
 

@@ -239,7 +239,7 @@ async fn overlapping_entries_are_refused_and_named() {
         p.say("/schedule update 3 2026-11-17 10:45 面谈").await.starts_with("已修改"),
         "it is not in its own way"
     );
-    // An endless repetition is looked into for 31 days.
+    // An endless repetition is checked for 31 days.
     assert!(
         p.say("/schedule add 2026-11-15 14:30 巡检 --repeat daily --duration 10")
             .await

@@ -4,14 +4,14 @@
 use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::AgendaConfig;
 use everloop_agenda::tools::{AgendaContext, ScheduleTool, TodoTool};
-use everloop_engine::{Engine, Environment, History, Identity, Rules, Submission};
-use everloop_models::{Scripted, ScriptedModel};
+use everloop_engine::{Engine, EngineRules, Environment, History, Submission, WorkerIdentity};
+use everloop_models::{ScriptedModel, ScriptedReply};
 use everloop_ports::{Model, Registry};
 use everloop_store::{
     Db, DbError, DbFuture, Firing, MemoryDb, SqlRow, Store, TodoRow, Urgency, WriteResult,
 };
 use everloop_testkit::VirtualClock;
-use everloop_types::journal::{EffectPlanned, Kind, PlannedToolCall};
+use everloop_types::journal::{EffectPlanned, EntryKind, PlannedToolCall};
 use everloop_types::{
     Frame, Goal, Lang, ModelChoice, ModelError, RunId, SqlValue, Status, UtcMs, WorkerId, Write,
 };
@@ -77,17 +77,23 @@ fn tools(office: &AgendaContext) -> Registry {
     Registry::default().with(TodoTool(office.clone())).with(ScheduleTool(office.clone()))
 }
 
-fn script() -> Vec<Scripted> {
-    let todo = |command: &str| Scripted::calls("todo", json!({ "command": command }));
+fn script() -> Vec<ScriptedReply> {
+    let todo = |command: &str| ScriptedReply::calls("todo", json!({ "command": command }));
     vec![
         todo("/todo add first --due 2030-01-02 10:00 --remind 2030-01-02 09:00"),
-        Scripted::calls("schedule", json!({"command": "/schedule add 2030-01-02 12:00 lunch"})),
+        ScriptedReply::calls(
+            "schedule",
+            json!({"command": "/schedule add 2030-01-02 12:00 lunch"}),
+        ),
         todo("/todo add second"),
         todo("/todo done 1"),
         todo("/todo delete 2"),
-        Scripted::calls("schedule", json!({"command": "/schedule update 1 2030-01-02 13:00 late"})),
+        ScriptedReply::calls(
+            "schedule",
+            json!({"command": "/schedule update 1 2030-01-02 13:00 late"}),
+        ),
         todo("/todo add third --due tomorrow 10:00"),
-        Scripted::says("done"),
+        ScriptedReply::says("done"),
     ]
 }
 
@@ -101,8 +107,8 @@ fn engine(store: &Store, life: u32, clock: &Arc<VirtualClock>) -> Arc<Engine> {
     };
     let means = Arc::new(Kept { model: Arc::new(ScriptedModel::new(script())), office });
     let worker = WorkerId::new(format!("worker_{life}"));
-    let identity = Identity { worker, build: "test".to_owned() };
-    Engine::new(store.clone(), means, clock, identity, Rules::default())
+    let identity = WorkerIdentity { worker, build: "test".to_owned() };
+    Engine::new(store.clone(), means, clock, identity, EngineRules::default())
 }
 
 async fn submit(engine: &Engine, office: &AgendaContext) -> RunId {
@@ -113,7 +119,7 @@ async fn submit(engine: &Engine, office: &AgendaContext) -> RunId {
     engine.submit(Submission { loop_name, goal, frame, idem_key: None }).await.unwrap()
 }
 
-/// One life of a process; true if it lived to the end of the run.
+/// Runs one process; true if it survived to the end of the run.
 async fn live(engine: &Engine, run: &RunId) -> bool {
     let now = engine.clock().now();
     let claimed = async {
@@ -135,7 +141,7 @@ struct Outcome {
     third: [UtcMs; 3],
 }
 
-/// The run with a death at commit `dies`, and what is kept at its end.
+/// The run with a crash at commit `dies`, and the saved items at its end.
 async fn play(dies: i64, after: bool) -> Outcome {
     let db = Arc::new(MemoryDb::new());
     let whole = Store::with_db(db.clone());
@@ -178,8 +184,8 @@ async fn play(dies: i64, after: bool) -> Outcome {
 /// When the model asked for the call with this word in it.
 async fn asked_at(store: &Store, run: &RunId, word: &str) -> UtcMs {
     let history = History::read(store, run).await.unwrap().unwrap();
-    let asks = |kind: &Kind| match kind {
-        Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })) => {
+    let asks = |kind: &EntryKind| match kind {
+        EntryKind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })) => {
             call.args.contains(word)
         }
         _ => false,

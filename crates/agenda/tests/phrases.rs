@@ -1,5 +1,5 @@
 //! The labelled phrases of `testdata/phrases.tsv` and lines of `testdata/lines.tsv`, each through
-//! every way in: an option, a todo, an entry, a sentence. The score is printed.
+//! every kind of input: an option, a todo, an entry, a sentence. The score is printed.
 
 use everloop_agenda::commands::{
     self, AgendaCommand, CommandError, NewEntry, ScheduleCommand, TodoCommand,
@@ -8,7 +8,7 @@ use everloop_agenda::rules;
 use jiff::Zoned;
 use std::collections::BTreeMap;
 
-/// What a way made of a phrase.
+/// The result of a phrase for one kind of input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Got {
     Right,
@@ -16,7 +16,7 @@ enum Got {
     Wrong(String),
 }
 
-/// What a phrase means, as its label says.
+/// The labelled meaning of a phrase.
 #[derive(Debug, Default)]
 struct Label {
     day: String,

@@ -1,9 +1,11 @@
-//! Todos and the schedule, out to other programs and in from them.
+//! Export and import of todos and the schedule.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod support;
 
-use everloop_agenda::portable::{self, Imported, Trouble, What, exchange_words};
+use everloop_agenda::portable::{
+    self, FileProblemKind, ImportSummary, PortableContent, exchange_words,
+};
 use everloop_types::Lang;
 use expect_test::expect;
 use support::{Person, person, person_in};
@@ -23,15 +25,15 @@ async fn keep_some(p: &Person) {
     }
 }
 
-async fn import(p: &Person, what: What, text: &str) -> Imported {
+async fn import(p: &Person, what: PortableContent, text: &str) -> ImportSummary {
     portable::import(what, text, &p.desk, &p.reader).await.unwrap()
 }
 
-async fn export(p: &Person, what: What) -> String {
+async fn export(p: &Person, what: PortableContent) -> String {
     portable::export(what, &p.store, &p.reader).await.unwrap()
 }
 
-/// Names are made by chance; a golden file cannot have them.
+/// Unique ids are random; a golden file cannot have them.
 fn without_names(text: &str) -> String {
     let word = |word: &str| match (word.find("_"), word.find("@everloop")) {
         (Some(from), Some(to)) => format!("{}…{}", &word[..=from], &word[to..]),
@@ -50,7 +52,7 @@ async fn todos_go_out_as_todo_txt() {
         (A) 2026-11-15 交周报 +work due:2026-11-16T15:00 remind:2026-11-16T14:30 uid:todo_…@everloop
         2026-11-15 read +1 \due:soon +my%20books pri:30 due:2026-11-20 uid:todo_…@everloop
     "]]
-    .assert_eq(&without_names(&export(&p, What::Todos).await));
+    .assert_eq(&without_names(&export(&p, PortableContent::Todos).await));
 }
 
 #[tokio::test]
@@ -160,19 +162,21 @@ async fn everything_goes_out_as_a_calendar() {
         END:VTODO
         END:VCALENDAR
     "#]]
-    .assert_eq(&without_names(&export(&p, What::All).await));
+    .assert_eq(&without_names(&export(&p, PortableContent::All).await));
 }
 
 #[tokio::test]
 async fn what_went_out_comes_in_whole_and_only_once() {
     let p = person();
     keep_some(&p).await;
-    for (what, items) in [(What::Todos, 3), (What::Schedule, 3), (What::All, 6)] {
+    for (what, items) in
+        [(PortableContent::Todos, 3), (PortableContent::Schedule, 3), (PortableContent::All, 6)]
+    {
         let file = export(&p, what).await;
-        let same = Imported { same: items, ..Imported::default() };
+        let same = ImportSummary { same: items, ..ImportSummary::default() };
         assert_eq!(import(&p, what, &file).await, same, "where it came from");
         let other = person();
-        let new = Imported { added: items, ..Imported::default() };
+        let new = ImportSummary { added: items, ..ImportSummary::default() };
         assert_eq!(import(&other, what, &file).await, new, "elsewhere");
         assert_eq!(import(&other, what, &file).await, same, "a second time");
         assert_eq!(without_names(&export(&other, what).await), without_names(&file));
@@ -183,15 +187,16 @@ async fn what_went_out_comes_in_whole_and_only_once() {
 async fn a_change_made_elsewhere_comes_back() {
     let p = person();
     keep_some(&p).await;
-    let todos = export(&p, What::Todos).await.replace("交周报", "交月报").replace("(A)", "(B)");
-    let one = Imported { changed: 1, same: 2, ..Imported::default() };
-    assert_eq!(import(&p, What::Todos, &todos).await, one);
+    let todos =
+        export(&p, PortableContent::Todos).await.replace("交周报", "交月报").replace("(A)", "(B)");
+    let one = ImportSummary { changed: 1, same: 2, ..ImportSummary::default() };
+    assert_eq!(import(&p, PortableContent::Todos, &todos).await, one);
     let todo = p.store.agenda().todo(2).await.unwrap().unwrap();
     assert_eq!((todo.said.text.as_str(), todo.said.priority), ("交月报", 2));
     assert_eq!(todo.remind_next, todo.said.remind_at, "the reminder is still to come");
-    let calendar = export(&p, What::Schedule).await.replace("T140000", "T140500");
-    let two = Imported { changed: 2, same: 1, ..Imported::default() };
-    assert_eq!(import(&p, What::Schedule, &calendar).await, two);
+    let calendar = export(&p, PortableContent::Schedule).await.replace("T140000", "T140500");
+    let two = ImportSummary { changed: 2, same: 1, ..ImportSummary::default() };
+    assert_eq!(import(&p, PortableContent::Schedule, &calendar).await, two);
     let entry = p.store.agenda().schedule(3).await.unwrap().unwrap();
     assert_eq!(entry.said.span.starts, "2026-11-18T14:05");
 }
@@ -200,13 +205,14 @@ async fn a_change_made_elsewhere_comes_back() {
 async fn what_is_done_elsewhere_is_done_here_and_its_reminder_silent() {
     let p = person();
     keep_some(&p).await;
-    let todos =
-        export(&p, What::Todos).await.replace("(A) 2026-11-15", "x (A) 2026-11-14 2026-11-15");
-    assert_eq!(import(&p, What::Todos, &todos).await.changed, 1);
+    let todos = export(&p, PortableContent::Todos)
+        .await
+        .replace("(A) 2026-11-15", "x (A) 2026-11-14 2026-11-15");
+    assert_eq!(import(&p, PortableContent::Todos, &todos).await.changed, 1);
     let todo = p.store.agenda().todo(2).await.unwrap().unwrap();
     assert_eq!((todo.done_at.is_some(), todo.remind_next), (true, None));
     let open = todos.replace("x (A) 2026-11-14 ", "(A) ");
-    assert_eq!(import(&p, What::Todos, &open).await.changed, 1);
+    assert_eq!(import(&p, PortableContent::Todos, &open).await.changed, 1);
     let todo = p.store.agenda().todo(2).await.unwrap().unwrap();
     assert_eq!((todo.done_at, todo.remind_next), (None, todo.said.remind_at));
 }
@@ -216,7 +222,7 @@ async fn reminders_of_the_past_stay_silent() {
     let p = person();
     let file =
         "old due:2026-11-01 remind:2026-11-01T08:00\nnew due:2026-11-20 remind:2026-11-20T08:00\n";
-    assert_eq!(import(&p, What::Todos, file).await.added, 2);
+    assert_eq!(import(&p, PortableContent::Todos, file).await.added, 2);
     let next: Vec<bool> = p
         .store
         .agenda()
@@ -235,7 +241,7 @@ async fn reminders_of_the_past_stay_silent() {
     };
     let (old, new) = (event("old", "20261101"), event("new", "20261201"));
     let file = format!("BEGIN:VCALENDAR\n{old}{new}END:VCALENDAR\n");
-    assert_eq!(import(&p, What::Schedule, &file).await.added, 2);
+    assert_eq!(import(&p, PortableContent::Schedule, &file).await.added, 2);
     let next: Vec<bool> = p
         .store
         .agenda()
@@ -261,33 +267,33 @@ async fn entries_at_the_same_time_are_taken_and_counted() {
         event("b", "20261119T200000"),
         event("b", "20261119T210000"),
     );
-    let done = import(&p, What::Schedule, &file).await;
+    let done = import(&p, PortableContent::Schedule, &file).await;
     assert_eq!((done.added, done.conflicts), (2, 1));
     let told: Vec<_> = done.problems.iter().map(|p| (p.line, p.trouble)).collect();
-    assert_eq!(told, [(14, Trouble::Twice)]);
+    assert_eq!(told, [(14, FileProblemKind::Twice)]);
 }
 
 #[tokio::test]
 async fn only_what_is_wanted_is_taken() {
     let p = person();
     keep_some(&p).await;
-    let file = export(&p, What::All).await;
+    let file = export(&p, PortableContent::All).await;
     let (todos, schedule) = (person(), person());
-    assert_eq!(import(&todos, What::Todos, &file).await.added, 3);
+    assert_eq!(import(&todos, PortableContent::Todos, &file).await.added, 3);
     assert_eq!(todos.store.agenda().schedules().await.unwrap(), []);
-    assert_eq!(import(&schedule, What::Schedule, &file).await.added, 3);
+    assert_eq!(import(&schedule, PortableContent::Schedule, &file).await.added, 3);
     assert_eq!(schedule.store.agenda().todos().await.unwrap(), []);
-    let wrong = import(&schedule, What::Schedule, "buy milk\n").await;
-    assert_eq!((wrong.added, wrong.problems[0].trouble), (0, Trouble::NotACalendar));
+    let wrong = import(&schedule, PortableContent::Schedule, "buy milk\n").await;
+    assert_eq!((wrong.added, wrong.problems[0].trouble), (0, FileProblemKind::NotACalendar));
 }
 
-/// What the entries of a file become: title, start, zone, minutes, rule, times, lead. Beside
-/// that, the lines that were told of.
-async fn taken(file: &str) -> (Vec<String>, Vec<(&str, Trouble)>) {
+/// The imported entries of a file (title, start, zone, minutes, rule, times, lead), and the lines
+/// with problems.
+async fn taken(file: &str) -> (Vec<String>, Vec<(&str, FileProblemKind)>) {
     let p = person_in("2026-11-15T09:00[Europe/Rome]");
     let sent = file.replace('\n', "\r\n");
-    let done = import(&p, What::Schedule, &sent).await;
-    let again = import(&p, What::Schedule, &sent).await;
+    let done = import(&p, PortableContent::Schedule, &sent).await;
+    let again = import(&p, PortableContent::Schedule, &sent).await;
     assert_eq!((again.added, again.changed, again.same), (0, 0, done.added), "twice is once");
     let rows = p.store.agenda().schedules().await.unwrap();
     let row = |row: everloop_store::ScheduleRow| {
@@ -327,7 +333,10 @@ async fn a_calendar_in_the_style_of_a_web_calendar_is_taken() {
         "Away 2026-12-24T00:00 Europe/Rome 2880",
     ];
     assert_eq!(rows, expected);
-    assert_eq!(told, [("EXDATE;TZID=America/New_York:20261118T090000", Trouble::ExceptDays)]);
+    assert_eq!(
+        told,
+        [("EXDATE;TZID=America/New_York:20261118T090000", FileProblemKind::ExceptDays)]
+    );
 }
 
 #[tokio::test]
@@ -357,7 +366,10 @@ async fn a_calendar_in_the_style_of_a_desktop_calendar_is_taken() {
         "Rent 2026-12-01T00:00 Europe/Rome 1440 FREQ=MONTHLY;BYMONTHDAY=1 xNone",
     ];
     assert_eq!(rows, expected);
-    assert_eq!(told, [("RECURRENCE-ID;TZID=Europe/Rome:20261119T180000", Trouble::Exception)]);
+    assert_eq!(
+        told,
+        [("RECURRENCE-ID;TZID=Europe/Rome:20261119T180000", FileProblemKind::Exception)]
+    );
 }
 
 #[tokio::test]
@@ -393,7 +405,7 @@ async fn a_calendar_in_the_style_of_an_office_program_is_taken() {
 async fn what_came_of_it_is_told_in_both_languages() {
     let mut p = person();
     let file = "good\nbad due:2026-02-30\n";
-    let done = import(&p, What::Todos, file).await;
+    let done = import(&p, PortableContent::Todos, file).await;
     let zh = "导入完成：新增 1，更新 0，未变 0\n  第 2 行：日期缺失或不对，未导入：2026-02-30";
     assert_eq!(exchange_words(&p.reader, &done), zh);
     p.reader.lang = Lang::En;
@@ -401,7 +413,7 @@ async fn what_came_of_it_is_told_in_both_languages() {
               line 2: a date is missing or wrong; not imported: 2026-02-30";
     assert_eq!(exchange_words(&p.reader, &done), en);
     let bad: String = (0..25).map(|n| format!("bad {n} pri:high\n")).collect();
-    let words = exchange_words(&p.reader, &import(&p, What::Todos, &bad).await);
+    let words = exchange_words(&p.reader, &import(&p, PortableContent::Todos, &bad).await);
     assert_eq!(words.lines().count(), 1 + 20 + 1);
     assert!(words.ends_with("\n  … and 5 more"), "{words}");
 }

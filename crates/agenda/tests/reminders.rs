@@ -6,7 +6,7 @@ mod support;
 use everloop_agenda::kept::simulate::{Crashes, Rehearsal, STEPS_MAX, rehearse};
 use everloop_agenda::kept::{AgendaConfig, CatchUp, reminders};
 use everloop_agenda::show;
-use everloop_store::{FiredAs, Firing};
+use everloop_store::{Firing, FiringOutcome};
 use everloop_types::UtcMs;
 use jiff::Zoned;
 use jiff::civil::{Date, Time, Weekday, date, time};
@@ -22,10 +22,10 @@ fn shanghai(at: &str) -> UtcMs {
 }
 
 async fn fire(p: &Person, at: &str) -> Vec<Firing> {
-    reminders::fire_due(&p.store, p.desk.customs(), shanghai(at)).await.unwrap()
+    reminders::fire_due(&p.store, p.desk.config(), shanghai(at)).await.unwrap()
 }
 
-fn states(firings: &[Firing]) -> Vec<FiredAs> {
+fn states(firings: &[Firing]) -> Vec<FiringOutcome> {
     firings.iter().map(|firing| firing.state).collect()
 }
 
@@ -35,7 +35,7 @@ async fn a_reminder_fires_at_its_time_and_never_again() {
     p.say("/todo add 交周报 --due 2026-11-15 12:00 --remind 2026-11-15 11:00").await;
     assert_eq!(fire(&p, "2026-11-15T10:59:59").await, []);
     let fired = fire(&p, "2026-11-15T11:00").await;
-    assert_eq!(states(&fired), [FiredAs::Fired]);
+    assert_eq!(states(&fired), [FiringOutcome::Fired]);
     assert_eq!(
         show::firing_line(&p.reader, &fired[0]),
         "⏰ 提醒：待办 #1 交周报（截止 2026-11-15 12:00）"
@@ -57,7 +57,7 @@ async fn a_reminder_that_was_due_while_nobody_was_there_fires_late_and_says_so()
     p.say("/todo add 交周报 --due 2026-11-15 12:00 --remind 2026-11-15 11:00").await;
     p.say("/schedule add 2026-11-15 15:00 开会 --remind 2026-11-15 14:45").await;
     let fired = fire(&p, "2026-11-18T08:00").await;
-    assert_eq!(states(&fired), [FiredAs::Late, FiredAs::Late]);
+    assert_eq!(states(&fired), [FiringOutcome::Late, FiringOutcome::Late]);
     assert_eq!(
         show::firing_line(&p.reader, &fired[0]),
         "⏰ 迟到的提醒（应在 2026-11-15 11:00）：待办 #1 交周报（截止 2026-11-15 12:00）"
@@ -68,31 +68,31 @@ async fn a_reminder_that_was_due_while_nobody_was_there_fires_late_and_says_so()
 async fn a_clock_that_is_ahead_once_silences_no_repeating_reminder_and_repeats_none() {
     let p = person();
     p.say("/schedule add 2026-11-16 08:00 晨报 --repeat daily --remind 2026-11-16 08:00").await;
-    assert_eq!(states(&fire(&p, "2026-11-16T08:00").await), [FiredAs::Fired]);
+    assert_eq!(states(&fire(&p, "2026-11-16T08:00").await), [FiringOutcome::Fired]);
     // The clock is a year ahead for a moment.
     let ahead = fire(&p, "2027-12-21T09:00").await;
-    assert!(ahead.len() > 300 && ahead.last().unwrap().state == FiredAs::Late);
+    assert!(ahead.len() > 300 && ahead.last().unwrap().state == FiringOutcome::Late);
     let now = shanghai("2026-11-16T09:00");
-    reminders::set_back(&p.store, now).await.unwrap();
+    reminders::reset_advanced(&p.store, now).await.unwrap();
     let entry = p.store.agenda().schedule(1).await.unwrap().unwrap();
     assert_eq!(entry.remind_next, Some(shanghai("2026-11-17T08:00")));
     for day in 17..=20 {
         let at = format!("2026-11-{day}T08:00");
-        assert_eq!(states(&fire(&p, &at).await), [FiredAs::Fired], "{at}");
+        assert_eq!(states(&fire(&p, &at).await), [FiringOutcome::Fired], "{at}");
         assert_eq!(fire(&p, &at).await, []);
     }
     let shown =
         p.store.agenda().firings_of(everloop_store::FiringKind::Schedule, 1, 1_000).await.unwrap();
-    let fired = |firing: &&Firing| firing.state == FiredAs::Fired;
+    let fired = |firing: &&Firing| firing.state == FiringOutcome::Fired;
     assert_eq!(shown.iter().filter(fired).count(), 5, "each of them is on record as fired");
-    // A clock that is behind repeats nothing of what was shown.
-    reminders::set_back(&p.store, shanghai("2026-11-18T07:00")).await.unwrap();
+    // A slow clock repeats no firing that was shown.
+    reminders::reset_advanced(&p.store, shanghai("2026-11-18T07:00")).await.unwrap();
     assert_eq!(fire(&p, "2026-11-20T12:00").await, []);
 }
 
 #[tokio::test]
 async fn catch_up_makes_up_for_one_none_or_all_and_the_rest_is_visible_as_missed() {
-    use FiredAs::{Late, Missed};
+    use FiringOutcome::{Late, Missed};
     for (rule, want) in [
         ("once", vec![Missed, Missed, Late]),
         ("skip", vec![Missed, Missed, Missed]),
@@ -114,7 +114,7 @@ async fn catch_up_makes_up_for_one_none_or_all_and_the_rest_is_visible_as_missed
             );
         }
         assert_eq!(p.store.agenda().unread_firings(9).await.unwrap().len(), 3, "{rule}");
-        assert_eq!(states(&fire(&p, "2026-11-19T08:00").await), [FiredAs::Fired], "{rule}");
+        assert_eq!(states(&fire(&p, "2026-11-19T08:00").await), [FiringOutcome::Fired], "{rule}");
         assert!(p.say("/schedule get 1").await.contains("2026-11-18 08:00"), "{rule}");
     }
 }
@@ -124,7 +124,7 @@ async fn making_up_for_all_has_a_cap() {
     let p = person();
     p.say("/schedule add 2026-11-15 10:00 喝水 --interval 2 --duration 1 --remind 2026-11-15 10:00 --catch-up all").await;
     let fired = fire(&p, "2026-11-17T10:00").await;
-    let late = fired.iter().filter(|firing| firing.state != FiredAs::Missed).count();
+    let late = fired.iter().filter(|firing| firing.state != FiringOutcome::Missed).count();
     assert_eq!((fired.len(), late), (1_000, 10), "the last thousand are kept, ten of them fire");
 }
 
@@ -145,8 +145,8 @@ async fn two_processes_fire_a_reminder_once() {
         p.say(&format!("/todo add t{n} --due 2026-11-15 12:00 --remind 2026-11-15 11:00")).await;
     }
     let at = shanghai("2026-11-15T11:00");
-    let one = reminders::fire_due(&p.store, p.desk.customs(), at);
-    let other = reminders::fire_due(&p.store, p.desk.customs(), at);
+    let one = reminders::fire_due(&p.store, p.desk.config(), at);
+    let other = reminders::fire_due(&p.store, p.desk.config(), at);
     let (one, other) = tokio::join!(one, other);
     assert_eq!(one.unwrap().len() + other.unwrap().len(), 50);
     assert_eq!(p.store.agenda().unread_firings(99).await.unwrap().len(), 50);
@@ -171,7 +171,7 @@ async fn busy_year(zone: &str) -> Person {
     p
 }
 
-/// When the entries of the busy year remind, counted day by day on the wall.
+/// When the entries of the busy year remind, counted day by day in local time.
 fn by_hand(zone: &TimeZone) -> Vec<(&'static str, Vec<UtcMs>)> {
     let at = |day: Date, time: Time| {
         let moment = zone.to_ambiguous_timestamp(day.to_datetime(time)).compatible().unwrap();
@@ -191,7 +191,7 @@ fn by_hand(zone: &TimeZone) -> Vec<(&'static str, Vec<UtcMs>)> {
     let weekly = days.iter().filter(of_week).map(|day| at(*day, time(3, 5, 0, 0)) - 5 * MINUTE_MS);
     let last = days.iter().filter(|day| **day == day.last_of_month());
     let monthly = last.map(|day| at(*day, time(12, 0, 0, 0)) - 24 * 60 * MINUTE_MS);
-    // An interval of whole days keeps the wall time, one of hours does not.
+    // An interval of whole days keeps the local time, one of hours does not.
     let weeks = days.iter().step_by(7).take(40);
     let weeks = weeks.map(|day| at(*day, time(0, 10, 0, 0)) - 5 * MINUTE_MS);
     let first = at(days[0], time(0, 45, 0, 0));
@@ -220,7 +220,7 @@ async fn a_year_with_clock_changes_and_a_crash_at_every_firing_fires_each_once()
         };
         let (entries, todos) =
             (p.store.agenda().schedules().await.unwrap(), p.store.agenda().todos().await.unwrap());
-        let played = rehearse(&entries, &todos, p.desk.customs(), &rehearsal).await.unwrap();
+        let played = rehearse(&entries, &todos, p.desk.config(), &rehearsal).await.unwrap();
         assert!(played.is_right(), "{zone}: lost {:?}, wrong {:?}", played.lost, played.wrong);
         assert!(played.firings.len() > 730 && played.crashes as usize >= played.firings.len());
         let nights = played.firings.iter().filter(|firing| firing.title == "夜").count();
@@ -246,17 +246,17 @@ async fn a_rehearsal_finds_what_downtime_does_and_a_wrong_count() {
         steps_max: STEPS_MAX,
     };
     let entries = p.store.agenda().schedules().await.unwrap();
-    let customs = AgendaConfig { catch_up: CatchUp::Once, ..AgendaConfig::default() };
-    let played = rehearse(&entries, &[], &customs, &rehearsal).await.unwrap();
+    let config = AgendaConfig { catch_up: CatchUp::Once, ..AgendaConfig::default() };
+    let played = rehearse(&entries, &[], &config, &rehearsal).await.unwrap();
     assert!(played.is_right() && played.crashes == 2);
     let night =
         |state| played.firings.iter().filter(|f| f.title == "夜" && f.state == state).count();
     assert_eq!(
-        (night(FiredAs::Missed), night(FiredAs::Late), night(FiredAs::Fired)),
+        (night(FiringOutcome::Missed), night(FiringOutcome::Late), night(FiringOutcome::Fired)),
         (2, 1, 28),
         "three nights down: the last is made up for"
     );
-    // The judge is not the player: a calendar that expects more finds it missing.
+    // The expectation is independent of the rehearsal: a moment that did not fire is reported.
     rehearsal.down.clear();
     let mut more = played.clone();
     more.firings.pop();
@@ -285,14 +285,14 @@ async fn a_rehearsal_says_what_it_leaves_out_and_where_it_stops_and_keeps_the_nu
         steps_max: STEPS_MAX,
     };
     let entries = p.store.agenda().schedules().await.unwrap();
-    let played = rehearse(&entries, &[], p.desk.customs(), &rehearsal).await.unwrap();
+    let played = rehearse(&entries, &[], p.desk.config(), &rehearsal).await.unwrap();
     assert!(played.is_right(), "lost {:?}, wrong {:?}", played.lost, played.wrong);
     assert_eq!(played.left_out, 2 * 1_440 + 1 - 1_000);
     assert_eq!((played.firings.len(), played.cut_at), (5 + 1_000 + 4, None));
     assert!(played.firings.iter().all(|firing| firing.due.subject == 2), "its own number");
     rehearsal.down.clear();
     rehearsal.steps_max = 7;
-    let played = rehearse(&entries, &[], p.desk.customs(), &rehearsal).await.unwrap();
+    let played = rehearse(&entries, &[], p.desk.config(), &rehearsal).await.unwrap();
     assert!(played.is_right() && played.left_out == 0);
     assert_eq!(played.cut_at, Some(shanghai("2026-11-15T10:07")));
     assert_eq!(played.firings.len(), 7);

@@ -1,4 +1,4 @@
-//! What a person is told about a date, in their language and with nothing left to guess.
+//! Messages about dates, unambiguous and in the user's language.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! `update` with one thing: what is said changes, and the rest of the time stays.
+//! `update` with one value: that value changes, and the rest stays.
 
 mod support;
 

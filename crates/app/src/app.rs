@@ -5,8 +5,8 @@ use crate::database::Database;
 use crate::environment::{LocalEnvironment, Places};
 use crate::error::{AppError, RunError};
 use crate::home::Home;
-use crate::learnt::Learnt;
-use crate::notice::{Notice, Notices};
+use crate::learnt::ModelFactsFile;
+use crate::notice::{AppNotice, Notices};
 use crate::prices::Prices;
 use crate::settings::{
     Millis, SettingError, SettingOrigin, SettingProblem, SettingSources, Settings, keys,
@@ -14,9 +14,9 @@ use crate::settings::{
 use crate::{own, secrets};
 use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::{AgendaConfig, moment};
-use everloop_agenda::show::Reader;
+use everloop_agenda::show::DisplayContext;
 use everloop_engine::{
-    Clock, Engine, Identity, LeaseTimes, MembershipPolicy, Rules, SystemClock, fresh_id,
+    Clock, Engine, EngineRules, LeaseTimes, MembershipPolicy, SystemClock, WorkerIdentity, fresh_id,
 };
 use everloop_mcp::Servers;
 use everloop_store::{Store, StoreError};
@@ -24,9 +24,14 @@ use everloop_types::{Lang, RunId, WorkerId};
 use jiff::tz::TimeZone;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// A shorter lease would run out between two heartbeats on a busy machine.
 const LEASE_MIN_MS: u64 = 600;
+
+/// How long a worker that begins waits for its server, and how often it looks.
+const SERVER_WAIT: Duration = Duration::from_secs(20);
+const SERVER_LOOK: Duration = Duration::from_millis(500);
 
 /// Everything that a surface shares with the engine. Cheap to clone.
 #[derive(Clone)]
@@ -81,7 +86,7 @@ impl App {
         let OpenOptions { sources, home, build, notices } = options;
         let (app, warnings) = Self::of(sources, home, build, notices);
         for warning in warnings {
-            app.notices.show(Notice::Setting(warning));
+            app.notices.show(AppNotice::Setting(warning));
         }
         app
     }
@@ -129,7 +134,7 @@ impl App {
     }
 
     /// Shows a notice.
-    pub fn notify(&self, notice: Notice) {
+    pub(crate) fn notify(&self, notice: AppNotice) {
         self.notices.show(notice);
     }
 
@@ -143,7 +148,32 @@ impl App {
         Ok(store)
     }
 
+    /// The same; a server that is just being started anew is waited for. `away` hears of it once.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub async fn open_store_patiently(
+        &self,
+        away: impl Fn(&StoreError),
+    ) -> Result<Store, AppError> {
+        let until = Instant::now() + SERVER_WAIT;
+        let mut told = false;
+        // A file is opened once: nobody starts it anew.
+        while self.database.is_shared() && Instant::now() < until {
+            let opened = self.database.open().await;
+            let Some(error) = opened.err().filter(StoreError::is_transient) else { break };
+            if !std::mem::replace(&mut told, true) {
+                away(&error);
+            }
+            tokio::time::sleep(SERVER_LOOK).await;
+        }
+        self.open_store().await
+    }
+
     /// For commands that read, and for those that find out themselves that nothing can be written.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
     pub async fn open_to_read(&self) -> Result<Store, AppError> {
         let store = self.screened(self.database.open_to_read().await)?;
         self.marked(&store).await;
@@ -183,8 +213,8 @@ impl App {
     }
 
     /// What was found out about models.
-    pub fn learnt(&self) -> Learnt {
-        Learnt::in_folder(self.home.data())
+    pub fn learnt(&self) -> ModelFactsFile {
+        ModelFactsFile::in_folder(self.home.data())
     }
 
     /// The MCP servers of the settings.
@@ -198,7 +228,7 @@ impl App {
         let file = self.home.prices_file();
         let loaded = Prices::load(&file);
         loaded.unwrap_or_else(|detail| {
-            self.notify(Notice::Prices { file, detail });
+            self.notify(AppNotice::Prices { file, detail });
             Prices::default()
         })
     }
@@ -222,20 +252,22 @@ impl App {
     pub async fn engine(&self, store: Store) -> Result<Arc<Engine>, AppError> {
         // Before anything is taken up: a call that an earlier process left may show any of them.
         for (key, error) in secrets::learn_all(&self.settings) {
-            self.notify(Notice::Secret { key, error });
+            self.notify(AppNotice::Secret { key, error });
         }
         let membership = self.membership();
-        let rules = Rules {
+        let rules = EngineRules {
             model_attempts: self.settings.model.attempts,
             patience_ms: self.settings.model.patience.ms(),
             tool_retry_ms: self.settings.tools.retry_delay.ms(),
             owners_may_live: membership.owners_may_live(),
-            ..Rules::default()
+            ..EngineRules::default()
         };
         let clock = membership.clock(&store).await?;
         let now = clock.now();
-        let identity =
-            Identity { worker: WorkerId::new(fresh_id("worker_", now)), build: self.build.clone() };
+        let identity = WorkerIdentity {
+            worker: WorkerId::new(fresh_id("worker_", now)),
+            build: self.build.clone(),
+        };
         let desk = self.desk(store.clone());
         let environment = self.environment(&self.settings).with_desk(desk);
         let environment = Arc::new(environment.with_audit(AuditFile::open(self)?));
@@ -243,7 +275,7 @@ impl App {
     }
 
     /// The person's zone, by its IANA name.
-    pub fn zone_name(&self) -> String {
+    pub(crate) fn zone_name(&self) -> String {
         match &self.settings.ui.time_zone {
             Some(zone) => zone.as_str().to_owned(),
             None => self.system_zone(),
@@ -259,17 +291,17 @@ impl App {
         // Where nobody has set a zone, UTC is what every program takes.
         if name.is_none() && (system.is_ok() || variable.is_some()) {
             let zone = variable.unwrap_or_else(|| "/etc/localtime".to_owned());
-            SAID.call_once(|| self.notify(Notice::ZoneWithoutName(zone)));
+            SAID.call_once(|| self.notify(AppNotice::ZoneWithoutName(zone)));
         }
         name.unwrap_or("UTC").to_owned()
     }
 
     /// The person who reads, and their time.
     #[must_use]
-    pub fn reader_at(&self, width: Option<usize>) -> Reader {
+    pub fn reader_at(&self, width: Option<usize>) -> DisplayContext {
         let zone = TimeZone::get(&self.zone_name()).unwrap_or(TimeZone::UTC);
         let now = moment(SystemClock.now()).to_zoned(zone);
-        Reader { lang: self.lang, now, width }
+        DisplayContext { lang: self.lang, now, width }
     }
 
     /// Where todos and schedules are kept.
@@ -277,6 +309,7 @@ impl App {
         Agenda::new(store, self.customs())
     }
 
+    /// How the settings want todos and the schedule treated.
     pub fn customs(&self) -> AgendaConfig {
         let settings = &self.settings;
         AgendaConfig {

@@ -5,7 +5,7 @@
 
 use crate::app::App;
 use crate::error::{AppError, FileError};
-use crate::notice::{Notice, Notices};
+use crate::notice::{AppNotice, Notices};
 use crate::show::timestamp;
 use everloop_engine::{AuditCall, AuditLog};
 use everloop_store::RunRow;
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// The file that `audit.file` names.
-pub struct AuditFile {
+pub(crate) struct AuditFile {
     /// Where it really lies.
     path: PathBuf,
     file: Mutex<File>,
@@ -29,7 +29,7 @@ pub struct AuditFile {
 
 impl AuditFile {
     /// Opens the file, if one is set; only the person may read it.
-    pub fn open(app: &App) -> Result<Option<Self>, AppError> {
+    pub(crate) fn open(app: &App) -> Result<Option<Self>, AppError> {
         let name = app.settings.audit.file.as_str();
         if name.is_empty() {
             return Ok(None);
@@ -46,7 +46,7 @@ impl AuditFile {
     fn line(&self, line: &str) -> io::Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if !is_named(&file, &self.path) {
-            self.notices.show(Notice::AuditReplaced(self.path.clone()));
+            self.notices.show(AppNotice::AuditReplaced(self.path.clone()));
             *file = appending(&self.path)?;
         }
         // One write for one line: other processes append to the same file.
@@ -78,7 +78,7 @@ impl AuditLog for AuditFile {
         let mut told = call.json(row);
         told["time"] = timestamp(call.at).into();
         if self.line(&format!("{told}\n")).is_err() && !self.broken.swap(true, Ordering::Relaxed) {
-            self.notices.show(Notice::AuditNotWritten(self.path.clone()));
+            self.notices.show(AppNotice::AuditNotWritten(self.path.clone()));
         }
     }
 }

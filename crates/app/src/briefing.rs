@@ -5,13 +5,13 @@ use crate::context::guidance;
 use crate::context::images::{self, IMAGES_MAX};
 use crate::context::memory::Memory;
 use crate::context::personas::{DEFAULT, Persona, Personas};
-use crate::context::prompt::{self, Identity, Notes, Parts};
+use crate::context::prompt::{self, PromptIdentity, PromptNotes, PromptParts};
 use crate::context::skill_tool::LOAD_SKILL;
-use crate::context::skills::{self, Found};
+use crate::context::skills::{self, SkillSearch};
 use crate::environment;
 use crate::error::{AppError, ChoiceError, chain};
 use crate::home::Home;
-use crate::notice::Notice;
+use crate::notice::AppNotice;
 use everloop_types::{Image, Labels, Lang, ModelChoice, TODO_WRITE, Taint, ToolSpec};
 use std::path::{Path, PathBuf};
 
@@ -22,16 +22,16 @@ const GUIDANCE: &str = "AGENTS.md";
 const ALWAYS: [&str; 3] = ["ask_user", TODO_WRITE, LOAD_SKILL];
 
 /// The personas of this home; a file that cannot be used is said to be one.
-pub fn personas(app: &App) -> Personas {
+pub(crate) fn personas(app: &App) -> Personas {
     let found = Personas::find(&app.home.personas(), app.lang);
     for (file, why) in &found.bad {
-        app.notify(Notice::Persona { file: file.clone(), detail: chain(why) });
+        app.notify(AppNotice::Persona { file: file.clone(), detail: chain(why) });
     }
     found
 }
 
 /// Checks the name of a persona; the one of the settings if none is wanted.
-pub fn persona(app: &App, wanted: Option<&str>) -> Result<Persona, AppError> {
+pub(crate) fn persona(app: &App, wanted: Option<&str>) -> Result<Persona, AppError> {
     let name = wanted.unwrap_or_else(|| app.settings.persona.default.as_str());
     let name = if name.is_empty() { DEFAULT } else { name };
     let found = personas(app);
@@ -57,10 +57,10 @@ fn with_known_tools(persona: &Persona) -> Result<Persona, AppError> {
 }
 
 /// The skills that runs in a workspace have.
-pub fn skills(app: &App, workspace: &Path) -> Found {
+pub(crate) fn skills(app: &App, workspace: &Path) -> SkillSearch {
     match app.settings.context.skills {
         true => skills::find(Home::of_user().as_deref(), workspace),
-        false => Found::default(),
+        false => SkillSearch::default(),
     }
 }
 
@@ -70,10 +70,10 @@ pub fn memory(app: &App, workspace: &Path) -> Memory {
 }
 
 /// The whole system prompt of a new run.
-pub fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
+pub(crate) fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
     let guidance = match app.settings.context.agents_file {
         true => guidance::read(workspace).unwrap_or_else(|error| {
-            app.notify(Notice::Guidance(error.text()));
+            app.notify(AppNotice::Guidance(error.text()));
             None
         }),
         false => None,
@@ -81,13 +81,13 @@ pub fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
     let chars = app.settings.context.memory_chars;
     let notes = app.settings.context.memory.then(|| {
         memory(app, workspace).newest(chars).unwrap_or_else(|error| {
-            app.notify(Notice::Memory(error.to_string()));
+            app.notify(AppNotice::Memory(error.to_string()));
             String::new()
         })
     });
-    prompt::system(&Parts {
+    prompt::system(&PromptParts {
         identity: identity(app, persona),
-        memory: notes.as_deref().map(|text| Notes { text }),
+        memory: notes.as_deref().map(|text| PromptNotes { text }),
         guidance: guidance.as_deref().unwrap_or_default(),
         skills: &skills(app, workspace).skills,
     })
@@ -96,7 +96,7 @@ pub fn system(app: &App, workspace: &Path, persona: &Persona) -> String {
 /// What the system prompt brings into a run. Notes, guidance and skills are the person's own like
 /// any file of the workspace; notes may hold what others wrote, and so may guidance and skills
 /// where the settings say so.
-pub fn held(app: &App, workspace: &Path) -> Taint {
+pub(crate) fn held(app: &App, workspace: &Path) -> Taint {
     let mut held = Taint::default();
     let notes = memory(app, workspace);
     let is_empty = notes.newest(1).is_ok_and(|text| text.is_empty());
@@ -120,15 +120,15 @@ pub fn held(app: &App, workspace: &Path) -> Taint {
 }
 
 /// The same without anything of the person's or the workspace's, for comparisons.
-pub fn plain_system(app: &App) -> String {
+pub(crate) fn plain_system(app: &App) -> String {
     let persona = Persona::default();
     let identity = identity(app, &persona);
     let skills = &[];
-    prompt::system(&Parts { identity, memory: None, guidance: "", skills })
+    prompt::system(&PromptParts { identity, memory: None, guidance: "", skills })
 }
 
-fn identity<'a>(app: &'a App, persona: &'a Persona) -> Identity<'a> {
-    Identity {
+fn identity<'a>(app: &'a App, persona: &'a Persona) -> PromptIdentity<'a> {
+    PromptIdentity {
         name: app.settings.persona.name.as_str(),
         system: std::env::consts::OS,
         address: app.settings.persona.address.as_str(),
@@ -143,13 +143,13 @@ fn identity<'a>(app: &'a App, persona: &'a Persona) -> Identity<'a> {
 }
 
 /// The tools that a persona works with.
-pub fn chosen(persona: &Persona, mut tools: Vec<ToolSpec>) -> Vec<ToolSpec> {
+pub(crate) fn chosen(persona: &Persona, mut tools: Vec<ToolSpec>) -> Vec<ToolSpec> {
     tools.retain(|tool| works_with(persona, &tool.name));
     tools
 }
 
 /// Whether a persona works with a tool.
-pub fn works_with(persona: &Persona, tool: &str) -> bool {
+pub(crate) fn works_with(persona: &Persona, tool: &str) -> bool {
     // Tools of other programs were set up by hand; a built-in persona cannot know them.
     let is_foreign = persona.file.is_none() && tool.contains("__");
     persona.tools.is_empty()
@@ -159,7 +159,7 @@ pub fn works_with(persona: &Persona, tool: &str) -> bool {
 }
 
 /// How a persona wants the model to be asked.
-pub fn tuned(persona: &Persona, model: ModelChoice) -> ModelChoice {
+pub(crate) fn tuned(persona: &Persona, model: ModelChoice) -> ModelChoice {
     ModelChoice {
         temperature_milli: persona.temperature_milli.unwrap_or(model.temperature_milli),
         max_tokens: persona.max_tokens.unwrap_or(model.max_tokens),
@@ -168,7 +168,7 @@ pub fn tuned(persona: &Persona, model: ModelChoice) -> ModelChoice {
 }
 
 /// What pictures bring into a run: a model that sees reads the words in them.
-pub fn pictured(app: &App, workspace: &Path, files: &[PathBuf]) -> Taint {
+pub(crate) fn pictured(app: &App, workspace: &Path, files: &[PathBuf]) -> Taint {
     let mut held = Taint::default();
     for file in files {
         let real = file.canonicalize().unwrap_or_else(|_| file.clone());
@@ -182,7 +182,7 @@ pub fn pictured(app: &App, workspace: &Path, files: &[PathBuf]) -> Taint {
 }
 
 /// Reads the pictures that go with a goal.
-pub fn images(app: &App, files: &[PathBuf]) -> Result<Vec<Image>, AppError> {
+pub(crate) fn images(app: &App, files: &[PathBuf]) -> Result<Vec<Image>, AppError> {
     if files.len() > IMAGES_MAX {
         return Err(ChoiceError::TooManyImages(IMAGES_MAX).into());
     }
@@ -190,7 +190,7 @@ pub fn images(app: &App, files: &[PathBuf]) -> Result<Vec<Image>, AppError> {
 }
 
 /// Reads one picture.
-pub fn image(app: &App, file: &Path) -> Result<Image, AppError> {
+pub(crate) fn image(app: &App, file: &Path) -> Result<Image, AppError> {
     let most = app.settings.context.image_max.bytes();
     let failed =
         |source| AppError::from(ChoiceError::Image { file: file.to_owned(), most, source });

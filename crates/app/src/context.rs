@@ -11,10 +11,10 @@
 //! Deliberately absent: settings and folders of the person (`cli`), compaction (`loops`).
 
 mod front_matter;
-pub mod guidance;
+pub(crate) mod guidance;
 pub mod images;
 pub mod memory;
-pub mod personas;
-pub mod prompt;
-pub mod skill_tool;
-pub mod skills;
+pub(crate) mod personas;
+pub(crate) mod prompt;
+pub(crate) mod skill_tool;
+pub(crate) mod skills;

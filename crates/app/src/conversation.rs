@@ -1,7 +1,7 @@
 //! One conversation: what it knows, and what a line does.
 //!
 //! ```text
-//!   line ──► Router::route ──► Conversation::send ──► Reply │ Follow a run │ Confirm │ Quit
+//!   line ──► Router::route ──► Conversation::send ──► ChatReply │ Follow a run │ Confirm │ Quit
 //!                                      │
 //!   background tasks: drive what is ready, fire reminders, deliver messages (while it is open)
 //! ```
@@ -19,32 +19,36 @@ mod questions;
 mod queue;
 mod reaction;
 mod settle;
+mod shown;
 mod stop;
 mod terminals;
 
 pub use commands::{SLASH_COMMANDS, history_text};
-pub use confirm::Verdict;
-pub use earlier::Earlier;
+pub use confirm::ConfirmationResult;
+pub(crate) use earlier::EarlierTurns;
 pub use leftovers::{Leftover, Leftovers};
 pub use news::News;
-pub use queue::{Queue, QueuedLine};
-pub use reaction::{AgendaReply, InboxChange, Reaction, Reply};
-pub use stop::{RunStop, is_at_limit};
+pub use questions::{Greeting, OpenQuestions};
+pub use queue::{Queue, QueueTurn, QueuedLine};
+pub use reaction::{AgendaReply, ChatReply, InboxChange, Reaction};
+pub use shown::ShownRuns;
+pub use stop::{ConversationRun, RunStop, is_at_limit};
 
 use crate::app::App;
 use crate::briefing;
 use crate::error::AppError;
 use crate::frames::{self, RunOptions};
-use crate::router::{ModelState, OpenQuestion, Route, Router};
+use crate::router::{ModelState, Route, Router};
 use crate::runs;
 use background::BackgroundTasks;
 use everloop_agenda::commands::{self as agenda_commands, AgendaCommand};
 use everloop_agenda::desk::Agenda;
-use everloop_agenda::show::{self, Reader};
+use everloop_agenda::show::{self, DisplayContext};
 use everloop_engine::{Clock, Engine, Submission, SystemClock, Watch, fresh_id};
 use everloop_store::{Firing, Store};
 use everloop_text as text;
 use everloop_types::{ConversationId, Goal, Image, Lang, Policy, RunId, Status, Taint, Unattended};
+use settle::UnsettledCalls;
 use std::path::PathBuf;
 use std::sync::Arc;
 use terminals::Terminals;
@@ -55,22 +59,20 @@ pub struct Conversation {
     engine: Arc<Engine>,
     agenda: Agenda,
     router: Router,
-    choice: Choice,
+    choice: RunChoice,
     /// Everything that happens to runs that are driven here.
     watch: Watch,
-    /// The question that the person has before them; the next plain line answers it.
-    seen: Option<OpenQuestion>,
+    questions: OpenQuestions,
     /// A run that ended at its limit; the person may let it go on.
     at_limit: Option<RunId>,
-    /// A run that ended over a call whose outcome is unknown; the person may say what happened.
-    unsettled: Option<RunId>,
+    unsettled: UnsettledCalls,
     background: BackgroundTasks,
-    terminals: Terminals,
     leftovers: Option<Leftovers>,
+    shown: ShownRuns,
 }
 
 /// How new goals are worked on.
-struct Choice {
+struct RunChoice {
     loop_name: String,
     model: String,
     workspace: PathBuf,
@@ -92,7 +94,7 @@ impl Conversation {
         let mut policy =
             Policy { unattended: Unattended::Wait, ..frames::policy(&app, options.approve_all) };
         policy.inherited = briefing::pictured(&app, &workspace, &options.images);
-        let choice = Choice {
+        let choice = RunChoice {
             loop_name: frames::wanted_loop(&app, options, &workspace)?,
             model: frames::wanted_model(&app, options)?,
             workspace,
@@ -102,28 +104,31 @@ impl Conversation {
         };
         let store = app.open_store().await?;
         let engine = app.engine(store.clone()).await?;
+        let shown = ShownRuns::new(engine.clone());
         let watch = engine.watch();
         let router = router(&app, &choice.model)?;
         let agenda = app.desk(store);
         let mut terminals = Terminals::open(&app);
         let (leftovers, background) = Leftovers::take_up(&app, &engine, &router).await?;
         leftovers.runs.iter().for_each(|run| terminals.take(run));
-        let mut conversation = Self {
+        let conversation = router.conversation.clone();
+        let unsettled = UnsettledCalls::new(engine.clone(), conversation.clone());
+        let questions =
+            OpenQuestions::open(engine.store().clone(), conversation, terminals).await?;
+        Ok(Self {
             app,
             engine,
             agenda,
             router,
             choice,
             watch,
-            seen: None,
+            questions,
             at_limit: None,
-            unsettled: None,
+            unsettled,
             background,
-            terminals,
             leftovers: Some(leftovers),
-        };
-        conversation.take_up_questions().await?;
-        Ok(conversation)
+            shown,
+        })
     }
 
     /// The application.
@@ -173,21 +178,26 @@ impl Conversation {
         &self.choice.persona
     }
 
-    /// The question that the person has before them.
+    /// The questions of the conversation.
     #[must_use]
-    pub fn seen(&self) -> Option<&OpenQuestion> {
-        self.seen.as_ref()
+    pub fn questions(&self) -> &OpenQuestions {
+        &self.questions
     }
 
-    /// The person has this question before them now.
-    pub fn show_question(&mut self, open: OpenQuestion) {
-        self.seen = Some(open);
+    /// The questions of the conversation, to show or to forget one.
+    pub fn questions_mut(&mut self) -> &mut OpenQuestions {
+        &mut self.questions
     }
 
     /// Whether the next plain line answers something.
     #[must_use]
     pub fn awaits_answer(&self) -> bool {
-        self.seen.is_some() || self.unsettled.is_some()
+        self.questions.seen.is_some() || self.unsettled.run.is_some()
+    }
+
+    /// Which events of its runs were shown.
+    pub fn shown(&mut self) -> &mut ShownRuns {
+        &mut self.shown
     }
 
     /// What earlier processes left; once.
@@ -195,7 +205,7 @@ impl Conversation {
         self.leftovers.take().unwrap_or_default()
     }
 
-    fn reader(&self) -> Reader {
+    fn reader(&self) -> DisplayContext {
         self.app.reader_at(None)
     }
 
@@ -213,18 +223,18 @@ impl Conversation {
     /// As [`Conversation::send`].
     pub async fn send_once(&mut self, line: &str, key: Option<&str>) -> Result<Reaction, AppError> {
         let reader = self.reader();
-        let route = self.router.route(line, &reader.now, self.seen.clone());
+        let route = self.router.route(line, &reader.now, self.questions.seen.clone());
         let reaction = match route {
-            Route::Nothing => Reaction::Reply(Reply::Empty),
+            Route::Nothing => Reaction::Reply(ChatReply::Empty),
             Route::Cancel => Reaction::Reply(self.cancel().await?),
-            Route::Wrong(wrong) => Reaction::Reply(Reply::Wrong(wrong)),
-            Route::Steer => Reaction::Reply(Reply::NothingToSteer),
-            Route::NoModel => Reaction::Reply(Reply::NoModel),
+            Route::Wrong(wrong) => Reaction::Reply(ChatReply::Wrong(wrong)),
+            Route::Steer => Reaction::Reply(ChatReply::NothingToSteer),
+            Route::NoModel => Reaction::Reply(ChatReply::NoModel),
             Route::Rule(command) => Reaction::Confirm(command),
             Route::Look(command, line) => {
                 let done = self.perform(&line, &command, &reader).await?;
                 let understood = Some(line);
-                Reaction::Reply(Reply::Agenda(AgendaReply { understood, ..done }))
+                Reaction::Reply(ChatReply::Agenda(AgendaReply { understood, ..done }))
             }
             Route::Slash(slash) => slash.handle(self).await?,
             Route::Answer(open, text) => self.answer(open, text).await?,
@@ -232,18 +242,18 @@ impl Conversation {
         };
         if let Reaction::Follow(run, _) = &reaction {
             let top = runs::top(self.store(), run).await?;
-            self.terminals.take(&top);
+            self.questions.terminals.take(&top);
         }
         Ok(reaction)
     }
 
     /// A plain line without an open question: a word about the run that ended last, or a new goal.
     async fn goal(&mut self, goal: String, key: Option<&str>) -> Result<Reaction, AppError> {
-        if let Some(reaction) = self.settle_by_line(&goal).await? {
+        if let Some(reaction) = self.unsettled.settle_by_line(&mut self.questions, &goal).await? {
             return Ok(reaction);
         }
         if let Some(run) = self.at_limit.take()
-            && let Some(reaction) = self.handle_limit_reply(&run, &goal).await?
+            && let Some(reaction) = self.run(&run).handle_limit_reply(&goal).await?
         {
             return Ok(reaction);
         }
@@ -255,7 +265,7 @@ impl Conversation {
         &self,
         line: &str,
         command: &AgendaCommand,
-        reader: &Reader,
+        reader: &DisplayContext,
     ) -> Result<AgendaReply, AppError> {
         let said = agenda_commands::normal(line);
         let understood = agenda_commands::echo(&said, command, &reader.now, reader.lang);
@@ -265,11 +275,11 @@ impl Conversation {
     }
 
     /// Carries out a line about todos or the schedule.
-    async fn perform_line(&self, line: &str) -> Result<Reply, AppError> {
+    async fn perform_line(&self, line: &str) -> Result<ChatReply, AppError> {
         let reader = self.reader();
         match agenda_commands::parse(line, &reader.now) {
-            Ok(command) => Ok(Reply::Agenda(self.perform(line, &command, &reader).await?)),
-            Err(wrong) => Ok(Reply::Wrong(wrong)),
+            Ok(command) => Ok(ChatReply::Agenda(self.perform(line, &command, &reader).await?)),
+            Err(wrong) => Ok(ChatReply::Wrong(wrong)),
         }
     }
 
@@ -280,7 +290,7 @@ impl Conversation {
         let model = frames::model(app, choice.model.clone())?;
         let persona = briefing::persona(app, Some(&choice.persona))?;
         let mut frame = frames::frame(app, &choice.loop_name, &choice.workspace, model, &persona)?;
-        let earlier = Earlier::of(app, self.store(), &self.router.conversation).await?;
+        let earlier = EarlierTurns::of(app, self.store(), &self.router.conversation).await?;
         let mut inherited = earlier.held(self.store()).await;
         inherited.join(&choice.policy.inherited);
         frame.policy = Policy { inherited, ..choice.policy.clone() };
@@ -292,9 +302,9 @@ impl Conversation {
         let idem_key = key.map(str::to_owned);
         let submission = Submission { loop_name, goal, frame, idem_key };
         self.at_limit = None;
-        self.unsettled = None;
+        self.unsettled.run = None;
         let made = self.engine.submit_in(self.router.conversation.clone(), submission).await?;
-        self.terminals.take(&made);
+        self.questions.terminals.take(&made);
         // They went with this goal; the next one has its own.
         self.choice.images.clear();
         self.choice.policy.inherited = Taint::default();
@@ -308,7 +318,7 @@ impl Conversation {
 
     /// How many runs of the conversation work on when it is left.
     pub async fn count_working(&self) -> usize {
-        let open = self.router.open_runs(self.store()).await.unwrap_or_default();
+        let open = self.questions.open_runs().await.unwrap_or_default();
         open.iter().filter(|(_, status)| *status != Status::Waiting).count()
     }
 

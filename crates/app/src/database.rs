@@ -10,7 +10,12 @@ use std::path::{Path, PathBuf};
 #[derive(Clone)]
 pub enum Database {
     /// A file of this machine, and the lock beside it.
-    File { path: PathBuf, lock: PathBuf },
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The lock.
+        lock: PathBuf,
+    },
     /// A PostgreSQL server, by its address. Many processes may drive runs on it.
     Server(String),
 }
@@ -41,6 +46,7 @@ impl Database {
         }
     }
 
+    /// The file, if it is one.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::File { path, .. } => Some(path),
@@ -56,13 +62,17 @@ impl Database {
         }
     }
 
-    pub fn lock_file(&self) -> Option<&Path> {
+    pub(crate) fn lock_file(&self) -> Option<&Path> {
         match self {
             Self::File { lock, .. } => Some(lock),
             Self::Server(_) => None,
         }
     }
 
+    /// Opens it.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
     pub async fn open(&self) -> Result<Store, StoreError> {
         match self {
             Self::File { path, .. } => Store::open(path),
@@ -72,6 +82,9 @@ impl Database {
 
     /// The same for those who only want to read: on a read-only disk they can, and what they write
     /// all the same is refused.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
     pub async fn open_to_read(&self) -> Result<Store, StoreError> {
         match (self.open().await, self.file()) {
             (Err(error), Some(file)) if error.is_read_only() && file.exists() => {
@@ -90,7 +103,7 @@ impl Database {
     }
 
     /// Whether other homes may use the same database.
-    pub fn is_shared(&self) -> bool {
+    pub(crate) fn is_shared(&self) -> bool {
         matches!(self, Self::Server(_))
     }
 }

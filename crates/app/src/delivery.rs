@@ -19,7 +19,7 @@ pub fn deliver(app: &App, engine: &Arc<Engine>) {
 }
 
 /// Brings what is due, then comes back. A store that fails leaves it to the next worker.
-pub async fn deliver_now(app: &App, engine: &Engine) {
+pub(crate) async fn deliver_now(app: &App, engine: &Engine) {
     let channels = channels(&app.settings);
     while !channels.is_empty() && engine.deliver_due(&channels).await.is_ok_and(|n| n > 0) {}
 }

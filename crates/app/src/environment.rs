@@ -5,13 +5,13 @@ mod services;
 pub use services::channels;
 
 use crate::audit_file::AuditFile;
-use crate::context::memory::{Added, MEMORY_BYTES_MAX, Memory, Section};
+use crate::context::memory::{MEMORY_BYTES_MAX, Memory, MemorySection, MemoryWrite};
 use crate::context::skill_tool::LoadSkill;
 use crate::context::skills::find;
 use crate::key;
-use crate::learnt::Learnt;
-use crate::notice::{Notice, Notices};
-use crate::place::Place;
+use crate::learnt::ModelFactsFile;
+use crate::notice::{AppNotice, Notices};
+use crate::place::ModelPlace;
 use crate::secrets::{self, SecretError};
 use crate::settings::{Millis, Settings, keys};
 use everloop_agenda::desk::Agenda;
@@ -20,12 +20,14 @@ use everloop_agenda::tools::{self, AgendaContext, ScheduleTool, TodoTool};
 use everloop_engine::{AuditLog, Environment, Summary, SystemClock};
 use everloop_mcp::Servers;
 use everloop_models::{
-    CallWay, ConnectError, Counted, Endpoint, Knowledge, Notes, Timeouts, connect,
+    CallWay, CountingModel, Endpoint, ModelConnectError, ModelKnowledge, Timeouts, TraitStore,
+    connect,
 };
 use everloop_ports::{Model, Registry, Tool as _};
 use everloop_tools::{
-    BUILT_IN, BuiltIn, Delegate, Http, Limits, Needs, Network, Setting, ShellLimits, ShellSetting,
-    Timeout, WallSetting, WebSetting, builtin_tools, forget_records, with_reads_outside,
+    BUILT_IN, BuiltIn, CommandLimits, Delegate, Http, Needs, Network, SandboxSetting, Setting,
+    ShellLimits, ShellSetting, Timeout, WebSetting, builtin_tools, forget_records,
+    with_reads_outside,
 };
 use everloop_types::{
     Approval, EffectClass, Frame, Lang, ModelChoice, ModelError, ModelErrorKind, RunId, TODO_WRITE,
@@ -36,7 +38,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-type Connected = (Arc<dyn Model>, String);
+type ConnectedModel = (Arc<dyn Model>, String);
 
 /// The models and tools that this process can reach.
 pub struct LocalEnvironment {
@@ -49,7 +51,7 @@ pub struct LocalEnvironment {
     /// Where todos and schedules are kept; none where tools are only described.
     desk: Option<Agenda>,
     servers: Servers,
-    models: Mutex<BTreeMap<String, Connected>>,
+    models: Mutex<BTreeMap<String, ConnectedModel>>,
     places: Places,
     audit: Option<AuditFile>,
     notices: Notices,
@@ -65,10 +67,12 @@ pub struct Places {
     /// The program's own folders.
     pub own: Vec<PathBuf>,
     /// What was found out about models.
-    pub learnt: Option<Learnt>,
+    pub learnt: Option<ModelFactsFile>,
 }
 
 impl LocalEnvironment {
+    /// The models and tools of these settings. No tool may touch what is `protected`, and
+    /// `records` is the folder for records of commands.
     pub fn new(
         settings: &Settings,
         key_file: PathBuf,
@@ -108,7 +112,7 @@ impl LocalEnvironment {
             ..Setting::new(PathBuf::new())
         };
         secrets::commands(settings).iter().for_each(|words| {
-            everloop_tools::will_run(words.iter().map(String::as_str));
+            everloop_tools::register_programs(words.iter().map(String::as_str));
         });
         let settings = settings.clone();
         let (desk, models, places) = (None, Mutex::default(), Places::default());
@@ -119,39 +123,39 @@ impl LocalEnvironment {
     }
 
     /// The same, telling each call to a file.
-    pub fn with_audit(mut self, audit: Option<AuditFile>) -> Self {
+    pub(crate) fn with_audit(mut self, audit: Option<AuditFile>) -> Self {
         self.audit = audit;
         self
     }
 
     /// The same, showing notices.
     #[must_use]
-    pub fn with_notices(mut self, notices: Notices) -> Self {
+    pub(crate) fn with_notices(mut self, notices: Notices) -> Self {
         self.notices = notices;
         self
     }
 
     /// The same, with the tools of these servers.
-    pub fn with_servers(mut self, servers: Servers) -> Self {
+    pub(crate) fn with_servers(mut self, servers: Servers) -> Self {
         self.servers = servers;
         self
     }
 
     /// The same, where skills and memories can be found.
-    pub fn with_places(mut self, places: Places) -> Self {
+    pub(crate) fn with_places(mut self, places: Places) -> Self {
         self.places = places;
         self
     }
 
     /// The same, where todos and schedules can be kept.
-    pub fn with_desk(mut self, desk: Agenda) -> Self {
+    pub(crate) fn with_desk(mut self, desk: Agenda) -> Self {
         self.desk = Some(desk);
         self
     }
 
     /// Why the key of a model cannot be used, if a file for one is there. A scripted model asks
     /// nobody, so it needs none.
-    pub fn key_error(&self, name: &str) -> Option<SecretError> {
+    pub(crate) fn key_error(&self, name: &str) -> Option<SecretError> {
         match self.endpoint(name) {
             Err(EndpointError::Secret(error)) => Some(error),
             Err(EndpointError::NoKey(_)) | Ok(_) => None,
@@ -159,11 +163,11 @@ impl LocalEnvironment {
     }
 
     /// Where a model is asked, and with which key.
-    pub fn endpoint(&self, name: &str) -> Result<Endpoint, EndpointError> {
+    pub(crate) fn endpoint(&self, name: &str) -> Result<Endpoint, EndpointError> {
         if is_scripted(name) {
             return Ok(self.endpoint.clone());
         }
-        let place = Place::of(&self.settings, name);
+        let place = ModelPlace::of(&self.settings, name);
         let key = key::find(&self.settings, &self.key_file, &place)?;
         if key.is_none() && place.needs_key() {
             let variables = key::variables(&self.settings, place.provider);
@@ -174,19 +178,23 @@ impl LocalEnvironment {
     }
 
     /// What is known about a model, and what was set for it.
-    fn knowledge(&self, name: &str) -> Knowledge {
+    fn knowledge(&self, name: &str) -> ModelKnowledge {
         let set = self.settings.model.tool_calls;
         let notes = self.places.learnt.as_ref().map(|learnt| learnt.notes(name, &self.host(name)));
-        Knowledge { set, notes: notes.map(|notes| Arc::new(notes) as Arc<dyn Notes>) }
+        ModelKnowledge { set, notes: notes.map(|notes| Arc::new(notes) as Arc<dyn TraitStore>) }
     }
 
     /// A model that is asked to call tools in this way, whatever is known about it.
-    pub fn connected_by(&self, name: &str, way: CallWay) -> Result<Connected, ModelError> {
+    pub(crate) fn connected_by(
+        &self,
+        name: &str,
+        way: CallWay,
+    ) -> Result<ConnectedModel, ModelError> {
         let refused = |error: &dyn std::error::Error| {
             ModelError::new(ModelErrorKind::Refused, error.to_string())
         };
         let mut endpoint = self.endpoint(name).map_err(|error| refused(&error))?;
-        endpoint.knowledge = Knowledge { set: Some(way), notes: None };
+        endpoint.knowledge = ModelKnowledge { set: Some(way), notes: None };
         connect(name, endpoint).map_err(|error| refused(&error))
     }
 
@@ -194,7 +202,7 @@ impl LocalEnvironment {
     pub fn host(&self, name: &str) -> String {
         match is_scripted(name) {
             true => String::new(),
-            false => Place::of(&self.settings, name).host(),
+            false => ModelPlace::of(&self.settings, name).host(),
         }
     }
 
@@ -258,18 +266,18 @@ const OF_APP: [BuiltIn; 2] = [
 ];
 
 /// Every built-in tool.
-pub fn built_in() -> impl Iterator<Item = &'static BuiltIn> {
+pub(crate) fn built_in() -> impl Iterator<Item = &'static BuiltIn> {
     BUILT_IN.iter().chain(&tools::BUILT_IN).chain(&OF_APP)
 }
 
 /// The built-in tool whose name is most like this one.
-pub fn nearest_tool(name: &str) -> &'static str {
+pub(crate) fn nearest_tool(name: &str) -> &'static str {
     let far = |tool: &&BuiltIn| strsim::damerau_levenshtein(tool.name, name);
     built_in().min_by_key(far).map_or("", |tool| tool.name)
 }
 
 /// Whether new runs are offered a tool. `tools.enabled` is about built-in ones only.
-pub fn is_enabled(settings: &Settings, name: &str) -> bool {
+pub(crate) fn is_enabled(settings: &Settings, name: &str) -> bool {
     OF_LOOPS.contains(&name)
         || settings.tools.enabled.iter().any(|enabled| enabled.as_str() == name)
         || !built_in().any(|tool| tool.name == name)
@@ -286,7 +294,7 @@ pub fn offered(settings: &Settings, registry: &Registry) -> Vec<ToolSpec> {
     tools
 }
 
-/// What bounds shell commands, and what stands around them.
+/// What bounds shell commands, and the sandbox around them.
 fn shell(settings: &Settings) -> ShellSetting {
     ShellSetting {
         limits: ShellLimits {
@@ -294,10 +302,10 @@ fn shell(settings: &Settings) -> ShellSetting {
             output_bytes_max: settings.tools.output_max.length(),
             ..ShellLimits::default()
         },
-        walls: WallSetting {
-            sandbox: settings.tools.shell_sandbox,
+        sandbox: SandboxSetting {
+            mode: settings.tools.shell_sandbox,
             network: if settings.tools.shell_network { Network::On } else { Network::Off },
-            limits: Limits {
+            limits: CommandLimits {
                 cpu_s: settings.tools.shell_cpu.ms().div_ceil(1_000),
                 memory_bytes: settings.tools.shell_memory.bytes(),
                 file_bytes: settings.tools.shell_file_max.bytes(),
@@ -339,6 +347,7 @@ pub fn is_scripted(name: &str) -> bool {
 /// Why nobody can be asked.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
+    /// The key cannot be resolved.
     #[error(transparent)]
     Secret(#[from] SecretError),
     /// The provider wants a key, and this variable is not set.
@@ -362,17 +371,20 @@ impl From<EndpointError> for ModelError {
     "the run was begun with a model on {begun}, and here it would be asked on {here}: set the base \
      URL as it was, or fork the run to go on here"
 )]
-struct Elsewhere {
+struct OtherEndpointError {
     begun: String,
     here: String,
 }
 
 impl LocalEnvironment {
     /// A model as its provider serves it.
-    pub fn connected(&self, choice: &ModelChoice) -> Result<Connected, ModelError> {
+    ///
+    /// # Errors
+    /// Why it cannot be asked.
+    pub fn connected(&self, choice: &ModelChoice) -> Result<ConnectedModel, ModelError> {
         let host = self.host(&choice.name);
         if !choice.host.is_empty() && choice.host != host {
-            let elsewhere = Elsewhere { begun: choice.host.clone(), here: host };
+            let elsewhere = OtherEndpointError { begun: choice.host.clone(), here: host };
             return Err(ModelError::new(ModelErrorKind::Refused, elsewhere.to_string()));
         }
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
@@ -382,7 +394,7 @@ impl LocalEnvironment {
         let mut endpoint = self.endpoint(&choice.name)?;
         endpoint.knowledge = self.knowledge(&choice.name);
         let refused =
-            |error: ConnectError| ModelError::new(ModelErrorKind::Refused, error.to_string());
+            |error: ModelConnectError| ModelError::new(ModelErrorKind::Refused, error.to_string());
         let found = connect(&choice.name, endpoint).map_err(refused)?;
         models.insert(choice.name.clone(), found.clone());
         Ok(found)
@@ -390,9 +402,9 @@ impl LocalEnvironment {
 }
 
 impl Environment for LocalEnvironment {
-    fn model(&self, choice: &ModelChoice) -> Result<Connected, ModelError> {
+    fn model(&self, choice: &ModelChoice) -> Result<ConnectedModel, ModelError> {
         let (model, name) = self.connected(choice)?;
-        Ok((Arc::new(Counted(model)), name))
+        Ok((Arc::new(CountingModel(model)), name))
     }
 
     /// A workspace that is gone leaves no tools: each call is answered with that.
@@ -419,7 +431,7 @@ impl Environment for LocalEnvironment {
         let Some(folder) = &self.places.memory else { return };
         let zone = TimeZone::get(&frame.time_zone).unwrap_or(TimeZone::UTC);
         let day = moment(summary.at).to_zoned(zone).strftime("%Y-%m-%d %H:%M");
-        let section = Section {
+        let section = MemorySection {
             mark: &format!("{} {}", summary.run, summary.number),
             title: &format!("{day}, {}", summary.run),
             text: summary.text,
@@ -427,10 +439,10 @@ impl Environment for LocalEnvironment {
         };
         let added = Memory::of(folder, Path::new(&frame.workspace)).add(&section);
         match added {
-            Ok(Added::Now | Added::Before) => {}
-            Ok(Added::Full) => self.notices.show(Notice::MemoryFull(MEMORY_BYTES_MAX)),
+            Ok(MemoryWrite::Now | MemoryWrite::Before) => {}
+            Ok(MemoryWrite::Full) => self.notices.show(AppNotice::MemoryFull(MEMORY_BYTES_MAX)),
             // The run itself has the summary: it goes on.
-            Err(error) => self.notices.show(Notice::MemoryNotWritten(error.to_string())),
+            Err(error) => self.notices.show(AppNotice::MemoryNotWritten(error.to_string())),
         }
     }
 }

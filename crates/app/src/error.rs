@@ -1,9 +1,12 @@
 //! Why the application could not do what it was asked to.
 
+use crate::config::ConfigError;
 use crate::context::images::ImageError;
+use crate::copies::CopyError;
 use crate::secrets::SecretError;
+use crate::secrets::kept::KeptSecretError;
 use crate::settings::SettingError;
-use everloop_engine::ForkError;
+use everloop_engine::{DriveError, ForkError, OpenUnknown};
 use everloop_store::{Settlement, StoreError};
 use everloop_types::{ModelError, RunId, Status};
 use std::error::Error;
@@ -37,6 +40,12 @@ pub enum AppError {
     /// A file of the person cannot be used.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The settings were not changed.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A copy was not made or not restored.
+    #[error(transparent)]
+    Copy(#[from] CopyError),
 }
 
 /// A run cannot do what was asked of it.
@@ -77,6 +86,30 @@ pub enum RunError {
         /// Why.
         source: ForkError,
     },
+    /// A run could not be driven any further.
+    #[error("{run}: {source}")]
+    Drive {
+        /// The run.
+        run: RunId,
+        /// Why.
+        source: DriveError,
+    },
+    /// The run has no call of this name whose outcome is unknown.
+    #[error("{run} has no call {call} to settle")]
+    UnknownCall {
+        /// The run.
+        run: RunId,
+        /// What was asked for.
+        call: String,
+    },
+    /// Several calls are to be settled, and none was named.
+    #[error("{run} has several calls to settle")]
+    SeveralToSettle {
+        /// The run.
+        run: RunId,
+        /// The calls.
+        calls: Vec<OpenUnknown>,
+    },
     /// Nothing is left to settle in this run.
     #[error("nothing to settle in {0}")]
     NothingToSettle(RunId),
@@ -110,6 +143,9 @@ pub enum ModelChoiceError {
         /// Why.
         error: ModelError,
     },
+    /// The model cannot be connected to.
+    #[error("{}", .0.detail)]
+    NotConnected(ModelError),
     /// A budget in money is set, and the model has no price.
     #[error("{model} has no price in {}", file.display())]
     NoPrice {
@@ -141,6 +177,28 @@ pub enum ChoiceError {
         name: String,
         /// Those that there are.
         all: Vec<String>,
+    },
+    /// No approval has an id that begins so, or several have.
+    #[error("no approval {0}")]
+    UnknownApproval(String),
+    /// There is no such status.
+    #[error("no status {0}")]
+    UnknownStatus(String),
+    /// There is no such skill.
+    #[error("no skill {name}")]
+    UnknownSkill {
+        /// What was asked for.
+        name: String,
+        /// Those that there are.
+        all: Vec<String>,
+    },
+    /// There is no such built-in tool.
+    #[error("no tool {name}")]
+    UnknownTool {
+        /// What was asked for.
+        name: String,
+        /// The tool with the nearest name.
+        nearest: &'static str,
     },
     /// A persona names a tool that does not exist.
     #[error("the persona {persona} names the unknown tool {tool}")]
@@ -202,9 +260,21 @@ pub enum FileError {
         /// Why.
         source: io::Error,
     },
+    /// A secret was not kept or removed.
+    #[error(transparent)]
+    KeptSecret(#[from] KeptSecretError),
+    /// Work beside the runtime was broken off.
+    #[error(transparent)]
+    BrokenOff(tokio::task::JoinError),
     /// A file is longer than this many bytes.
     #[error("longer than {0} bytes")]
     TooLong(u64),
+}
+
+impl From<KeptSecretError> for AppError {
+    fn from(error: KeptSecretError) -> Self {
+        Self::File(FileError::KeptSecret(error))
+    }
 }
 
 /// An error with all its causes, in their own words.

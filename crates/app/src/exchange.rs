@@ -2,8 +2,8 @@
 
 use crate::app::App;
 use crate::error::{AppError, FileError};
-use everloop_agenda::portable::{self, Imported, What};
-use everloop_agenda::show::Reader;
+use everloop_agenda::portable::{self, ImportSummary, PortableContent};
+use everloop_agenda::show::DisplayContext;
 use everloop_store::Store;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -15,7 +15,11 @@ const FILE_BYTES_MAX: u64 = 32 << 20;
 ///
 /// # Errors
 /// If the store fails.
-pub async fn export(reader: &Reader, store: &Store, what: What) -> Result<String, AppError> {
+pub async fn export(
+    reader: &DisplayContext,
+    store: &Store,
+    what: PortableContent,
+) -> Result<String, AppError> {
     Ok(portable::export(what, store, reader).await?)
 }
 
@@ -25,11 +29,11 @@ pub async fn export(reader: &Reader, store: &Store, what: What) -> Result<String
 /// If the file cannot be read, or the store fails.
 pub async fn import(
     app: &App,
-    reader: &Reader,
+    reader: &DisplayContext,
     store: &Store,
-    what: What,
+    what: PortableContent,
     file: &Path,
-) -> Result<Imported, AppError> {
+) -> Result<ImportSummary, AppError> {
     let text = read(file)?;
     Ok(portable::import(what, &text, &app.desk(store.clone()), reader).await?)
 }

@@ -1,12 +1,9 @@
 //! A run that somebody looks at: what happens to it, and when it is worth asking why it stopped.
 
-use everloop_engine::{Engine, Follower, RunEvent, RunView, Scope, place_to_follow_from};
+use everloop_engine::{Engine, Follower, RunEvent, RunView, Scope};
 use everloop_types::RunId;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// A run that began so recently is shown from its beginning.
-const FRESH_MS: i64 = 5_000;
 
 /// How long to wait before a store that failed is asked again.
 const AGAIN: Duration = Duration::from_millis(100);
@@ -16,11 +13,13 @@ const AGAIN: Duration = Duration::from_millis(100);
 pub struct Following {
     follower: Option<Follower>,
     past: RunView,
+    /// The place of the run's last event that was given out.
+    last_seq: i64,
     check: StopCheck,
 }
 
 /// What comes next.
-pub enum Followed {
+pub enum FollowNews {
     /// Something happened.
     Event(Box<RunEvent>),
     /// The run may have stopped: it is over, or somebody has to help.
@@ -36,26 +35,14 @@ enum StopCheck {
 }
 
 impl Following {
-    /// From now on; of a run that has only just begun, from its beginning.
-    pub async fn begin(engine: &Arc<Engine>, run: &RunId) -> Self {
-        let now = engine.clock().now();
-        let after = loop {
-            match place_to_follow_from(engine.store(), run, now, FRESH_MS).await {
-                Err(error) if error.is_transient() => tokio::time::sleep(AGAIN).await,
-                place => break place.unwrap_or(0),
-            }
-        };
-        Self::after(engine, run, after).await
-    }
-
     /// From now on.
-    pub async fn from_now_on(engine: &Arc<Engine>, run: &RunId) -> Self {
+    pub(crate) async fn from_now_on(engine: &Arc<Engine>, run: &RunId) -> Self {
         let at = engine.store().runs().position(run).await.ok().flatten();
         Self::after(engine, run, at.map_or(0, |at| at.next_seq - 1)).await
     }
 
     /// From the entry after this one on.
-    async fn after(engine: &Arc<Engine>, run: &RunId, after: i64) -> Self {
+    pub(crate) async fn after(engine: &Arc<Engine>, run: &RunId, after: i64) -> Self {
         let follower = loop {
             match engine.follow(run, after, Scope::Tree).await {
                 Err(error) if error.is_transient() => tokio::time::sleep(AGAIN).await,
@@ -65,7 +52,7 @@ impl Following {
         let past = follower.as_ref().map(|follower| follower.past().clone());
         let past = past.unwrap_or_else(|| RunView::new(run.clone()));
         // It may have stopped before anybody looked.
-        Self { follower, past, check: StopCheck::Now }
+        Self { follower, past, last_seq: after, check: StopCheck::Now }
     }
 
     /// The run as it was before the first event.
@@ -73,14 +60,25 @@ impl Following {
         &self.past
     }
 
+    /// The run itself.
+    #[must_use]
+    pub fn run(&self) -> &RunId {
+        &self.past.run
+    }
+
+    /// The place of the run's last event that was given out.
+    pub(crate) fn last_seq(&self) -> i64 {
+        self.last_seq
+    }
+
     /// The next event, or that the run may have stopped. Dropping the future loses nothing.
-    pub async fn next(&mut self) -> Followed {
+    pub async fn next(&mut self) -> FollowNews {
         if self.check == StopCheck::Soon {
             tokio::time::sleep(AGAIN).await;
         }
         if self.check != StopCheck::No {
             self.check = StopCheck::No;
-            return Followed::MayHaveStopped;
+            return FollowNews::MayHaveStopped;
         }
         let next = match &mut self.follower {
             Some(follower) => follower.next().await,
@@ -90,7 +88,7 @@ impl Following {
             Ok(Some(event)) => self.event(event),
             Ok(None) | Err(_) => {
                 tokio::time::sleep(AGAIN).await;
-                Followed::MayHaveStopped
+                FollowNews::MayHaveStopped
             }
         }
     }
@@ -103,6 +101,7 @@ impl Following {
         while let Ok(Some(event)) = follower.next_ready().await {
             events.push(event);
         }
+        events.iter().for_each(|event| self.note(event));
         events
     }
 
@@ -111,10 +110,17 @@ impl Following {
         self.check = StopCheck::Soon;
     }
 
-    fn event(&mut self, event: RunEvent) -> Followed {
+    fn note(&mut self, event: &RunEvent) {
+        if event.run_id == self.past.run {
+            self.last_seq = self.last_seq.max(event.seq);
+        }
+    }
+
+    fn event(&mut self, event: RunEvent) -> FollowNews {
+        self.note(&event);
         if event.is_stop() {
             self.check = StopCheck::Now;
         }
-        Followed::Event(Box::new(event))
+        FollowNews::Event(Box::new(event))
     }
 }

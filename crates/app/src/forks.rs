@@ -6,9 +6,9 @@ use crate::error::{AppError, RunError};
 use crate::frames;
 use crate::runs::history;
 use everloop_engine::{Engine, Fork, History};
-use everloop_store::{Sent, Store};
-use everloop_types::journal::{InboxMessage, Kind, RunCreated};
-use everloop_types::{Goal, RunId};
+use everloop_store::{InboxSendResult, Store};
+use everloop_types::journal::{EntryKind, InboxMessage, RunCreated};
+use everloop_types::{Goal, RunId, SettledOutcome};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -42,7 +42,7 @@ pub enum RunSource {
 ///
 /// # Errors
 /// If the store fails.
-pub async fn source_of(store: &Store, run: &RunId) -> Result<RunSource, AppError> {
+pub(crate) async fn source_of(store: &Store, run: &RunId) -> Result<RunSource, AppError> {
     let imported = store.runs().is_foreign(run).await?;
     Ok(if imported { RunSource::Imported } else { RunSource::Own })
 }
@@ -55,7 +55,7 @@ pub fn loop_of(parent: &History) -> Option<&str> {
 
 fn created(parent: &History) -> Option<&RunCreated> {
     parent.entries.iter().find_map(|entry| match &entry.kind {
-        Kind::RunCreated(created) => Some(created),
+        EntryKind::RunCreated(created) => Some(created),
         _ => None,
     })
 }
@@ -64,7 +64,7 @@ fn created(parent: &History) -> Option<&RunCreated> {
 ///
 /// # Errors
 /// If something that is named does not exist or cannot be used.
-pub fn fork_request(
+pub(crate) fn fork_request(
     app: &App,
     options: &ForkOptions,
     parent: &History,
@@ -94,7 +94,7 @@ pub fn fork_request(
         frame,
         word,
         settled: BTreeMap::new(),
-        letter: None,
+        message: None,
     })
 }
 
@@ -102,17 +102,17 @@ pub fn fork_request(
 ///
 /// # Errors
 /// If it cannot be forked.
-pub async fn continue_run(
+pub(crate) async fn continue_run(
     app: &App,
     engine: &Engine,
     parent: &RunId,
     message: &str,
-    letter: Option<InboxMessage>,
+    inbox_message: Option<InboxMessage>,
 ) -> Result<RunId, AppError> {
     let options = ForkOptions { message: message.to_owned(), ..ForkOptions::default() };
     let source = source_of(engine.store(), parent).await?;
     let wanted = fork_request(app, &options, &history(engine.store(), parent).await?, source)?;
-    let made = engine.fork(Fork { letter, ..wanted }).await;
+    let made = engine.fork(Fork { message: inbox_message, ..wanted }).await;
     made.map(|made| made.run)
         .map_err(|source| RunError::Fork { parent: parent.clone(), source }.into())
 }
@@ -139,8 +139,36 @@ pub async fn request_switch(
     let context = wanted.word.context;
     let sent = engine.switch(run, &wanted.loop_name, &wanted.frame, context).await?;
     match sent.1 {
-        Sent::Finished(status) => Err(RunError::Finished { run: run.clone(), status }.into()),
-        Sent::NoSuchRun => Err(RunError::NotFound(run.to_string()).into()),
-        Sent::Accepted | Sent::AlreadySent => Ok(wanted.loop_name),
+        InboxSendResult::Finished(status) => {
+            Err(RunError::Finished { run: run.clone(), status }.into())
+        }
+        InboxSendResult::NoSuchRun => Err(RunError::NotFound(run.to_string()).into()),
+        InboxSendResult::Accepted | InboxSendResult::AlreadySent => Ok(wanted.loop_name),
+    }
+}
+
+/// A fork that can be made: where its parent comes from, and what is asked of the engine.
+///
+/// # Errors
+/// If there is no such run, an option cannot be used, or the store fails.
+pub async fn prepare_fork(
+    app: &App,
+    store: &Store,
+    parent: &RunId,
+    options: &ForkOptions,
+) -> Result<(RunSource, Fork), AppError> {
+    let source = source_of(store, parent).await?;
+    let history = history(store, parent).await?;
+    let fork = fork_request(app, options, &history, source)?;
+    Ok((source, fork))
+}
+
+/// What a person says about a call that may have happened; nothing if it is not understood.
+#[must_use]
+pub fn read_settled(answer: &str) -> Option<SettledOutcome> {
+    match answer.to_lowercase().as_str() {
+        "happened" | "yes" | "y" | "1" => Some(SettledOutcome::Happened),
+        "not" | "no" | "n" | "2" => Some(SettledOutcome::Not),
+        _ => None,
     }
 }

@@ -6,8 +6,8 @@ use crate::briefing;
 use crate::context::personas::Persona;
 use crate::environment;
 use crate::error::{AppError, ChoiceError, ModelChoiceError};
-use crate::notice::Notice;
-use crate::place::{self, Place};
+use crate::notice::AppNotice;
+use crate::place::{self, ModelPlace};
 use crate::settings::{RoundPreset, keys};
 use crate::show::timestamp;
 use crate::toolset;
@@ -59,7 +59,11 @@ pub fn submission(app: &App, options: &RunOptions, goal: &str) -> Result<Submiss
 
 /// The loop that decides: the flag's, else the environment's, else that of a workspace that is
 /// trusted, else the settings'.
-pub fn wanted_loop(app: &App, options: &RunOptions, workspace: &Path) -> Result<String, AppError> {
+pub(crate) fn wanted_loop(
+    app: &App,
+    options: &RunOptions,
+    workspace: &Path,
+) -> Result<String, AppError> {
     if let Some(name) = &options.loop_name {
         return loop_name(name);
     }
@@ -71,6 +75,9 @@ pub fn wanted_loop(app: &App, options: &RunOptions, workspace: &Path) -> Result<
 
 /// The name of the model: the flag's, else that of the environment or the settings. Empty if there
 /// is none.
+///
+/// # Errors
+/// [`ModelChoiceError`].
 pub fn wanted_model(app: &App, options: &RunOptions) -> Result<String, AppError> {
     match &options.model {
         Some(name) => model(app, name.clone()),
@@ -130,8 +137,8 @@ pub fn model(app: &App, name: String) -> Result<String, AppError> {
 
 /// Whether nobody knows where the provider of a model is.
 #[must_use]
-pub fn is_of_unknown_provider(app: &App, name: &str) -> bool {
-    let place = Place::of(&app.settings, name);
+pub(crate) fn is_of_unknown_provider(app: &App, name: &str) -> bool {
+    let place = ModelPlace::of(&app.settings, name);
     !place.provider.is_empty() && !environment::is_scripted(name) && place.address().is_empty()
 }
 
@@ -148,11 +155,14 @@ fn notify_of_unused_address(app: &App, name: &str) {
     {
         let (owner, provider) = (owner.to_owned(), provider.to_owned());
         let variable = place::address_variable(&provider);
-        app.notify(Notice::AddressUnused { owner, provider, variable });
+        app.notify(AppNotice::AddressUnused { owner, provider, variable });
     }
 }
 
 /// Everything that a new run's prompts are built from, with leave for nothing.
+///
+/// # Errors
+/// If something that is chosen cannot be used.
 pub fn frame(
     app: &App,
     loop_name: &str,
@@ -319,7 +329,7 @@ pub fn limits(app: &App, loop_name: &str) -> Limits {
 }
 
 /// Time and place, as the model reads them with the goal.
-pub fn place_of(workspace: &Path) -> String {
+pub(crate) fn place_of(workspace: &Path) -> String {
     let now = everloop_engine::Clock::now(&everloop_engine::SystemClock);
     place(&timestamp(now), workspace)
 }

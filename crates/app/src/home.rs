@@ -17,6 +17,9 @@ pub struct Home {
 
 impl Home {
     /// Finds them. Creates nothing.
+    ///
+    /// # Errors
+    /// [`AppError::NoHome`].
     pub fn find() -> Result<Self, AppError> {
         if let Some(home) = std::env::var_os("EVERLOOP_HOME").filter(|home| !home.is_empty()) {
             return Ok(Self::under(Path::new(&home)));
@@ -34,6 +37,7 @@ impl Home {
         Self { config: folder.to_owned(), data: folder.to_owned() }
     }
 
+    /// The settings file.
     pub fn config_file(&self) -> PathBuf {
         self.config.join("config.toml")
     }
@@ -48,6 +52,7 @@ impl Home {
         self.config.join("secrets")
     }
 
+    /// The folder of the data.
     pub fn data(&self) -> &Path {
         &self.data
     }
@@ -68,16 +73,20 @@ impl Home {
     }
 
     /// What models cost.
-    pub fn prices_file(&self) -> PathBuf {
+    pub(crate) fn prices_file(&self) -> PathBuf {
         self.data.join("prices.toml")
     }
 
+    /// The database, unless the settings name another.
     pub fn database(&self) -> PathBuf {
         self.data.join("everloop.db")
     }
 
     /// What tells this home from every other one. Made when it is first asked for, beside the
     /// database: who moves the folder moves both.
+    ///
+    /// # Errors
+    /// If the file of the id cannot be read or written.
     pub fn id(&self) -> io::Result<String> {
         let file = self.data.join("home.id");
         match fs::read_to_string(&file) {

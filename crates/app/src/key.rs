@@ -6,7 +6,7 @@
 //! beside the settings and not in them: settings are shown, copied and kept in repositories.
 
 use crate::home::Home;
-use crate::place::{Place, in_capitals};
+use crate::place::{ModelPlace, in_capitals};
 use crate::secrets::{self, Reference, SecretError};
 use crate::settings::{SettingOrigin, Settings, keys};
 use everloop_models::{Secret, key_variables, providers};
@@ -14,7 +14,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The file for the key: the one that was named, else the one beside the settings.
-pub fn file(settings: &Settings, home: &Home) -> PathBuf {
+pub(crate) fn file(settings: &Settings, home: &Home) -> PathBuf {
     match settings.model.key_file.as_str() {
         "" => home.key_file(),
         name => PathBuf::from(name),
@@ -22,20 +22,20 @@ pub fn file(settings: &Settings, home: &Home) -> PathBuf {
 }
 
 /// A key, and where it came from.
-pub struct Key {
+pub(crate) struct ModelKey {
     pub secret: Secret,
-    pub source: Source,
+    pub source: KeySource,
 }
 
 /// Where a key came from; never the key itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub(crate) enum KeySource {
     Variable(String),
     File(PathBuf),
     Reference(Reference),
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for KeySource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Variable(name) | Self::Reference(Reference::Environment(name)) => {
@@ -52,7 +52,7 @@ impl fmt::Display for Source {
 }
 
 /// The variables in which a provider's key is looked for; the first that is set counts.
-pub fn variables(settings: &Settings, provider: &str) -> Vec<String> {
+pub(crate) fn variables(settings: &Settings, provider: &str) -> Vec<String> {
     let own: Vec<String> = match key_variables(provider) {
         [] => vec![format!("{}_API_KEY", in_capitals(provider))],
         names => names.iter().map(|name| (*name).to_owned()).collect(),
@@ -76,14 +76,14 @@ fn is_anothers(variable: &str, provider: &str) -> bool {
 }
 
 /// The key for what is asked at that place, if there is one.
-pub fn find(
+pub(crate) fn find(
     settings: &Settings,
     file: &Path,
-    place: &Place<'_>,
-) -> Result<Option<Key>, SecretError> {
-    let found = |reference: Reference| -> Result<Option<Key>, SecretError> {
+    place: &ModelPlace<'_>,
+) -> Result<Option<ModelKey>, SecretError> {
+    let found = |reference: Reference| -> Result<Option<ModelKey>, SecretError> {
         let secret = Secret::new(secrets::resolve(&reference, settings)?);
-        Ok(Some(Key { secret, source: Source::Reference(reference) }))
+        Ok(Some(ModelKey { secret, source: KeySource::Reference(reference) }))
     };
     if let Some(reference) = settings.key_of(place.provider) {
         return found(reference.clone());
@@ -97,7 +97,10 @@ pub fn find(
     }
     for name in variables(settings, place.provider) {
         if let Some(key) = std::env::var(&name).ok().filter(|key| !key.trim().is_empty()) {
-            return Ok(Some(Key { secret: Secret::new(key), source: Source::Variable(name) }));
+            return Ok(Some(ModelKey {
+                secret: Secret::new(key),
+                source: KeySource::Variable(name),
+            }));
         }
     }
     // Only a file that was named must be there.
@@ -107,8 +110,8 @@ pub fn find(
     }
     let text = secrets::read_private(file)?;
     let key = text.trim();
-    let source = Source::File(file.to_owned());
-    Ok((!key.is_empty()).then(|| Key { secret: Secret::new(key), source }))
+    let source = KeySource::File(file.to_owned());
+    Ok((!key.is_empty()).then(|| ModelKey { secret: Secret::new(key), source }))
 }
 
 #[cfg(test)]
@@ -144,8 +147,8 @@ mod tests {
     #[test]
     fn a_source_names_the_place_and_not_the_key() {
         let words = ["pass", "show", "x"].map(str::to_owned).to_vec();
-        let command = Source::Reference(Reference::Command(words));
+        let command = KeySource::Reference(Reference::Command(words));
         assert_eq!(command.to_string(), "command:pass");
-        assert_eq!(Source::Variable("A_KEY".to_owned()).to_string(), "A_KEY");
+        assert_eq!(KeySource::Variable("A_KEY".to_owned()).to_string(), "A_KEY");
     }
 }

@@ -6,7 +6,7 @@
 use crate::settings::file;
 use everloop_agenda::kept::moment;
 use everloop_engine::{Clock, SystemClock};
-use everloop_models::{Known, Notes};
+use everloop_models::{ModelTraits, TraitStore};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// How something was found out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Found {
+pub enum LearntFrom {
     /// By `models test`.
     Tested,
     /// A reply of a run has shown it.
@@ -23,42 +23,47 @@ pub enum Found {
 
 /// What is known of one model on one machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct ModelFacts {
+    /// What is known.
     #[serde(flatten)]
-    pub known: Known,
-    pub found: Found,
+    pub known: ModelTraits,
+    /// How that was found out.
+    pub found: LearntFrom,
     /// The day, `YYYY-MM-DD`.
     pub on: String,
 }
 
 /// The file. What cannot be read counts as not known.
 #[derive(Debug, Clone)]
-pub struct Learnt {
+pub struct ModelFactsFile {
     path: PathBuf,
 }
 
-impl Learnt {
-    pub fn in_folder(data: &Path) -> Self {
+impl ModelFactsFile {
+    pub(crate) fn in_folder(data: &Path) -> Self {
         Self { path: data.join("models.json") }
     }
 
     /// What is known of a model.
-    pub fn of(&self, name: &str, host: &str) -> Option<Entry> {
+    pub fn of(&self, name: &str, host: &str) -> Option<ModelFacts> {
         serde_json::from_value(self.all().get(&key(name, host))?.clone()).ok()
     }
 
     /// Keeps what was found out. A file that cannot be written is no reason to stop: the same is
     /// found out again.
-    pub fn keep(&self, name: &str, host: &str, known: Known, found: Found) {
+    pub fn keep(&self, name: &str, host: &str, known: ModelTraits, found: LearntFrom) {
         let on = moment(SystemClock.now()).strftime("%Y-%m-%d").to_string();
         let mut all = self.all();
-        if let Ok(entry) = serde_json::to_value(Entry { known, found, on }) {
+        if let Ok(entry) = serde_json::to_value(ModelFacts { known, found, on }) {
             all.insert(key(name, host), entry);
             let _ = self.write(all);
         }
     }
 
     /// Forgets a model, wherever it was asked. Says whether anything was known.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
     pub fn forget(&self, name: &str) -> std::io::Result<bool> {
         let mut all = self.all();
         let before = all.len();
@@ -71,8 +76,8 @@ impl Learnt {
     }
 
     /// As the endpoint of a model takes it.
-    pub fn notes(&self, name: &str, host: &str) -> Note {
-        Note { learnt: self.clone(), name: name.to_owned(), host: host.to_owned() }
+    pub(crate) fn notes(&self, name: &str, host: &str) -> FactsRecorder {
+        FactsRecorder { learnt: self.clone(), name: name.to_owned(), host: host.to_owned() }
     }
 
     fn all(&self) -> Map<String, Value> {
@@ -92,19 +97,19 @@ fn key(name: &str, host: &str) -> String {
 }
 
 /// What is known of one model, for who asks it.
-pub struct Note {
-    learnt: Learnt,
+pub(crate) struct FactsRecorder {
+    learnt: ModelFactsFile,
     name: String,
     host: String,
 }
 
-impl Notes for Note {
-    fn read(&self) -> Known {
+impl TraitStore for FactsRecorder {
+    fn read(&self) -> ModelTraits {
         self.learnt.of(&self.name, &self.host).map(|entry| entry.known).unwrap_or_default()
     }
 
-    fn write(&self, known: Known) {
-        self.learnt.keep(&self.name, &self.host, known, Found::Seen);
+    fn write(&self, known: ModelTraits) {
+        self.learnt.keep(&self.name, &self.host, known, LearntFrom::Seen);
     }
 }
 
@@ -116,14 +121,14 @@ mod tests {
     #[test]
     fn what_was_found_out_is_there_again_and_can_be_forgotten() {
         let folder = tempfile::tempdir().unwrap();
-        let learnt = Learnt::in_folder(folder.path());
+        let learnt = ModelFactsFile::in_folder(folder.path());
         assert_eq!(learnt.of("llamacpp/m", "localhost"), None);
-        let known = Known { calls: Some(CallWay::Schema), ..Known::default() };
+        let known = ModelTraits { calls: Some(CallWay::Schema), ..ModelTraits::default() };
         learnt.notes("llamacpp/m", "localhost").write(known);
-        learnt.keep("openai/m", "far.example", Known::default(), Found::Tested);
-        let again = Learnt::in_folder(folder.path());
+        learnt.keep("openai/m", "far.example", ModelTraits::default(), LearntFrom::Tested);
+        let again = ModelFactsFile::in_folder(folder.path());
         assert_eq!(again.notes("llamacpp/m", "localhost").read(), known);
-        assert_eq!(again.of("llamacpp/m", "localhost").unwrap().found, Found::Seen);
+        assert_eq!(again.of("llamacpp/m", "localhost").unwrap().found, LearntFrom::Seen);
         assert_eq!(again.of("llamacpp/m", "elsewhere"), None, "another machine");
         assert!(again.forget("llamacpp/m").unwrap() && !again.forget("llamacpp/m").unwrap());
         assert!(again.of("openai/m", "far.example").is_some(), "the others stay");
@@ -132,13 +137,13 @@ mod tests {
     #[test]
     fn a_damaged_file_or_entry_counts_as_not_known() {
         let folder = tempfile::tempdir().unwrap();
-        let learnt = Learnt::in_folder(folder.path());
+        let learnt = ModelFactsFile::in_folder(folder.path());
         std::fs::write(folder.path().join("models.json"), "{oops").unwrap();
         assert_eq!(learnt.of("a/m", "h"), None);
         std::fs::write(folder.path().join("models.json"), r#"{"a/m@h": {"calls": "by mail"}}"#)
             .unwrap();
         assert_eq!(learnt.of("a/m", "h"), None);
-        learnt.keep("b/m", "h", Known::default(), Found::Seen);
+        learnt.keep("b/m", "h", ModelTraits::default(), LearntFrom::Seen);
         assert!(learnt.of("b/m", "h").is_some());
     }
 }

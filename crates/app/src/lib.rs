@@ -2,52 +2,94 @@
 //!
 //! ```text
 //!   App::open(OpenOptions) ──► settings, folders, database, notices
-//!        └─ Conversation::open ──► send(line) ──► Reaction      stop_of(run) ──► RunStop
+//!        └─ Conversation::open ──► send(line) ──► Reaction      run(id).stop() ──► RunStop
 //!        └─ RunDetails::read, forks, settling, following::Following ──► RunEvent
 //! ```
 //!
-//! Failures are [`AppError`], what stops nothing is a [`Notice`]. Deliberately absent: sentences,
-//! exit codes and pages, which a surface makes of these types.
-#![expect(missing_docs, reason = "items become private when the rest of cli has moved here")]
+//! Failures are [`AppError`], what stops nothing is an [`AppNotice`]. What programs read is a type
+//! that serializes to JSON. Deliberately absent: sentences of errors, exit codes and pages, which a
+//! surface makes of these types.
 
-pub mod answers;
-pub mod app;
-pub mod audit_file;
-pub mod briefing;
-pub mod context;
-pub mod conversation;
-pub mod database;
-pub mod delivery;
-pub mod environment;
+// The application, its errors and what it says beside.
+mod app;
 pub mod error;
-pub mod exchange;
-pub mod following;
-pub mod forks;
-pub mod frames;
+mod notice;
+
+// Settings, folders, secrets, and the first run.
+pub mod config;
+mod database;
 pub mod home;
-pub mod key;
-pub mod learnt;
-pub mod log;
-pub mod near;
-pub mod notice;
-pub mod own;
+mod key;
+mod own;
 pub mod place;
 pub mod prices;
-pub mod reminding;
-pub mod router;
-pub mod run_json;
-pub mod runs;
 pub mod secrets;
 pub mod settings;
+pub mod setup;
+mod workspace_mode;
+
+// What runs are made of: loops, personas, skills, models, tools.
+pub mod briefing;
+pub mod catalog;
+pub mod comparison;
+pub mod context;
+pub mod environment;
+pub mod frames;
+pub mod learnt;
+pub mod mcp_servers;
+pub mod models;
+pub mod near;
+pub mod tool_overview;
+mod toolset;
+pub mod trouble;
+
+// A conversation: what a line means and does.
+pub mod answers;
+pub mod conversation;
+pub mod one_shot;
+pub mod router;
+pub mod slash;
+
+// Runs: driving, following, reading, changing.
+pub mod canceling;
+pub mod drive;
+pub mod following;
+pub mod forks;
+pub mod plan_change;
+pub mod portable;
+pub mod replay;
+pub mod run_diff;
+pub mod run_json;
+pub mod run_list;
+pub mod runs;
 pub mod settling;
 pub mod show;
-pub mod slash;
-pub mod toolset;
-pub mod trouble;
-pub mod upkeep;
-pub mod workspace_mode;
+pub mod tour;
+pub mod worker;
+
+// Todos, the schedule and reminders.
+pub mod agenda;
+pub mod exchange;
+pub mod rehearsal;
+pub mod reminding;
+
+// Operation: audit, logs, copies, health.
+pub mod approvals;
+mod audit_file;
+pub mod audit_query;
+pub mod cleaning;
+pub mod copies;
+pub mod delivery;
+pub mod doctor;
+pub mod log;
+mod upkeep;
 
 pub use app::{App, OpenOptions, early_language};
-pub use conversation::Conversation;
+pub use config::ConfigReport;
+pub use conversation::{Conversation, Reaction};
+pub use database::Database;
 pub use error::{AppError, ChoiceError, FileError, ModelChoiceError, RunError};
-pub use notice::{Notice, Notices};
+pub use following::Following;
+pub use notice::{AppNotice, Notices};
+pub use runs::RunDetails;
+pub use settings::Settings;

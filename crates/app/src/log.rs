@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tracing_subscriber::layer::SubscriberExt;
 
 /// The variable that overrides the settings of the log: a level, or a filter.
-pub const VARIABLE: &str = "EVERLOOP_LOG";
+pub(crate) const VARIABLE: &str = "EVERLOOP_LOG";
 
 /// The log of a service that writes all of its lines as JSON to stderr.
 static SERVICE_LOG: OnceLock<Arc<LogWriter>> = OnceLock::new();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// One thing worth saying. A surface shows it in its own way.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Notice {
+pub enum AppNotice {
     /// A setting that is not used as it is written.
     Setting(SettingError),
     /// The table of prices cannot be used.
@@ -65,11 +65,11 @@ pub enum Notice {
 
 /// Where notices go.
 #[derive(Clone)]
-pub struct Notices(Arc<dyn Fn(Notice) + Send + Sync>);
+pub struct Notices(Arc<dyn Fn(AppNotice) + Send + Sync>);
 
 impl Notices {
     /// Calls `show` with each notice, from any thread.
-    pub fn new(show: impl Fn(Notice) + Send + Sync + 'static) -> Self {
+    pub fn new(show: impl Fn(AppNotice) + Send + Sync + 'static) -> Self {
         Self(Arc::new(show))
     }
 
@@ -80,7 +80,7 @@ impl Notices {
     }
 
     /// Shows one.
-    pub fn show(&self, notice: Notice) {
+    pub fn show(&self, notice: AppNotice) {
         (self.0)(notice);
     }
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// What no tool may touch: a look into the database from within this process would drop its locks,
 /// and nobody but the person changes the settings.
-pub fn files(app: &App, settings: &Settings) -> Vec<PathBuf> {
+pub(crate) fn files(app: &App, settings: &Settings) -> Vec<PathBuf> {
     let home = &app.home;
     let mut files = vec![home.config_file(), crate::key::file(settings, home), home.prices_file()];
     files.extend(folders(home));
@@ -51,7 +51,7 @@ fn audit_file(settings: &Settings) -> Vec<PathBuf> {
 }
 
 /// The folders of a home.
-pub fn folders(home: &Home) -> Vec<PathBuf> {
+pub(crate) fn folders(home: &Home) -> Vec<PathBuf> {
     let config = home.config_file().parent().map(PathBuf::from);
     let data = home.data();
     let inner = [home.secrets(), home.personas(), home.memory(), data.join("mcp")];
@@ -60,7 +60,7 @@ pub fn folders(home: &Home) -> Vec<PathBuf> {
 
 /// Makes what is missing of these folders and files within a workspace, for nobody else to read.
 /// What cannot be made leaves commands there without walls.
-pub fn make_within(workspace: &Path, folders: &[PathBuf], files: &[PathBuf]) {
+pub(crate) fn make_within(workspace: &Path, folders: &[PathBuf], files: &[PathBuf]) {
     let Ok(workspace) = workspace.canonicalize() else { return };
     let is_missing_within = |path: &&PathBuf| {
         let near = path.ancestors().skip(1).find_map(|outer| outer.canonicalize().ok());

@@ -13,7 +13,7 @@ const THIS_MACHINE: &str = "localhost";
 
 /// Where a model is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place<'n> {
+pub struct ModelPlace<'n> {
     /// As in `provider/model`.
     pub provider: &'n str,
     /// The address that was chosen for it; empty for the usual one.
@@ -22,7 +22,7 @@ pub struct Place<'n> {
     pub origin: SettingOrigin,
 }
 
-impl<'n> Place<'n> {
+impl<'n> ModelPlace<'n> {
     /// Where the model of that name is asked.
     pub fn of(settings: &Settings, name: &'n str) -> Self {
         Self::found(settings, name, &|variable| std::env::var(variable).ok())
@@ -51,7 +51,7 @@ impl<'n> Place<'n> {
     }
 
     /// Whether somebody chose the address.
-    pub fn is_chosen(&self) -> bool {
+    pub(crate) fn is_chosen(&self) -> bool {
         !self.base_url.is_empty()
     }
 
@@ -90,13 +90,13 @@ pub fn address_variable(provider: &str) -> String {
 }
 
 /// A provider's name as variables begin with it.
-pub fn in_capitals(provider: &str) -> String {
+pub(crate) fn in_capitals(provider: &str) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     provider.chars().map(fits).collect()
 }
 
 /// The name of the model that is used unless another one is named.
-pub fn default_name(settings: &Settings) -> String {
+pub(crate) fn default_name(settings: &Settings) -> String {
     match std::env::var("EVERLOOP_MODEL") {
         Ok(name) if !name.is_empty() => name,
         _ => settings.model.default.clone(),
@@ -123,7 +123,7 @@ mod tests {
             let found = variables.iter().find(|(name, _)| *name == wanted);
             found.map(|(_, value)| (*value).to_owned())
         };
-        Place::found(&settings(text), name, &variable).address().to_owned()
+        ModelPlace::found(&settings(text), name, &variable).address().to_owned()
     }
 
     #[test]
@@ -161,7 +161,7 @@ mod tests {
         let path = std::path::Path::new("config.toml");
         let settings = Settings::read(Some((path, file)), &[], &flags).settings;
         let variable = |_: &str| Some("http://variable".to_owned());
-        let place = Place::found(&settings, "openai/y", &variable);
+        let place = ModelPlace::found(&settings, "openai/y", &variable);
         assert_eq!((place.address(), &place.origin), ("http://flag", &SettingOrigin::Flag));
     }
 
@@ -170,7 +170,7 @@ mod tests {
         let variables = [("MY_HUB_BASE_URL", "http://h/v1"), ("OPENAI_BASE_URL", "http://o/v1")];
         assert_eq!(asked("", &variables, "my-hub/x"), "http://h/v1");
         assert_eq!(asked("", &variables, "hub/x"), "");
-        let needs = |text: &str, name: &str| Place::of(&settings(text), name).needs_key();
+        let needs = |text: &str, name: &str| ModelPlace::of(&settings(text), name).needs_key();
         assert!(needs("", "deepseek/x") && needs("", "anthropic/x"));
         assert!(!needs("", "llamacpp/x") && !needs("", "hub/x"));
         let gateway = "[providers.deepseek]\nbase_url = \"http://h/v1\"\n";
@@ -181,7 +181,7 @@ mod tests {
     fn a_machine_is_known_by_its_name_and_this_one_by_any() {
         let at = |provider, url: &str| {
             let (base_url, origin) = (url.to_owned(), SettingOrigin::Default);
-            Place { provider, base_url, origin }.host()
+            ModelPlace { provider, base_url, origin }.host()
         };
         for (url, host) in [
             ("http://127.0.0.1:9/v1", "localhost"),

@@ -12,7 +12,7 @@
 //! built in, as they change without notice.
 
 use everloop_engine::History;
-use everloop_types::journal::{Kind, Outcome};
+use everloop_types::journal::{EntryKind, Outcome};
 use everloop_types::{EffectId, ModelChoice, Money, Usage};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -42,7 +42,9 @@ struct Price {
 /// What a run has cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
+    /// How much.
     pub amount: f64,
+    /// Of what.
     pub currency: String,
 }
 
@@ -136,17 +138,17 @@ fn used<'e>(
     let mut used: BTreeMap<String, Usage> = BTreeMap::new();
     for entry in entries {
         match (&entry.kind, &entry.effect) {
-            (Kind::EffectAttemptFailed(attempt), Some(effect)) => {
+            (EntryKind::EffectAttemptFailed(attempt), Some(effect)) => {
                 failed.insert(effect, attempt.attempt);
             }
-            (Kind::EffectFinished(finished), Some(effect)) => {
+            (EntryKind::EffectFinished(finished), Some(effect)) => {
                 if let Outcome::Replied(reply) = &finished.outcome {
                     let attempts = failed.get(effect).copied().unwrap_or(0);
                     used.entry(choice.after(attempts).name).or_default().add(reply.usage);
                 }
             }
             // What stands before was paid by the run that it was taken from.
-            (Kind::Forked(_), _) => used.clear(),
+            (EntryKind::Forked(_), _) => used.clear(),
             _ => {}
         }
     }
@@ -173,20 +175,20 @@ mod tests {
         Usage { input_tokens, output_tokens, cached_tokens }
     }
 
-    fn entry(cause: i64, kind: Kind) -> Entry {
+    fn entry(cause: i64, kind: EntryKind) -> Entry {
         let effect = Some(EffectId { run: RunId::new("r"), cause, index: 0 });
         Entry { seq: cause, epoch: 1, at: 0, effect, kind }
     }
 
-    fn replied(usage: Usage) -> Kind {
+    fn replied(usage: Usage) -> EntryKind {
         let outcome = Outcome::Replied(Reply { usage, ..Reply::default() });
-        Kind::EffectFinished(EffectFinished::unlabeled(outcome, 1))
+        EntryKind::EffectFinished(EffectFinished::unlabeled(outcome, 1))
     }
 
-    fn failed(attempt: u32) -> Kind {
+    fn failed(attempt: u32) -> EntryKind {
         let error = String::new();
         let failed = EffectAttemptFailed { attempt, error, retry_at: 0, may_have_acted: false };
-        Kind::EffectAttemptFailed(failed)
+        EntryKind::EffectAttemptFailed(failed)
     }
 
     #[test]

@@ -17,21 +17,25 @@ const SHOWN_MAX: usize = 20;
 ///
 /// # Errors
 /// If the store fails.
-pub async fn take_new(app: &App, store: &Store) -> Result<Vec<Firing>, StoreError> {
+pub(crate) async fn take_new(app: &App, store: &Store) -> Result<Vec<Firing>, StoreError> {
     let now = SystemClock.now();
     reminders::fire_due(store, &app.customs(), now).await?;
     take_fired(store, now, 0).await
+}
+
+/// The same for a process whose words may go to a log: it leaves a reminder for so long to one with
+/// a person. A store that fails now may not fail the next time; nothing that is due is lost.
+pub async fn take_late(app: &App, store: &Store, head_start: i64) -> Vec<Firing> {
+    let now = SystemClock.now();
+    let _ = reminders::fire_due(store, &app.customs(), now).await;
+    take_fired(store, now, head_start).await.unwrap_or_default()
 }
 
 /// Takes what has fired and no process has shown yet, if it fired at least `head_start` ago.
 ///
 /// # Errors
 /// If the store fails.
-pub async fn take_fired(
-    store: &Store,
-    now: UtcMs,
-    head_start: i64,
-) -> Result<Vec<Firing>, StoreError> {
+async fn take_fired(store: &Store, now: UtcMs, head_start: i64) -> Result<Vec<Firing>, StoreError> {
     let mut ours = Vec::new();
     for firing in store.agenda().new_firings(SHOWN_MAX).await? {
         let is_free = firing.fired_at <= now.saturating_sub(head_start);

@@ -13,8 +13,8 @@ use crate::slash::{self, SlashKind, SlashLine};
 use everloop_agenda::commands::{self, AgendaCommand, CommandError};
 use everloop_engine::History;
 use everloop_store::{Store, StoreError};
-use everloop_text::Bare;
-use everloop_types::journal::{Kind, WaitingOn};
+use everloop_text::BareCommand;
+use everloop_types::journal::{EntryKind, WaitingOn};
 use everloop_types::{ConversationId, Question, QuestionKind, RunId, Status};
 use jiff::Zoned;
 
@@ -82,6 +82,12 @@ impl Router {
         !said.is_empty() && self.cancel_phrases.iter().any(|it| everloop_text::bare(it) == said)
     }
 
+    /// Whether a line cancels, by phrase or by command.
+    #[must_use]
+    pub fn is_cancel_request(&self, line: &str) -> bool {
+        self.is_cancel(line) || slash::is_cancel(line)
+    }
+
     /// Which way a line goes. `seen` is the question that the person had before them when they
     /// began to type: no other one may take the line for its answer.
     #[must_use]
@@ -109,14 +115,6 @@ impl Router {
             (ModelState::Configured, None) => Route::Goal(said),
         }
     }
-
-    /// The runs of the conversation that have not ended, the newest first.
-    ///
-    /// # Errors
-    /// If the store fails.
-    pub async fn open_runs(&self, store: &Store) -> Result<Vec<(RunId, Status)>, StoreError> {
-        store.conversations().open_runs_of(&self.conversation).await
-    }
 }
 
 /// Where a bare word goes that is meant for the program. A question that offers the word wants it.
@@ -132,8 +130,8 @@ fn bare(said: &str, seen: Option<&OpenQuestion>) -> Option<Route> {
         return Some(Route::Cancel);
     }
     let kind = match everloop_text::bare_word(said)? {
-        Bare::Leave => SlashKind::Quit,
-        Bare::Help => SlashKind::Help,
+        BareCommand::Leave => SlashKind::Quit,
+        BareCommand::Help => SlashKind::Help,
     };
     SlashLine::of_kind(kind).map(Route::Slash)
 }
@@ -164,7 +162,10 @@ impl OpenQuestion {
 ///
 /// # Errors
 /// If the store fails.
-pub async fn question_of(store: &Store, run: &RunId) -> Result<Option<OpenQuestion>, StoreError> {
+pub(crate) async fn question_of(
+    store: &Store,
+    run: &RunId,
+) -> Result<Option<OpenQuestion>, StoreError> {
     let below = store.runs().descendants(run).await?;
     let run = below.last().unwrap_or(run);
     // The journal is read only if the run waits: it may be long, and this is asked often.
@@ -173,7 +174,7 @@ pub async fn question_of(store: &Store, run: &RunId) -> Result<Option<OpenQuesti
     }
     let Some(history) = History::read(store, run).await? else { return Ok(None) };
     let waits = history.entries.iter().rev().find_map(|entry| match &entry.kind {
-        Kind::Waiting(waiting) => Some(waiting.on.clone()),
+        EntryKind::Waiting(waiting) => Some(waiting.on.clone()),
         _ => None,
     });
     let Some(WaitingOn::Person { question }) = waits else { return Ok(None) };

@@ -82,6 +82,22 @@ pub fn row(row: &RunRow) -> Value {
     })
 }
 
+/// A run with all that were ever below it, from the rows of [`runs::tree`](crate::runs::tree).
+#[must_use]
+pub fn tree(rows: &[(usize, RunRow)]) -> Value {
+    nested(rows, 0)
+}
+
+/// The run at a place of the rows of a tree, with its children in it.
+fn nested(rows: &[(usize, RunRow)], at: usize) -> Value {
+    let Some((depth, run)) = rows.get(at) else { return Value::Null };
+    let below = (at + 1..rows.len()).take_while(|place| rows[*place].0 > *depth);
+    let children = below.filter(|place| rows[*place].0 == depth + 1);
+    let mut object = row(run);
+    object["children"] = json!(children.map(|place| nested(rows, place)).collect::<Vec<_>>());
+    object
+}
+
 /// A child of a run.
 #[must_use]
 pub fn child(child: &Relative) -> Value {

@@ -6,7 +6,9 @@ use crate::prices::Cost;
 use crate::run_json;
 use everloop_engine::{History, OpenUnknown};
 use everloop_store::{ForkOrigin, OutboxCount, RunRow, Store};
-use everloop_types::journal::{EffectPlanned, InboxMessage, Input, Kind, RunFinished, WaitingOn};
+use everloop_types::journal::{
+    EffectPlanned, EntryKind, InboxMessage, Input, RunFinished, WaitingOn,
+};
 use everloop_types::{Counts, Progress, Question, Reason, RunId, Status};
 use serde_json::Value;
 
@@ -74,7 +76,7 @@ impl RunDetails {
     #[must_use]
     pub fn reason(&self) -> Option<&Reason> {
         self.history.entries.iter().rev().find_map(|entry| match &entry.kind {
-            Kind::RunFinished(RunFinished { reason, .. }) => reason.as_ref(),
+            EntryKind::RunFinished(RunFinished { reason, .. }) => reason.as_ref(),
             _ => None,
         })
     }
@@ -102,7 +104,7 @@ impl RunDetails {
     #[must_use]
     pub fn successor(&self) -> Option<(&RunId, &str)> {
         let switch = self.history.entries.iter().rev().find_map(|entry| match &entry.kind {
-            Kind::Input(Input { letter: InboxMessage::Switch(switch), .. }) => Some(switch),
+            EntryKind::Input(Input { message: InboxMessage::Switch(switch), .. }) => Some(switch),
             _ => None,
         });
         // It was made with the ending, or never.
@@ -117,10 +119,12 @@ impl RunDetails {
         let mut heeded = Vec::new();
         for entry in &self.history.entries {
             match &entry.kind {
-                Kind::Input(Input { letter: InboxMessage::Steer { text }, .. }) => {
+                EntryKind::Input(Input { message: InboxMessage::Steer { text }, .. }) => {
                     said.push(text.as_str());
                 }
-                Kind::EffectPlanned(EffectPlanned::CallModel { .. }) => heeded.append(&mut said),
+                EntryKind::EffectPlanned(EffectPlanned::CallModel { .. }) => {
+                    heeded.append(&mut said)
+                }
                 _ => {}
             }
         }

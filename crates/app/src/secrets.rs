@@ -7,15 +7,17 @@
 //! A value is learnt by the redactor before anybody gets it. Settings hold references only: they
 //! are shown, copied and kept in repositories.
 
-pub mod keychain;
+pub mod kept;
+mod keychain;
 mod program;
 mod reference;
 
-pub use reference::{Reference, SecretError, is_name, read_private};
+pub(crate) use reference::read_private;
+pub use reference::{Reference, SecretError, is_name};
 
 use crate::home::Home;
 use crate::settings::{ChannelEntry, Settings, keys};
-use everloop_mcp::{ServerSetting, Way};
+use everloop_mcp::{ServerSetting, ServerTransport};
 use everloop_store::Redactor;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,6 +37,9 @@ pub fn redactor() -> &'static Redactor {
 }
 
 /// The value behind a reference. Looked up once in a process.
+///
+/// # Errors
+/// Why it cannot be resolved.
 pub fn resolve(reference: &Reference, settings: &Settings) -> Result<String, SecretError> {
     let name = reference.to_string();
     let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
@@ -48,6 +53,9 @@ pub fn resolve(reference: &Reference, settings: &Settings) -> Result<String, Sec
 }
 
 /// The address behind `text` if it is a reference, else `text` itself.
+///
+/// # Errors
+/// Why it cannot be resolved.
 pub fn behind(text: &str, settings: &Settings) -> Result<String, SecretError> {
     match Reference::parse(text) {
         Some(reference) => resolve(&reference, settings),
@@ -91,14 +99,14 @@ pub fn commands(settings: &Settings) -> Vec<Vec<String>> {
         _ => None,
     });
     let servers = settings.servers().into_iter().filter_map(|server| match server.way {
-        Way::Command { program, args, .. } => Some([vec![program], args].concat()),
-        Way::Address { .. } => None,
+        ServerTransport::Command { program, args, .. } => Some([vec![program], args].concat()),
+        ServerTransport::Address { .. } => None,
     });
     keys.chain(servers).chain([settings.model.key_command.clone()]).collect()
 }
 
 /// Learns what lies open to this process: variables, files, and addresses in the settings.
-pub fn learn_at_hand(settings: &Settings, home: &Home, key_file: &Path) {
+pub(crate) fn learn_at_hand(settings: &Settings, home: &Home, key_file: &Path) {
     let named = settings.model.key_env.as_str();
     for (name, value) in std::env::vars_os() {
         let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else { continue };
@@ -126,7 +134,7 @@ pub fn learn_at_hand(settings: &Settings, home: &Home, key_file: &Path) {
 }
 
 /// Learns the rest, which costs a program each. Gives back those that could not be resolved.
-pub fn learn_all(settings: &Settings) -> Vec<(&'static str, SecretError)> {
+pub(crate) fn learn_all(settings: &Settings) -> Vec<(&'static str, SecretError)> {
     let missing = references(settings)
         .into_iter()
         .filter_map(|(key, reference)| Some((key, resolve(&reference, settings).err()?)));

@@ -36,10 +36,11 @@ mod tests;
 pub use choices::{LoopName, RoundPreset, ZoneName};
 pub use error::{SettingError, SettingMismatch, SettingProblem};
 pub use lists::{ChannelEntry, PathPattern, SettingItem, ToolName};
-pub use load::{LoadedSettings, mode_name};
+pub use load::LoadedSettings;
+pub(crate) use load::mode_name;
 pub use origin::SettingOrigin;
 pub use providers::ProviderPart;
-pub use sources::{EffectiveSetting, SettingSources};
+pub use sources::{EffectiveSetting, SettingFlags, SettingSources};
 pub use spec::{ListKind, SettingKey, SettingKind, SettingSpec};
 pub use value::{ByteSize, DatabaseAddress, Millis, SecretPlace, SettingValue, Thousandths};
 pub use values::*;
@@ -75,7 +76,7 @@ impl Deref for Settings {
 impl Settings {
     /// Every setting as it is unless somebody sets it.
     #[must_use]
-    pub fn defaults() -> Self {
+    pub(crate) fn defaults() -> Self {
         Self {
             values: SettingValues::defaults(),
             origins: BTreeMap::new(),
@@ -119,7 +120,7 @@ impl Settings {
 
     /// The rules for calls; only the file has them.
     #[must_use]
-    pub fn approval_rules(&self) -> &[ApprovalRule] {
+    pub(crate) fn approval_rules(&self) -> &[ApprovalRule] {
         &self.approval_rules
     }
 

@@ -4,10 +4,10 @@
 
 use crate::error::{AppError, RunError};
 use crate::show::call_args;
-use everloop_engine::{Engine, OpenUnknown, Settling};
+use everloop_engine::{Engine, OpenUnknown, SettleResult};
 use everloop_ports::Probe;
-use everloop_text::Told;
-use everloop_types::{RunId, Settled};
+use everloop_text::OutcomeReport;
+use everloop_types::{RunId, SettledOutcome};
 use std::sync::Arc;
 
 /// What a person says of a call.
@@ -25,10 +25,10 @@ impl SettleWord {
     /// What a line means, if it means anything.
     #[must_use]
     pub fn read(line: &str) -> Option<Self> {
-        everloop_text::told(line).map(|told| match told {
-            Told::Happened => Self::Happened,
-            Told::DidNot => Self::DidNot,
-            Told::Look => Self::Probe,
+        everloop_text::reported_outcome(line).map(|told| match told {
+            OutcomeReport::Happened => Self::Happened,
+            OutcomeReport::DidNot => Self::DidNot,
+            OutcomeReport::Look => Self::Probe,
         })
     }
 }
@@ -41,7 +41,34 @@ pub struct SettleReport {
     /// What a probe found, if one was made.
     pub probe: Option<Probe>,
     /// What was settled, and what became of that; none if the probe could not tell.
-    pub settling: Option<(Settled, Settling)>,
+    pub settling: Option<(SettledOutcome, SettleResult)>,
+}
+
+/// The call that is meant: the one that was named, or the only one that is open.
+///
+/// # Errors
+/// [`RunError::UnknownCall`], [`RunError::NothingToSettle`] or [`RunError::SeveralToSettle`].
+pub fn choose_call<'a>(
+    run: &RunId,
+    all: &'a [OpenUnknown],
+    name: Option<&str>,
+) -> Result<&'a OpenUnknown, RunError> {
+    if let Some(name) = name {
+        let is_meant = |open: &&OpenUnknown| {
+            open.effect.place().as_str() == name || open.effect.to_string() == name
+        };
+        let unknown = || RunError::UnknownCall { run: run.clone(), call: name.to_owned() };
+        return all.iter().find(is_meant).ok_or_else(unknown);
+    }
+    let open: Vec<&OpenUnknown> = all.iter().filter(|open| open.settled.is_none()).collect();
+    match open.as_slice() {
+        [only] => Ok(only),
+        [] => Err(RunError::NothingToSettle(run.clone())),
+        several => {
+            let calls = several.iter().map(|open| (*open).clone()).collect();
+            Err(RunError::SeveralToSettle { run: run.clone(), calls })
+        }
+    }
 }
 
 /// Says what happened, or looks first.
@@ -55,13 +82,13 @@ pub async fn settle(
 ) -> Result<SettleReport, AppError> {
     let mut report = SettleReport { open: open.clone(), probe: None, settling: None };
     let (settled, by) = match word {
-        SettleWord::Happened => (Settled::Happened, "user"),
-        SettleWord::DidNot => (Settled::Not, "user"),
+        SettleWord::Happened => (SettledOutcome::Happened, "user"),
+        SettleWord::DidNot => (SettledOutcome::Not, "user"),
         SettleWord::Probe => {
             let found = engine.probe_again(open).await?;
             let settled = match &found {
-                Probe::Happened(_) => Some(Settled::Happened),
-                Probe::DidNot => Some(Settled::Not),
+                Probe::Happened(_) => Some(SettledOutcome::Happened),
+                Probe::DidNot => Some(SettledOutcome::Not),
                 Probe::Unknown(_) => None,
             };
             report.probe = Some(found);
@@ -84,17 +111,20 @@ impl SettleReport {
     ///
     /// # Errors
     /// [`RunError::AlreadySettled`] or [`RunError::NothingToSettle`].
-    pub fn settled(&self, run: &RunId) -> Result<Option<(Settled, &Settling)>, AppError> {
+    pub fn settled(
+        &self,
+        run: &RunId,
+    ) -> Result<Option<(SettledOutcome, &SettleResult)>, AppError> {
         let Some((settled, settling)) = &self.settling else { return Ok(None) };
         match settling {
-            Settling::Written | Settling::Answered => Ok(Some((*settled, settling))),
-            Settling::Already(Some(first)) if first.settled == *settled => {
+            SettleResult::Written | SettleResult::Answered => Ok(Some((*settled, settling))),
+            SettleResult::Already(Some(first)) if first.settled == *settled => {
                 Ok(Some((*settled, settling)))
             }
-            Settling::Already(first) => {
+            SettleResult::Already(first) => {
                 Err(RunError::AlreadySettled { call: self.call(), first: first.clone() }.into())
             }
-            Settling::NotOpen => Err(RunError::NothingToSettle(run.clone()).into()),
+            SettleResult::NotOpen => Err(RunError::NothingToSettle(run.clone()).into()),
         }
     }
 }

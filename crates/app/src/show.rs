@@ -12,7 +12,7 @@ pub fn timestamp(at: UtcMs) -> String {
 
 /// RFC 3339 in UTC, with milliseconds.
 #[must_use]
-pub fn utc_timestamp(at: UtcMs) -> String {
+pub(crate) fn utc_timestamp(at: UtcMs) -> String {
     let Ok(moment) = jiff::Timestamp::from_millisecond(at) else { return at.to_string() };
     moment.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
 }

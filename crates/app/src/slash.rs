@@ -10,7 +10,7 @@
 
 use crate::conversation::{Conversation, Reaction, SLASH_COMMANDS};
 use crate::error::AppError;
-use everloop_agenda::commands::{CommandError, Words, nearest_name, normal_with};
+use everloop_agenda::commands::{CommandError, CommandWords, nearest_name, normal_with};
 use everloop_agenda::show::padded;
 use everloop_text::{self as text, Text, command_name, command_names};
 use everloop_types::Lang;
@@ -20,13 +20,13 @@ use std::pin::Pin;
 const NAME_COLUMNS: usize = 10;
 
 /// What came of a command.
-pub type SlashResult = Result<Reaction, AppError>;
+pub(crate) type SlashResult = Result<Reaction, AppError>;
 
 /// A handler that is under way.
-pub type SlashFuture<'a> = Pin<Box<dyn Future<Output = SlashResult> + Send + 'a>>;
+pub(crate) type SlashFuture<'a> = Pin<Box<dyn Future<Output = SlashResult> + Send + 'a>>;
 
 /// Carries a command out.
-pub type SlashHandler = for<'a> fn(&'a mut Conversation, &'a SlashLine) -> SlashFuture<'a>;
+pub(crate) type SlashHandler = for<'a> fn(&'a mut Conversation, &'a SlashLine) -> SlashFuture<'a>;
 
 /// One slash command: a row of the table.
 #[derive(Debug)]
@@ -122,7 +122,7 @@ impl Eq for SlashCommand {}
 impl SlashLine {
     /// The command of a kind, without anything behind it.
     #[must_use]
-    pub fn of_kind(kind: SlashKind) -> Option<Self> {
+    pub(crate) fn of_kind(kind: SlashKind) -> Option<Self> {
         let command = SLASH_COMMANDS.iter().find(|command| command.kind == kind)?;
         Some(Self { command, line: format!("/{}", command.name), rest: String::new() })
     }
@@ -151,7 +151,7 @@ pub fn find(name: &str) -> Option<&'static SlashCommand> {
 
 /// The line with a plain slash and plain spaces at its beginning.
 #[must_use]
-pub fn normal(line: &str) -> String {
+pub(crate) fn normal(line: &str) -> String {
     normal_with(line, |name| find(name).is_some())
 }
 
@@ -168,7 +168,7 @@ pub fn is_command(line: &str) -> bool {
 /// If there is no such command.
 pub fn read(line: &str) -> Result<SlashLine, CommandError> {
     let line = normal(line);
-    let mut words = Words::of(line.trim_start_matches('/'));
+    let mut words = CommandWords::of(line.trim_start_matches('/'));
     let name = words.next().unwrap_or_default();
     let Some(command) = find(&name) else {
         let names: Vec<&'static str> = SLASH_COMMANDS.iter().map(|known| known.name).collect();

@@ -13,7 +13,7 @@ use everloop_tools::Delegate;
 use everloop_types::{Limits, TODO_WRITE, ToolSpec};
 
 /// Whether a loop has a tool, as far as the loop is concerned.
-pub fn has(loop_name: &str, tool: &str) -> bool {
+pub(crate) fn has(loop_name: &str, tool: &str) -> bool {
     LoopSpec::named(loop_name).is_some_and(|spec| match tool {
         TODO_WRITE => spec.keeps_list,
         Delegate::NAME => spec.delegates,
@@ -22,7 +22,7 @@ pub fn has(loop_name: &str, tool: &str) -> bool {
 }
 
 /// The tools of a loop, out of those that there are.
-pub fn of(loop_name: &str, limits: &Limits, mut tools: Vec<ToolSpec>) -> Vec<ToolSpec> {
+pub(crate) fn of(loop_name: &str, limits: &Limits, mut tools: Vec<ToolSpec>) -> Vec<ToolSpec> {
     let helpers = limits.delegate.max_depth > 0 && limits.delegate.max_children > 0;
     tools.retain(|tool| has(loop_name, &tool.name) && (helpers || tool.name != Delegate::NAME));
     tools

@@ -4,7 +4,7 @@
 use crate::app::App;
 use everloop_agenda::tools::forget_old_keys;
 use everloop_engine::{Clock, Engine};
-use everloop_store::{RunRow, StoreError, Trimmed};
+use everloop_store::{RunRow, StoreError, TrimCounts};
 use everloop_tools::{forget_records, recorded_runs};
 use everloop_types::{RunId, Status, UtcMs};
 use std::sync::Arc;
@@ -17,12 +17,12 @@ const EVERY_MS: (u64, u64) = (10_000, 3_600_000);
 const AHEAD_MS_MAX: u64 = 3_600_000;
 
 /// How long whole journals are kept.
-pub fn keep_ms(app: &App) -> i64 {
+pub(crate) fn keep_ms(app: &App) -> i64 {
     i64::try_from(app.settings.store.keep.ms()).unwrap_or(i64::MAX)
 }
 
 /// Looks after the data for as long as the process lives. What fails is tried again the next time.
-pub async fn keep_tidy(app: App, engine: Arc<Engine>) {
+pub(crate) async fn keep_tidy(app: App, engine: Arc<Engine>) {
     let clock = engine.shared_clock();
     let every_ms = (keep_ms(&app).unsigned_abs() / 2).clamp(EVERY_MS.0, EVERY_MS.1);
     let begun = (clock.now(), clock.since_boot_ms());
@@ -41,7 +41,7 @@ fn was_set_ahead(begun: (UtcMs, u64), clock: &dyn Clock) -> bool {
 }
 
 /// Once: shortens what is old, and removes what nobody needs.
-pub async fn tidy(app: &App, engine: &Engine) -> Result<Trimmed, StoreError> {
+pub(crate) async fn tidy(app: &App, engine: &Engine) -> Result<TrimCounts, StoreError> {
     let (store, now) = (engine.store(), engine.clock().now());
     let trimmed = store.maintenance().trim(now, keep_ms(app)).await?;
     forget_old_keys(store, now, keep_ms(app)).await?;

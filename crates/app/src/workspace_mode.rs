@@ -4,12 +4,12 @@
 use crate::app::App;
 use crate::error::AppError;
 use crate::frames;
-use crate::notice::Notice;
+use crate::notice::AppNotice;
 use crate::settings::keys;
 use std::path::{Path, PathBuf};
 
 /// The loop that the workspace names, if it may.
-pub fn of_workspace(app: &App, workspace: &Path) -> Result<Option<String>, AppError> {
+pub(crate) fn of_workspace(app: &App, workspace: &Path) -> Result<Option<String>, AppError> {
     let is_chosen = app.settings.origin(keys::loops::default()).is_of_this_process();
     if is_chosen {
         return Ok(None);
@@ -20,7 +20,7 @@ pub fn of_workspace(app: &App, workspace: &Path) -> Result<Option<String>, AppEr
     let is_this = |folder: &PathBuf| folder.canonicalize().is_ok_and(|it| it == workspace);
     if !trusted.any(is_this) {
         let folder = workspace.to_owned();
-        app.notify(Notice::WorkspaceNotTrusted { mode: mode.to_owned(), folder });
+        app.notify(AppNotice::WorkspaceNotTrusted { mode: mode.to_owned(), folder });
         return Ok(None);
     }
     frames::loop_name(&crate::settings::mode_name(mode)).map(Some)

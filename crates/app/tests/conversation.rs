@@ -2,12 +2,14 @@
 //! a cancel, a process that dies, and what the next one makes of it. No terminal, no output.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-use everloop_app::conversation::{Conversation, Leftover, Reaction, Reply, RunStop};
+use everloop_app::conversation::{ChatReply, Conversation, Leftover, Reaction, RunStop};
+use everloop_app::following::FollowNews;
 use everloop_app::frames::RunOptions;
 use everloop_app::home::Home;
 use everloop_app::runs::RunDetails;
 use everloop_app::settings::SettingSources;
 use everloop_app::{App, AppError, ChoiceError, Notices, OpenOptions, RunError};
+use everloop_engine::{EventKind, RunEvent};
 use everloop_types::{QuestionKind, RunId, Status};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -76,8 +78,8 @@ async fn follow(conversation: &mut Conversation, line: &str) -> (RunId, RunStop)
 }
 
 async fn stopped(conversation: &mut Conversation, run: RunId) -> (RunId, RunStop) {
-    conversation.until_stopped(&run).await.unwrap();
-    let stop = conversation.stop_of(&run).await.unwrap().unwrap();
+    conversation.run(&run).until_stopped().await.unwrap();
+    let stop = conversation.run(&run).stop().await.unwrap().unwrap();
     conversation.note_stop(&run, &stop);
     (run, stop)
 }
@@ -151,7 +153,7 @@ async fn until_killed(place: &Place) -> RunId {
     asked(&stop, QuestionKind::Approve);
     assert!(!place.workspace().join("a.txt").exists(), "nothing happens before the yes");
     let unclear = conversation.send("perhaps").await.unwrap();
-    assert!(matches!(unclear, Reaction::Reply(Reply::UnclearPermission(_))));
+    assert!(matches!(unclear, Reaction::Reply(ChatReply::UnclearPermission(_))));
     let (_, stop) = follow(&mut conversation, "y").await;
     assert_eq!(ended(&stop).row.status, Status::Succeeded);
     assert_eq!(std::fs::read_to_string(place.workspace().join("a.txt")).unwrap(), "one");
@@ -160,7 +162,7 @@ async fn until_killed(place: &Place) -> RunId {
         panic!("a goal begins a run")
     };
     let canceled = conversation.send("/cancel").await.unwrap();
-    assert!(matches!(canceled, Reaction::Reply(Reply::Canceled)));
+    assert!(matches!(canceled, Reaction::Reply(ChatReply::Canceled)));
     let (_, stop) = stopped(&mut conversation, slow).await;
     assert_eq!(ended(&stop).row.status, Status::Canceled);
 
@@ -219,5 +221,57 @@ fn errors_are_types_and_nothing_is_begun() {
     Runtime::new().unwrap().block_on(async {
         let opened = Conversation::open(place.app(&[]).unwrap(), &options).await;
         assert!(matches!(opened, Err(AppError::Choice(ChoiceError::Workspace { .. }))));
+    });
+}
+
+/// The tools whose calls began, among the events that are shown until the run stops.
+async fn tools_shown(conversation: &mut Conversation, run: &RunId) -> Vec<String> {
+    let mut following = conversation.shown().follow(run).await;
+    let mut events = Vec::new();
+    loop {
+        match following.next().await {
+            FollowNews::Event(event) => events.push(*event),
+            FollowNews::MayHaveStopped => {
+                if conversation.run(run).stop().await.unwrap().is_some() {
+                    break;
+                }
+            }
+        }
+    }
+    events.extend(following.rest().await);
+    conversation.shown().note(&following);
+    let tool = |event: &RunEvent| match &event.kind {
+        EventKind::ToolStarted { tool, .. } => Some(tool.clone()),
+        _ => None,
+    };
+    events.iter().filter_map(tool).collect()
+}
+
+/// However quickly a process dies and another one comes: what was done before is not shown again.
+#[test]
+fn the_next_process_shows_only_what_happens_after_the_answer() {
+    let look = || calls("list_dir", json!({"path": "."}));
+    let ask = calls("ask_user", json!({"question": "Which colour?"}));
+    let read = calls("read_file", json!({"path": "none.txt"}));
+    let place = Place::new(&json!({"replies": [look(), ask, read, says("Blue it is.")]}));
+    let runtime = Runtime::new().unwrap();
+    let run = runtime.block_on(async {
+        let mut conversation = place.conversation().await;
+        let Reaction::Follow(run, _) = conversation.send("choose").await.unwrap() else {
+            panic!("a goal begins a run")
+        };
+        assert_eq!(tools_shown(&mut conversation, &run).await, ["list_dir", "ask_user"]);
+        run
+    });
+    runtime.shutdown_timeout(Duration::from_secs(30));
+    Runtime::new().unwrap().block_on(async {
+        let mut conversation = place.conversation().await;
+        assert!(conversation.greeting().await.unwrap().question.is_some());
+        let Reaction::Follow(followed, _) = conversation.send("blue").await.unwrap() else {
+            panic!("the line answers the question")
+        };
+        assert_eq!(followed, run);
+        assert_eq!(tools_shown(&mut conversation, &run).await, ["read_file"]);
+        conversation.leave().await;
     });
 }

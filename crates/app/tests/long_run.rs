@@ -2,9 +2,11 @@
 //! with a process that dies: every later prompt has the same bytes, the memory the same sections.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-use everloop_app::context::memory::{Memory, Section};
-use everloop_engine::{Engine, Environment, Identity, Rules, Submission, Summary};
-use everloop_ports::{Asking, CallContext, Done, Model, OnDelta, Registry, Request, Tool};
+use everloop_app::context::memory::{Memory, MemorySection};
+use everloop_engine::{Engine, EngineRules, Environment, Submission, Summary, WorkerIdentity};
+use everloop_ports::{
+    CallContext, Model, ModelFuture, OnDelta, Registry, Request, Tool, ToolReturn,
+};
 use everloop_store::{
     Db, DbError, DbFuture, MemoryDb, SqlRow, Store, Urgency, WriteResult as Written,
 };
@@ -83,9 +85,9 @@ impl Tool for Look {
         }
     }
 
-    async fn call(&self, args: LookArgs, _: &CallContext) -> Done {
+    async fn call(&self, args: LookArgs, _: &CallContext) -> ToolReturn {
         let text = format!("thing {}: {}", args.what, "as it looks ".repeat(30));
-        Done::Seen(Observation::ok(text))
+        ToolReturn::Seen(Observation::ok(text))
     }
 }
 
@@ -103,7 +105,7 @@ fn last_thing(messages: &[Message]) -> u32 {
 }
 
 impl Model for Looker {
-    fn ask<'a>(&'a self, request: Request<'a>, _: OnDelta<'a>) -> Asking<'a> {
+    fn ask<'a>(&'a self, request: Request<'a>, _: OnDelta<'a>) -> ModelFuture<'a> {
         Box::pin(async move {
             let prompt = serde_json::to_string(request.messages).unwrap();
             self.prompts.lock().unwrap().push(prompt);
@@ -149,15 +151,16 @@ impl Environment for World {
 
     fn remember(&self, _: &Frame, summary: &Summary<'_>) {
         let mark = format!("{} {}", summary.run, summary.number);
-        let section = Section { mark: &mark, title: "noted", text: summary.text, untrusted: false };
+        let section =
+            MemorySection { mark: &mark, title: "noted", text: summary.text, untrusted: false };
         self.memory.add(&section).unwrap();
     }
 }
 
 fn engine(store: Store, world: &Arc<World>, life: u32, clock: VirtualClock) -> Arc<Engine> {
     let worker = WorkerId::new(format!("worker_{life}"));
-    let identity = Identity { worker, build: "test".to_owned() };
-    let rules = Rules { snapshot_every: 50, ..Rules::default() };
+    let identity = WorkerIdentity { worker, build: "test".to_owned() };
+    let rules = EngineRules { snapshot_every: 50, ..EngineRules::default() };
     Engine::new(store, world.clone(), Arc::new(clock), identity, rules)
 }
 

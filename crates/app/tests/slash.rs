@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use everloop_agenda::commands::CommandError;
-use everloop_app::conversation::{Conversation, Reaction, Reply, SLASH_COMMANDS};
+use everloop_app::conversation::{ChatReply, Conversation, Reaction, SLASH_COMMANDS};
 use everloop_app::frames::RunOptions;
 use everloop_app::home::Home;
 use everloop_app::settings::SettingSources;
@@ -89,36 +89,40 @@ async fn every_row_is_reached_by_its_name() {
         assert_eq!(slash::read(&line).unwrap().command, row);
         let Ok(reaction) = conversation.send(&line).await else { panic!("{line} failed") };
         let is_itself = match row.name {
-            "help" => matches!(reaction, Reaction::Reply(Reply::Help(None))),
-            "todo" | "schedule" => matches!(reaction, Reaction::Reply(Reply::Agenda(_))),
-            "view" => matches!(reaction, Reaction::Reply(Reply::Wrong(CommandError::Usage(_)))),
-            "inbox" => matches!(reaction, Reaction::Reply(Reply::Inbox(..))),
-            "cancel" => matches!(reaction, Reaction::Reply(Reply::NothingToCancel)),
-            "plan" | "runs" | "resume" | "fork" => {
-                matches!(reaction, Reaction::Reply(Reply::NoRun))
+            "help" => matches!(reaction, Reaction::Reply(ChatReply::Help(None))),
+            "todo" | "schedule" => {
+                matches!(reaction, Reaction::Reply(ChatReply::Agenda(_)))
             }
-            "settle" => matches!(reaction, Reaction::Reply(Reply::NothingToSettle)),
+            "view" => matches!(reaction, Reaction::Reply(ChatReply::Wrong(CommandError::Usage(_)))),
+            "inbox" => matches!(reaction, Reaction::Reply(ChatReply::Inbox(..))),
+            "cancel" => matches!(reaction, Reaction::Reply(ChatReply::NothingToCancel)),
+            "plan" | "runs" | "resume" | "fork" => {
+                matches!(reaction, Reaction::Reply(ChatReply::NoRun))
+            }
+            "settle" => matches!(reaction, Reaction::Reply(ChatReply::NothingToSettle)),
             "bg" => matches!(reaction, Reaction::Background),
-            "history" | "export" => matches!(reaction, Reaction::Reply(Reply::History(_))),
-            "loop" => matches!(reaction, Reaction::Reply(Reply::Loops)),
-            "model" => matches!(reaction, Reaction::Reply(Reply::NoModel)),
-            "persona" => matches!(reaction, Reaction::Reply(Reply::Personas)),
-            "new" => matches!(reaction, Reaction::Reply(Reply::BeganAnew)),
+            "history" | "export" => {
+                matches!(reaction, Reaction::Reply(ChatReply::History(_)))
+            }
+            "loop" => matches!(reaction, Reaction::Reply(ChatReply::Loops)),
+            "model" => matches!(reaction, Reaction::Reply(ChatReply::NoModel)),
+            "persona" => matches!(reaction, Reaction::Reply(ChatReply::Personas)),
+            "new" => matches!(reaction, Reaction::Reply(ChatReply::BeganAnew)),
             "image" | "import" | "lang" => {
-                matches!(reaction, Reaction::Reply(Reply::Usage(usage)) if usage == row)
+                matches!(reaction, Reaction::Reply(ChatReply::Usage(usage)) if usage == row)
             }
             "tour" => matches!(reaction, Reaction::Tour),
             "clear" => matches!(reaction, Reaction::Clear),
             "quit" => matches!(reaction, Reaction::Quit),
             // A new row: it is enough that its handler answers.
-            _ => !matches!(reaction, Reaction::Reply(Reply::Wrong(_)) | Reaction::Follow(..)),
+            _ => !matches!(reaction, Reaction::Reply(ChatReply::Wrong(_)) | Reaction::Follow(..)),
         };
         assert!(is_itself, "{line} did something else");
     }
     let help = conversation.send("/help /loop").await.unwrap();
-    assert!(matches!(help, Reaction::Reply(Reply::Help(Some(row))) if row.name == "loop"));
+    assert!(matches!(help, Reaction::Reply(ChatReply::Help(Some(row))) if row.name == "loop"));
     let added = conversation.send("／待办　add　\"buy milk\"").await.unwrap();
-    let Reaction::Reply(Reply::Agenda(added)) = added else { panic!("nothing was added") };
+    let Reaction::Reply(ChatReply::Agenda(added)) = added else { panic!("nothing was added") };
     assert!(added.answer.contains("buy milk") && !added.answer.contains('"'), "{}", added.answer);
     conversation.leave().await;
 }

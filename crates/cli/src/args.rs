@@ -11,17 +11,17 @@ mod mcp;
 mod models;
 mod secrets;
 
-pub(crate) use approvals::{Approvals, ApprovalsVerb};
-pub(crate) use clean::{Clean, DeleteRuns};
-pub(crate) use compare::{Compare, CompareOutput};
-pub(crate) use context::{Memory, MemoryVerb, Personas, Skills};
+pub(crate) use approvals::{ApprovalsArgs, ApprovalsVerb};
+pub(crate) use clean::{CleanArgs, DeleteRunsArgs};
+pub(crate) use compare::{CompareArgs, CompareOutputArgs};
+pub(crate) use context::{MemoryArgs, MemoryVerb, PersonasArgs, SkillsArgs};
 pub(crate) use keep::{
-    Chat, EntryOptions, Filter, Inbox, OnOff, Schedule, ScheduleVerb, Simulate, Todo, TodoOptions,
-    TodoVerb, ViewTodos,
+    ChatArgs, EntryOptionArgs, InboxArgs, OnOff, ScheduleCommandArgs, ScheduleVerb, SimulateArgs,
+    TodoCommandArgs, TodoFilterArgs, TodoOptionArgs, TodoVerb, ViewArgs,
 };
-pub(crate) use mcp::{Mcp, McpVerb};
-pub(crate) use models::{Models, ModelsVerb};
-pub(crate) use secrets::{Audit, Secrets};
+pub(crate) use mcp::{McpArgs, McpVerb};
+pub(crate) use models::{ModelsArgs, ModelsVerb};
+pub(crate) use secrets::{AuditArgs, SecretsVerb};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use everloop_app::forks::ForkOptions;
@@ -35,27 +35,27 @@ use std::path::PathBuf;
 #[command(version = crate::build::NUMBER, long_version = crate::build::VERSION)]
 pub(crate) struct Cli {
     #[command(flatten)]
-    pub(crate) common: Common,
+    pub(crate) common: CommonArgs,
     // A first message, or with `--print` the question.
     pub(crate) message: Option<String>,
     #[arg(short, long)]
     pub(crate) print: bool,
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) output_format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub(crate) output_format: OutputFormat,
     // The chat goes on where it was in any case; with `--print` the last such question does.
     #[arg(short, long = "continue", conflicts_with = "resume")]
     pub(crate) continued: bool,
     #[arg(short, long, value_name = "ID", num_args = 0..=1)]
     pub(crate) resume: Option<Option<String>>,
     #[command(flatten)]
-    pub(crate) how: How,
+    pub(crate) how: RunOptionArgs,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
 
 // Flags that every command takes.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Common {
+pub(crate) struct CommonArgs {
     #[arg(long = "set", global = true, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     #[arg(long, global = true, value_name = "URL|PATH")]
@@ -72,7 +72,7 @@ pub(crate) struct Common {
 
 // How a goal is worked on.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct How {
+pub(crate) struct RunOptionArgs {
     #[arg(long = "loop", value_name = "LOOP")]
     pub(crate) loop_name: Option<String>,
     #[arg(long, value_name = "MODEL")]
@@ -87,7 +87,7 @@ pub(crate) struct How {
     pub(crate) yes: bool,
 }
 
-impl How {
+impl RunOptionArgs {
     // What is said here, and what is said before the command where nothing is.
     pub(crate) fn or(self, before: Self) -> Self {
         Self {
@@ -101,8 +101,8 @@ impl How {
     }
 }
 
-impl From<&How> for RunOptions {
-    fn from(how: &How) -> Self {
+impl From<&RunOptionArgs> for RunOptions {
+    fn from(how: &RunOptionArgs) -> Self {
         Self {
             loop_name: how.loop_name.clone(),
             model: how.model.clone(),
@@ -120,97 +120,97 @@ fn language(name: &str) -> Result<Lang, String> {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Chat(Chat),
-    Run(Run),
+    Chat(ChatArgs),
+    Run(RunArgs),
     #[command(subcommand)]
-    Runs(Runs),
-    Loops(Loops),
-    Tools(Tools),
-    Replay(Replay),
-    Fork(Fork),
-    Diff(Diff),
-    Compare(Compare),
-    Export(Export),
-    Import(Import),
-    Todo(Todo),
-    View(ViewTodos),
-    Schedule(Schedule),
-    Inbox(Inbox),
-    Approvals(Approvals),
-    Worker(Worker),
+    Runs(RunsVerb),
+    Loops(LoopsArgs),
+    Tools(ToolsArgs),
+    Replay(ReplayArgs),
+    Fork(ForkArgs),
+    Diff(DiffArgs),
+    Compare(CompareArgs),
+    Export(ExportArgs),
+    Import(ImportArgs),
+    Todo(TodoCommandArgs),
+    View(ViewArgs),
+    Schedule(ScheduleCommandArgs),
+    Inbox(InboxArgs),
+    Approvals(ApprovalsArgs),
+    Worker(WorkerArgs),
     Tour,
-    Models(Models),
-    Mcp(Mcp),
-    Skills(Skills),
-    Personas(Personas),
-    Memory(Memory),
-    Doctor(Doctor),
+    Models(ModelsArgs),
+    Mcp(McpArgs),
+    Skills(SkillsArgs),
+    Personas(PersonasArgs),
+    Memory(MemoryArgs),
+    Doctor(DoctorArgs),
     #[command(subcommand)]
-    Config(Config),
+    Config(ConfigVerb),
     #[command(subcommand)]
-    Secrets(Secrets),
-    Audit(Audit),
-    Clean(Clean),
-    Backup(Backup),
-    Restore(Restore),
-    Completion(Completion),
-    Man(Man),
-    Help(Help),
+    Secrets(SecretsVerb),
+    Audit(AuditArgs),
+    Clean(CleanArgs),
+    Backup(BackupArgs),
+    Restore(RestoreArgs),
+    Completion(CompletionArgs),
+    Man(ManArgs),
+    Help(HelpArgs),
     // What `--print` becomes.
     #[command(name = "__print", hide = true)]
-    Print(Print),
+    Print(PrintArgs),
     // Runs a command whose processes die with everloop; for everloop itself.
     #[command(name = "__guard", hide = true)]
     Guard {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         command: Vec<std::ffi::OsString>,
     },
-    // Becomes a command behind walls; for everloop itself.
-    #[command(name = "__wall", hide = true)]
-    Wall {
+    // Becomes a command in a sandbox; for everloop itself.
+    #[command(name = "__sandbox", hide = true)]
+    Sandbox {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         command: Vec<std::ffi::OsString>,
     },
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Print {
+pub(crate) struct PrintArgs {
     pub(crate) question: Option<String>,
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) output_format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub(crate) output_format: OutputFormat,
     #[arg(long = "continue")]
     pub(crate) continued: bool,
     #[arg(long, num_args = 0..=1)]
     pub(crate) resume: Option<Option<String>>,
     #[command(flatten)]
-    pub(crate) how: How,
+    pub(crate) how: RunOptionArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Help {
+pub(crate) struct HelpArgs {
     pub(crate) topic: Vec<String>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Run {
+pub(crate) struct RunArgs {
     pub(crate) goal: String,
     #[arg(long)]
     pub(crate) background: bool,
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) output_format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub(crate) output_format: OutputFormat,
     #[command(flatten)]
-    pub(crate) how: How,
+    pub(crate) how: RunOptionArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum OutputFormat {
     Text,
     Json,
     StreamJson,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Runs {
+pub(crate) enum RunsVerb {
     List {
         #[arg(long)]
         json: bool,
@@ -239,15 +239,15 @@ pub(crate) enum Runs {
     Cancel {
         id: String,
     },
-    Delete(DeleteRuns),
+    Delete(DeleteRunsArgs),
     Resume {
         id: String,
         #[arg(long)]
         answer: Option<String>,
         #[arg(long, value_name = "QUESTION", requires = "answer")]
         to: Option<String>,
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        output_format: Format,
+        #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+        output_format: OutputFormat,
     },
     Switch {
         id: String,
@@ -255,51 +255,51 @@ pub(crate) enum Runs {
         loop_name: String,
         #[arg(long)]
         yes: bool,
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        output_format: Format,
+        #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+        output_format: OutputFormat,
     },
     Settle {
         id: String,
         #[arg(value_enum)]
-        word: Word,
+        word: SettleArg,
         #[arg(long)]
         effect: Option<String>,
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Word {
+pub(crate) enum SettleArg {
     Happened,
     Not,
     Probe,
 }
 
-impl From<Word> for SettleWord {
-    fn from(word: Word) -> Self {
+impl From<SettleArg> for SettleWord {
+    fn from(word: SettleArg) -> Self {
         match word {
-            Word::Happened => Self::Happened,
-            Word::Not => Self::DidNot,
-            Word::Probe => Self::Probe,
+            SettleArg::Happened => Self::Happened,
+            SettleArg::Not => Self::DidNot,
+            SettleArg::Probe => Self::Probe,
         }
     }
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Loops {
+pub(crate) struct LoopsArgs {
     pub(crate) name: Option<String>,
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Tools {
+pub(crate) struct ToolsArgs {
     pub(crate) name: Option<String>,
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Replay {
+pub(crate) struct ReplayArgs {
     // An id, here and elsewhere, may also be the end of one.
     pub(crate) id: String,
     #[arg(long, value_name = "N")]
@@ -311,7 +311,7 @@ pub(crate) struct Replay {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Fork {
+pub(crate) struct ForkArgs {
     pub(crate) id: String,
     pub(crate) message: Option<String>,
     #[arg(long, value_name = "N")]
@@ -320,16 +320,16 @@ pub(crate) struct Fork {
     pub(crate) loop_name: Option<String>,
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) output_format: Format,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub(crate) output_format: OutputFormat,
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
     #[arg(long)]
     pub(crate) yes: bool,
 }
 
-impl From<&Fork> for ForkOptions {
-    fn from(fork: &Fork) -> Self {
+impl From<&ForkArgs> for ForkOptions {
+    fn from(fork: &ForkArgs) -> Self {
         Self {
             message: fork.message.clone().unwrap_or_default(),
             at: fork.at,
@@ -342,7 +342,7 @@ impl From<&Fork> for ForkOptions {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Diff {
+pub(crate) struct DiffArgs {
     pub(crate) one: String,
     pub(crate) other: String,
     #[arg(long)]
@@ -350,7 +350,7 @@ pub(crate) struct Diff {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Export {
+pub(crate) struct ExportArgs {
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     pub(crate) id: Vec<String>,
     #[arg(long)]
@@ -360,26 +360,26 @@ pub(crate) struct Export {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Import {
+pub(crate) struct ImportArgs {
     pub(crate) file: PathBuf,
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Worker {
+pub(crate) struct WorkerArgs {
     #[arg(long)]
     pub(crate) drain: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Doctor {
+pub(crate) struct DoctorArgs {
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Config {
+pub(crate) enum ConfigVerb {
     Get {
         key: String,
     },
@@ -403,24 +403,24 @@ pub(crate) enum Config {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Backup {
+pub(crate) struct BackupArgs {
     pub(crate) file: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Restore {
+pub(crate) struct RestoreArgs {
     pub(crate) file: PathBuf,
     #[arg(long)]
     pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Completion {
+pub(crate) struct CompletionArgs {
     pub(crate) shell: clap_complete::Shell,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Man {
+pub(crate) struct ManArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 }

@@ -20,13 +20,13 @@ use crate::exit::{Exit, Failure};
 use crate::{setup, terminal};
 use everloop_agenda::show::firing_lines;
 use everloop_app::AppError;
-use everloop_app::conversation::{Conversation, Reaction, Reply};
+use everloop_app::conversation::{ChatReply, ConfirmationResult, Conversation, Reaction};
 use everloop_app::frames::{RunOptions, default_model};
 use everloop_app::router::{OpenQuestion, Router};
 use everloop_engine::Update;
 use everloop_text::{self as text, Text};
 
-pub(crate) async fn chat(app: &Console, args: &args::Chat) -> Result<Exit, Failure> {
+pub(crate) async fn chat(app: &Console, args: &args::ChatArgs) -> Result<Exit, Failure> {
     let at_terminal = app.interactive && terminal::answers_are_seen();
     let no_model = args.how.model.is_none() && default_model(app).is_empty();
     // Nobody may be asked, and nothing would come: a terminal is no pipe of commands.
@@ -48,6 +48,19 @@ pub(crate) async fn chat(app: &Console, args: &args::Chat) -> Result<Exit, Failu
 /// The router of the chats of this home.
 pub(crate) fn router(app: &Console, model: &str) -> Result<Router, Failure> {
     everloop_app::conversation::router(app, model).map_err(|error| app.fail(error))
+}
+
+/// What a line did while a command waited for a yes.
+#[derive(Default)]
+struct ConfirmEffect {
+    /// What is shown.
+    words: Option<String>,
+    /// The command that waits for a yes from now on.
+    proposed: Option<String>,
+    /// The command that the person wants to write anew.
+    edit: Option<String>,
+    /// Whether the line goes its usual way.
+    goes_on: bool,
 }
 
 /// The conversation, and the terminal that it is shown on.
@@ -79,12 +92,12 @@ impl Chat {
         reaction.map_err(|error| self.fail(error))
     }
 
-    fn reply(&self, reply: Reply) -> String {
+    fn reply(&self, reply: ChatReply) -> String {
         words::reply(&self.app, &self.conversation, reply)
     }
 
     /// What was done, or why it was not, in words.
-    fn outcome(&self, done: Result<Reply, AppError>) -> String {
+    fn outcome(&self, done: Result<ChatReply, AppError>) -> String {
         match done {
             Ok(reply) => self.reply(reply),
             Err(error) => self.fail(error).words,
@@ -93,8 +106,8 @@ impl Chat {
 
     /// Shows what comes before a run that is looked at. That a run changes its loop is progress,
     /// which is left out where the person wants quiet.
-    fn show_note(&self, note: Reply) {
-        let is_progress = matches!(note, Reply::Switch { .. });
+    fn show_note(&self, note: ChatReply) {
+        let is_progress = matches!(note, ChatReply::Switch { .. });
         let words = self.reply(note);
         match is_progress {
             true => self.app.note_line(&words),
@@ -121,18 +134,39 @@ impl Chat {
 
     /// Says that the question before the person was answered elsewhere, if it was.
     async fn gone_question(&mut self) -> Option<String> {
-        let run = self.conversation.take_gone_question().await?;
+        let run = self.conversation.questions_mut().take_gone().await?;
         Some(self.text(text::chat::question_gone(&run)))
     }
 
     /// Questions that other terminals show, each told of once.
     async fn questions_elsewhere(&mut self) -> Vec<String> {
-        let open = self.conversation.questions_elsewhere().await;
+        let open = self.conversation.questions_mut().elsewhere().await;
         let line = |open: &OpenQuestion| {
             let question = crate::show::preview(&open.text);
             self.text(text::chat::other_asks(&question, &open.run.as_str()))
         };
         open.iter().map(line).collect()
+    }
+
+    /// What a line does while a command waits for a yes.
+    async fn confirm(&self, command: String, line: &str) -> ConfirmEffect {
+        let line = line.trim();
+        let mut effect = ConfirmEffect::default();
+        match self.conversation.verdict(&command, line).await {
+            ConfirmationResult::Over(done) => effect.words = Some(self.outcome(*done)),
+            ConfirmationResult::Dropped => effect.words = Some(self.text(text::rule::dropped())),
+            ConfirmationResult::Edit => effect.edit = Some(command),
+            ConfirmationResult::Instead(other) => effect.proposed = Some(other),
+            ConfirmationResult::Unclear => {
+                effect.proposed = Some(command);
+                effect.words = (!line.is_empty()).then(|| self.text(text::rule::unclear(&line)));
+            }
+            ConfirmationResult::Another => {
+                effect.proposed = Some(command);
+                effect.goes_on = true;
+            }
+        }
+        effect
     }
 
     async fn leave(self) {

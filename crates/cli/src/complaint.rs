@@ -5,10 +5,11 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use everloop_text as text;
 use everloop_types::Lang;
+use std::num::{ParseFloatError, ParseIntError};
 
 /// The complaint, how the command is used, and where help is.
 pub(crate) fn complaint(error: &clap::Error, lang: Lang) -> String {
-    let facts = Facts(error);
+    let facts = ClapFacts(error);
     let mut lines = vec![facts.wrong(lang)];
     lines.extend(facts.nearest().map(|nearest| text::usage::did_you_mean(&nearest).in_lang(lang)));
     let usage = facts.all(ContextKind::Usage);
@@ -20,14 +21,15 @@ pub(crate) fn complaint(error: &clap::Error, lang: Lang) -> String {
     lines.join("\n")
 }
 
-struct Facts<'e>(&'e clap::Error);
+struct ClapFacts<'e>(&'e clap::Error);
 
-impl Facts<'_> {
+impl ClapFacts<'_> {
     fn wrong(&self, lang: Lang) -> String {
         let arg = &self.all(ContextKind::InvalidArg);
         let value = &self.all(ContextKind::InvalidValue);
         let all = &self.all(ContextKind::ValidValue);
-        let why = &std::error::Error::source(self.0).map(ToString::to_string).unwrap_or_default();
+        let source = std::error::Error::source(self.0);
+        let why = &source.map(ToString::to_string).unwrap_or_default();
         let word = &self.all(ContextKind::InvalidSubcommand);
         let prior = &self.all(ContextKind::PriorArg);
         let text = match self.0.kind() {
@@ -42,7 +44,9 @@ impl Facts<'_> {
             ErrorKind::InvalidValue if !all.is_empty() => {
                 text::usage::NotAChoice { value, arg, all }.text()
             }
-            ErrorKind::InvalidValue | ErrorKind::ValueValidation if is_about_digits(why) => {
+            ErrorKind::InvalidValue | ErrorKind::ValueValidation
+                if source.is_some_and(is_about_digits) =>
+            {
                 text::usage::not_a_number(arg, value)
             }
             ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
@@ -78,11 +82,9 @@ impl Facts<'_> {
     }
 }
 
-/// The standard library's words for what is no number.
-fn is_about_digits(why: &str) -> bool {
-    why.contains("invalid digit")
-        || why.contains("invalid float")
-        || why.contains("too large to fit")
+/// Whether a value was refused because it is not a number, or too large for one.
+fn is_about_digits(error: &(dyn std::error::Error + 'static)) -> bool {
+    error.is::<ParseIntError>() || error.is::<ParseFloatError>()
 }
 
 #[cfg(test)]

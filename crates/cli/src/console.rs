@@ -1,18 +1,18 @@
 //! The application as the terminal has it: who is there, and lines to them.
 
-use crate::args::{Command, Common};
+use crate::args::{Command, CommonArgs};
 use crate::build;
 use crate::exit::{Exit, Failure};
 use crate::failure;
 use crate::terminal;
-use everloop_agenda::show::Reader;
+use everloop_agenda::show::DisplayContext;
 use everloop_app::home::Home;
-use everloop_app::settings::SettingSources;
-use everloop_app::{App, AppError, Notice, Notices, OpenOptions};
+use everloop_app::settings::{SettingFlags, SettingSources};
+use everloop_app::{App, AppError, AppNotice, Notices, OpenOptions};
 use everloop_engine::Engine;
 use everloop_store::{Store, StoreError};
 use everloop_text::{self as text, Text};
-use everloop_tools::Sandbox;
+use everloop_tools::SandboxMode;
 use everloop_types::{Lang, RunId};
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
@@ -27,6 +27,15 @@ pub(crate) struct Console {
     /// Whether questions may be asked.
     pub(crate) interactive: bool,
     pub(crate) quiet: bool,
+}
+
+/// A question that must be answered with a yes.
+pub(crate) struct Agreement {
+    pub(crate) question: Text,
+    /// Said where nobody can be asked.
+    pub(crate) needs_yes: Text,
+    /// Said after any other answer.
+    pub(crate) declined: Text,
 }
 
 impl Deref for Console {
@@ -44,7 +53,7 @@ impl DerefMut for Console {
 }
 
 impl Console {
-    pub(crate) fn start(common: &Common) -> Result<Self, Failure> {
+    pub(crate) fn start(common: &CommonArgs) -> Result<Self, Failure> {
         let console = Self::start_anyway(common)?;
         match console.faults.first() {
             Some(fault) => Err(failure::of_setting(console.lang, fault)),
@@ -53,13 +62,19 @@ impl Console {
     }
 
     /// Starts even if a setting cannot be used, for the commands that repair settings.
-    pub(crate) fn start_anyway(common: &Common) -> Result<Self, Failure> {
+    pub(crate) fn start_anyway(common: &CommonArgs) -> Result<Self, Failure> {
         let home = Home::find()
             .map_err(|error| Failure { exit: Exit::Configuration, words: error.to_string() })?;
         let lang = early_language(common.lang);
         let quiet = common.quiet;
         let notices = Notices::new(move |notice| show_notice(lang, quiet, &notice));
-        let sources = sources(common, &home);
+        let flags = SettingFlags {
+            set: common.set.clone(),
+            time_zone: common.tz.clone(),
+            database: common.database.clone(),
+            lang: common.lang,
+        };
+        let sources = SettingSources::find(&home, flags);
         let build = build::VERSION.to_owned();
         let app = App::open_anyway(OpenOptions { sources, home, build, notices });
         let console = Self { app, interactive: false, quiet };
@@ -125,12 +140,28 @@ impl Console {
     /// Says that commands run without a sandbox, if the settings turned it off: also to those who
     /// want quiet. Says too that the workspace is the home, where more is closed.
     pub(crate) fn warn_of_sandbox(&self, workspace: &str) {
-        if self.settings.tools.shell_sandbox == Sandbox::Off {
-            terminal::complain(&self.text(text::run::no_walls()));
+        if self.settings.tools.shell_sandbox == SandboxMode::Off {
+            terminal::complain(&self.text(text::run::no_sandbox()));
         }
         if everloop_tools::holds_home(Path::new(workspace)) {
             self.note(text::run::in_home());
         }
+    }
+
+    /// Asks a question that `--yes` may have answered; a refusal if nobody can be asked, or if the
+    /// answer is not a yes.
+    pub(crate) async fn agree(&self, yes: bool, ask: Agreement) -> Result<(), Failure> {
+        if yes {
+            return Ok(());
+        }
+        if !self.interactive {
+            return Err(self.failure(Exit::NeedsPerson, ask.needs_yes));
+        }
+        let answer = terminal::ask(&self.text(ask.question)).await;
+        if answer.is_some_and(|answer| everloop_text::means_yes(&answer)) {
+            return Ok(());
+        }
+        Err(self.failure(Exit::NeedsPerson, ask.declined))
     }
 
     /// A failure in the person's language.
@@ -177,51 +208,15 @@ impl Console {
     }
 
     /// The person who reads, and their time.
-    pub(crate) fn reader(&self) -> Reader {
+    pub(crate) fn reader(&self) -> DisplayContext {
         self.app.reader_at(terminal::width())
     }
 }
 
 /// Shows a notice on stderr; some are left out where the person wants quiet.
-fn show_notice(lang: Lang, quiet: bool, notice: &Notice) {
+fn show_notice(lang: Lang, quiet: bool, notice: &AppNotice) {
     let (words, is_minor) = failure::of_notice(lang, notice);
     if !(quiet && is_minor) {
         terminal::complain(&words);
     }
-}
-
-/// The layers of the settings, as far as they can be read.
-fn sources(common: &Common, home: &Home) -> SettingSources {
-    let path = home.config_file();
-    let (text, trouble) = match std::fs::read_to_string(&path) {
-        Ok(text) => (Some(text), None),
-        Err(error) if is_absent(&error) => (None, None),
-        Err(error) => (None, Some(error.to_string())),
-    };
-    SettingSources {
-        path,
-        text,
-        trouble,
-        environment: environment().collect(),
-        set: common
-            .set
-            .iter()
-            .cloned()
-            .chain(common.tz.iter().map(|zone| format!("ui.time_zone={zone}")))
-            .collect(),
-        database: common.database.clone(),
-        lang: common.lang,
-    }
-}
-
-/// A folder that cannot be is the store's to complain about.
-fn is_absent(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind::{NotADirectory, NotFound};
-    matches!(error.kind(), NotFound | NotADirectory)
-}
-
-/// The variables that are text; a setting cannot be anything else.
-fn environment() -> impl Iterator<Item = (String, String)> {
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }

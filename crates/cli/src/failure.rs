@@ -1,23 +1,27 @@
 //! Errors and notices of the application as sentences and exit codes. The only place that makes
 //! them.
 
+use crate::commands::{copies, reply, settle};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::trouble::{self, Read};
+use crate::trouble;
+use everloop_app::answers::AnswerError;
+use everloop_app::config::ConfigError;
 use everloop_app::context::images::ImageError;
 use everloop_app::error::chain;
-use everloop_app::frames::is_of_unknown_provider;
-use everloop_app::place::{self, Place};
+use everloop_app::place::{self, ModelPlace};
+use everloop_app::rehearsal::RehearsalError;
+use everloop_app::secrets::kept::KeptSecretError;
 use everloop_app::settings::{SettingError, SettingOrigin};
 use everloop_app::show::{call_args, timestamp};
-use everloop_app::trouble::ModelTrouble;
-use everloop_app::{AppError, ChoiceError, FileError, ModelChoiceError, Notice, RunError};
-use everloop_engine::ForkError;
-use everloop_loops::{LOOPS, Unknown};
+use everloop_app::trouble::{AdviceFor, ModelTrouble};
+use everloop_app::{AppError, AppNotice, ChoiceError, FileError, ModelChoiceError, RunError};
+use everloop_engine::{DriveError, ForkError};
+use everloop_loops::{LOOPS, UnknownEffect};
 use everloop_models::providers;
 use everloop_store::Settlement;
 use everloop_text::{self as text, Text};
-use everloop_types::{Lang, ModelErrorKind, RunId, Settled};
+use everloop_types::{Lang, ModelErrorKind, RunId, SettledOutcome, Status};
 use std::path::Path;
 
 /// A setting that cannot be used.
@@ -39,8 +43,73 @@ pub(crate) fn of(app: &Console, error: AppError) -> Failure {
         AppError::Run(error) => of_run(app, &error),
         AppError::Model(error) => of_model(app, &error),
         AppError::Choice(error) => of_choice(app, &error),
-        AppError::File(error) => of_file(app, &error),
+        AppError::File(error) => of_file(app, error),
+        AppError::Config(error) => of_config(app, &error),
+        AppError::Copy(error) => copies::failure(app, &error),
     }
+}
+
+/// Why the settings were not changed.
+fn of_config(app: &Console, error: &ConfigError) -> Failure {
+    let path = app.sources.path.display();
+    let (exit, text) = match error {
+        ConfigError::Setting(fault) => {
+            return Failure { exit: Exit::Usage, words: fault.words(app.lang) };
+        }
+        ConfigError::ValueIsKey => (Exit::Usage, text::config::is_a_key()),
+        ConfigError::UnknownDatabase => (Exit::Usage, text::settings::no_such_database()),
+        ConfigError::NotEditable(error) => {
+            (Exit::Configuration, text::config::cannot_change(&path, error))
+        }
+        ConfigError::NotWritten(detail) => {
+            (Exit::Configuration, text::config::unwritable(&path, detail))
+        }
+        ConfigError::KeyNotKept { file, source } => {
+            (Exit::Configuration, text::setup::key_not_kept(&file.display(), source))
+        }
+    };
+    app.failure(exit, text)
+}
+
+/// Why a secret was not kept or removed.
+fn of_secret(app: &Console, error: KeptSecretError) -> Failure {
+    match error {
+        KeptSecretError::Keychain(error) => {
+            Failure { exit: Exit::Failed, words: error.words(app.lang) }
+        }
+        KeptSecretError::NotWritten { folder, source } => {
+            app.failure(Exit::Failed, text::secrets::unwritten(&folder.display(), &source))
+        }
+        KeptSecretError::NotThere(name) => {
+            app.failure(Exit::Usage, text::secrets::not_there(&name))
+        }
+    }
+}
+
+/// Why the reminders cannot be rehearsed.
+pub(crate) fn of_rehearsal(app: &Console, error: &RehearsalError) -> Failure {
+    let text = match error {
+        RehearsalError::Backwards(value) => text::simulate::backwards(value),
+        RehearsalError::NotNumbers(value) => text::simulate::no_number(value),
+        RehearsalError::NotRange(value) => text::simulate::no_range(value),
+        RehearsalError::NotDate(value) => text::command::not_a_date(value),
+        RehearsalError::Store(error) => return app.store_failure(error),
+    };
+    app.failure(Exit::Usage, text)
+}
+
+/// Why a run was not answered.
+pub(crate) fn of_answer(app: &Console, run: &RunId, error: AnswerError) -> Failure {
+    let text = match error {
+        AnswerError::Empty => text::run::empty_answer(run),
+        AnswerError::AsksNothing => text::run::asks_nothing(run),
+        AnswerError::OtherQuestion(asked) => text::run::other_question(&asked),
+        AnswerError::Unclear { question, text } => {
+            return Failure { exit: Exit::Usage, words: reply::unclear(app, &question, &text) };
+        }
+        AnswerError::App(error) => return of(app, error),
+    };
+    app.failure(Exit::Usage, text)
 }
 
 fn of_run(app: &Console, error: &RunError) -> Failure {
@@ -53,6 +122,13 @@ fn of_run(app: &Console, error: &RunError) -> Failure {
         RunError::Finished { run, status } => text::run::already_finished(run, status),
         RunError::SameLoop { run, loop_name } => text::switch::same(loop_name, run),
         RunError::Fork { parent, source } => return fork(app, parent, source),
+        RunError::Drive { run, source } => return drive(app, run, source),
+        RunError::UnknownCall { run, call } => text::settle::no_such(run, call),
+        RunError::SeveralToSettle { run, calls } => {
+            let lines: Vec<String> = calls.iter().map(|open| settle::line(app, open)).collect();
+            let (count, all) = (&calls.len(), &lines.join("\n"));
+            text::settle::Several { id: run, count, all }.text()
+        }
         RunError::NothingToSettle(run) => text::settle::nothing_open(run),
         RunError::AlreadySettled { call, first } => {
             let said = first.as_ref().map_or_else(String::new, |first| settlement(app, first));
@@ -68,11 +144,12 @@ fn of_model(app: &Console, error: &ModelChoiceError) -> Failure {
         ModelChoiceError::Secret(error) => error.words(app.lang),
         ModelChoiceError::UnknownProvider(name) => provider_hint(app, name),
         ModelChoiceError::Unusable { name, error } if error.kind == ModelErrorKind::NoKey => {
-            trouble::words(app, &ModelTrouble::of(app, name, error), Read::InShell)
+            trouble::words(app, &ModelTrouble::of(app, name, error), AdviceFor::Shell)
         }
         ModelChoiceError::Unusable { name, error } => {
             app.text(text::model::unusable(name, &error.detail))
         }
+        ModelChoiceError::NotConnected(error) => app.text(text::error::system(&error.detail)),
         ModelChoiceError::NoPrice { model, file } => {
             app.text(text::prices::missing(&file.display(), model))
         }
@@ -95,29 +172,40 @@ fn of_choice(app: &Console, error: &ChoiceError) -> Failure {
         ChoiceError::UnknownPersona { name, all } => {
             app.text(text::persona::unknown(name, &all.join(", ")))
         }
+        ChoiceError::UnknownApproval(id) => app.text(text::approvals::not_found(id)),
+        ChoiceError::UnknownStatus(name) => {
+            let all = Status::ALL.map(Status::as_str).join(", ");
+            app.text(text::runs::no_status(name, &all))
+        }
+        ChoiceError::UnknownSkill { name, all } => {
+            app.text(text::skills::unknown(name, &all.join(", ")))
+        }
         ChoiceError::PersonaTool { persona, tool, nearest } => {
             app.text(text::persona::NoTool { name: persona, tool, nearest }.text())
         }
+        ChoiceError::UnknownTool { name, nearest } => app.text(text::tools::no_such(name, nearest)),
         ChoiceError::TooManyImages(most) => app.text(text::image::too_many(most)),
         ChoiceError::Image { file, most, source } => image(app, file, *most, source),
     };
     Failure { exit, words }
 }
 
-fn of_file(app: &Console, error: &FileError) -> Failure {
+fn of_file(app: &Console, error: FileError) -> Failure {
     let (exit, text) = match error {
         FileError::Audit { file, source } => {
-            (Exit::Configuration, text::audit::no_file(&file.display(), source))
+            (Exit::Configuration, text::audit::no_file(&file.display(), &source))
         }
         FileError::Log { file, source } => {
-            (Exit::Configuration, text::log::no_file(&file.display(), source))
+            (Exit::Configuration, text::log::no_file(&file.display(), &source))
         }
         FileError::NotWritten { file, source } => {
-            (Exit::Usage, text::chat::not_written(&file.display(), source))
+            (Exit::Usage, text::chat::not_written(&file.display(), &source))
         }
         FileError::NotRead { file, source } => {
-            (Exit::Usage, text::exchange::not_read(&file.display(), source))
+            (Exit::Usage, text::exchange::not_read(&file.display(), &source))
         }
+        FileError::BrokenOff(error) => (Exit::Failed, text::error::system(&error)),
+        FileError::KeptSecret(error) => return of_secret(app, error),
         FileError::TooLong(most) => (Exit::Usage, text::exchange::too_long(&(most >> 20))),
     };
     app.failure(exit, text)
@@ -132,14 +220,9 @@ fn workspace(app: &Console, folder: &Path, error: Option<&std::io::Error>) -> St
     app.text(text::run::no_workspace(&folder, &detail))
 }
 
-/// That nobody knows where the provider of a model is, if that is so.
-pub(crate) fn unknown_provider(app: &Console, name: &str) -> Option<String> {
-    is_of_unknown_provider(app, name).then(|| provider_hint(app, name))
-}
-
 /// That nobody knows where a provider is, and which names are like it.
-fn provider_hint(app: &Console, name: &str) -> String {
-    let provider = Place::of(&app.settings, name).provider.to_owned();
+pub(crate) fn provider_hint(app: &Console, name: &str) -> String {
+    let provider = ModelPlace::of(&app.settings, name).provider.to_owned();
     let names: Vec<&str> = providers().map(|known| known.name).collect();
     let near = app.near(&provider, names.iter().copied());
     let (all, variable) = (names.join(", "), place::address_variable(&provider));
@@ -164,6 +247,15 @@ fn image(app: &Console, file: &Path, most: u64, error: &ImageError) -> String {
     })
 }
 
+/// Why a run could not be driven any further.
+fn drive(app: &Console, run: &RunId, error: &DriveError) -> Failure {
+    let text = match error {
+        DriveError::Quarantined { .. } => text::run::put_aside,
+        _ => text::run::stopped,
+    };
+    app.failure(Exit::Data, text(run, &chain(error)))
+}
+
 /// Why there is no fork.
 pub(crate) fn fork(app: &Console, parent: &RunId, error: &ForkError) -> Failure {
     let id = parent.as_str();
@@ -184,7 +276,7 @@ pub(crate) fn fork(app: &Console, parent: &RunId, error: &ForkError) -> Failure 
 }
 
 /// That calls are to be settled before a fork.
-pub(crate) fn unsettled(app: &Console, parent: &RunId, open: &[Unknown]) -> Failure {
+pub(crate) fn unsettled(app: &Console, parent: &RunId, open: &[UnknownEffect]) -> Failure {
     let calls = open.iter().map(|unknown| {
         let place = unknown.effect.place();
         format!("  {place}  {} {}", unknown.call.tool, call_args(&unknown.call.args))
@@ -201,35 +293,39 @@ pub(crate) fn settlement(app: &Console, settlement: &Settlement) -> String {
 }
 
 /// Whether it happened, in words.
-pub(crate) fn verdict(app: &Console, settled: Settled) -> String {
+pub(crate) fn verdict(app: &Console, settled: SettledOutcome) -> String {
     let key = match settled {
-        Settled::Happened => text::settle::happened(),
-        Settled::Not => text::settle::not(),
+        SettledOutcome::Happened => text::settle::happened(),
+        SettledOutcome::Not => text::settle::not(),
     };
     app.text(key)
 }
 
 /// A notice in words, and whether it is left out where the person wants quiet.
-pub(crate) fn of_notice(lang: Lang, notice: &Notice) -> (String, bool) {
+pub(crate) fn of_notice(lang: Lang, notice: &AppNotice) -> (String, bool) {
     let text = |text: Text| text.in_lang(lang);
     match notice {
-        Notice::Setting(fault) => (fault.words(lang), false),
-        Notice::Prices { file, detail } => (text(text::prices::bad(&file.display(), detail)), true),
-        Notice::ZoneWithoutName(zone) => (text(text::settings::zone_without_name(&zone)), true),
-        Notice::Persona { file, detail } => {
+        AppNotice::Setting(fault) => (fault.words(lang), false),
+        AppNotice::Prices { file, detail } => {
+            (text(text::prices::bad(&file.display(), detail)), true)
+        }
+        AppNotice::ZoneWithoutName(zone) => (text(text::settings::zone_without_name(&zone)), true),
+        AppNotice::Persona { file, detail } => {
             (text(text::persona::bad(&file.display(), detail)), true)
         }
-        Notice::Guidance(detail) => (text(text::context::no_guidance(&detail)), true),
-        Notice::Memory(detail) => (text(text::context::no_memory(&detail)), true),
-        Notice::MemoryFull(most) => (text(text::memory::full(&most)), false),
-        Notice::MemoryNotWritten(detail) => (text(text::memory::not_written(&detail)), false),
-        Notice::Secret { key, error } => {
+        AppNotice::Guidance(detail) => (text(text::context::no_guidance(&detail)), true),
+        AppNotice::Memory(detail) => (text(text::context::no_memory(&detail)), true),
+        AppNotice::MemoryFull(most) => (text(text::memory::full(&most)), false),
+        AppNotice::MemoryNotWritten(detail) => (text(text::memory::not_written(&detail)), false),
+        AppNotice::Secret { key, error } => {
             let detail = error.words(lang);
             (text(text::secret::missing(&key, &detail)), false)
         }
-        Notice::AuditNotWritten(file) => (text(text::audit::not_written(&file.display())), false),
-        Notice::AuditReplaced(file) => (text(text::audit::replaced(&file.display())), false),
-        Notice::AddressUnused { owner, provider, variable } => (
+        AppNotice::AuditNotWritten(file) => {
+            (text(text::audit::not_written(&file.display())), false)
+        }
+        AppNotice::AuditReplaced(file) => (text(text::audit::replaced(&file.display())), false),
+        AppNotice::AddressUnused { owner, provider, variable } => (
             text(
                 text::model::AddressUnused {
                     owner: &owner,
@@ -240,7 +336,7 @@ pub(crate) fn of_notice(lang: Lang, notice: &Notice) -> (String, bool) {
             ),
             false,
         ),
-        Notice::WorkspaceNotTrusted { mode, folder } => {
+        AppNotice::WorkspaceNotTrusted { mode, folder } => {
             let folder = folder.display().to_string();
             (text(text::workspace::not_trusted(&mode, &folder)), true)
         }

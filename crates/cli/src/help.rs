@@ -10,7 +10,7 @@
 
 mod pages;
 
-use crate::args::{Cli, Loops};
+use crate::args::{Cli, LoopsArgs};
 use crate::complaint::complaint;
 use crate::console::{Console, early_language};
 use crate::exit::{Exit, Failure};
@@ -18,6 +18,7 @@ use crate::{build, terminal};
 use clap::builder::{PossibleValue, Styles};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
+use everloop_app::agenda::arguments::{is_about_agenda, one_dash, plain_dashes};
 use everloop_app::near::near;
 use everloop_loops::LOOPS;
 use everloop_text::{self as text, Text};
@@ -26,47 +27,10 @@ use serde_json::json;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Options of todos and entries that people write with one dash.
-const ONE_DASH: [&str; 8] =
-    ["due", "remind", "tag", "priority", "duration", "repeat", "times", "interval"];
-
 /// Reads the command line, or prints help or a complaint and says how to exit.
 pub(crate) fn parse() -> Result<Cli, ExitCode> {
-    let args: Vec<OsString> = plain_dashes(std::env::args_os().collect());
+    let args = plain_dashes(std::env::args_os().collect());
     Cli::try_parse_from(&args).map_err(|error| explain(error, args))
-}
-
-fn is_about_agenda(args: &[OsString]) -> bool {
-    args.iter().any(|arg| arg == "todo" || arg == "schedule" || arg == "view")
-}
-
-/// Options of todos and entries as input methods write them: `——due`, `—due`, `－－due`.
-fn plain_dashes(args: Vec<OsString>) -> Vec<OsString> {
-    if !is_about_agenda(&args) {
-        return args;
-    }
-    let plain = |arg: OsString| {
-        let rest = arg.to_str().and_then(|arg| {
-            let dashes = ["——", "－－", "––", "—"];
-            dashes.iter().find_map(|dash| arg.strip_prefix(dash))
-        });
-        let is_name = |rest: &&str| rest.starts_with(|c: char| c.is_ascii_alphabetic());
-        match rest.filter(is_name) {
-            Some(rest) => OsString::from(format!("--{rest}")),
-            None => arg,
-        }
-    };
-    args.into_iter().map(plain).collect()
-}
-
-/// An option of todos or entries that was written with one dash.
-fn one_dash(args: &[OsString]) -> Option<String> {
-    let names = args.iter().filter_map(|arg| arg.to_str()?.strip_prefix('-'));
-    let named = |name: &&str| {
-        let name = name.split('=').next().unwrap_or_default();
-        ONE_DASH.contains(&name)
-    };
-    names.into_iter().find(named).map(str::to_owned)
 }
 
 fn explain(mut error: clap::Error, args: Vec<OsString>) -> ExitCode {
@@ -99,9 +63,7 @@ fn explain(mut error: clap::Error, args: Vec<OsString>) -> ExitCode {
     }
     let is_complaint = error.exit_code() != 0 && !shows_help(error.kind());
     if is_complaint {
-        let hint = one_dash(&args)
-            .filter(|_| is_about_agenda(&args))
-            .map(|name| text::command::one_dash(&name).in_lang(lang));
+        let hint = one_dash(&args).map(|name| text::command::one_dash(&name).in_lang(lang));
         let complaint = complaint(&error, lang);
         let words = hint.map_or(complaint.clone(), |hint| format!("{hint}\n{complaint}"));
         if is_about_agenda(&args) && args.iter().any(|arg| arg == "--json") {
@@ -147,7 +109,7 @@ pub(crate) fn topic(app: &Console, topic: &[String]) -> Result<Exit, Failure> {
     if let [name] = topic
         && LOOPS.contains(&name.as_str())
     {
-        let args = Loops { name: Some(name.clone()), json: false };
+        let args = LoopsArgs { name: Some(name.clone()), json: false };
         return crate::commands::loops::loops(app, &args);
     }
     if let [name] = topic

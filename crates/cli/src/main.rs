@@ -17,7 +17,7 @@ mod survey;
 mod terminal;
 mod trouble;
 
-use args::{Chat, Cli, Command, Print, Run};
+use args::{ChatArgs, Cli, Command, PrintArgs, RunArgs};
 use console::Console;
 use everloop_app::log::{self, LogSurface};
 use everloop_text as text;
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     // These must start in a moment and need nothing of what follows.
     match cli.command {
         Some(Command::Guard { command }) => return everloop_tools::guard_main(command),
-        Some(Command::Wall { command }) => return everloop_tools::wall_main(command),
+        Some(Command::Sandbox { command }) => return everloop_tools::sandbox_main(command),
         _ => {}
     }
     everloop_tools::clip::screen_with(|text| {
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
     }
     let ended = runtime.block_on(dispatch(&app, wanted(cli)));
     // A reader thread may still wait for a line of input: it must not hold the process.
-    everloop_tools::finish_looking(LOOK_MAX);
+    everloop_tools::finish_checks(LOOK_MAX);
     runtime.shutdown_background();
     match (ended, terminal::unwritten()) {
         (Ok(_), Some(error)) => report(&app.failure(Exit::Failed, text::error::unwritten(&error))),
@@ -129,15 +129,15 @@ fn wanted(cli: Cli) -> Command {
     let Cli { message, print, output_format, continued, resume, how, command, .. } = cli;
     match command {
         // A flag before the command means what it means behind it.
-        Some(Command::Chat(args)) => Command::Chat(Chat { how: args.how.or(how), ..args }),
-        Some(Command::Run(args)) => Command::Run(Run { how: args.how.or(how), ..args }),
+        Some(Command::Chat(args)) => Command::Chat(ChatArgs { how: args.how.or(how), ..args }),
+        Some(Command::Run(args)) => Command::Run(RunArgs { how: args.how.or(how), ..args }),
         Some(command) => command,
         None if print => {
-            Command::Print(Print { question: message, output_format, continued, resume, how })
+            Command::Print(PrintArgs { question: message, output_format, continued, resume, how })
         }
         None => {
             let again = resume.map(|id| format!("/resume {}", id.unwrap_or_default()));
-            Command::Chat(Chat { message: again.or(message), how })
+            Command::Chat(ChatArgs { message: again.or(message), how })
         }
     }
 }
@@ -179,7 +179,7 @@ async fn dispatch(app: &Console, command: Command) -> Result<Exit, Failure> {
         Command::Completion(args) => commands::pages::completion(app, &args),
         Command::Man(args) => commands::pages::man(app, &args),
         Command::Help(args) => help::topic(app, &args.topic),
-        Command::Guard { .. } | Command::Wall { .. } => {
+        Command::Guard { .. } | Command::Sandbox { .. } => {
             unreachable!("these were started before")
         }
     }

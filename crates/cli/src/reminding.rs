@@ -2,10 +2,8 @@
 
 use crate::console::Console;
 use crate::terminal;
-use everloop_agenda::kept::reminders;
 use everloop_agenda::show::firing_lines;
-use everloop_app::reminding::{LOOK, take_fired};
-use everloop_engine::{Clock, SystemClock};
+use everloop_app::reminding::{LOOK, take_late};
 use everloop_store::Store;
 use std::io::IsTerminal;
 
@@ -24,10 +22,7 @@ async fn show_on_stderr(app: Console, store: Store) {
     let mut again = tokio::time::interval(LOOK);
     loop {
         again.tick().await;
-        let now = SystemClock.now();
-        // A store that fails now may not fail in a second; nothing that is due is lost.
-        let _ = reminders::fire_due(&store, &app.customs(), now).await;
-        let fired = take_fired(&store, now, head_start).await.unwrap_or_default();
+        let fired = take_late(&app, &store, head_start).await;
         for line in firing_lines(&app.reader(), &fired) {
             terminal::complain(&line);
         }

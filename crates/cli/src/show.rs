@@ -10,7 +10,6 @@ use crate::console::Console;
 pub(crate) use answering::answering_line;
 pub(crate) use event_lines::{child_line, event_line, replanned_line, tool_of};
 use everloop_app::prices::Cost;
-pub(crate) use everloop_app::run_json::row as row_json;
 use everloop_app::runs::RunDetails;
 pub(crate) use everloop_app::show::{call_args, preview, timestamp};
 use everloop_text::{self as text, TextOf};
@@ -18,7 +17,7 @@ use everloop_types::{Usage, UtcMs};
 pub(crate) use labels::labels_line;
 use plan::replanned;
 pub(crate) use plan::{backed_plan_lines, plan_head, plan_lines};
-pub(crate) use printer::{Manner, Printer};
+pub(crate) use printer::{PrintMode, Printer};
 
 /// The last line about a run that ended: its status, its counts, its time.
 pub(crate) fn summary(app: &Console, details: &RunDetails) -> String {

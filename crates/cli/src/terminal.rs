@@ -202,6 +202,11 @@ pub(crate) fn answer(line: &str) {
     note_unwritten(write!(out, "{line}").and_then(|()| out.flush()));
 }
 
+/// The answer of a command as one line of JSON, with its fields in alphabetical order.
+pub(crate) fn answer_json(value: &impl serde::Serialize) {
+    answer(&serde_json::json!(value).to_string());
+}
+
 /// Keeps the error of a write to the output until somebody asks for it.
 pub(crate) fn note_unwritten(written: std::io::Result<()>) {
     if let Err(error) = written {

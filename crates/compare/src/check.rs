@@ -1,6 +1,6 @@
-//! Whether a task was done: looked up in what it left behind, never in what was claimed.
+//! Whether a task was done: judged by the resulting state, never by what the model claims.
 //!
-//! Everything that is looked at is gathered first ([`Scene`]), so checking is pure.
+//! The state is collected first ([`Scene`]), so checking is pure.
 
 use everloop_agenda::kept::moment;
 use everloop_store::{ScheduleRow, TodoRow};
@@ -8,16 +8,16 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What is there after a run, or before one.
+/// The state after a run, or before one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scene {
     /// The files of the workspace, by their paths.
     pub files: BTreeMap<String, String>,
     /// Todos.
-    pub todos: Vec<Kept>,
+    pub todos: Vec<SavedTodo>,
     /// Entries of the schedule: their text, and wall time as `YYYY-MM-DD HH:MM`.
     pub entries: Vec<(String, String)>,
-    /// The last words of the run.
+    /// The final message of the run.
     pub answer: String,
     /// Questions that the user was asked.
     pub asked: usize,
@@ -25,9 +25,9 @@ pub struct Scene {
     pub searched: usize,
 }
 
-/// A todo, as far as checks care.
+/// The parts of a todo that checks look at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct SavedTodo {
     /// What is to be done.
     pub text: String,
     /// Whether it is done.
@@ -37,16 +37,16 @@ pub struct Kept {
 }
 
 impl Scene {
-    /// What is there before anybody has done anything.
+    /// The state before the run.
     #[must_use]
     pub fn before(files: &BTreeMap<String, String>, todos: &[String]) -> Self {
-        let kept = |text: &String| Kept { text: text.clone(), ..Kept::default() };
+        let kept = |text: &String| SavedTodo { text: text.clone(), ..SavedTodo::default() };
         let todos = todos.iter().map(kept).collect();
         Self { files: files.clone(), todos, ..Self::default() }
     }
 }
 
-impl From<&TodoRow> for Kept {
+impl From<&TodoRow> for SavedTodo {
     fn from(row: &TodoRow) -> Self {
         let day = |at| moment(at).to_zoned(TimeZone::UTC).date().to_string();
         Self {
@@ -62,20 +62,20 @@ pub(crate) fn entry(row: &ScheduleRow) -> (String, String) {
     (row.said.title.clone(), row.said.span.starts.replace('T', " "))
 }
 
-/// One thing that must hold. Texts of files are compared without the ends of their last lines.
+/// One thing that must hold. Texts of files are compared without their final newline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Check {
     /// A file has exactly this text.
-    FileEquals(InFile),
+    FileEquals(FilePassage),
     /// A file has this text in it.
-    FileHas(InFile),
+    FileHas(FilePassage),
     /// A file is there and does not have this text in it.
-    FileLacks(InFile),
+    FileLacks(FilePassage),
     /// There is no such file.
     FileAbsent(String),
-    /// A line stands in a file exactly once, so that a repeated effect is seen.
-    LineOnce(InFile),
+    /// A line is in a file exactly once, so that a repeated effect is noticed.
+    LineOnce(FilePassage),
     /// There is exactly one such todo, and it is open.
     TodoOpen(String),
     /// There is exactly one such todo, and it is done.
@@ -83,37 +83,37 @@ pub enum Check {
     /// There is no such todo.
     TodoAbsent(String),
     /// There is exactly one such todo, and it is due on that day.
-    TodoDue(At),
-    /// There are so many todos in all.
+    TodoDue(TimedItem),
+    /// The number of all todos.
     Todos(usize),
     /// There is exactly one such entry, and it begins at that time.
-    Scheduled(At),
-    /// There are so many entries in all.
+    Scheduled(TimedItem),
+    /// The number of all entries.
     Entries(usize),
     /// The answer has this in it, as words of their own.
     AnswerHas(String),
     /// The answer does not have this in it.
     AnswerLacks(String),
-    /// The user was asked exactly so often.
+    /// The user was asked exactly this many times.
     Asked(usize),
-    /// The search service was asked at least so often, whatever it replied.
+    /// The search service was asked at least this many times; failed requests count.
     SearchedAtLeast(usize),
 }
 
 /// A text and the file in which it is looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct InFile {
+pub struct FilePassage {
     /// Its path.
     pub file: String,
     /// The text, or the line.
     pub text: String,
 }
 
-/// Something that is kept, and its time.
+/// A todo or an entry, and its time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct At {
+pub struct TimedItem {
     /// What it is called.
     pub text: String,
     /// `YYYY-MM-DD` for a todo, `YYYY-MM-DD HH:MM` for an entry.
@@ -152,13 +152,13 @@ impl Check {
         }
     }
 
-    /// As it stands in a task's file, more or less.
+    /// Roughly as it is written in a task's file.
     #[must_use]
     pub fn shown(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Why it can never mean anything.
+    /// Why the check is invalid.
     pub(crate) fn is_wrong(&self) -> Option<&'static str> {
         let empty = match self {
             Self::FileEquals(it) => it.file.is_empty(),
@@ -178,13 +178,13 @@ impl Check {
     }
 }
 
-/// The one that there is; nothing if there are several.
+/// The only item; `None` if there are several.
 fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
     let first = all.next()?;
     all.next().is_none().then_some(first)
 }
 
-/// Whether a text has words in it that are not part of longer ones: 12 is not in 312, nor in 12.5.
+/// Whether a text contains the words, not as part of longer ones: 12 is not in 312, nor in 12.5.
 fn says(text: &str, words: &str) -> bool {
     let text = without_thousands(&text.to_lowercase());
     let words = without_thousands(&words.trim().to_lowercase());

@@ -1,4 +1,4 @@
-use super::{Check, Kept, Scene, says};
+use super::{Check, SavedTodo, Scene, says};
 use std::collections::BTreeMap;
 
 fn check(text: &str) -> Check {
@@ -6,7 +6,7 @@ fn check(text: &str) -> Check {
 }
 
 fn scene() -> Scene {
-    let kept = |text: &str, done, due: Option<&str>| Kept {
+    let kept = |text: &str, done, due: Option<&str>| SavedTodo {
         text: text.into(),
         done,
         due: due.map(str::to_owned),
@@ -101,7 +101,7 @@ fn a_number_is_found_as_a_number_and_not_within_another() {
     }
 }
 
-/// The model's word is looked at only by checks of the answer.
+/// Only checks of the answer look at what the model says.
 #[test]
 fn a_claim_of_success_changes_nothing() {
     let claim = Scene { answer: "Done! a.txt was written.".into(), ..Scene::default() };

@@ -1,9 +1,9 @@
 //! All runs of a comparison: each task under each loop with each model, a few at a time.
 
-use crate::host::Host;
-use crate::play::{Part, play};
-use crate::tokens::Tokens;
-use crate::{Cell, Latency, Tally, Task, litter};
+use crate::host::ContestHost;
+use crate::play::{ContestRun, play};
+use crate::tokens::TokenCache;
+use crate::{Cell, ContestTask, Latency, Tally, stale_folders};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub struct Contest {
     /// Policies and endpoints, by name.
     pub models: Vec<String>,
     /// The tasks.
-    pub tasks: Vec<Arc<Task>>,
+    pub tasks: Vec<Arc<ContestTask>>,
     /// The first seed.
     pub seed: u64,
     /// Runs of each cell, with one seed after the other.
@@ -27,13 +27,13 @@ pub struct Contest {
     pub timeout: Duration,
     /// Runs at the same time.
     pub at_once: usize,
-    /// How long simulated policies are taken to need; else their wall time is the machine's.
+    /// The simulated latency of policies; without it their wall time is measured.
     pub latency: Option<Latency>,
 }
 
 /// A run is over.
 #[derive(Debug, Clone, Copy)]
-pub struct Progress<'a> {
+pub struct ContestProgress<'a> {
     /// Runs that are over.
     pub done: usize,
     /// Runs in all.
@@ -42,9 +42,9 @@ pub struct Progress<'a> {
     pub cell: &'a Cell,
 }
 
-/// What came of a comparison.
+/// The results of a comparison.
 #[derive(Debug, Clone)]
-pub struct Results {
+pub struct ContestResults {
     /// What was compared.
     pub contest: Contest,
     /// The runs that ended, by model, loop, task and seed.
@@ -60,16 +60,16 @@ impl Contest {
         cells.saturating_mul(repeats)
     }
 
-    /// Runs everything, until it is told to stop. Runs under way are dropped then.
+    /// Runs everything until it is told to stop, which drops the current runs.
     pub async fn run(
         self,
-        host: Arc<dyn Host>,
+        host: Arc<dyn ContestHost>,
         stop: CancellationToken,
-        mut on_end: impl FnMut(Progress<'_>),
-    ) -> Results {
-        litter::clear();
+        mut on_end: impl FnMut(ContestProgress<'_>),
+    ) -> ContestResults {
+        stale_folders::clear();
         let all = self.size();
-        let tokens = Tokens::default();
+        let tokens = TokenCache::default();
         let mut parts = self.parts().into_iter().enumerate();
         let mut under_way = JoinSet::new();
         let mut cells: Vec<(usize, Cell)> = Vec::new();
@@ -87,7 +87,7 @@ impl Contest {
                 None => break,
                 Some(Ok((place, cell))) => {
                     let done = cells.len() + 1;
-                    on_end(Progress { done, all, cell: &cell });
+                    on_end(ContestProgress { done, all, cell: &cell });
                     cells.push((place, cell));
                 }
                 Some(Err(broken)) => std::panic::resume_unwind(broken.into_panic()),
@@ -95,15 +95,15 @@ impl Contest {
         }
         under_way.shutdown().await;
         cells.sort_by_key(|(place, _)| *place);
-        Results { contest: self, cells: cells.into_iter().map(|(_, cell)| cell).collect() }
+        ContestResults { contest: self, cells: cells.into_iter().map(|(_, cell)| cell).collect() }
     }
 
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self) -> Vec<ContestRun> {
         let mut parts = Vec::with_capacity(self.size());
         for model in &self.models {
             for loop_name in &self.loops {
                 for task in &self.tasks {
-                    parts.extend((0..self.repeats).map(|more| Part {
+                    parts.extend((0..self.repeats).map(|more| ContestRun {
                         task: task.clone(),
                         loop_name: loop_name.clone(),
                         model: model.clone(),
@@ -118,7 +118,7 @@ impl Contest {
     }
 }
 
-impl Results {
+impl ContestResults {
     /// Whether every run ended.
     #[must_use]
     pub fn is_complete(&self) -> bool {

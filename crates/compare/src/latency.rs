@@ -1,10 +1,10 @@
-//! Time that simulated policies are taken to need: they reply at once, and no real model does.
+//! The simulated latency of policies: they reply at once, and no real model does.
 
 use everloop_types::Counts;
 use serde::Serialize;
 
-/// A fixed time for each model call, and one for each token that it writes. Reading is not charged,
-/// nor is the work of tools: what is left is what a loop makes a person wait for its model.
+/// A fixed time for each model call, and one for each token that it writes. Reading and tools take
+/// no time, so the sum is how long a person waits for the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Latency {
     /// Milliseconds of a call until its first token.

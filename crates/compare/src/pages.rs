@@ -3,10 +3,10 @@
 //! ```text
 //!   GET /search?q=… ──► counted ──► still to fail? ──yes──► 500
 //!       ┌──no───────────────────────────────┘
-//!       └──► the page of that query, or of the most alike, or nothing
+//!       └──► the page of that query, or of the most similar one, or nothing
 //! ```
 
-use crate::task::{Page, Search};
+use crate::task::{RecordedPage, SearchScript};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::io;
@@ -28,32 +28,32 @@ const RECORDED: &[&str] = &[
 /// Bytes of a request that are read; ours are shorter.
 const REQUEST_BYTES_MAX: usize = 16_384;
 
-/// How long a request may take to come.
+/// How long a request may take to arrive.
 const REQUEST_TIME: Duration = Duration::from_secs(10);
 
-/// A search service with recorded pages. It is gone when this is dropped.
-pub(crate) struct Recorded {
+/// A search service with recorded pages. It stops when this is dropped.
+pub(crate) struct RecordedSearchService {
     url: String,
-    shelf: Arc<Shelf>,
+    shelf: Arc<RecordedPages>,
     serving: JoinHandle<()>,
 }
 
-struct Shelf {
-    pages: Vec<Page>,
+struct RecordedPages {
+    pages: Vec<RecordedPage>,
     to_fail: AtomicU32,
     searches: AtomicUsize,
 }
 
-impl Recorded {
+impl RecordedSearchService {
     /// Begins to serve, the task's own pages first.
-    pub(crate) async fn serve(search: &Search) -> io::Result<Self> {
+    pub(crate) async fn serve(search: &SearchScript) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let url = format!("http://{}", listener.local_addr()?);
         let pages = search.pages.iter().cloned().chain(recorded()).collect();
-        let shelf = Arc::new(Shelf::new(pages, search.fails));
+        let shelf = Arc::new(RecordedPages::new(pages, search.fails));
         let shown = shelf.clone();
         let serving = tokio::spawn(async move {
-            // Whoever listens on loopback and cannot accept any more is about to end anyway.
+            // A loopback listener that cannot accept any more is about to end anyway.
             while let Ok((stream, _)) = listener.accept().await {
                 tokio::spawn(answer(stream, shown.clone()));
             }
@@ -61,30 +61,30 @@ impl Recorded {
         Ok(Self { url, shelf, serving })
     }
 
-    /// Where it is.
+    /// Its base URL.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    /// How many searches have come so far.
+    /// The number of searches so far.
     pub(crate) fn searches(&self) -> usize {
         self.shelf.searches.load(Ordering::SeqCst)
     }
 }
 
-impl Drop for Recorded {
+impl Drop for RecordedSearchService {
     fn drop(&mut self) {
         self.serving.abort();
     }
 }
 
-fn recorded() -> impl Iterator<Item = Page> {
+fn recorded() -> impl Iterator<Item = RecordedPage> {
     RECORDED.iter().map(|text| {
         serde_json::from_str(text).unwrap_or_else(|error| unreachable!("a recorded page: {error}"))
     })
 }
 
-async fn answer(mut stream: TcpStream, shelf: Arc<Shelf>) {
+async fn answer(mut stream: TcpStream, shelf: Arc<RecordedPages>) {
     let request = tokio::time::timeout(REQUEST_TIME, head(&mut stream)).await;
     let Ok(Ok(request)) = request else { return };
     let (status, body) = shelf.reply(&request);
@@ -93,7 +93,7 @@ async fn answer(mut stream: TcpStream, shelf: Arc<Shelf>) {
         "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
          connection: close\r\n\r\n{body}"
     );
-    // Who asked may have gone.
+    // The client may have closed the connection.
     let _ = stream.write_all(whole.as_bytes()).await;
     let _ = stream.shutdown().await;
 }
@@ -110,8 +110,8 @@ async fn head(stream: &mut TcpStream) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-impl Shelf {
-    fn new(pages: Vec<Page>, fails: u32) -> Self {
+impl RecordedPages {
+    fn new(pages: Vec<RecordedPage>, fails: u32) -> Self {
         Self { pages, to_fail: AtomicU32::new(fails), searches: AtomicUsize::new(0) }
     }
 
@@ -131,9 +131,9 @@ impl Shelf {
     }
 
     /// The page of this query; else the one that has most words of it, at least half.
-    fn find(&self, query: &str) -> Option<&Page> {
+    fn find(&self, query: &str) -> Option<&RecordedPage> {
         let wanted = words(query);
-        let common = |page: &&Page| words(&page.query).intersection(&wanted).count();
+        let common = |page: &&RecordedPage| words(&page.query).intersection(&wanted).count();
         let exact = self.pages.iter().find(|page| words(&page.query) == wanted);
         // The first of equals, not the last.
         let near = || self.pages.iter().rev().max_by_key(common);
@@ -172,8 +172,8 @@ fn query(text: &str, name: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn shelf(fails: u32) -> Shelf {
-        Shelf::new(recorded().collect(), fails)
+    fn shelf(fails: u32) -> RecordedPages {
+        RecordedPages::new(recorded().collect(), fails)
     }
 
     #[test]

@@ -1,13 +1,13 @@
 use super::*;
-use everloop_engine::Rules;
-use everloop_models::{Scripted, ScriptedModel};
+use everloop_engine::EngineRules;
+use everloop_models::{ScriptedModel, ScriptedReply};
 use everloop_types::{Frame, ToolSpec, UtcMs};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
 struct Bare;
 
-impl Host for Bare {
+impl ContestHost for Bare {
     fn frame(&self, _: &str, _: &str, _: &Path, tools: Vec<ToolSpec>) -> Frame {
         Frame { tools, ..Frame::default() }
     }
@@ -16,13 +16,13 @@ impl Host for Bare {
         String::new()
     }
 
-    fn connect(&self, _: &str) -> Result<Connected, ModelError> {
+    fn connect(&self, _: &str) -> Result<ContestModel, ModelError> {
         let write = json!({"path": "greeting.txt", "content": "Good morning"});
         let replies = vec![
-            Scripted::calls("write_file", write),
-            Scripted::calls("read_file", json!({"path": "none.txt"})),
-            Scripted::calls("no_such_tool", json!({})),
-            Scripted::says("Written."),
+            ScriptedReply::calls("write_file", write),
+            ScriptedReply::calls("read_file", json!({"path": "none.txt"})),
+            ScriptedReply::calls("no_such_tool", json!({})),
+            ScriptedReply::says("Written."),
         ];
         Ok((Arc::new(ScriptedModel::new(replies)), "x".to_owned()))
     }
@@ -31,8 +31,8 @@ impl Host for Bare {
         None
     }
 
-    fn rules(&self) -> Rules {
-        Rules::default()
+    fn rules(&self) -> EngineRules {
+        EngineRules::default()
     }
 }
 
@@ -42,7 +42,7 @@ async fn the_counts_of_a_run_are_those_of_its_journal() {
     let task = crate::task::builtin().into_iter().find(|task| task.name == "files-write");
     for model in ["endpoint/x", "competent"] {
         for loop_name in ["react", "plan-execute-think", "plan-replan"] {
-            let part = Part {
+            let part = ContestRun {
                 task: Arc::new(task.clone().unwrap()),
                 loop_name: loop_name.to_owned(),
                 model: model.to_owned(),
@@ -50,8 +50,8 @@ async fn the_counts_of_a_run_are_those_of_its_journal() {
                 timeout: Duration::from_secs(60),
                 latency: None,
             };
-            let stage = Stage::set(&Bare, &part.task).await.unwrap();
-            let answers = super::model(&Bare, &Tokens::default(), &part).unwrap();
+            let stage = TaskStage::set(&Bare, &part.task).await.unwrap();
+            let answers = super::model(&Bare, &TokenCache::default(), &part).unwrap();
             let engine = stage.engine(&Bare, answers);
             let submission = stage.submission(&Bare, &part.task, loop_name, model);
             let run = engine.submit(submission).await.unwrap();

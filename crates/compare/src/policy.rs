@@ -1,17 +1,17 @@
-//! Simulated policies: models without a network that act from what they are shown alone.
+//! Simulated policies: models without a network that decide only by what they are shown.
 //!
 //! ```text
-//!   Request ──► Shown ──reading──► goal, observations ──skill──► done, failed, wanted
+//!   Request ──► ShownRequest ──reading──► goal, observations ──skill──► done, failed, wanted
 //!                 │                                                 └──speaking──► Reply
-//!                 └──► Meter: what it cost ──► Reply.usage       a flaw spoils it now and then
+//!                 └──► Meter: cost ──► Reply.usage      a flaw spoils some of the replies
 //! ```
 //!
-//! So every loop is compared on one and the same skill. [`Mind`] decides and holds nothing between
-//! calls; [`Meter`] remembers which messages a run has shown, and decides nothing. A run gets a
-//! policy of its own, because what is cached is counted for each run.
+//! Every loop is compared with the same skill. [`PolicyRules`] decides and keeps nothing between
+//! calls. [`Meter`] remembers which messages a run has shown, and decides nothing. Each run gets
+//! its own policy, because cached tokens are counted per run.
 //!
-//! Deliberately absent: chance that is not drawn from the seed and the prompt, knowledge of the
-//! task beyond the prompt, the name of the loop.
+//! Deliberately absent: randomness that does not come from the seed and the prompt, knowledge of
+//! the task beyond the prompt, the name of the loop.
 
 mod acts;
 mod flaws;
@@ -24,23 +24,23 @@ mod skill;
 mod speaking;
 mod values;
 
-pub use meter::{Count, Meter};
+pub use meter::{Meter, TokenCounter};
 
-use everloop_ports::{Asking, Delta, Model, OnDelta, Request};
+use everloop_ports::{Delta, Model, ModelFuture, OnDelta, Request};
 use everloop_types::Reply;
-use shown::Shown;
+use shown::ShownRequest;
 
 /// The names of all policies, the one without a flaw first.
 pub const POLICIES: [&str; 4] = ["competent", "format", "forgets", "repeats"];
 
-/// What is wrong with a policy.
+/// The flaw of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
     /// Nothing.
     None,
     /// About every third reply breaks its form.
     Format,
-    /// It sees the instructions, the goal and the last few messages, now more of them, now fewer.
+    /// It sees the instructions, the goal and a varying number of the last messages.
     Forgets,
     /// It makes its last call again, or says too early that it is done.
     Repeats,
@@ -55,47 +55,47 @@ impl Flaw {
     }
 }
 
-/// What decides: the same prompt always gets the same reply.
+/// The rules of a policy: the same prompt always gets the same reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mind {
-    /// What is wrong with it.
+pub struct PolicyRules {
+    /// The flaw of the policy.
     pub flaw: Flaw,
-    /// From what its chances are drawn, beside the prompt.
+    /// The seed of its random choices, in addition to the prompt.
     pub seed: u64,
 }
 
-impl Mind {
+impl PolicyRules {
     /// The reply to a request, without its cost.
     #[must_use]
     pub fn reply(self, request: &Request<'_>) -> Reply {
-        flaws::reply(self, &Shown::of(request))
+        flaws::reply(self, &ShownRequest::of(request))
     }
 }
 
 /// A simulated model for one run.
 #[derive(Debug)]
-pub struct Policy {
-    mind: Mind,
+pub struct SimulatedModel {
+    rules: PolicyRules,
     meter: Meter,
 }
 
-impl Policy {
+impl SimulatedModel {
     /// A policy that has shown nothing yet. `count` says how many tokens a text has.
     #[must_use]
-    pub fn new(flaw: Flaw, seed: u64, count: Count) -> Self {
-        Self { mind: Mind { flaw, seed }, meter: Meter::new(count) }
+    pub fn new(flaw: Flaw, seed: u64, count: TokenCounter) -> Self {
+        Self { rules: PolicyRules { flaw, seed }, meter: Meter::new(count) }
     }
 }
 
 /// The policy of that name, for one run.
 #[must_use]
-pub fn by_name(name: &str, seed: u64, count: Count) -> Option<Policy> {
-    Flaw::parse(name).map(|flaw| Policy::new(flaw, seed, count))
+pub fn by_name(name: &str, seed: u64, count: TokenCounter) -> Option<SimulatedModel> {
+    Flaw::parse(name).map(|flaw| SimulatedModel::new(flaw, seed, count))
 }
 
-impl Model for Policy {
-    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> Asking<'a> {
-        let mut reply = self.mind.reply(&request);
+impl Model for SimulatedModel {
+    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> ModelFuture<'a> {
+        let mut reply = self.rules.reply(&request);
         reply.usage = self.meter.measure(request.messages, &request.tools, &reply);
         if !reply.text.is_empty() {
             on_delta(Delta::Text(&reply.text));

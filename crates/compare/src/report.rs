@@ -1,8 +1,8 @@
-//! What came of a comparison, for people and programs. Pure: from results to text.
+//! The report of a comparison, for people and programs. Pure: from results to text.
 //!
 //! ```text
-//!   Results ──► text: one table a model        markdown: the same, without what time adds
-//!           ──► json: every run                page: one HTML file with charts
+//!   ContestResults ──► text: one table per model    markdown: the same, without times
+//!                  ──► json: every run               page: one HTML file with charts
 //! ```
 
 mod averages;
@@ -23,12 +23,12 @@ use everloop_types::Lang;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What a report says about itself.
+/// How the figures of a report were made.
 #[derive(Debug, Clone)]
-pub struct About {
-    /// A command line that gives the same figures again.
+pub struct ReportHeader {
+    /// A command line that reproduces the figures.
     pub command: String,
-    /// Settings that have a part in them and whose values are not shown: they may be secrets.
+    /// Settings that affect the figures and whose values are not shown: they may be secrets.
     pub withheld: Vec<&'static str>,
     /// The limits in force, by loop.
     pub limits: BTreeMap<String, Value>,
@@ -38,21 +38,21 @@ pub struct About {
     pub date: String,
 }
 
-/// How a report is wanted.
+/// Language and detail of a report.
 #[derive(Debug, Clone, Copy)]
-pub struct Manner {
+pub struct ReportStyle {
     /// Its language.
     pub lang: Lang,
     /// Whether every task is shown.
-    pub detail: Detail,
+    pub detail: ReportDetail,
     /// Marks for success and failure.
     pub marks: (&'static str, &'static str),
 }
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
-    /// Sums alone.
+pub enum ReportDetail {
+    /// Only sums.
     Totals,
     /// Every task, too.
     PerTask,

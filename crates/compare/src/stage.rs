@@ -1,15 +1,15 @@
-//! Where one run takes place: a workspace, a store and a search service of its own.
+//! The environment of one run: its own workspace, store and search service.
 //!
-//! Tools and engine are the real ones. Nothing of a stage outlives it, and no stage sees another.
+//! Tools and engine are the real ones. A stage leaves nothing behind, and no stage sees another.
 
 use crate::check::entry;
-use crate::host::{Connected, Host, is_simulated};
-use crate::pages::Recorded;
-use crate::{Scene, Task, litter};
+use crate::host::{ContestHost, ContestModel, is_simulated};
+use crate::pages::RecordedSearchService;
+use crate::{ContestTask, Scene, stale_folders};
 use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::AgendaConfig;
 use everloop_agenda::tools::{AgendaContext, ScheduleTool, TodoTool};
-use everloop_engine::{Engine, Environment, Identity, Submission, SystemClock, fresh_id};
+use everloop_engine::{Engine, Environment, Submission, SystemClock, WorkerIdentity, fresh_id};
 use everloop_ports::{Clock, Pause, Registry};
 use everloop_store::{Store, StoreError, TodoRow, TodoText, WriteKey};
 use everloop_tools::{SearchService, SearchSetting, Setting, builtin_tools};
@@ -24,7 +24,7 @@ use tempfile::TempDir;
 /// Every run begins at this moment, and for the engine no time passes: 2030-05-01 09:00 UTC.
 const NOW: UtcMs = 1_903_856_400_000;
 
-/// The workspace as policies are told it.
+/// The path of the workspace in the prompts of policies.
 const TOLD: &str = "/workspace";
 
 /// Hits that a search shows.
@@ -39,11 +39,11 @@ const FILE_BYTES_MAX: u64 = 1_000_000;
 /// Files of a workspace that a checker looks at.
 const FILES_MAX: usize = 1_000;
 
-/// Why a stage could not be set or read.
+/// Why a stage could not be set up or read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StageError {
     /// A folder, a file or a port.
-    #[error("the machine refused")]
+    #[error("system error")]
     System(#[from] std::io::Error),
     /// The workspace.
     #[error("no workspace")]
@@ -53,10 +53,10 @@ pub(crate) enum StageError {
     Store(#[from] StoreError),
 }
 
-/// A clock that stands, so that no prompt depends on the day on which it is made. Waits are real.
-struct StandingClock;
+/// A clock that does not advance, so that no prompt depends on the date. Waits are real.
+struct FixedClock;
 
-impl Clock for StandingClock {
+impl Clock for FixedClock {
     fn now(&self) -> UtcMs {
         NOW
     }
@@ -74,14 +74,14 @@ impl Clock for StandingClock {
     }
 }
 
-/// One model and one set of tools, whatever a frame names.
-struct StageMeans {
-    model: Connected,
+/// One model and one set of tools for every frame.
+struct StageEnvironment {
+    model: ContestModel,
     tools: Arc<Registry>,
 }
 
-impl Environment for StageMeans {
-    fn model(&self, _choice: &ModelChoice) -> Result<Connected, ModelError> {
+impl Environment for StageEnvironment {
+    fn model(&self, _choice: &ModelChoice) -> Result<ContestModel, ModelError> {
         Ok(self.model.clone())
     }
 
@@ -90,22 +90,25 @@ impl Environment for StageMeans {
     }
 }
 
-/// A stage that is set for a task.
-pub(crate) struct Stage {
+/// A stage that is set up for a task.
+pub(crate) struct TaskStage {
     workspace: PathBuf,
     store: Store,
     tools: Arc<Registry>,
-    search: Recorded,
-    /// Gone with the stage, whatever is in it.
+    search: RecordedSearchService,
+    /// Removed with the stage, with everything in it.
     _folder: TempDir,
-    /// Says that the folder is in use.
+    /// Marks the folder as in use.
     _held: File,
 }
 
-impl Stage {
-    pub(crate) async fn set(host: &dyn Host, task: &Task) -> Result<Self, StageError> {
-        let folder = tempfile::Builder::new().prefix(litter::PREFIX).tempdir()?;
-        let held = litter::hold(folder.path())?;
+impl TaskStage {
+    pub(crate) async fn set(
+        host: &dyn ContestHost,
+        task: &ContestTask,
+    ) -> Result<Self, StageError> {
+        let folder = tempfile::Builder::new().prefix(stale_folders::PREFIX).tempdir()?;
+        let held = stale_folders::mark_in_use(folder.path())?;
         let outer = folder.path().canonicalize()?;
         let workspace = outer.join("workspace");
         std::fs::create_dir(&workspace)?;
@@ -114,7 +117,7 @@ impl Stage {
             path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
             std::fs::write(path, text)?;
         }
-        let search = Recorded::serve(&task.search).await?;
+        let search = RecordedSearchService::serve(&task.search).await?;
         let store = Store::memory();
         for (number, text) in (1..).zip(&task.todos) {
             store.agenda().add_todo(&todo(number, text), WriteKey { key: None, now: NOW }).await?;
@@ -138,23 +141,23 @@ impl Stage {
         &self.store
     }
 
-    pub(crate) fn engine(&self, host: &dyn Host, model: Connected) -> Arc<Engine> {
-        let means = StageMeans { model, tools: self.tools.clone() };
-        let identity = Identity {
+    pub(crate) fn engine(&self, host: &dyn ContestHost, model: ContestModel) -> Arc<Engine> {
+        let means = StageEnvironment { model, tools: self.tools.clone() };
+        let identity = WorkerIdentity {
             worker: WorkerId::new(fresh_id("worker_", NOW)),
             build: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let clock = Arc::new(StandingClock);
+        let clock = Arc::new(FixedClock);
         Engine::new(self.store.clone(), Arc::new(means), clock, identity, host.rules())
     }
 
-    /// The task as a run of this loop. Everybody's language and zone are the same here, and every
-    /// call is allowed: the workspace is ours. A policy is told the same folder every time, because
-    /// what it does is drawn from its prompt; a model that may really go there is told where it is.
+    /// The task as a run of this loop. Language and zone are fixed, and every call is allowed: the
+    /// workspace is ours. A policy always sees the same folder, because its choices depend on the
+    /// prompt; a real model sees the actual folder.
     pub(crate) fn submission(
         &self,
-        host: &dyn Host,
-        task: &Task,
+        host: &dyn ContestHost,
+        task: &ContestTask,
         loop_name: &str,
         model: &str,
     ) -> Submission {
@@ -174,7 +177,7 @@ impl Stage {
         Submission { loop_name: loop_name.to_owned(), goal, frame, idem_key: None }
     }
 
-    /// What is there now.
+    /// The current state.
     pub(crate) async fn scene(&self, run: &RunId) -> Result<Scene, StageError> {
         let messages = self.store.runs().messages(run).await?;
         let answer = messages.iter().find(|message| message.slot == "final");
@@ -191,7 +194,7 @@ impl Stage {
     }
 }
 
-/// Whether the model wanted to know something. A request for permission is no such question.
+/// Whether the model asked the user. A request for permission does not count.
 fn is_question(slot: &str) -> bool {
     slot.starts_with("ask:") && slot.ends_with(".ask")
 }
@@ -199,7 +202,7 @@ fn is_question(slot: &str) -> bool {
 fn registry(setting: &Setting, store: &Store) -> Result<Registry, StageError> {
     let office = AgendaContext {
         desk: Some(Agenda::new(store.clone(), AgendaConfig::default())),
-        clock: Arc::new(StandingClock),
+        clock: Arc::new(FixedClock),
         zone: TimeZone::UTC,
         lang: Lang::En,
     };

@@ -1,4 +1,4 @@
-//! What is counted of a run, and of many.
+//! The counts of one run and the sums of many.
 
 use everloop_types::Counts;
 use serde::Serialize;
@@ -70,26 +70,26 @@ impl Tally {
         self.input_tokens + self.output_tokens
     }
 
-    /// What one success takes, with all that the failures have used up; nothing if none succeeded.
+    /// Tokens per success, with the tokens of failed runs included; `None` if no run succeeded.
     #[must_use]
     pub fn tokens_per_success(&self) -> Option<u64> {
         self.tokens().checked_div(self.succeeded)
     }
 
-    /// Hundredths of runs that succeeded, rounded down: 100 is said only of all.
+    /// The percentage of runs that succeeded, rounded down: 100 means all.
     #[must_use]
     pub fn success_percent(&self) -> u64 {
         (self.succeeded * 100).checked_div(self.runs).unwrap_or(0)
     }
 }
 
-/// How a run ended, as far as the comparison is concerned.
+/// How a run ended, from the view of the comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ending {
+pub enum ContestEnding {
     /// The engine's own word: `succeeded`, `failed`, `unsettled`, …
     Ended(String),
-    /// It took longer than it may.
+    /// It took too long.
     TimedOut,
     /// It could not be driven; why.
     Broken(String),
@@ -108,12 +108,12 @@ pub struct Cell {
     /// The seed.
     pub seed: u64,
     /// How it ended.
-    pub ending: Ending,
+    pub ending: ContestEnding,
     /// The checks that do not hold.
     pub failed_checks: Vec<String>,
-    /// The last words.
+    /// The final message.
     pub answer: String,
-    /// What it took.
+    /// Its counts.
     #[serde(flatten)]
     pub tally: Tally,
 }

@@ -1,8 +1,8 @@
-//! A task: what is wanted, what is there before, and what must hold afterwards.
+//! A task: its goal, the state before, and what must hold afterwards.
 //!
 //! ```text
-//!   TOML ──read──► Task ──► goal, files, todos, recorded pages, answers     (before)
-//!                       └─► checks                                          (afterwards)
+//!   TOML ──read──► ContestTask ──► goal, files, todos, recorded pages, answers     (before)
+//!                              └─► checks                                          (afterwards)
 //! ```
 
 mod read;
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// One thing to do, with its checker.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Task {
+pub struct ContestTask {
     /// Short, with hyphens; the file's name without its ending.
     pub name: String,
     /// What it is about.
@@ -32,10 +32,10 @@ pub struct Task {
     pub todos: Vec<String>,
     /// What the user says to questions.
     #[serde(default)]
-    pub answers: Vec<Answer>,
+    pub answers: Vec<ScriptedAnswer>,
     /// What a search finds.
     #[serde(default)]
-    pub search: Search,
+    pub search: SearchScript,
     /// Files of the workspace that are there before, by their paths.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
@@ -77,53 +77,53 @@ impl TaskKind {
 /// What the user says to a question.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Answer {
+pub struct ScriptedAnswer {
     /// Words of the question, in any case.
     pub asks: String,
     /// The answer.
     pub says: String,
 }
 
-/// What a search finds, and how often it fails before.
+/// The results of searches, and how many requests fail first.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Search {
-    /// Requests that are answered with an error, from the first on.
+pub struct SearchScript {
+    /// How many of the first requests are answered with an error.
     #[serde(default)]
     pub fails: u32,
-    /// Pages of this task beside those of the set.
+    /// Pages of this task in addition to those of the set.
     #[serde(default)]
-    pub pages: Vec<Page>,
+    pub pages: Vec<RecordedPage>,
 }
 
 /// One recorded page of results, in the form in which SearXNG answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Page {
+pub struct RecordedPage {
     /// What was searched for.
     pub query: String,
     /// What was found, the best first.
-    pub results: Vec<Found>,
+    pub results: Vec<RecordedHit>,
 }
 
-/// One thing that was found.
+/// One search result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Found {
-    /// What it is called.
+pub struct RecordedHit {
+    /// Its title.
     pub title: String,
-    /// Where it is.
+    /// Its address.
     pub url: String,
-    /// What it says, in short.
+    /// Its excerpt.
     pub content: String,
 }
 
-impl Task {
-    /// What the user says to a question; a person who does not know says so.
+impl ContestTask {
+    /// The user's answer to a question; without a scripted one the user says that they do not know.
     #[must_use]
     pub fn answer_to(&self, question: &str) -> &str {
         let question = question.to_lowercase();
-        let fits = |answer: &&Answer| question.contains(&answer.asks.to_lowercase());
+        let fits = |answer: &&ScriptedAnswer| question.contains(&answer.asks.to_lowercase());
         self.answers.iter().find(fits).map_or("I do not know.", |answer| &answer.says)
     }
 
@@ -133,7 +133,7 @@ impl Task {
         self.checks.iter().filter(|check| !check.holds(scene)).collect()
     }
 
-    /// What is there before anybody has done anything.
+    /// The state before the run.
     #[must_use]
     pub fn untouched(&self) -> Scene {
         Scene::before(&self.files, &self.todos)

@@ -1,24 +1,24 @@
 //! How many tokens a text has, by a real tokenizer.
 //!
 //! The vocabulary takes 0.15 s to load, so it is loaded by the first text that is counted. The
-//! same system message and tools come again in every call of every run: counts are kept.
+//! same system message and tools occur in every call of every run, so counts are cached.
 
-use crate::policy::Count;
+use crate::policy::TokenCounter;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Texts whose counts are kept.
+/// The number of texts whose counts are cached.
 const KEPT_MAX: usize = 20_000;
 
-/// Counts that are kept for a whole comparison.
+/// Token counts, cached for a whole comparison.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tokens {
+pub(crate) struct TokenCache {
     kept: Arc<Mutex<HashMap<String, u64>>>,
 }
 
-impl Tokens {
+impl TokenCache {
     /// A counter for one run.
-    pub(crate) fn counter(&self) -> Count {
+    pub(crate) fn counter(&self) -> TokenCounter {
         let tokens = self.clone();
         Arc::new(move |text| tokens.count(text))
     }
@@ -28,7 +28,7 @@ impl Tokens {
         if let Some(count) = kept().get(text) {
             return *count;
         }
-        // Not under the lock: the other run counts meanwhile.
+        // Not under the lock, so that another run can count at the same time.
         let count = everloop_models::count_tokens(text);
         let mut kept = kept();
         if kept.len() >= KEPT_MAX {
@@ -41,11 +41,11 @@ impl Tokens {
 
 #[cfg(test)]
 mod tests {
-    use super::Tokens;
+    use super::TokenCache;
 
     #[test]
     fn tokens_are_those_of_the_vocabulary_however_often_they_are_counted() {
-        let tokens = Tokens::default();
+        let tokens = TokenCache::default();
         let counter = tokens.counter();
         for _ in 0..2 {
             assert_eq!((counter("hello world"), counter("")), (2, 0));

@@ -12,3 +12,5 @@ mod competent;
 mod flawed;
 #[path = "policy/purity.rs"]
 mod purity;
+#[path = "policy/registry.rs"]
+mod registry;

@@ -4,8 +4,8 @@
 
 mod support;
 
-use everloop_compare::report::{self, About, Detail, Manner};
-use everloop_compare::{Contest, Latency, Results};
+use everloop_compare::report::{self, ReportDetail, ReportHeader, ReportStyle};
+use everloop_compare::{Contest, ContestResults, Latency};
 use everloop_types::Lang;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -13,18 +13,18 @@ use support::{contest, own, run, tasks};
 use tokio_util::sync::CancellationToken;
 use unicode_width::UnicodeWidthStr;
 
-fn about() -> About {
+fn about() -> ReportHeader {
     let [command, version, date] =
         ["everloop compare --task '<b>'", "0.1.0", "2030-05-01"].map(str::to_owned);
     let limits = [("react".to_owned(), json!({"steps": {"max_steps": 25}}))].into();
-    About { command, withheld: vec!["loop.completion_mark"], limits, version, date }
+    ReportHeader { command, withheld: vec!["loop.completion_mark"], limits, version, date }
 }
 
-fn manner(detail: Detail) -> Manner {
-    Manner { lang: Lang::En, detail, marks: ("✔", "✖") }
+fn manner(detail: ReportDetail) -> ReportStyle {
+    ReportStyle { lang: Lang::En, detail, marks: ("✔", "✖") }
 }
 
-async fn results() -> Results {
+async fn results() -> ContestResults {
     let chosen = tasks(&["files-write", "files-copy", "long-move"]);
     let contest = contest(&["plan-replan", "react"], &["competent", "repeats"], chosen);
     run(contest, Vec::new()).await
@@ -101,11 +101,11 @@ async fn totals_are_the_sums_of_their_runs() {
 #[tokio::test]
 async fn tables_have_a_row_for_each_loop_and_with_detail_one_for_each_task() {
     let results = results().await;
-    let totals = report::text(&results, manner(Detail::Totals));
+    let totals = report::text(&results, manner(ReportDetail::Totals));
     let rows = totals.lines().filter(|line| line.starts_with("react ")).count();
     assert_eq!(rows, 4, "sums and averages of two models: {totals}");
     assert!(!totals.contains("files-copy"));
-    let document = report::markdown(&results, manner(Detail::PerTask));
+    let document = report::markdown(&results, manner(ReportDetail::PerTask));
     assert!(document.contains("| files-copy | ✔ 5 | ✔ 3 |"), "{document}");
     assert!(document.contains("Tokens against react"), "{document}");
     let [timed, untimed] = [&totals, &document].map(|text| text.contains("Wall"));
@@ -124,7 +124,7 @@ async fn each_task_is_shown_with_every_figure() {
         (numbers.map(|n| n.to_string()), tokens.map(grouped))
     };
     for lang in [Lang::En, Lang::ZhCn] {
-        let text = report::text(&results, Manner { lang, ..manner(Detail::PerTask) });
+        let text = report::text(&results, ReportStyle { lang, ..manner(ReportDetail::PerTask) });
         let page = report::page(&results, &about(), lang);
         let widest = text.lines().map(UnicodeWidthStr::width).max();
         assert!(widest <= Some(100), "{widest:?}\n{text}");
@@ -143,7 +143,7 @@ async fn each_task_is_shown_with_every_figure() {
     let ([calls, tools, steps], [input, cached, output]) = figures("react");
     let row = ["files-copy", "react", "✔", &calls, &tools, &input, &cached, &output, &steps, "✔"];
     let row = format!("| {} |", row.join(" | "));
-    let document = report::markdown(&results, manner(Detail::PerTask));
+    let document = report::markdown(&results, manner(ReportDetail::PerTask));
     assert!(document.contains(&row), "{row}\n{document}");
 }
 
@@ -174,11 +174,11 @@ async fn what_a_success_takes_stands_beside_the_plain_sums() {
         "tokens_of_the_other": tokens("react", &all[..2]),
     });
     assert_eq!(rounds["where_both_succeed"], both);
-    let text = report::text(&results, manner(Detail::Totals));
+    let text = report::text(&results, manner(ReportDetail::Totals));
     assert!(text.contains("% (2)\n") && text.ends_with("+0% (3)"), "{text}");
 }
 
-/// Several seeds are no better than one if nobody says how far they lie apart.
+/// Several seeds are useful only if their spread is shown.
 #[tokio::test]
 async fn several_seeds_are_shown_with_their_spread() {
     let one = contest(&["react"], &["repeats"], tasks(&["files-copy", "files-index", "data-sum"]));
@@ -187,12 +187,12 @@ async fn several_seeds_are_shown_with_their_spread() {
     let succeeded: Vec<u64> = seeds.iter().map(|tally| tally.succeeded).collect();
     let (least, most) = (succeeded.iter().min().unwrap(), succeeded.iter().max().unwrap());
     assert!(seeds.len() == 4 && least < most, "{succeeded:?}");
-    let document = report::markdown(&results, manner(Detail::Totals));
+    let document = report::markdown(&results, manner(ReportDetail::Totals));
     assert!(document.contains("Success by seed"), "{document}");
     assert!(document.contains(&format!("| {least}–{most} |")), "{document}");
 }
 
-/// Policies reply at once; with a latency their time says what a person would wait.
+/// Policies reply at once; with a latency their time is how long a person would wait.
 #[tokio::test]
 async fn with_a_latency_time_is_worked_out_and_is_the_same_every_time() {
     let one = contest(&["react"], &["competent"], tasks(&["files-copy"]));
@@ -200,7 +200,7 @@ async fn with_a_latency_time_is_worked_out_and_is_the_same_every_time() {
     let results = run(Contest { latency, ..one }, Vec::new()).await;
     let tally = results.cells[0].tally;
     assert_eq!(tally.wall_ms, tally.model_calls * 1_000 + tally.output_tokens * 20);
-    let document = report::markdown(&results, manner(Detail::Totals));
+    let document = report::markdown(&results, manner(ReportDetail::Totals));
     assert!(document.contains("Simulated time"), "{document}");
     let json = report::json(&results, &about());
     assert_eq!(json["latency"], json!({"call_ms": 1_000, "token_ms": 20}));
@@ -261,7 +261,7 @@ async fn a_goal_with_markup_is_shown_as_text() {
     assert!(!page.contains("<script"));
 }
 
-/// What was stopped is said, and nothing that did not run is counted.
+/// The report says that it was stopped, and counts only what ran.
 #[tokio::test]
 async fn a_comparison_that_was_stopped_tells_what_there_is() {
     let stop = CancellationToken::new();
@@ -271,7 +271,7 @@ async fn a_comparison_that_was_stopped_tells_what_there_is() {
     let results = contest.run(host, stop.clone(), |_| stop.cancel()).await;
     let tasks: BTreeSet<&str> = results.cells.iter().map(|cell| cell.task.as_str()).collect();
     assert!(!results.is_complete() && tasks.contains("files-write"), "{tasks:?}");
-    let said = report::text(&results, manner(Detail::PerTask));
+    let said = report::text(&results, manner(ReportDetail::PerTask));
     assert!(said.contains("of 4 runs are counted") && said.contains('–'), "{said}");
     let json = report::json(&results, &about());
     assert_eq!(json["complete"], false);

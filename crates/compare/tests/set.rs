@@ -4,11 +4,11 @@
 
 mod support;
 
-use everloop_compare::{Contest, Results, task};
+use everloop_compare::{Contest, ContestResults, task};
 use everloop_loops::LOOPS;
 use support::{contest, run, tasks};
 
-fn without_time(results: &Results) -> String {
+fn without_time(results: &ContestResults) -> String {
     let mut cells = results.cells.clone();
     cells.iter_mut().for_each(|cell| cell.tally.wall_ms = 0);
     format!("{cells:#?}")
@@ -31,7 +31,7 @@ async fn every_task_is_solved_under_some_loop_and_every_run_ends_with_words() {
     }
 }
 
-/// Whatever is drawn is drawn from the seed and the prompt, and no prompt depends on the machine.
+/// All randomness comes from the seed and the prompt, and no prompt depends on the machine.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_seed_gives_the_same_figures_and_another_seed_gives_others() {
     let chosen = || tasks(&["files-release", "recovery-flaky", "long-move"]);

@@ -4,7 +4,9 @@
 //! is read in pages.
 
 use everloop_store::{ForkOrigin, RunRow};
-use everloop_types::journal::{EffectPlanned, Entry, InboxMessage, Kind, Outcome, PlannedToolCall};
+use everloop_types::journal::{
+    EffectPlanned, Entry, EntryKind, InboxMessage, Outcome, PlannedToolCall,
+};
 use everloop_types::{EffectId, Ending, UtcMs};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -29,7 +31,7 @@ pub struct AuditCall {
     pub args: String,
     /// Who gave permission, where it was needed.
     pub approved_by: Option<String>,
-    /// What the person had said.
+    /// The user message that the call belongs to.
     pub user_message: String,
     /// How it ended.
     pub end: AuditEnd,
@@ -44,7 +46,7 @@ pub struct AuditEnd {
     pub ending: &'static str,
     /// What came back.
     pub result: String,
-    /// How long it took; `None` where nobody measured it.
+    /// How long it took; `None` where it was not measured.
     pub duration_ms: Option<u64>,
 }
 
@@ -75,10 +77,10 @@ impl AuditCall {
     }
 }
 
-/// Follows the journal of one run and tells its tool calls.
+/// Follows the journal of one run and reports its tool calls.
 #[derive(Debug)]
 pub struct Auditor {
-    open: BTreeMap<EffectId, Open>,
+    open: BTreeMap<EffectId, UnfinishedCall>,
     user_message: String,
     /// Calls of a fork until it is known whether they were copied.
     waiting: Option<Vec<AuditCall>>,
@@ -86,7 +88,7 @@ pub struct Auditor {
 
 /// A call without an outcome.
 #[derive(Debug)]
-struct Open {
+struct UnfinishedCall {
     tool: String,
     args: String,
     approved_by: Option<String>,
@@ -107,19 +109,19 @@ impl Auditor {
 
     /// The attempts that end with this entry, in the order of the journal.
     pub fn entry(&mut self, entry: &Entry) -> Vec<AuditCall> {
-        let told = self.told(entry);
+        let call = self.ended_call(entry);
         match (&mut self.waiting, &entry.kind) {
-            (Some(waiting), Kind::Forked(_)) => {
+            (Some(waiting), EntryKind::Forked(_)) => {
                 let mut copied = std::mem::take(waiting);
                 copied.iter_mut().for_each(|call| call.copied = true);
                 self.waiting = None;
                 copied
             }
             (Some(waiting), _) => {
-                waiting.extend(told);
+                waiting.extend(call);
                 Vec::new()
             }
-            (None, _) => told.into_iter().collect(),
+            (None, _) => call.into_iter().collect(),
         }
     }
 
@@ -134,41 +136,49 @@ impl Auditor {
         calls
     }
 
-    fn told(&mut self, entry: &Entry) -> Option<AuditCall> {
+    fn ended_call(&mut self, entry: &Entry) -> Option<AuditCall> {
         match (&entry.kind, &entry.effect) {
-            (Kind::RunCreated(created), _) => self.user_message.clone_from(&created.goal.text),
-            (Kind::Forked(forked), _) if !forked.word.text.is_empty() => {
+            (EntryKind::RunCreated(created), _) => self.user_message.clone_from(&created.goal.text),
+            (EntryKind::Forked(forked), _) if !forked.word.text.is_empty() => {
                 self.user_message.clone_from(&forked.word.text);
             }
-            (Kind::Input(input), _) => {
-                if let InboxMessage::Steer { text } = &input.letter {
+            (EntryKind::Input(input), _) => {
+                if let InboxMessage::Steer { text } = &input.message {
                     self.user_message.clone_from(text);
                 }
             }
             (
-                Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })),
+                EntryKind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })),
                 Some(effect),
             ) => {
                 let (tool, args) = (call.tool.clone(), call.args.clone());
                 let (planned_seq, begun) = (entry.seq, entry.at);
                 let (approved_by, attempt, is_timed) = (None, 1, false);
-                let open = Open { tool, args, approved_by, attempt, planned_seq, begun, is_timed };
+                let open = UnfinishedCall {
+                    tool,
+                    args,
+                    approved_by,
+                    attempt,
+                    planned_seq,
+                    begun,
+                    is_timed,
+                };
                 self.open.insert(effect.clone(), open);
             }
-            (Kind::ApprovalGiven(given), Some(effect)) => {
+            (EntryKind::ApprovalGiven(given), Some(effect)) => {
                 if let Some(open) = self.open.get_mut(effect) {
                     open.approved_by = Some(given.by.clone());
                 }
             }
-            (Kind::EffectStarted(started), Some(effect)) => {
+            (EntryKind::EffectStarted(started), Some(effect)) => {
                 if let Some(open) = self.open.get_mut(effect) {
                     (open.attempt, open.begun, open.is_timed) = (started.attempt, entry.at, true);
                 }
             }
-            (Kind::EffectAttemptFailed(failed), Some(effect)) => {
+            (EntryKind::EffectAttemptFailed(failed), Some(effect)) => {
                 return self.retried(entry, effect, &failed.error);
             }
-            (Kind::EffectFinished(finished), Some(effect)) => {
+            (EntryKind::EffectFinished(finished), Some(effect)) => {
                 let Outcome::Observed(seen) = &finished.outcome else { return None };
                 let (ending, result) = (word(seen.ending), seen.text.clone());
                 let end = AuditEnd { ending, result, duration_ms: Some(finished.took_ms) };
@@ -198,7 +208,7 @@ impl Auditor {
         &self,
         effect: &EffectId,
         seq: i64,
-        open: Option<&Open>,
+        open: Option<&UnfinishedCall>,
         end: AuditEnd,
         at: UtcMs,
     ) -> AuditCall {
@@ -246,35 +256,35 @@ mod tests {
     };
     use everloop_types::{CallId, Handling, Observation, RunId, ToolCall};
 
-    fn entry(seq: i64, kind: Kind) -> Entry {
+    fn entry(seq: i64, kind: EntryKind) -> Entry {
         let effect = Some(EffectId { run: RunId::new("run_1"), cause: 1, index: 0 });
         Entry { seq, epoch: 1, at: 1_000 + seq * 100, effect, kind }
     }
 
-    fn planned() -> Kind {
+    fn planned() -> EntryKind {
         let call = ToolCall { id: CallId::new("c1"), tool: "shell".into(), args: "{}".into() };
         let planned = PlannedToolCall::new(call, &Handling::default(), 0, None);
         let planned = EffectPlanned::CallTool(planned);
-        Kind::EffectPlanned(planned)
+        EntryKind::EffectPlanned(planned)
     }
 
-    fn started(attempt: u32) -> Kind {
+    fn started(attempt: u32) -> EntryKind {
         let before = Value::Null;
-        Kind::EffectStarted(EffectStarted { attempt, start_by: 0, over_by: None, before })
+        EntryKind::EffectStarted(EffectStarted { attempt, start_by: 0, over_by: None, before })
     }
 
-    fn failed() -> Kind {
+    fn failed() -> EntryKind {
         let (attempt, error) = (1, "busy".to_owned());
         let failed = EffectAttemptFailed { attempt, error, retry_at: 0, may_have_acted: false };
-        Kind::EffectAttemptFailed(failed)
+        EntryKind::EffectAttemptFailed(failed)
     }
 
-    fn finished() -> Kind {
+    fn finished() -> EntryKind {
         let outcome = Outcome::Observed(Observation::ok("fine"));
-        Kind::EffectFinished(EffectFinished::unlabeled(outcome, 40))
+        EntryKind::EffectFinished(EffectFinished::unlabeled(outcome, 40))
     }
 
-    fn told(kinds: Vec<Kind>) -> Vec<(u32, &'static str, Option<u64>, Option<String>)> {
+    fn told(kinds: Vec<EntryKind>) -> Vec<(u32, &'static str, Option<u64>, Option<String>)> {
         let mut auditor = Auditor::new(None);
         let entries = (1..).zip(kinds).map(|(seq, kind)| entry(seq, kind));
         let mut calls: Vec<AuditCall> = entries.flat_map(|entry| auditor.entry(&entry)).collect();
@@ -293,7 +303,7 @@ mod tests {
             policy_hash: String::new(),
             releases: None,
         };
-        let given = Kind::ApprovalGiven(given);
+        let given = EntryKind::ApprovalGiven(given);
         let (first, second) = (started(1), started(2));
         let by = || Some("user".to_owned());
         assert_eq!(

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The clock of a database that many machines share. In between it goes on by the time since boot,
-/// so nobody who sets this machine's clock moves a timer.
+/// so setting this machine's clock does not move a timer.
 #[derive(Debug)]
 pub struct SharedClock {
     /// Shown by the database, and the time since boot when it was.
@@ -74,10 +74,10 @@ fn clock_ms(clock: rustix::time::ClockId) -> u64 {
     u64::try_from(time.tv_sec * 1000 + time.tv_nsec / 1_000_000).unwrap_or(0)
 }
 
-/// How often somebody who measures work looks at the clock.
+/// How often the clock is read while work is measured.
 const BEAT_MS: u64 = 1_000;
 
-/// Does some work and tells how many milliseconds it took. Time is counted beat by beat, and no
+/// Does some work and returns how many milliseconds it took. Time is counted beat by beat, and no
 /// beat for more than twice its length: a process that was stopped, or whose machine slept, did
 /// not work meanwhile, whatever its clocks say.
 pub(crate) async fn measured<T>(clock: &dyn Clock, work: impl Future<Output = T>) -> (T, u64) {

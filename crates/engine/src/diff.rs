@@ -1,12 +1,12 @@
-//! Where two runs part: the first thing that one did, heard or saw and the other did not.
+//! Where two runs diverge: the first decision, input or outcome that differs.
 //!
-//! Compared is what happened, not how it was kept: ids, times, prompts' digests, claims, snapshots,
-//! attempts and the order in which a batch's outcomes came back are left out. A model call that was
-//! superseded never was.
+//! The comparison covers what happened, not how it is stored: ids, times, prompts' digests, claims,
+//! snapshots, attempts and the order in which a batch's outcomes came back are left out. A model
+//! call that was superseded is ignored.
 
 use crate::History;
 use everloop_types::journal::{
-    EffectPlanned, Entry, InboxMessage, Kind, Outcome, PlannedModelCall, PlannedToolCall,
+    EffectPlanned, Entry, EntryKind, InboxMessage, Outcome, PlannedModelCall, PlannedToolCall,
     RunFinished,
 };
 use everloop_types::{CallId, EffectId, Reply, ToolCall};
@@ -15,26 +15,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What two runs differ in first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Differs {
-    /// They want something else.
+pub enum DifferenceKind {
+    /// Their goals.
     Goal,
-    /// Another loop decides.
+    /// Their loops.
     Loop,
-    /// The loop decided something else.
+    /// A decision of the loop.
     Decision,
-    /// The model said something else.
+    /// A reply of the model.
     Reply,
-    /// A tool came back with something else.
+    /// The result of a tool.
     Outcome,
-    /// A person said something else.
+    /// A message from a person.
     Input,
-    /// They ended in another way, or in other words.
+    /// How they ended, or the last message.
     Ending,
-    /// One stands where the other goes on.
+    /// One has no more entries, the other goes on.
     OnlyOne,
 }
 
-impl Differs {
+impl DifferenceKind {
     /// The word used in JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -55,30 +55,30 @@ impl Differs {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Divergence {
     /// What differs.
-    pub differs: Differs,
-    /// What the one has there.
-    pub one: Option<Place>,
-    /// What the other has there.
-    pub other: Option<Place>,
+    pub differs: DifferenceKind,
+    /// The entry of the first run.
+    pub one: Option<DiffPosition>,
+    /// The entry of the second run.
+    pub other: Option<DiffPosition>,
 }
 
 /// An entry that is compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// Its place in its journal.
+pub struct DiffPosition {
+    /// Its position in the journal.
     pub seq: i64,
     /// Its kind.
     pub kind: &'static str,
-    /// What it says, without ids and times.
+    /// Its content, without ids and times.
     pub says: String,
 }
 
-struct Step {
-    differs: Differs,
-    place: Place,
+struct DiffStep {
+    differs: DifferenceKind,
+    place: DiffPosition,
 }
 
-/// Where two runs part; `None` if they did, heard and saw the same.
+/// Where two runs diverge; `None` if they are the same.
 #[must_use]
 pub fn first_divergence(one: &History, other: &History) -> Option<Divergence> {
     let (left, right) = (steps(one), steps(other));
@@ -92,18 +92,18 @@ pub fn first_divergence(one: &History, other: &History) -> Option<Divergence> {
                 return Some(Divergence { differs, one, other });
             }
             None => {
-                let differs = Differs::OnlyOne;
+                let differs = DifferenceKind::OnlyOne;
                 return Some(Divergence { differs, one: Some(step.place), other: None });
             }
         }
     }
     let twin = right.next()?;
-    Some(Divergence { differs: Differs::OnlyOne, one: None, other: Some(twin.place) })
+    Some(Divergence { differs: DifferenceKind::OnlyOne, one: None, other: Some(twin.place) })
 }
 
-/// Two things of different kinds in the same place: the loop went another way.
-fn which(one: &Step, other: &Step) -> Differs {
-    if one.differs == other.differs { one.differs } else { Differs::Decision }
+/// Two entries of different kinds at the same position: the loop decided differently.
+fn which(one: &DiffStep, other: &DiffStep) -> DifferenceKind {
+    if one.differs == other.differs { one.differs } else { DifferenceKind::Decision }
 }
 
 /// The tools that a run called after an entry, in order.
@@ -112,7 +112,7 @@ pub fn tools_after(history: &History, seq: i64) -> Vec<String> {
     let called = history.entries.iter().filter(|entry| entry.seq >= seq);
     called
         .filter_map(|entry| match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })) => {
+            EntryKind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })) => {
                 Some(call.tool.clone())
             }
             _ => None,
@@ -121,8 +121,8 @@ pub fn tools_after(history: &History, seq: i64) -> Vec<String> {
 }
 
 /// What is compared of a run, in order.
-fn steps(history: &History) -> Vec<Step> {
-    let mut reader = Reader { names: BTreeMap::new(), batch: Vec::new(), steps: Vec::new() };
+fn steps(history: &History) -> Vec<DiffStep> {
+    let mut reader = DiffReader { names: BTreeMap::new(), batch: Vec::new(), steps: Vec::new() };
     let superseded = superseded(&history.entries);
     for entry in &history.entries {
         if !entry.effect.as_ref().is_some_and(|effect| superseded.contains(effect)) {
@@ -135,55 +135,55 @@ fn steps(history: &History) -> Vec<Step> {
 
 fn superseded(entries: &[Entry]) -> BTreeSet<EffectId> {
     let over = entries.iter().filter(|entry| match &entry.kind {
-        Kind::EffectFinished(finished) => finished.outcome == Outcome::Superseded,
+        EntryKind::EffectFinished(finished) => finished.outcome == Outcome::Superseded,
         _ => false,
     });
     over.filter_map(|entry| entry.effect.clone()).collect()
 }
 
-struct Reader {
+struct DiffReader {
     /// Call ids, by the order in which they came.
     names: BTreeMap<CallId, usize>,
     /// Outcomes of the batch under way.
-    batch: Vec<(EffectId, Step)>,
-    steps: Vec<Step>,
+    batch: Vec<(EffectId, DiffStep)>,
+    steps: Vec<DiffStep>,
 }
 
-impl Reader {
+impl DiffReader {
     fn read(&mut self, entry: &Entry, final_text: Option<&str>) {
         match (&entry.kind, &entry.effect) {
-            (Kind::RunCreated(created), _) => {
-                self.add(Differs::Loop, entry, created.loop_name.clone());
-                self.add(Differs::Goal, entry, created.goal.text.clone());
+            (EntryKind::RunCreated(created), _) => {
+                self.add(DifferenceKind::Loop, entry, created.loop_name.clone());
+                self.add(DifferenceKind::Goal, entry, created.goal.text.clone());
             }
-            (Kind::Input(input), _) => {
-                self.add(Differs::Input, entry, said(&input.letter));
+            (EntryKind::Input(input), _) => {
+                self.add(DifferenceKind::Input, entry, message_text(&input.message));
             }
-            (Kind::EffectPlanned(planned), _) => {
+            (EntryKind::EffectPlanned(planned), _) => {
                 let says = self.plan(planned);
-                self.add(Differs::Decision, entry, says);
+                self.add(DifferenceKind::Decision, entry, says);
             }
-            (Kind::EffectFinished(finished), Some(effect)) => {
+            (EntryKind::EffectFinished(finished), Some(effect)) => {
                 let (differs, says) = outcome(&finished.outcome);
                 let place = place(entry, says);
-                self.batch.push((effect.clone(), Step { differs, place }));
+                self.batch.push((effect.clone(), DiffStep { differs, place }));
             }
-            (Kind::Forked(forked), _) if !forked.word.text.is_empty() => {
-                self.add(Differs::Input, entry, forked.word.text.clone());
+            (EntryKind::Forked(forked), _) if !forked.word.text.is_empty() => {
+                self.add(DifferenceKind::Input, entry, forked.word.text.clone());
             }
-            (Kind::RunFinished(finished), _) => {
-                self.add(Differs::Ending, entry, ending(finished, final_text));
+            (EntryKind::RunFinished(finished), _) => {
+                self.add(DifferenceKind::Ending, entry, ending(finished, final_text));
             }
             _ => {}
         }
     }
 
-    fn add(&mut self, differs: Differs, entry: &Entry, says: String) {
+    fn add(&mut self, differs: DifferenceKind, entry: &Entry, says: String) {
         self.close_batch();
-        self.steps.push(Step { differs, place: place(entry, says) });
+        self.steps.push(DiffStep { differs, place: place(entry, says) });
     }
 
-    /// In plan order, whatever order they came in.
+    /// In the order of the plan, not of arrival.
     fn close_batch(&mut self) {
         let mut batch = std::mem::take(&mut self.batch);
         batch.sort_by(|a, b| a.0.cmp(&b.0));
@@ -204,8 +204,8 @@ impl Reader {
     }
 }
 
-fn place(entry: &Entry, says: String) -> Place {
-    Place { seq: entry.seq, kind: entry.kind.name(), says }
+fn place(entry: &Entry, says: String) -> DiffPosition {
+    DiffPosition { seq: entry.seq, kind: entry.kind.name(), says }
 }
 
 /// A call without its id, its arguments in one order.
@@ -214,14 +214,16 @@ fn spelled(call: &ToolCall) -> String {
     format!("{} {}", call.tool, args.unwrap_or_else(|_| call.args.clone()))
 }
 
-fn outcome(outcome: &Outcome) -> (Differs, String) {
+fn outcome(outcome: &Outcome) -> (DifferenceKind, String) {
     match outcome {
-        Outcome::Replied(reply) => (Differs::Reply, spoken(reply)),
+        Outcome::Replied(reply) => (DifferenceKind::Reply, spoken(reply)),
         Outcome::ModelFailed(error) => {
-            (Differs::Reply, format!("{:?}: {}", error.kind, error.detail))
+            (DifferenceKind::Reply, format!("{:?}: {}", error.kind, error.detail))
         }
-        Outcome::Observed(seen) => (Differs::Outcome, format!("{:?}: {}", seen.ending, seen.text)),
-        Outcome::Superseded | Outcome::Canceled => (Differs::Reply, format!("{outcome:?}")),
+        Outcome::Observed(seen) => {
+            (DifferenceKind::Outcome, format!("{:?}: {}", seen.ending, seen.text))
+        }
+        Outcome::Superseded | Outcome::Canceled => (DifferenceKind::Reply, format!("{outcome:?}")),
     }
 }
 
@@ -231,12 +233,12 @@ fn spoken(reply: &Reply) -> String {
     parts.collect::<Vec<_>>().join("\n")
 }
 
-fn said(letter: &InboxMessage) -> String {
-    match letter {
+fn message_text(message: &InboxMessage) -> String {
+    match message {
         InboxMessage::Answer { text, .. } | InboxMessage::Steer { text } => text.clone(),
         InboxMessage::Switch(switch) => format!("switch to {}", switch.loop_name),
         InboxMessage::Child(ended) => format!("child {}: {}", ended.status, ended.text),
-        InboxMessage::Cancel { .. } | InboxMessage::AnswerNow => letter.kind().to_owned(),
+        InboxMessage::Cancel { .. } | InboxMessage::AnswerNow => message.kind().to_owned(),
     }
 }
 

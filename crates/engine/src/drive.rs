@@ -1,18 +1,19 @@
 //! Driving one run: from its claim to its end, its next question, or the loss of its lease.
 //!
 //! ```text
-//!   take mail ──► decide ──► commit ──► perform ──► note the outcome ──► take mail …
+//!   read inbox ──► decide ──► commit ──► perform ──► note the outcome ──► read inbox …
 //! ```
 //!
-//! Entries are folded as they are noted and committed before anything outside may use them: one
-//! commit
-//! carries an outcome, the decision it led to and the intents that follow, so an exchange costs
-//! two.
+//! Entries are folded when they are noted, and committed before anything outside may use them. One
+//! commit carries an outcome, the decision that it led to and the intents that follow, so one
+//! exchange with the model or a tool costs two commits.
 
+mod append;
 mod ask;
 mod cancel;
 mod commit;
 mod delegate;
+mod inbox;
 mod judge;
 pub(crate) mod log;
 mod model;
@@ -21,31 +22,43 @@ mod permit;
 mod planted;
 mod probe;
 mod recover;
+mod review;
+mod side_records;
 mod switch;
 mod tagged;
 mod tool;
 
 pub(crate) use recover::fold_from_start;
 
-use crate::mail::InboxCursor;
-use crate::{Auditor, Engine};
+use crate::Engine;
+use crate::inbox_signal::{InboxCursor, RunInterrupts};
+use crate::quarantine::Quarantine;
+use ask::QuestionAsker;
+use delegate::Delegator;
 use everloop_loops::{AnyRun, CallStage, Decision, OpenModelCall, OpenToolCall};
 use everloop_ports::{Registry, WirePrompt};
-use everloop_store::{Claim, Commit, NewMessage, NextStatus, RunRow, StoreError};
+use everloop_store::{Claim, Commit, NewMessage, NextStatus, StoreError};
 use everloop_types::journal::{
-    Draft, EffectFinished, Entry, EpochStarted, Kind, MessageEmitted, Outcome, RunFinished,
-    WaitingOn,
+    EffectFinished, Entry, EntryDraft, EntryKind, EpochStarted, MessageEmitted, Outcome,
+    RunFinished, WaitingOn,
 };
 use everloop_types::{
     EffectClass, EffectId, Ending, Labels, Observation, Reason, RunId, Status, ToolCall, Words,
 };
+use inbox::{InboxNews, InboxReader};
+use model::ModelCaller;
+use permit::PermissionGate;
+use recover::EffectRecovery;
+use review::CallReview;
+use side_records::SideRecords;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use tool::ToolCaller;
 use tracing::{Instrument, Span};
 
 /// How a drive ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Driven {
+pub enum DriveEnd {
     /// The run is over.
     Finished(Status),
     /// The run waits and holds no worker.
@@ -54,14 +67,14 @@ pub enum Driven {
     Released,
 }
 
-/// Why a drive could not go on. The run itself is never lost by it.
+/// Why a drive could not go on. The run itself is never lost.
 #[derive(Debug, thiserror::Error)]
 pub enum DriveError {
     /// Another worker has the run.
     #[error("lost the lease on {0}: another worker drives it now")]
     LeaseLost(RunId),
-    /// The run cannot be read, and was put aside.
-    #[error("{run} cannot be driven and was put aside: {note}")]
+    /// The run cannot be read and was quarantined.
+    #[error("{run} cannot be driven and was quarantined: {note}")]
     Quarantined {
         /// The run.
         run: RunId,
@@ -81,20 +94,20 @@ pub enum DriveError {
     Store {
         /// The run.
         run: RunId,
-        /// What it said.
+        /// The error of the store.
         #[source]
         source: StoreError,
     },
 }
 
 /// Whether the main loop goes on.
-enum Flow {
+enum LoopFlow {
     GoOn,
-    Over(Driven),
+    Over(DriveEnd),
 }
 
 /// What to do about the outstanding effects now.
-enum Work {
+enum DriveWork {
     /// Ask the model.
     Ask(OpenModelCall),
     /// Run these together: they change nothing.
@@ -103,11 +116,11 @@ enum Work {
     Alone(OpenToolCall),
     /// Get permission first.
     Permit(OpenToolCall),
-    /// Somebody who is gone had begun it.
+    /// A process that is gone had begun it.
     Recover(OpenToolCall),
     /// A person still has to answer.
     AwaitAnswer(everloop_types::Question),
-    /// A child is at it.
+    /// A child run works on it.
     AwaitChild(OpenToolCall, RunId),
 }
 
@@ -120,23 +133,13 @@ pub(crate) struct Driver<'e> {
     wire: WirePrompt,
     /// Noted and folded, not yet durable.
     pending: Commit,
-    /// Effects that this very driver has begun: what else is begun, a dead one began.
+    /// Effects that this driver began. Any other effect that has begun belongs to an earlier
+    /// process.
     begun_here: BTreeSet<EffectId>,
     /// Milliseconds this drive has waited for a model.
     waited_ms: u64,
-    kept: Kept,
-    ear: InboxCursor,
-}
-
-/// How far what is kept beside the journal has come.
-#[derive(Default)]
-struct Kept {
-    /// Place of the newest snapshot.
-    snapshot_at: i64,
-    /// Number of the newest summary that was handed on.
-    summary: u32,
-    /// Tells the calls, where somebody wants to hear of them at once.
-    audit: Option<Box<(Auditor, RunRow)>>,
+    kept: SideRecords<'e>,
+    inbox: InboxCursor,
 }
 
 impl Engine {
@@ -144,7 +147,7 @@ impl Engine {
     ///
     /// # Errors
     /// See [`DriveError`]; the run can be claimed again after any of them but a quarantine.
-    pub async fn drive(&self, claim: Claim) -> Result<Driven, DriveError> {
+    pub async fn drive(&self, claim: Claim) -> Result<DriveEnd, DriveError> {
         let span = log::run_span(&claim, &self.identity.worker);
         let began_at = self.clock.since_boot_ms();
         let driven = self.drive_unless_fenced(claim).instrument(span.clone()).await;
@@ -153,25 +156,25 @@ impl Engine {
         driven
     }
 
-    async fn drive_unless_fenced(&self, claim: Claim) -> Result<Driven, DriveError> {
+    async fn drive_unless_fenced(&self, claim: Claim) -> Result<DriveEnd, DriveError> {
         let run = claim.run.clone();
         let _driving = self.watchers.driving(&run);
-        let fences = self.standing.fences();
-        // A fence drops the driver where it stands, and with it every call that it makes.
+        let fences = self.lease.fences();
+        // A fence drops the driver at once, with every call that it makes.
         let driven = tokio::select! {
             biased;
-            () = self.standing.fenced_after(fences) => Err(DriveError::LeaseLost(run.clone())),
+            () = self.lease.fenced_after(fences) => Err(DriveError::LeaseLost(run.clone())),
             driven = self.drive_again(claim) => driven,
         };
-        self.mail.forget(&run);
-        self.hurries.forget(&run);
+        self.inbox_signals.forget(&run);
+        self.grace_skips.forget(&run);
         driven
     }
 
-    /// What a refused commit had folded is thrown away and folded again from the journal.
-    async fn drive_again(&self, claim: Claim) -> Result<Driven, DriveError> {
+    /// After a refused commit the state is discarded and folded again from the journal.
+    async fn drive_again(&self, claim: Claim) -> Result<DriveEnd, DriveError> {
         let mut driver = Driver::load(self, claim).await?;
-        match driver.go().await {
+        match driver.run_turns().await {
             Err(DriveError::Store { source: StoreError::OverLimit { .. }, .. }) => {
                 Driver::load(self, driver.claim).await?.end_full().await
             }
@@ -186,7 +189,9 @@ impl<'e> Driver<'e> {
         let folded = engine.fold(&claim.run).await;
         let folded = match folded {
             Ok(folded) => folded,
-            Err(source) => return Err(engine.cannot_load(&claim, source).await),
+            Err(source) => {
+                return Err(Quarantine { engine }.handle_unreadable(&claim, source).await);
+            }
         };
         let tools = engine.environment.tools(folded.run.frame());
         let mut driver = Self {
@@ -197,65 +202,71 @@ impl<'e> Driver<'e> {
             pending: Commit::new(Vec::new(), engine.clock.now()),
             begun_here: BTreeSet::new(),
             waited_ms: 0,
-            kept: Kept { snapshot_at: folded.snapshot_seq, ..Kept::default() },
-            ear: engine.mail.ear(&claim.run),
+            kept: SideRecords::new(engine, folded.snapshot_seq),
+            inbox: engine.inbox_signals.open_cursor(&claim.run),
             claim,
         };
         Span::current().record("loop", driver.run.spec().name);
-        driver.open_audit().await?;
-        // Whoever drove the run before may have died between the journal and the memory.
-        driver.remember();
+        let opened = driver.kept.open_audit(&driver.claim.run).await;
+        opened.map_err(|source| driver.failed(source))?;
+        // An earlier driver may have died after the commit and before it saved the summary.
+        driver.kept.remember(&driver.claim.run, &driver.run);
         let (worker, build) = (engine.identity.worker.clone(), engine.identity.build.clone());
-        driver.note(None, Kind::EpochStarted(EpochStarted { worker, build }));
+        driver.note(None, EntryKind::EpochStarted(EpochStarted { worker, build }));
         Ok(driver)
     }
 
-    async fn go(&mut self) -> Result<Driven, DriveError> {
+    async fn run_turns(&mut self) -> Result<DriveEnd, DriveError> {
         let mut number = 0;
         loop {
             number += 1;
             let span = log::turn_span(number, self.run.last_seq());
-            if let Flow::Over(driven) = self.turn().instrument(span).await? {
+            if let LoopFlow::Over(driven) = self.turn().instrument(span).await? {
                 return Ok(driven);
             }
         }
     }
 
     /// One decision and the work that it leads to.
-    async fn turn(&mut self) -> Result<Flow, DriveError> {
-        if self.take_mail().await? == ask::Mail::Cancel {
-            return self.end_canceled().await.map(Flow::Over);
+    async fn turn(&mut self) -> Result<LoopFlow, DriveError> {
+        let news = InboxReader { driver: self }.read_if_signaled().await?;
+        if news == InboxNews::Cancel {
+            return self.end_canceled().await.map(LoopFlow::Over);
         }
         if self.engine.stopping.is_cancelled() {
             self.commit(NextStatus::Release).await?;
-            return Ok(Flow::Over(Driven::Released));
+            return Ok(LoopFlow::Over(DriveEnd::Released));
         }
         if let Some(switch) = self.run.switches_here().cloned() {
-            return self.hand_over(switch).await.map(Flow::Over);
+            return self.hand_over(switch).await.map(LoopFlow::Over);
         }
         while self.run.is_idle() {
             match self.run.decide() {
                 Decision::Do(effects) => self.plan(effects),
                 Decision::Finish { status, reason, words } => {
-                    return self.finish(status, reason, &words).await.map(Flow::Over);
+                    return self.finish(status, reason, &words).await.map(LoopFlow::Over);
                 }
             }
         }
         match self.next_work() {
-            Work::Ask(open) => self.ask_model(open).await,
-            Work::Together(open) => self.run_together(open).await,
-            Work::Alone(open) => self.run_alone(open).await,
-            Work::Permit(open) => self.permit(open).await,
-            Work::Recover(open) => self.recover(open).await,
-            Work::AwaitAnswer(question) => self.await_answer(question).await,
-            Work::AwaitChild(open, child) => self.await_child(&open, child).await,
+            DriveWork::Ask(open) => ModelCaller { driver: self }.call(open).await,
+            DriveWork::Together(open) => ToolCaller { driver: self }.run_together(open).await,
+            DriveWork::Alone(open) => ToolCaller { driver: self }.run_alone(open).await,
+            DriveWork::Permit(open) => PermissionGate { driver: self }.permit(open).await,
+            DriveWork::Recover(open) => EffectRecovery { driver: self }.recover(open).await,
+            DriveWork::AwaitAnswer(question) => {
+                QuestionAsker { driver: self }.await_answer(question).await
+            }
+            DriveWork::AwaitChild(open, child) => {
+                Delegator { driver: self }.await_child(&open, child).await
+            }
         }
     }
 
     /// Pure calls first and together; everything else one by one, in order.
-    fn next_work(&self) -> Work {
+    fn next_work(&self) -> DriveWork {
         if let Some(open) = self.run.open_model_call() {
-            return Work::Ask(open.clone());
+            return DriveWork::Ask(open.clone());
         }
         let open_calls = self.run.open_tool_calls();
         let together: Vec<OpenToolCall> = open_calls
@@ -264,32 +275,39 @@ impl<'e> Driver<'e> {
             .cloned()
             .collect();
         if !together.is_empty() {
-            return Work::Together(together);
+            return DriveWork::Together(together);
         }
         let first = &open_calls[0];
         let begun_here = self.begun_here.contains(&first.effect);
         match &first.stage {
-            CallStage::Asked(question) => Work::AwaitAnswer(question.clone()),
-            CallStage::Delegated(child) => Work::AwaitChild(first.clone(), child.clone()),
-            CallStage::Started(_) if !begun_here => Work::Recover(first.clone()),
-            CallStage::Planned if !self.is_free(first) => Work::Permit(first.clone()),
-            CallStage::Approved if self.has_lapsed(first) => Work::Permit(first.clone()),
-            _ => Work::Alone(first.clone()),
+            CallStage::Asked(question) => DriveWork::AwaitAnswer(question.clone()),
+            CallStage::Delegated(child) => DriveWork::AwaitChild(first.clone(), child.clone()),
+            CallStage::Started(_) if !begun_here => DriveWork::Recover(first.clone()),
+            CallStage::Planned if !self.review().is_free(first) => DriveWork::Permit(first.clone()),
+            CallStage::Approved if self.review().has_lapsed(first) => {
+                DriveWork::Permit(first.clone())
+            }
+            _ => DriveWork::Alone(first.clone()),
         }
     }
 
     fn is_harmless(&self, open: &OpenToolCall) -> bool {
-        open.planned.class == EffectClass::Pure && self.is_free(open)
+        open.planned.class == EffectClass::Pure && self.review().is_free(open)
     }
 
-    /// Notes what was decided; calls that cannot be performed get their outcome at once.
-    fn plan(&mut self, effects: Vec<everloop_loops::Planned>) {
+    /// What ends a wait of this run.
+    fn interrupts(&self) -> RunInterrupts<'_> {
+        RunInterrupts { engine: self.engine, run: &self.claim.run, seen: self.inbox.seen }
+    }
+
+    /// Notes a decision. Calls that cannot be performed get their outcome at once.
+    fn plan(&mut self, effects: Vec<everloop_loops::PlannedEffect>) {
         let cause = self.run.last_seq();
         let mut refused = Vec::new();
         for (index, effect) in effects.into_iter().enumerate() {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
             let id = EffectId { run: self.claim.run.clone(), cause, index };
-            self.note(Some(id.clone()), Kind::EffectPlanned(effect.planned));
+            self.note(Some(id.clone()), EntryKind::EffectPlanned(effect.planned));
             refused.extend(effect.refused.map(|seen| (id, seen)));
         }
         for (id, seen) in refused {
@@ -297,9 +315,14 @@ impl<'e> Driver<'e> {
         }
     }
 
+    /// Reviews calls of this run.
+    fn review(&self) -> CallReview<'_> {
+        CallReview { run: &self.run, tools: &self.tools }
+    }
+
     /// Folds an entry and keeps it for the next commit. Secrets are taken out before either, so
     /// that what is folded is what is written.
-    fn note(&mut self, effect: Option<EffectId>, kind: Kind) {
+    fn note(&mut self, effect: Option<EffectId>, kind: EntryKind) {
         let kind = self.engine.store.redactor().kind(kind);
         let at = self.engine.clock.now().max(self.run.last_at());
         let entry = Entry {
@@ -310,21 +333,21 @@ impl<'e> Driver<'e> {
             kind,
         };
         self.run.apply(&entry);
-        self.pending.drafts.push(Draft { at, effect: entry.effect, kind: entry.kind });
+        self.pending.drafts.push(EntryDraft { at, effect: entry.effect, kind: entry.kind });
     }
 
     fn note_outcome(&mut self, effect: EffectId, outcome: Outcome, took_ms: u64) {
         let finished = EffectFinished::unlabeled(outcome, took_ms);
-        self.note(Some(effect), Kind::EffectFinished(finished));
+        self.note(Some(effect), EntryKind::EffectFinished(finished));
     }
 
-    /// What a tool came back with, and the labels of that; a refusal brings nothing.
+    /// Notes the result of a tool, with its labels. A refusal has none.
     fn note_seen(&mut self, open: &OpenToolCall, seen: Observation, took_ms: u64) {
         let call = &open.planned.call;
         let labels = if self.brought_nothing(call, &seen) {
             Labels::default()
         } else {
-            let real = self.with_resolved_path(call);
+            let real = self.review().with_resolved_path(call);
             let brings = |call: &ToolCall| self.run.frame().brings(call, &seen.text);
             real.map_or_else(|| brings(call), |real| brings(call) | brings(&real))
         };
@@ -332,8 +355,8 @@ impl<'e> Driver<'e> {
         self.note_labeled(open, seen, took_ms, labels);
     }
 
-    /// A refusal brings nothing, nor does the failure of a tool that only reads files: what it says
-    /// then are its own words.
+    /// A refusal brings no data into the run, nor does the failure of a tool that only reads files:
+    /// the text is then the tool's own.
     fn brought_nothing(&self, call: &ToolCall, seen: &Observation) -> bool {
         let reads_files = || {
             let handling = self.run.frame().tool(&call.tool).map(|tool| &tool.handling);
@@ -357,28 +380,28 @@ impl<'e> Driver<'e> {
         labels: Labels,
     ) {
         let finished = EffectFinished { outcome: Outcome::Observed(seen), took_ms, labels };
-        self.note(Some(open.effect.clone()), Kind::EffectFinished(finished));
+        self.note(Some(open.effect.clone()), EntryKind::EffectFinished(finished));
     }
 
-    /// The ending, its reason and its words in one transaction.
+    /// Writes the ending, its reason and its message in one transaction.
     async fn finish(
         &mut self,
         status: Status,
         reason: Option<Reason>,
         words: &Words,
-    ) -> Result<Driven, DriveError> {
+    ) -> Result<DriveEnd, DriveError> {
         self.emit("final".to_owned(), words);
-        self.note(None, Kind::RunFinished(RunFinished { status, reason }));
+        self.note(None, EntryKind::RunFinished(RunFinished { status, reason }));
         self.tell_parent(status, words);
         self.commit(NextStatus::Finish(status)).await?;
-        Ok(Driven::Finished(status))
+        Ok(DriveEnd::Finished(status))
     }
 
     /// A message for the user, written with the entries that cause it.
     fn emit(&mut self, slot: String, words: &Words) {
         let body = everloop_text::render(words, self.run.frame().language);
         let message_id = format!("msg_{}_{slot}", self.claim.run);
-        self.note(None, Kind::MessageEmitted(MessageEmitted { slot: slot.clone() }));
+        self.note(None, EntryKind::MessageEmitted(MessageEmitted { slot: slot.clone() }));
         let role = "assistant".to_owned();
         self.pending.messages.push(NewMessage { slot, role, body, message_id });
     }

@@ -4,7 +4,7 @@
 //! makes events of journal entries, [`Follower`](crate::Follower) delivers them, and
 //! [`RunView`](crate::RunView) folds them. `docs/events.md` describes each one.
 
-use everloop_types::journal::{Found, Outcome};
+use everloop_types::journal::{Outcome, ProbeFinding};
 use everloop_types::{
     Args, CallId, Ending, ModelErrorKind, Progress, Purpose, QuestionKind, Reason, RunId, Status,
     TextKey, Usage, UtcMs,
@@ -42,7 +42,7 @@ impl RunEvent {
         self.kind.ending().is_some()
     }
 
-    /// Whether the run has stopped with this event, for good or until somebody helps.
+    /// Whether the run has stopped with this event, finally or until a person acts.
     #[must_use]
     pub fn is_stop(&self) -> bool {
         self.is_terminal() || matches!(self.kind, EventKind::RunWaiting(_))
@@ -68,10 +68,10 @@ pub enum EventKind {
         #[serde(rename = "loop")]
         loop_name: String,
     },
-    /// The run was taken up after its driver had died or let go of it.
+    /// The run continues after its driver died or released it.
     #[serde(rename = "run.recovered")]
     RunRecovered {
-        /// Calls under way whose outcome nobody wrote down.
+        /// Calls under way that have no recorded outcome.
         interrupted: usize,
     },
     /// A worker has claimed the run again.
@@ -109,7 +109,7 @@ pub enum EventKind {
     /// The user wants an answer with what there is.
     #[serde(rename = "run.answer_requested")]
     RunAnswerRequested {},
-    /// Somebody wants the run to end.
+    /// The run is to be canceled.
     #[serde(rename = "run.cancel_requested")]
     RunCancelRequested {
         /// Who.
@@ -185,7 +185,7 @@ pub enum EventKind {
         /// Which attempt failed, from 1.
         attempt: u32,
     },
-    /// The model refused or stayed out of reach; the second one is asked.
+    /// The model refused or could not be reached; the second one is asked.
     #[serde(rename = "step.fell_back")]
     StepFellBack {
         /// What went wrong with the first one.
@@ -201,19 +201,19 @@ pub enum EventKind {
         /// What kind of failure.
         kind: ModelErrorKind,
     },
-    /// A call came to an end that brought nothing.
+    /// A call ended without a result.
     #[serde(rename = "step.skipped")]
     StepSkipped {
         /// How it ended.
         outcome: Outcome,
     },
-    /// The loop has something to say to whoever watches, such as that it tries again.
+    /// A note of the loop for watchers, such as that it tries again.
     #[serde(rename = "step.noted")]
     StepNoted(EventNote),
-    /// A reply that broke its contract was used all the same.
+    /// A reply that broke its contract was used anyway.
     #[serde(rename = "step.salvaged")]
     StepSalvaged {
-        /// In which way it was read.
+        /// How it was read.
         how: String,
         /// The words.
         #[serde(flatten)]
@@ -320,7 +320,7 @@ pub enum EventKind {
         /// How long until the next attempt.
         wait_ms: u64,
     },
-    /// It was looked whether a call that was cut short had happened.
+    /// A probe checked whether an interrupted call had happened.
     #[serde(rename = "tool.probed")]
     ToolProbed {
         /// The call.
@@ -328,7 +328,7 @@ pub enum EventKind {
         /// The tool.
         tool: Option<String>,
         /// What was found.
-        found: Found,
+        found: ProbeFinding,
         /// What the probe saw.
         detail: String,
     },
@@ -411,7 +411,7 @@ pub struct RunEnding {
     pub status: Status,
     /// Why, where it did not end well.
     pub reason: Option<Reason>,
-    /// Why it was put aside.
+    /// Why it was quarantined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -430,7 +430,7 @@ impl From<RunEnding> for EventKind {
     }
 }
 
-/// Words of a loop for whoever watches.
+/// A note of a loop for watchers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventNote {
     /// The name of the text, unless the words are the model's own.

@@ -1,22 +1,22 @@
 //! Following a run: its past from the journal, then what happens, without a gap or a repetition.
 //!
 //! ```text
-//!   journal ──entries──► Projector ──events──► whoever follows
+//!   journal ──entries──► Projector ──events──► followers
 //!                            ▲
 //!   driver of this process ──┴── entries and deltas, as they come
 //! ```
 //!
 //! While this process drives the run, nothing is polled: each update wakes the follower, and so
-//! does the end of the drive. While nobody here drives it, the position of the run is read at
+//! does the end of the drive. While it is not driven here, the position of the run is read at
 //! intervals. An update that was missed is read from the journal; a lost delta is not, since the
 //! complete reply follows it.
 
 use crate::events::{EventKind, RunEnding, RunEvent};
-use crate::watch::{Watch, Watched};
+use crate::watch::{Watch, WatchPoll};
 use crate::{Engine, Projector, RunView, Update};
-use everloop_store::{Store, StoreError};
+use everloop_store::StoreError;
 use everloop_types::journal::Entry;
-use everloop_types::{RunId, Status, UtcMs};
+use everloop_types::{RunId, Status};
 use futures_util::Stream;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ impl Follower {
         after: i64,
         scope: Scope,
     ) -> Result<Self, StoreError> {
-        // Before anything is read: what comes in between is seen twice, and passed over.
+        // Before anything is read: what comes in between is seen twice, and skipped.
         let watch = engine.watch();
         let mut follower = Self {
             scope,
@@ -119,7 +119,7 @@ impl Follower {
     /// Dropping the future loses nothing. A store that fails for a moment is asked again.
     ///
     /// # Errors
-    /// If the store fails for good, or the journal cannot be read.
+    /// If the store fails permanently, or the journal cannot be read.
     pub async fn next(&mut self) -> Result<Option<RunEvent>, StoreError> {
         loop {
             if let Some(event) = self.ready.pop_front() {
@@ -144,7 +144,7 @@ impl Follower {
                 tokio::select! {
                     biased;
                     watched = self.watch.watched() => watched,
-                    () = engine.clock.pause(LOOK_EVERY_MS) => Watched::Missed,
+                    () = engine.clock.pause(LOOK_EVERY_MS) => WatchPoll::Missed,
                 }
             };
             self.take(watched);
@@ -168,7 +168,7 @@ impl Follower {
                 return Ok(self.last.take());
             }
             match self.watch.watched_now() {
-                Watched::Nothing => return Ok(None),
+                WatchPoll::Nothing => return Ok(None),
                 watched => self.take(watched),
             }
         }
@@ -203,7 +203,7 @@ impl Follower {
         self.tracks.push(Track { projector, after, is_over: false });
         self.is_behind = true;
         let place = self.tracks.len() - 1;
-        // The past of the run is folded before anybody asks for it.
+        // The past of the run is folded before the first event is requested.
         self.read_journal(place).await
     }
 
@@ -261,7 +261,7 @@ impl Follower {
         }
     }
 
-    /// It is not in the journal: nobody could write there.
+    /// A quarantine is not in the journal, which could not be written.
     fn quarantined(&mut self, place: usize, note: Option<String>) {
         let track = &mut self.tracks[place];
         if std::mem::replace(&mut track.is_over, true) {
@@ -287,10 +287,10 @@ impl Follower {
         }
     }
 
-    fn take(&mut self, watched: Watched) {
+    fn take(&mut self, watched: WatchPoll) {
         let update = match watched {
-            Watched::Update(update) => update,
-            Watched::Missed | Watched::Nothing => {
+            WatchPoll::Update(update) => update,
+            WatchPoll::Missed | WatchPoll::Nothing => {
                 self.is_behind = true;
                 return;
             }
@@ -329,20 +329,4 @@ impl Follower {
             self.push(place, event);
         }
     }
-}
-
-/// The entry after which a newcomer wants to see what happens: the last one, or none if the run was
-/// made at most `fresh_ms` ago and nobody took it up twice.
-///
-/// # Errors
-/// If the store fails.
-pub async fn place_to_follow_from(
-    store: &Store,
-    run: &RunId,
-    now: UtcMs,
-    fresh_ms: i64,
-) -> Result<i64, StoreError> {
-    let Some(row) = store.runs().get(run).await? else { return Ok(0) };
-    let is_fresh = now.saturating_sub(row.times.created_at) < fresh_ms;
-    Ok(if row.lease.epoch <= 1 && is_fresh { 0 } else { row.lease.next_seq - 1 })
 }

@@ -1,17 +1,17 @@
-//! Forks: a new run from what another one had lived through up to one entry.
+//! Forks: a new run that starts from another one's journal up to one entry.
 //!
 //! ```text
 //!   parent   1 2 3 … N N+1 …           untouched
-//!   fork     1 2 3 … N │ what was under way is closed │ Forked │ its own life
-//!            1 (carries the transcript) │ Forked │ its own life        under another loop
+//!   fork     1 2 3 … N │ what was under way is closed │ Forked │ its own entries
+//!            1 (carries the transcript) │ Forked │ its own entries     under another loop
 //! ```
 //!
 //! The entries are copied, so a fork is folded from its own rows alone, at the same places; its
 //! effects have ids of their own because an effect is named by its run. Files are not rolled back.
-//! A run that came in a file is never taken over so: its fork begins with its words alone, in a
-//! frame of this machine.
+//! An imported run is never copied like this: its fork begins with its messages alone, in a frame
+//! of this machine.
 //!
-//! Deliberately absent: driving (a fork is a queued run like any other), words for people.
+//! Deliberately absent: driving (a fork is a queued run like any other), texts for people.
 
 mod close;
 mod inherit;
@@ -20,13 +20,15 @@ mod unsettled;
 use crate::drive::fold_from_start;
 use crate::submit::policy_hash;
 use crate::{Engine, History, fresh_id};
-use everloop_loops::{AnyRun, Unknown, carried};
-use everloop_store::{Created, ForkOrigin, NewFork, NewRun, StoreError};
-use everloop_types::journal::{Entry, Forked, InboxMessage, Kind, RunCreated, Switch};
-use everloop_types::{ConversationId, EffectId, Frame, Goal, RunId, Settled, UtcMs, digest_json};
+use everloop_loops::{AnyRun, UnknownEffect, carried};
+use everloop_store::{ForkOrigin, NewFork, NewRun, RunCreation, StoreError};
+use everloop_types::journal::{Entry, EntryKind, Forked, InboxMessage, RunCreated, Switch};
+use everloop_types::{
+    ConversationId, EffectId, Frame, Goal, RunId, SettledOutcome, UtcMs, digest_json,
+};
 pub(crate) use inherit::Provenance;
 use std::collections::BTreeMap;
-use unsettled::Known;
+use unsettled::UnsettledEffects;
 
 /// Tries at a store that fails for a moment.
 const FORK_TRIES_MAX: u32 = 3;
@@ -41,14 +43,14 @@ pub struct Fork {
     /// The loop that decides from there on.
     pub loop_name: String,
     /// What a new run would have. Under the same loop the fork keeps the parent's system text and
-    /// tools, because its past was told in them.
+    /// tools, because its transcript refers to them.
     pub frame: Frame,
     /// What the user adds, and what has changed since.
     pub word: Goal,
-    /// What a person says about effects whose outcome nobody knows.
-    pub settled: BTreeMap<EffectId, Settled>,
-    /// What lies in its inbox before anybody can drive it.
-    pub letter: Option<InboxMessage>,
+    /// What a person says about effects with an unknown outcome.
+    pub settled: BTreeMap<EffectId, SettledOutcome>,
+    /// A message that is in its inbox before it can be driven.
+    pub message: Option<InboxMessage>,
 }
 
 /// Why there is no fork. Nothing was written.
@@ -68,10 +70,10 @@ pub enum ForkError {
     /// The journal was shortened after its time.
     #[error("the journal of {0} was shortened and cannot be forked")]
     NotWhole(RunId),
-    /// Effects may have happened, and nobody knows.
+    /// Effects with an unknown outcome may have happened.
     #[error("{} effects have an unknown outcome; settle them first", .0.len())]
-    Unsettled(Vec<Unknown>),
-    /// A child of the run is at work, and reports to the run alone.
+    Unsettled(Vec<UnknownEffect>),
+    /// A child of the run is working, and reports to that run alone.
     #[error("the child {0} is still at work; wait for its end, or cancel it, or fork earlier")]
     ChildAtWork(RunId),
     /// The store failed.
@@ -79,9 +81,9 @@ pub enum ForkError {
     Store(#[from] StoreError),
 }
 
-/// What was made.
+/// The fork that was created.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Forking {
+pub struct ForkResult {
     /// The new run.
     pub run: RunId,
     /// The last entry of the parent that counts; an ending never does.
@@ -89,7 +91,7 @@ pub struct Forking {
 }
 
 /// The past that a fork takes over.
-struct Past {
+struct ParentHistory {
     history: History,
     /// The first N entries, without an ending.
     entries: Vec<Entry>,
@@ -104,35 +106,54 @@ impl Engine {
     /// # Errors
     /// [`ForkError::Unsettled`] if an effect of the past may have happened: ask a person, and come
     /// back with what they say.
-    pub async fn fork(&self, fork: Fork) -> Result<Forking, ForkError> {
+    pub async fn fork(&self, fork: Fork) -> Result<ForkResult, ForkError> {
+        Forker { engine: self }.create(fork).await
+    }
+
+    /// Where a run was written.
+    pub(crate) async fn provenance(&self, run: &RunId) -> Result<Provenance, StoreError> {
+        Ok(match self.store.runs().is_foreign(run).await? {
+            true => Provenance::Elsewhere,
+            false => Provenance::Here,
+        })
+    }
+}
+
+/// Makes forks from the journals of other runs.
+pub(crate) struct Forker<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl Forker<'_> {
+    async fn create(&self, fork: Fork) -> Result<ForkResult, ForkError> {
         let past = self.past(&fork).await?;
         let known = self.account_for(&fork, &past).await?;
-        let now = self.clock.now().max(past.state.last_at());
-        let parent = self.store.runs().get(&fork.parent).await?;
+        let now = self.engine.clock.now().max(past.state.last_at());
+        let parent = self.engine.store.runs().get(&fork.parent).await?;
         let conversation = parent.map(|row| row.conversation);
         let conversation = conversation.ok_or_else(|| ForkError::NoRun(fork.parent.clone()))?;
         let new = self.new_fork(fork, conversation, &past, &known, now);
         let (run, at) = (new.new.run.clone(), new.origin.at_seq);
-        // A reply that was lost is no reason for a second fork: the same id is written again.
+        // A lost reply must not lead to a second fork: the same id is written again.
         let mut tries = 0;
         loop {
-            match self.store.queue().create_fork(&new).await {
-                Ok(Created::New | Created::Existing(_)) => {
-                    self.mail.call_workers();
-                    return Ok(Forking { run, at });
+            match self.engine.store.queue().create_fork(&new).await {
+                Ok(RunCreation::New | RunCreation::Existing(_)) => {
+                    self.engine.inbox_signals.wake_workers();
+                    return Ok(ForkResult { run, at });
                 }
                 Err(error) if tries >= FORK_TRIES_MAX || !error.is_transient() => {
                     return Err(error.into());
                 }
                 Err(_) => tries += 1,
             }
-            self.clock.pause(self.rules.backoff(tries, None)).await;
+            self.engine.clock.pause(self.engine.rules.backoff(tries, None)).await;
         }
     }
 
-    async fn past(&self, fork: &Fork) -> Result<Past, ForkError> {
+    async fn past(&self, fork: &Fork) -> Result<ParentHistory, ForkError> {
         let parent = &fork.parent;
-        let history = History::read(&self.store, parent).await?;
+        let history = History::read(&self.engine.store, parent).await?;
         let history = history.ok_or_else(|| ForkError::NoRun(parent.clone()))?;
         let last = history.entries.last().map_or(0, |entry| entry.seq);
         let at = fork.at.unwrap_or(last);
@@ -149,28 +170,20 @@ impl Engine {
         }
         let state = fold_from_start(parent, &entries, history.frame().clone())?.run;
         match entries.first().map(|entry| entry.kind.clone()) {
-            Some(Kind::RunCreated(created)) => {
-                let provenance = self.provenance(parent).await?;
-                Ok(Past { history, entries, state, created, provenance })
+            Some(EntryKind::RunCreated(created)) => {
+                let provenance = self.engine.provenance(parent).await?;
+                Ok(ParentHistory { history, entries, state, created, provenance })
             }
             _ => Err(ForkError::NotWhole(parent.clone())),
         }
-    }
-
-    /// Where a run was written.
-    pub(crate) async fn provenance(&self, run: &RunId) -> Result<Provenance, StoreError> {
-        Ok(match self.store.runs().is_foreign(run).await? {
-            true => Provenance::Elsewhere,
-            false => Provenance::Here,
-        })
     }
 
     fn new_fork(
         &self,
         fork: Fork,
         conversation: ConversationId,
-        past: &Past,
-        known: &Known,
+        past: &ParentHistory,
+        known: &UnsettledEffects,
         now: UtcMs,
     ) -> NewFork {
         let at_seq = past.entries.last().map_or(0, |entry| entry.seq);
@@ -181,24 +194,24 @@ impl Engine {
             && version == Some(past.created.loop_ver)
             && past.provenance == Provenance::Here;
         let said = Some(fork.word.text.clone()).filter(|text| !text.is_empty());
-        let letter = fork.letter.clone();
+        let inbox_message = fork.message.clone();
         let made = match same_loop {
             true => past.go_on(&run, fork, known, now),
             false => past.begin_again(fork, known, now),
         };
         let (new, entries) = self.as_new(run, conversation, made, now);
-        NewFork { new, origin, entries, word: said, inbox_message: letter }
+        NewFork { new, origin, entries, word: said, inbox_message }
     }
 
     /// The run that goes on in place of another, which ends in the same transaction.
     pub(crate) fn succession(
         &self,
-        from: Ended<'_>,
+        from: ForkSource<'_>,
         conversation: ConversationId,
         switch: Switch,
         now: UtcMs,
     ) -> NewFork {
-        // A switch whose frame cannot be read is never wanted.
+        // A switch always has a readable frame.
         let frame = serde_json::from_value(switch.frame).unwrap_or_default();
         let goal = Goal { context: switch.context, ..Goal::default() };
         let made = begin_again(&from, switch.loop_name, frame, goal, now);
@@ -213,13 +226,13 @@ impl Engine {
         made: ForkedRun,
         now: UtcMs,
     ) -> (NewRun, Vec<Entry>) {
-        let redactor = self.store.redactor();
+        let redactor = self.engine.store.redactor();
         let frame = redactor.value(made.frame);
         let created = RunCreated {
             goal: redactor.value(made.created.goal),
             loop_ver: AnyRun::version(&made.created.loop_name).unwrap_or_default(),
             frame: digest_json(&frame),
-            build: self.identity.build.clone(),
+            build: self.engine.identity.build.clone(),
             policy_hash: policy_hash(&frame),
             ..made.created
         };
@@ -230,8 +243,8 @@ impl Engine {
     }
 }
 
-/// A run that others go on from: its last state, in which nothing is outstanding.
-pub(crate) struct Ended<'a> {
+/// A run that is continued by another: its last state, in which nothing is outstanding.
+pub(crate) struct ForkSource<'a> {
     pub(crate) origin: ForkOrigin,
     pub(crate) created: &'a RunCreated,
     pub(crate) state: &'a AnyRun,
@@ -246,9 +259,9 @@ struct ForkedRun {
     entries: Vec<Entry>,
 }
 
-impl Past {
+impl ParentHistory {
     /// The same loop: the same entries at the same places, then a clean cut.
-    fn go_on(&self, run: &RunId, fork: Fork, known: &Known, now: UtcMs) -> ForkedRun {
+    fn go_on(&self, run: &RunId, fork: Fork, known: &UnsettledEffects, now: UtcMs) -> ForkedRun {
         let old = self.history.frame();
         let limits = fork.frame.limits;
         let frame = Frame {
@@ -270,7 +283,7 @@ impl Past {
         if word.text.is_empty() && !moved {
             word.context.clear();
         }
-        known.tell(&mut word);
+        known.describe_in(&mut word);
         let forked = Forked {
             from: fork.parent,
             at_seq: self.state.last_seq(),
@@ -282,7 +295,7 @@ impl Past {
         let mut entries: Vec<Entry> =
             self.entries[1..].iter().map(|entry| taken_over(run, entry)).collect();
         let cut = closing.into_iter().map(|(effect, kind)| (Some(effect), kind));
-        for (effect, kind) in cut.chain([(None, Kind::Forked(forked))]) {
+        for (effect, kind) in cut.chain([(None, EntryKind::Forked(forked))]) {
             let seq = i64::try_from(entries.len()).unwrap_or(i64::MAX) + 2;
             let effect = effect.map(|effect| EffectId { run: run.clone(), ..effect });
             entries.push(Entry { seq, epoch: 0, at: now, effect, kind });
@@ -291,24 +304,24 @@ impl Past {
     }
 
     /// Another loop: a run of its own that begins with what this one knew.
-    fn begin_again(&self, fork: Fork, known: &Known, now: UtcMs) -> ForkedRun {
+    fn begin_again(&self, fork: Fork, known: &UnsettledEffects, now: UtcMs) -> ForkedRun {
         let mut state = self.state.clone();
         for (effect, kind) in self.closing(known) {
             let seq = state.last_seq() + 1;
             state.apply(&Entry { seq, epoch: 0, at: now, effect: Some(effect), kind });
         }
         let mut goal = fork.word;
-        known.tell(&mut goal);
+        known.describe_in(&mut goal);
         let origin = ForkOrigin { run: fork.parent, at_seq: self.state.last_seq() };
         let provenance = self.provenance;
-        let ended = Ended { origin, created: &self.created, state: &state, provenance };
+        let ended = ForkSource { origin, created: &self.created, state: &state, provenance };
         begin_again(&ended, fork.loop_name, fork.frame, goal, now)
     }
 }
 
 /// A run of its own that begins with what another one knew.
 fn begin_again(
-    from: &Ended<'_>,
+    from: &ForkSource<'_>,
     loop_name: String,
     frame: Frame,
     mut goal: Goal,
@@ -331,7 +344,7 @@ fn begin_again(
         settled: Vec::new(),
         word: Goal::default(),
     };
-    let kind = Kind::Forked(forked);
+    let kind = EntryKind::Forked(forked);
     let entries = vec![Entry { seq: 2, epoch: 0, at: now, effect: None, kind }];
     ForkedRun { created, frame, entries }
 }
@@ -345,8 +358,8 @@ fn taken_over(run: &RunId, entry: &Entry) -> Entry {
 /// Nothing may follow an ending, so a fork never has that of its parent.
 fn is_ending(entry: &Entry) -> bool {
     match &entry.kind {
-        Kind::RunFinished(_) => true,
-        Kind::MessageEmitted(message) => message.slot == "final",
+        EntryKind::RunFinished(_) => true,
+        EntryKind::MessageEmitted(message) => message.slot == "final",
         _ => false,
     }
 }

@@ -7,10 +7,10 @@ const TIME_CHARS: usize = 10;
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// `prefix` and 26 characters: 48 bits of time, 80 bits of chance.
+/// `prefix` and 26 characters: 48 bits of time, 80 random bits.
 ///
 /// # Panics
-/// If the machine has no source of chance: nothing could be told apart then.
+/// If the machine has no source of randomness: ids would not be unique.
 #[must_use]
 pub fn fresh_id(prefix: &str, now: UtcMs) -> String {
     let mut chance = [0_u8; 16];
@@ -32,7 +32,7 @@ pub(crate) fn idem_key(effect: &EffectId) -> String {
 }
 
 /// `prefix` and 26 characters that follow from the effect alone: the time is that of its run, so
-/// that a child stands beside its parent in every list.
+/// that a child is listed beside its parent.
 #[must_use]
 pub(crate) fn derived_id(prefix: &str, effect: &EffectId) -> String {
     let run = effect.run.as_str();

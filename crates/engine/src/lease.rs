@@ -1,20 +1,21 @@
-//! A place among many workers: a lease on the database's clock, kept by heartbeats.
+//! Membership of a worker on a shared database: a lease on its clock, renewed by heartbeats.
 //!
 //! ```text
 //!   join ──► beat every 5 s ──► leave
 //!              ├─ no answer for 20 s ──► fence: every driver is dropped, nothing is claimed
-//!              └─ the lease ran out  ──► fence, then join anew
+//!              └─ the lease ran out  ──► fence, then join again
 //! ```
 //!
-//! The fence comes before the lease runs out, so that others who then take over find nobody at
-//! work. It rests on a clock that counts sleep: a process that was paused for longer than its
-//! lease finds itself fenced. Deliberately absent: safety. That is the epoch's, in the store.
+//! The fence comes before the lease runs out, so that this process has stopped when others take
+//! over. It uses a clock that counts sleep: a process that was paused for longer than its lease is
+//! fenced when it resumes. Deliberately absent: safety, which the epoch in the store provides.
 
 use crate::presence;
+use crate::quarantine::Quarantine;
 use crate::worker::log_orphan;
 use crate::{Engine, Signal};
-use everloop_store::{Heartbeat, Orphan, StoreError};
-use everloop_types::journal::Kind;
+use everloop_store::{Heartbeat, Orphan, Store, StoreError};
+use everloop_types::journal::EntryKind;
 use everloop_types::{EffectId, WorkerId};
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ impl LeaseTimes {
         self.lease_ms / 6
     }
 
-    /// Silence after which a worker gives itself up.
+    /// Silence after which a worker fences itself.
     #[must_use]
     pub fn fence_ms(self) -> u64 {
         self.lease_ms / 3 * 2
@@ -51,24 +52,24 @@ impl LeaseTimes {
 
 /// Whether this process may drive. Without a cluster it always may.
 #[derive(Debug)]
-pub(crate) struct Standing {
-    state: Signal<State>,
+pub(crate) struct LeaseState {
+    state: Signal<LeaseFlags>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct State {
+struct LeaseFlags {
     /// Raised by every fence: what began before it must end.
     fences: u64,
     may_claim: bool,
 }
 
-impl Default for Standing {
+impl Default for LeaseState {
     fn default() -> Self {
-        Self { state: Signal::new(State { fences: 0, may_claim: true }) }
+        Self { state: Signal::new(LeaseFlags { fences: 0, may_claim: true }) }
     }
 }
 
-impl Standing {
+impl LeaseState {
     pub(crate) fn may_claim(&self) -> bool {
         self.state.get().may_claim
     }
@@ -77,7 +78,7 @@ impl Standing {
         self.state.get().fences
     }
 
-    /// Comes back once there was a fence after `fences`.
+    /// Returns once there was a fence after `fences`.
     pub(crate) async fn fenced_after(&self, fences: u64) {
         self.state.wait_for(|state| state.fences > fences).await;
     }
@@ -95,7 +96,7 @@ impl Standing {
 }
 
 impl Engine {
-    /// Takes a place among the workers of a shared database.
+    /// Registers among the workers of a shared database.
     ///
     /// # Errors
     /// If it could not be written.
@@ -104,16 +105,16 @@ impl Engine {
         let place = presence::here();
         let shown = self.store.workers().register(worker, build, &place, times.length()).await?;
         self.clock.agree(shown);
-        self.standing.open();
+        self.lease.open();
         Ok(())
     }
 
-    /// Gives the place back, so that nobody waits for us.
+    /// Unregisters, so that no other worker waits for this lease.
     ///
     /// # Errors
     /// If it could not be written; the lease then runs out by itself.
     pub async fn leave(&self) -> Result<(), StoreError> {
-        self.standing.fence();
+        self.lease.fence();
         self.store.workers().leave(&self.identity.worker).await
     }
 
@@ -122,27 +123,27 @@ impl Engine {
     /// A beat that fails is tried again soon; a silence that lasts too long fences this process
     /// until the database can be reached again.
     pub async fn keep_lease(self: Arc<Self>, times: LeaseTimes) {
-        let mut heard_at = self.clock.since_boot_ms();
+        let mut answered_at = self.clock.since_boot_ms();
         let mut pause_ms = times.beat_ms();
         loop {
             self.clock.pause(pause_ms).await;
             let sent_at = self.clock.since_boot_ms();
-            if sent_at.saturating_sub(heard_at) >= times.fence_ms() {
-                self.standing.fence();
+            if sent_at.saturating_sub(answered_at) >= times.fence_ms() {
+                self.lease.fence();
             }
-            pause_ms = match self.beat(times, heard_at).await {
+            pause_ms = match self.beat(times, answered_at).await {
                 Some(Heartbeat::Kept(shown)) => {
-                    heard_at = sent_at;
+                    answered_at = sent_at;
                     self.clock.agree(shown);
-                    self.standing.open();
+                    self.lease.open();
                     times.beat_ms()
                 }
                 Some(Heartbeat::Lost) => {
                     tracing::warn!(worker = %self.identity.worker, "lease of this worker lost");
-                    self.standing.fence();
-                    // If this fails, the next beat finds no lease either, and it is tried again.
+                    self.lease.fence();
+                    // If this fails, the next beat finds no lease either and tries again.
                     if self.join(times).await.is_ok() {
-                        heard_at = sent_at;
+                        answered_at = sent_at;
                     }
                     times.beat_ms() / 5
                 }
@@ -154,9 +155,9 @@ impl Engine {
         }
     }
 
-    /// One beat, given up when the fence is due: a database may also answer nothing at all.
-    async fn beat(&self, times: LeaseTimes, heard_at: u64) -> Option<Heartbeat> {
-        let silent_ms = self.clock.since_boot_ms().saturating_sub(heard_at);
+    /// One heartbeat, abandoned when the fence is due: a database may also never answer.
+    async fn beat(&self, times: LeaseTimes, answered_at: u64) -> Option<Heartbeat> {
+        let silent_ms = self.clock.since_boot_ms().saturating_sub(answered_at);
         let left_ms = times.fence_ms().saturating_sub(silent_ms).max(times.beat_ms());
         let workers = self.store.workers();
         let heartbeat = workers.heartbeat(&self.identity.worker, times.length());
@@ -168,44 +169,52 @@ impl Engine {
     }
 
     /// Puts back the runs of workers that are proved dead or whose lease has run out, and gives
-    /// those that are put aside their last words.
+    /// those that are quarantined their last message.
     ///
     /// # Errors
     /// If it could not be written.
     pub async fn reap(&self) -> Result<Vec<Orphan>, StoreError> {
         let mut orphans = Vec::new();
-        for neighbour in self.store.workers().all().await? {
+        for row in self.store.workers().all().await? {
             let now = self.clock.now();
-            if neighbour.expires_at > now && presence::is_proved_dead(&neighbour.place) {
-                orphans.extend(self.store.workers().bury(&neighbour.worker, now).await?);
+            if row.expires_at > now && presence::is_proved_dead(&row.place) {
+                orphans.extend(self.store.workers().bury(&row.worker, now).await?);
             }
         }
         orphans.extend(self.store.workers().reap(self.clock.now()).await?);
         for orphan in &orphans {
             log_orphan(orphan);
-            self.speak_for_quarantined(&orphan.run).await?;
+            Quarantine { engine: self }.write_last_message(&orphan.run).await?;
         }
         Ok(orphans)
     }
 }
 
-impl Engine {
-    /// Whether whoever began an effect is proved dead: a process of this machine that is gone.
-    pub(crate) async fn was_begun_by_the_dead(&self, effect: &EffectId) -> bool {
-        let Some(worker) = self.who_began(effect).await else { return false };
+/// The process that began an effect.
+pub(crate) struct EffectOwner<'e> {
+    pub(crate) store: &'e Store,
+    pub(crate) effect: &'e EffectId,
+}
+
+impl EffectOwner<'_> {
+    /// Whether it is proved dead: a process of this machine that is gone.
+    pub(crate) async fn is_proved_dead(&self) -> bool {
+        let Some(worker) = self.worker().await else { return false };
         let workers = self.store.workers().all().await.unwrap_or_default();
         let place = workers.iter().find(|row| row.worker == worker).map(|row| &row.place);
         place.is_some_and(|place| presence::is_proved_dead(place))
     }
 
-    /// The worker in whose epoch an effect was begun last.
-    async fn who_began(&self, effect: &EffectId) -> Option<WorkerId> {
-        let entries = self.store.journal().entries(&effect.run, 0, usize::MAX).await.ok()?;
+    /// The worker in whose epoch the effect was begun last.
+    async fn worker(&self) -> Option<WorkerId> {
+        let journal = self.store.journal();
+        let entries = journal.entries(&self.effect.run, 0, usize::MAX).await.ok()?;
         let begun = entries.iter().rev().find(|entry| {
-            matches!(entry.kind, Kind::EffectStarted(_)) && entry.effect.as_ref() == Some(effect)
+            matches!(entry.kind, EntryKind::EffectStarted(_))
+                && entry.effect.as_ref() == Some(self.effect)
         })?;
         entries.iter().rev().find_map(|entry| match &entry.kind {
-            Kind::EpochStarted(started) if entry.epoch == begun.epoch => {
+            EntryKind::EpochStarted(started) if entry.epoch == begun.epoch => {
                 Some(started.worker.clone())
             }
             _ => None,
@@ -226,7 +235,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_fence_that_was_missed_still_counts() {
-        let standing = Standing::default();
+        let standing = LeaseState::default();
         let begun = standing.fences();
         standing.fence();
         standing.fence();

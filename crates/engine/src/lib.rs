@@ -1,5 +1,5 @@
-//! The engine does: it journals an effect, performs it, journals the outcome, and only then shows
-//! it to the loop.
+//! The engine drives runs: it journals an effect, performs it, journals the outcome, and only then
+//! shows the outcome to the loop.
 //!
 //! ```text
 //!   claim ──► load and fold ──► decide ──► commit {outcome, decision, intents} ──► perform ──┐
@@ -7,7 +7,7 @@
 //!                  └───────────────────────────── outcome ◄─────────────────────────────────┘
 //! ```
 //!
-//! Deliberately absent: what a loop decides (`loops`), words for people (`text`), SQL (`store`).
+//! Deliberately absent: what a loop decides (`loops`), texts for people (`text`), SQL (`store`).
 
 mod audit;
 mod clock;
@@ -16,16 +16,17 @@ mod drive;
 mod events;
 mod follow;
 mod fork;
-mod hurry;
+mod grace;
 mod ids;
+mod inbox_signal;
 mod lease;
-mod mail;
 mod membership;
 mod outbox;
 mod permission;
 mod portable;
 mod presence;
 mod project;
+mod quarantine;
 mod replay;
 mod rules;
 mod screen;
@@ -39,35 +40,35 @@ mod worker;
 
 pub use audit::{AuditCall, Auditor};
 pub use clock::{SharedClock, SystemClock};
-pub use diff::{Differs, Divergence, Place, first_divergence, tools_after};
-pub use drive::{DriveError, Driven};
+pub use diff::{DiffPosition, DifferenceKind, Divergence, first_divergence, tools_after};
+pub use drive::{DriveEnd, DriveError};
 pub use events::{EventKind, EventNote, RunEnding, RunEvent, TokenCounts, ToolOutcome, WaitingFor};
-pub use follow::{Follower, Scope, place_to_follow_from};
-pub use fork::{Fork, ForkError, Forking};
+pub use follow::{Follower, Scope};
+pub use fork::{Fork, ForkError, ForkResult};
 pub use ids::fresh_id;
 pub use lease::LeaseTimes;
 pub use membership::{Membership, MembershipPolicy};
 pub use portable::{
-    ExportError, ImportError, Parcel, export_footer, export_header, export_lines, read_export,
-    set_unfinished_aside,
+    ExportError, ExportedRun, ImportError, export_footer, export_header, export_lines,
+    quarantine_unfinished, read_export,
 };
 pub use project::Projector;
-pub use replay::{History, Verdict};
-pub use rules::Rules;
-pub use settle::{OpenUnknown, Settling};
+pub use replay::{History, ReplayVerdict};
+pub use rules::EngineRules;
+pub use settle::{OpenUnknown, SettleResult};
 pub use signal::Signal;
-pub use submit::{Asked, Submission};
+pub use submit::{QuestionAnswer, Submission};
 pub use view::{CallView, ChildView, MessageView, QuestionView, ReplyView, RunView};
 pub use watch::{Fragment, Update, Watch};
-pub use worker::{Report, Worker};
+pub use worker::{Worker, WorkerReport};
 
 pub use everloop_ports::{Clock, Pause};
 use everloop_ports::{Model, Registry};
 use everloop_store::{RunRow, Store};
 use everloop_types::{Frame, ModelChoice, ModelError, RunId, UtcMs, WorkerId};
-use hurry::GraceSkips;
-use lease::Standing;
-use mail::Mail;
+use grace::GraceSkips;
+use inbox_signal::InboxSignals;
+use lease::LeaseState;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use watch::Watchers;
@@ -77,36 +78,36 @@ pub trait Environment: Send + Sync {
     /// The model that answers, and its name without the provider.
     ///
     /// # Errors
-    /// Why it cannot be asked from here; the run keeps waiting for one that can.
+    /// Why this process cannot ask it; the run keeps waiting for one that can.
     fn model(&self, choice: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError>;
 
     /// The tools, confined to the run's workspace.
     fn tools(&self, frame: &Frame) -> Arc<Registry>;
 
-    /// Keeps a summary of earlier work where later runs find it. The journal already has it: this
-    /// is asked again after a crash, and the same run and number is the same summary.
+    /// Saves a summary of earlier work for later runs. The journal already has it. This is called
+    /// again after a crash; the same run and number mean the same summary.
     fn remember(&self, _frame: &Frame, _summary: &Summary<'_>) {}
 
-    /// A run is over, and the outcome of each of its calls is in the journal: what tools kept
-    /// to find out about calls that were cut short is not needed any more.
+    /// A run has ended and every outcome is in the journal: the records that tools kept for their
+    /// probes are not needed any more.
     fn forget(&self, _run: &RunId) {}
 
-    /// Where each tool call is told as soon as its outcome is durable, if that is wanted.
+    /// The log that gets each tool call as soon as its outcome is durable, if there is one.
     fn audit_log(&self) -> Option<&dyn AuditLog> {
         None
     }
 }
 
-/// Hears of every attempt at a tool call.
+/// Receives every attempt at a tool call.
 pub trait AuditLog: Send + Sync {
     /// One attempt, in the form that [`AuditCall::json`] gives it.
     fn write(&self, call: &AuditCall, row: &RunRow);
 }
 
-/// A summary that took the place of earlier messages of a run.
+/// A summary that replaced earlier messages of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Summary<'a> {
-    /// Whose.
+    /// The run.
     pub run: &'a RunId,
     /// Which one of the run, from 1.
     pub number: u32,
@@ -118,9 +119,9 @@ pub struct Summary<'a> {
     pub untrusted: bool,
 }
 
-/// Who drives: a name that is new at every process start, and the build.
+/// Identifies the process that drives: a name that is new at every start, and the build.
 #[derive(Debug, Clone)]
-pub struct Identity {
+pub struct WorkerIdentity {
     /// Never reused.
     pub worker: WorkerId,
     /// For the journal.
@@ -132,13 +133,13 @@ pub struct Engine {
     pub(crate) store: Store,
     pub(crate) environment: Arc<dyn Environment>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) identity: Identity,
-    pub(crate) rules: Rules,
+    pub(crate) identity: WorkerIdentity,
+    pub(crate) rules: EngineRules,
     pub(crate) watchers: Watchers,
-    pub(crate) mail: Mail,
+    pub(crate) inbox_signals: InboxSignals,
     pub(crate) stopping: CancellationToken,
-    pub(crate) standing: Standing,
-    pub(crate) hurries: GraceSkips,
+    pub(crate) lease: LeaseState,
+    pub(crate) grace_skips: GraceSkips,
 }
 
 impl Engine {
@@ -147,28 +148,25 @@ impl Engine {
         store: Store,
         environment: Arc<dyn Environment>,
         clock: Arc<dyn Clock>,
-        identity: Identity,
-        rules: Rules,
+        identity: WorkerIdentity,
+        rules: EngineRules,
     ) -> Arc<Self> {
-        let (watchers, mail) = (Watchers::behind(store.redactor().clone()), Mail::default());
-        let (stopping, standing) = (CancellationToken::new(), Standing::default());
-        let hurries = GraceSkips::default();
         Arc::new(Self {
+            watchers: Watchers::with_redactor(store.redactor().clone()),
             store,
             environment,
             clock,
             identity,
             rules,
-            watchers,
-            mail,
-            stopping,
-            standing,
-            hurries,
+            inbox_signals: InboxSignals::default(),
+            stopping: CancellationToken::new(),
+            lease: LeaseState::default(),
+            grace_skips: GraceSkips::default(),
         })
     }
 
     /// Asks every driver to stop: calls under way are canceled and their outcomes written, then the
-    /// runs go back to the queue, whole and without an unknown.
+    /// runs go back to the queue, without an unknown outcome.
     pub fn stop(&self) {
         self.stopping.cancel();
     }
@@ -179,9 +177,9 @@ impl Engine {
         &self.store
     }
 
-    /// Who drives here.
+    /// The identity of this process.
     #[must_use]
-    pub fn identity(&self) -> &Identity {
+    pub fn identity(&self) -> &WorkerIdentity {
         &self.identity
     }
 

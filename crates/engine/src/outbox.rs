@@ -1,4 +1,4 @@
-//! Bringing queued messages to their channels: at least once, in order, under one id.
+//! Delivers queued messages to their channels: at least once, in order, under one id.
 //!
 //! ```text
 //!   due ──hold──► deliver ──► sent
@@ -6,9 +6,9 @@
 //!    └── its holder died: due again when the hold is over
 //! ```
 //!
-//! Channels that are not here are left to processes that have them.
+//! Channels that this process does not have are left to processes that have them.
 //!
-//! Deliberately absent: giving up. A message is owed until it is sent.
+//! Deliberately absent: giving up. A message stays due until it is sent.
 
 use crate::Engine;
 use everloop_ports::{Deliver, Delivery};
@@ -16,49 +16,49 @@ use everloop_store::{OutboxRow, StoreError};
 use futures_util::future::join_all;
 use std::sync::Arc;
 
-/// How often the outbox is looked at.
+/// How often the outbox is polled.
 const LOOK_EVERY_MS: u64 = 250;
 
-/// Messages that are brought at once, each of another conversation or channel.
+/// Messages that are delivered at once, each of another conversation or channel.
 const AT_ONCE_MAX: usize = 16;
 
-/// Messages that are looked at for those: some may be for channels that only others have.
+/// Messages that are read to find those: some may be for channels of other processes.
 const LOOKED_AT_MAX: usize = 256;
 
-/// How long a message is held by whoever brings it; no delivery takes longer.
+/// How long a process holds a message that it delivers; no delivery takes longer.
 const HOLD_MS: u64 = 20_000;
 
-/// What a delivery gets of that, so that its end can be written before the hold is over.
+/// The share of the delivery itself, so that its result can be written before the hold is over.
 const DELIVERY_MS: u64 = 15_000;
 
 impl Engine {
-    /// Brings what is due for as long as the process lives.
+    /// Delivers due messages as long as the process lives.
     pub async fn deliver_outbox(self: Arc<Self>, sender: Arc<dyn Deliver>) {
         while !self.stopping.is_cancelled() {
-            // A failing store is no reason to stop: the next look comes in a moment.
+            // A failing store does not end this task: the next poll comes in a moment.
             if self.deliver_due(sender.as_ref()).await.unwrap_or(0) == 0 {
                 self.clock.pause(LOOK_EVERY_MS).await;
             }
         }
     }
 
-    /// Brings what is due now, and says how much of it arrived.
+    /// Delivers what is due now; returns how many messages arrived.
     ///
     /// # Errors
-    /// If the store fails; what arrived may then be brought again, under the same id.
+    /// If the store fails; a message that arrived may then be delivered again, under the same id.
     pub async fn deliver_due(&self, sender: &dyn Deliver) -> Result<usize, StoreError> {
         let due = self.store.outbox().due(self.clock.now(), LOOKED_AT_MAX).await?;
         let ours = due.into_iter().filter(|row| sender.has(&row.channel)).take(AT_ONCE_MAX);
-        let brought = join_all(ours.map(|row| self.bring(row, sender))).await;
+        let results = join_all(ours.map(|row| self.deliver_one(row, sender))).await;
         let mut arrived = 0;
-        for brought in brought {
-            arrived += usize::from(brought?);
+        for result in results {
+            arrived += usize::from(result?);
         }
         Ok(arrived)
     }
 
-    /// Brings one message, if nobody else does. Tells whether it arrived.
-    async fn bring(&self, row: OutboxRow, sender: &dyn Deliver) -> Result<bool, StoreError> {
+    /// Delivers one message, unless another process holds it. Returns whether it arrived.
+    async fn deliver_one(&self, row: OutboxRow, sender: &dyn Deliver) -> Result<bool, StoreError> {
         let until = self.clock.now().saturating_add_unsigned(HOLD_MS);
         if !self.store.outbox().hold(&row, until).await? {
             return Ok(false);

@@ -7,7 +7,7 @@
 //!   the tool always asks ──────────────► a question of its own, whatever else is allowed
 //!   a rule, "always", --yes ───────────► granted
 //!   else ──────────────────────────────► a question
-//!   a question and nobody is there ────► denied, if the run is set so
+//!   a question, but unattended ────────► denied, if the run is set so
 //! ```
 //!
 //! Deliberately absent: where the facts come from, what a question says (`drive::permit`).
@@ -28,31 +28,31 @@ pub(crate) struct PermissionFacts {
     pub(crate) blocked: Option<Egress>,
     /// What happens to calls that labels block.
     pub(crate) label_guard: Option<LabelGuard>,
-    /// What a person allowed for good.
-    pub(crate) standing: StandingApproval,
+    /// The standing approval that covers the call.
+    pub(crate) standing: StandingMatch,
     /// `--yes`.
     pub(crate) approve_all: bool,
     /// What happens where a person would have to be asked.
     pub(crate) unattended: Unattended,
 }
 
-/// What a person allowed for good. It costs a query, so it is read only where it decides.
+/// The standing approval that covers a call. It costs a query, so it is read only if it decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum StandingApproval {
-    /// Nobody has looked.
+pub(crate) enum StandingMatch {
+    /// Not read yet.
     Unread,
-    /// Nothing covers the call.
+    /// None covers the call.
     Missing,
-    /// This one does.
+    /// This one covers it.
     Found(String),
 }
 
 /// What becomes of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Permission {
-    /// It goes on; by what.
+    /// It is made; by whose permission.
     Granted(String),
-    /// It is not made; why, for the model.
+    /// It is not made; the reason, for the model.
     Denied(String),
     /// A person decides.
     Ask(Concern),
@@ -65,7 +65,7 @@ pub(crate) enum Permission {
 pub(crate) enum Concern {
     /// The call itself.
     Call,
-    /// It may carry away what the run has read; and it may have no sandbox, too.
+    /// It may send out what the run has read; it may also have no sandbox.
     Labels(Egress, Option<UnsandboxedReason>),
     /// It would run without a sandbox.
     Unsandboxed(UnsandboxedReason),
@@ -99,12 +99,12 @@ pub(crate) fn decide_permission(facts: &PermissionFacts) -> Permission {
     }
     match (granted_by, &facts.standing) {
         (Some(rule), _) => Permission::Granted(format!("rule: {rule}")),
-        (None, StandingApproval::Unread) => Permission::ReadStanding,
-        (None, StandingApproval::Found(id)) => Permission::Granted(format!("always: {id}")),
-        (None, StandingApproval::Missing) if facts.approve_all => {
+        (None, StandingMatch::Unread) => Permission::ReadStanding,
+        (None, StandingMatch::Found(id)) => Permission::Granted(format!("always: {id}")),
+        (None, StandingMatch::Missing) if facts.approve_all => {
             Permission::Granted("--yes".to_owned())
         }
-        (None, StandingApproval::Missing) => ask(facts, Concern::Call),
+        (None, StandingMatch::Missing) => ask(facts, Concern::Call),
     }
 }
 
@@ -160,7 +160,7 @@ pub(crate) struct FreedomFacts {
     pub(crate) is_blocked: bool,
 }
 
-/// Whether nobody has to be asked.
+/// Whether the call needs no permission.
 pub(crate) fn is_free(facts: FreedomFacts) -> bool {
     facts.handling == Some(Approval::Allow)
         && facts.rule.is_none_or(|rule| rule == Approval::Allow)
@@ -171,34 +171,34 @@ pub(crate) fn is_free(facts: FreedomFacts) -> bool {
 /// What decides whether a grant still holds when its call is made.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GrantFacts<'a> {
-    /// The hash of policy and tool when it was asked for; empty if nobody was asked.
+    /// The hash of policy and tool when it was asked for; empty if it was not.
     pub(crate) granted_under: &'a str,
     /// The same hash now; none if the tool is gone.
     pub(crate) now: Option<&'a str>,
-    /// Attempts that failed. A call that may have acted goes on as it was begun.
+    /// Attempts that failed. A call that may have acted continues as it began.
     pub(crate) failed_attempts: u32,
 }
 
-/// Whether policy or tool are others than when permission was given.
+/// Whether policy or tool changed since permission was given.
 pub(crate) fn has_lapsed(facts: GrantFacts<'_>) -> bool {
     let may_lapse = !facts.granted_under.is_empty() && facts.failed_attempts == 0;
     may_lapse && facts.now.is_some_and(|now| now != facts.granted_under)
 }
 
-/// Whether a call that was permitted may still be made as it was.
+/// Whether a permitted call may still be made, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Sandboxing {
     /// In a sandbox, or by a tool that needs none.
     Sandboxed,
-    /// Without a sandbox, and a person knew.
+    /// Without a sandbox, which a person allowed.
     ApprovedUnsandboxed,
-    /// Not at all, and why.
+    /// Not at all; the reason.
     Refused(String),
 }
 
-/// Sandbox and rules may be others than when the call was permitted. `was_told` is whether a person
-/// who was told that there is no sandbox allowed it.
-pub(crate) fn decide_sandboxing(policy: &CallPolicy, was_told: bool) -> Sandboxing {
+/// Decides again when the call is made: sandbox and rules may have changed since it was permitted.
+/// `approved_unsandboxed` is whether a person allowed it without a sandbox.
+pub(crate) fn decide_sandboxing(policy: &CallPolicy, approved_unsandboxed: bool) -> Sandboxing {
     match policy {
         CallPolicy::Default
         | CallPolicy::Sensitive
@@ -206,9 +206,9 @@ pub(crate) fn decide_sandboxing(policy: &CallPolicy, was_told: bool) -> Sandboxi
         | CallPolicy::Ask(_)
         | CallPolicy::AlwaysAsk(_) => Sandboxing::Sandboxed,
         CallPolicy::Deny(why) => Sandboxing::Refused(why.clone()),
-        CallPolicy::Unsandboxed(_) if was_told => Sandboxing::ApprovedUnsandboxed,
+        CallPolicy::Unsandboxed(_) if approved_unsandboxed => Sandboxing::ApprovedUnsandboxed,
         CallPolicy::Unsandboxed(_) => {
-            let why = "it was allowed behind walls, and none stands any more; call it again";
+            let why = "it was allowed in a sandbox, and there is none any more; call it again";
             Sandboxing::Refused(why.to_owned())
         }
     }

@@ -9,7 +9,7 @@ fn plain() -> PermissionFacts {
         policy: CallPolicy::Default,
         blocked: None,
         label_guard: Some(LabelGuard::Ask),
-        standing: StandingApproval::Missing,
+        standing: StandingMatch::Missing,
         approve_all: false,
         unattended: Unattended::Wait,
     }
@@ -48,7 +48,7 @@ type Row = (&'static str, fn(&mut PermissionFacts), &'static str);
 const NOBODY: &str = "denied: it needs a person, and nobody is there (approvals.unattended = deny)";
 
 fn found(facts: &mut PermissionFacts) {
-    facts.standing = StandingApproval::Found("s1".to_owned());
+    facts.standing = StandingMatch::Found("s1".to_owned());
 }
 
 fn unsandboxed(facts: &mut PermissionFacts) {
@@ -152,14 +152,14 @@ const RULES: &[Row] = &[
 const APPROVALS: &[Row] = &[
     (
         "standing approvals are read where they decide",
-        |f| f.standing = StandingApproval::Unread,
+        |f| f.standing = StandingMatch::Unread,
         "read",
     ),
     (
         "and not where a rule allows",
         |f| {
             f.rule = rule(Allow);
-            f.standing = StandingApproval::Unread;
+            f.standing = StandingMatch::Unread;
         },
         "granted by rule: r",
     ),
@@ -167,7 +167,7 @@ const APPROVALS: &[Row] = &[
         "and not where a rule denies",
         |f| {
             f.rule = rule(Deny);
-            f.standing = StandingApproval::Unread;
+            f.standing = StandingMatch::Unread;
         },
         "denied: the rule r denies it",
     ),
@@ -369,7 +369,7 @@ fn a_grant_lapses_with_the_policy_or_the_tool_that_it_was_given_under() {
 
 #[test]
 fn a_permitted_call_needs_the_sandbox_that_it_was_permitted_with() {
-    let bare = CallPolicy::Unsandboxed(UnsandboxedReason::NoWall("no bwrap".to_owned()));
+    let bare = CallPolicy::Unsandboxed(UnsandboxedReason::Unavailable("no bwrap".to_owned()));
     assert_eq!(decide_sandboxing(&bare, true), Sandboxing::ApprovedUnsandboxed);
     assert!(matches!(decide_sandboxing(&bare, false), Sandboxing::Refused(_)));
     for policy in [

@@ -10,16 +10,16 @@
 //! Everything is checked before anything is written: the digest of a run's lines, the checksum of
 //! each entry, and that the journal folds to the same state here.
 //!
-//! A run that has not ended is history where it is taken in: two databases that both hold it would
-//! both drive it, and repeat what is dangerous. It is put aside there; a fork of it goes on.
+//! A run that has not ended is imported as history: two databases that both have it would both
+//! drive it and repeat dangerous calls. It is quarantined; a fork of it can continue.
 
 mod read;
 mod sane;
 
-pub use read::{ImportError, Parcel, read_export};
+pub use read::{ExportedRun, ImportError, read_export};
 
 use crate::drive::fold_from_start;
-use everloop_store::portable::{self, PutAside, RunImport, TableRow, columns};
+use everloop_store::portable::{self, ImportQuarantine, RunImport, TableRow, columns};
 use everloop_store::{RunFilter, Store, StoreError};
 use everloop_text as text;
 use everloop_types::journal::Entry;
@@ -37,7 +37,7 @@ const RESTORED: &str = "restored as history; fork it to go on";
 /// Why a run was not exported.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// Somebody drives it.
+    /// It is being driven.
     #[error("{0} is under way")]
     UnderWay(RunId),
     /// It cannot be read whole.
@@ -60,12 +60,12 @@ pub fn export_footer(runs: usize) -> String {
 /// The lines of one run.
 ///
 /// # Errors
-/// [`ExportError::UnderWay`] for a run that does not stand still.
+/// [`ExportError::UnderWay`] for a run that is being driven.
 pub async fn export_lines(store: &Store, run: &RunId) -> Result<Vec<String>, ExportError> {
     let rows = store.maintenance().export_run(run).await?;
     let rows = rows.ok_or_else(|| ExportError::UnderWay(run.clone()))?;
     store.maintenance().check_run(run).await?;
-    let parcel = Parcel::unchecked(run.clone(), rows);
+    let parcel = ExportedRun::unchecked(run.clone(), rows);
     let state_hash = parcel.state_hash()?;
     let mut lines: Vec<String> = parcel.rows.iter().map(line).collect();
     let digest = digest_of(&lines);
@@ -88,7 +88,7 @@ fn line(row: &TableRow) -> String {
     spelled_out(&json!({"table": row.table, "row": cells}).to_string())
 }
 
-/// The same JSON without the controls that it lets through: whoever prints a line changes nothing.
+/// The same JSON with control characters escaped, so that a line is safe to print.
 fn spelled_out(json: &str) -> String {
     let spelled = |c: char| match c.is_control() {
         true => format!("\\u{:04x}", u32::from(c)),
@@ -100,7 +100,7 @@ fn spelled_out(json: &str) -> String {
     }
 }
 
-/// Bytes are text wherever they can be: bodies and frames are.
+/// Bytes are written as text if they are valid text, as bodies and frames are.
 fn as_json(cell: &SqlValue) -> Value {
     match cell {
         SqlValue::Null => Value::Null,
@@ -113,7 +113,7 @@ fn as_json(cell: &SqlValue) -> Value {
     }
 }
 
-impl Parcel {
+impl ExportedRun {
     /// The digest of the state that the journal folds to; `None` if it was shortened.
     fn state_hash(&self) -> Result<Option<String>, StoreError> {
         let entries = self.entries().map_err(|(_, error)| error)?;
@@ -153,37 +153,36 @@ impl Parcel {
         })
     }
 
-    /// Whether the run had ended; one that had not is taken in as history.
+    /// Whether the run had ended; one that had not is imported as history.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.status().is_some_and(Status::is_final)
     }
 
-    /// Takes the run in, all of it or nothing.
+    /// Imports the run, all of it or nothing.
     ///
     /// # Errors
     /// If it could not be written.
     pub async fn import(&self, store: &Store, now: UtcMs) -> Result<RunImport, StoreError> {
         let language = self.frame()?.language;
         let message = text::run::quarantined(&HISTORY).in_lang(language);
-        let aside = PutAside { note: HISTORY.to_owned(), message, now };
+        let aside = ImportQuarantine { note: HISTORY.to_owned(), message, now };
         let aside = Some(&aside).filter(|_| !self.is_over());
         store.maintenance().import_run(&self.run, &self.rows, aside, now).await
     }
 }
 
-/// Makes history of every run of a restored database that has not ended, and drops its messages
-/// that were still to be sent: what was done since the copy was made is not in it, and would be
-/// done again. Tells how many runs there were.
+/// Quarantines every unfinished run of a restored database and drops its unsent messages: what was
+/// done after the copy was made is not in it, and would be done again. Returns the number of runs.
 ///
 /// # Errors
 /// If something could not be written; then the database must not be used.
-pub async fn set_unfinished_aside(store: &Store, now: UtcMs) -> Result<usize, StoreError> {
+pub async fn quarantine_unfinished(store: &Store, now: UtcMs) -> Result<usize, StoreError> {
     let statuses = vec![Status::Queued, Status::Running, Status::Waiting];
     let filter = RunFilter { statuses, before: None, most: usize::MAX };
     let open = store.runs().list(&filter).await?;
     for row in &open {
-        // A frame that cannot be read is no reason to let its run go on.
+        // A run with an unreadable frame is quarantined, too.
         let frame = store.journal().frame(&row.run).await.ok().flatten();
         let language = frame.map(|frame| frame.language).unwrap_or_default();
         let words = text::run::quarantined(&RESTORED).in_lang(language);

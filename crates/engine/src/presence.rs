@@ -1,21 +1,21 @@
-//! Where a process lives, so that a neighbour can tell that it is dead without waiting.
+//! The address of a process, so that others on the machine can see that it is dead without waiting.
 //!
-//! A place is `boot namespace pid start`: a process id means something only during one boot of one
-//! machine, inside one namespace, and together with the moment at which the process started.
-//! Deliberately absent: guessing. Who cannot be seen from here is not proved dead.
+//! An address is `boot namespace pid start`: a process id means something only during one boot of
+//! one machine, inside one namespace, and together with the moment at which the process started.
+//! Deliberately absent: guessing. A process that is not visible from here is not proved dead.
 
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use std::fs;
 use std::path::Path;
 
-/// The place of this process; empty where the system does not tell.
+/// The address of this process; empty if the system does not provide it.
 pub(crate) fn here() -> String {
     let pid = std::process::id();
     place_of(pid).unwrap_or_default()
 }
 
-/// Whether the process that lived there is certainly gone.
+/// Whether the process with this address is certainly gone.
 pub(crate) fn is_proved_dead(place: &str) -> bool {
     let mut parts = place.split(' ');
     let (Some(boot), Some(namespace), Some(pid), Some(start), None) =
@@ -32,9 +32,9 @@ pub(crate) fn is_proved_dead(place: &str) -> bool {
     has_ended(start, seen.as_deref(), test_kill_process(pid), state_of(pid))
 }
 
-/// Whether the process that started then has ended: another one has its number, or the kernel
-/// knows none. One that is only hidden from us may not be signaled, which is another answer; one
-/// that may be is there, hidden or a remnant that nobody waited for.
+/// Whether the process with this start time has ended: another one has its id, or the kernel knows
+/// none. One that is only hidden from us cannot be signaled, which gives another error. One that
+/// can be signaled exists, hidden or as a zombie.
 fn has_ended(
     start: &str,
     seen: Option<&str>,
@@ -66,10 +66,10 @@ fn surroundings() -> Option<(String, String)> {
     Some((boot.trim().to_owned(), namespace.to_str()?.to_owned()))
 }
 
-/// The start of a process in ticks since boot; nothing for one that is gone or only a remnant.
+/// The start of a process in ticks since boot; nothing for one that is gone or a zombie.
 fn start_of(pid: &str) -> Option<String> {
     let stat = fs::read_to_string(Path::new("/proc").join(pid).join("stat")).ok()?;
-    // The name in brackets may hold anything, brackets included.
+    // The name in brackets may contain anything, brackets included.
     let (_, after_name) = stat.rsplit_once(')')?;
     let mut fields = after_name.split_whitespace();
     let state = fields.next()?;

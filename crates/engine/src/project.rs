@@ -1,11 +1,11 @@
-//! Journal entries as events. The same entries give the same events, live or years later: whoever
-//! follows a run and whoever reads its past go through this one function.
+//! Journal entries as events. The same entries give the same events, live or years later: followers
+//! and readers of the past use this one function.
 
 use crate::events::{EventKind, EventNote, RunEnding, RunEvent, ToolOutcome, WaitingFor};
 use crate::{Fragment, History};
 use everloop_loops::{AnyRun, spoken};
 use everloop_types::journal::{
-    EffectAttemptFailed, EffectFinished, EffectPlanned, Entry, InboxMessage, Kind, Outcome,
+    EffectAttemptFailed, EffectFinished, EffectPlanned, Entry, EntryKind, InboxMessage, Outcome,
     PlannedModelCall, PlannedToolCall, RunFinished, WaitingOn,
 };
 use everloop_types::{
@@ -21,7 +21,7 @@ pub struct Projector {
     frame: Arc<Frame>,
     /// The folded run, for its plan and its notes; none if the journal cannot be folded.
     state: Option<AnyRun>,
-    /// The last entry that was taken in.
+    /// The last entry that was applied.
     seq: i64,
     loop_name: String,
     open: BTreeMap<EffectId, OpenEffect>,
@@ -59,7 +59,7 @@ impl Projector {
         }
     }
 
-    /// All events of a past. One that cannot be folded tells of neither plan nor notes.
+    /// All events of a past. If it cannot be folded, the events of plan and notes are missing.
     #[must_use]
     pub fn past(history: &History) -> Vec<RunEvent> {
         let mut projector = Self::new(history.run.clone(), history.frame().clone());
@@ -71,7 +71,7 @@ impl Projector {
         &self.run
     }
 
-    /// The last entry that was taken in.
+    /// The last entry that was applied.
     pub(crate) fn seq(&self) -> i64 {
         self.seq
     }
@@ -82,7 +82,7 @@ impl Projector {
         let purpose = self.fold(entry);
         match &entry.kind {
             // The ending is the last event of a run.
-            Kind::RunFinished(finished) => {
+            EntryKind::RunFinished(finished) => {
                 kinds.extend(self.changes(purpose));
                 kinds.extend(self.ended(finished));
             }
@@ -117,9 +117,9 @@ impl Projector {
         Some(RunEvent { kind, run_id: self.run.clone(), seq: open.seq, ts: None })
     }
 
-    /// A run that was not waiting and has another driver was left by the one before.
+    /// A run that was not waiting and has a new driver was left by the earlier one.
     fn recovered(&self, entry: &Entry) -> Vec<EventKind> {
-        let (Kind::EpochStarted(_), Some(state)) = (&entry.kind, &self.state) else {
+        let (EntryKind::EpochStarted(_), Some(state)) = (&entry.kind, &self.state) else {
             return Vec::new();
         };
         if entry.epoch <= 1 || state.waiting_on().is_some() {
@@ -130,7 +130,7 @@ impl Projector {
 
     /// Folds the entry; the purpose of the model call that it ends, if it ends one.
     fn fold(&mut self, entry: &Entry) -> Option<Purpose> {
-        if let Kind::RunCreated(created) = &entry.kind {
+        if let EntryKind::RunCreated(created) = &entry.kind {
             self.loop_name.clone_from(&created.loop_name);
             self.state = AnyRun::new(created, self.frame.clone()).ok();
         }
@@ -143,9 +143,10 @@ impl Projector {
             state.apply(entry);
         }
         match (&entry.kind, self.open.get(entry.effect.as_ref()?)?) {
-            (Kind::EffectFinished(_), OpenEffect { call: OpenCall::Model { purpose, .. }, .. }) => {
-                Some(*purpose)
-            }
+            (
+                EntryKind::EffectFinished(_),
+                OpenEffect { call: OpenCall::Model { purpose, .. }, .. },
+            ) => Some(*purpose),
             _ => None,
         }
     }
@@ -156,41 +157,43 @@ impl Projector {
         let call = known.and_then(OpenEffect::tool);
         let (call_id, tool) = (call.map(|call| call.id.clone()), call.map(|c| c.tool.clone()));
         let kind = match &entry.kind {
-            Kind::RunCreated(created) => EventKind::RunStarted {
+            EntryKind::RunCreated(created) => EventKind::RunStarted {
                 goal: created.goal.text.clone(),
                 loop_name: created.loop_name.clone(),
             },
-            Kind::EpochStarted(_) if entry.epoch > 1 => EventKind::RunResumed {},
-            Kind::EffectPlanned(planned) => self.planned(entry, planned),
-            Kind::EffectAttemptFailed(failed) => {
+            EntryKind::EpochStarted(_) if entry.epoch > 1 => EventKind::RunResumed {},
+            EntryKind::EffectPlanned(planned) => self.planned(entry, planned),
+            EntryKind::EffectAttemptFailed(failed) => {
                 return self.attempt_failed(entry, failed).into_iter().collect();
             }
-            Kind::EffectProbed(probed) => EventKind::ToolProbed {
+            EntryKind::EffectProbed(probed) => EventKind::ToolProbed {
                 call_id,
                 tool,
                 found: probed.found,
                 detail: probed.detail.clone(),
             },
-            Kind::EffectFinished(finished) => return self.finished(effect, finished),
-            Kind::ApprovalGiven(given) => EventKind::ToolApproved {
+            EntryKind::EffectFinished(finished) => return self.finished(effect, finished),
+            EntryKind::ApprovalGiven(given) => EventKind::ToolApproved {
                 call_id,
                 tool,
                 by: given.by.clone(),
                 releases: given.releases.clone(),
             },
-            Kind::Input(input) => received(&input.letter),
-            Kind::Waiting(waiting) => return waits(&waiting.on),
-            Kind::Forked(forked) => {
+            EntryKind::Input(input) => received(&input.message),
+            EntryKind::Waiting(waiting) => return waits(&waiting.on),
+            EntryKind::Forked(forked) => {
                 EventKind::RunForked { from: forked.from.clone(), at: forked.at_seq }
             }
-            Kind::Spawned(spawned) => EventKind::RunSpawned { parent: spawned.by.run.clone() },
-            Kind::Delegated(delegated) => EventKind::ChildStarted { child: delegated.to.clone() },
-            Kind::EpochStarted(_)
-            | Kind::ApprovalAsked(_)
-            | Kind::EffectStarted(_)
-            | Kind::MessageEmitted(_)
-            | Kind::SnapshotTaken(_)
-            | Kind::RunFinished(_) => return Vec::new(),
+            EntryKind::Spawned(spawned) => EventKind::RunSpawned { parent: spawned.by.run.clone() },
+            EntryKind::Delegated(delegated) => {
+                EventKind::ChildStarted { child: delegated.to.clone() }
+            }
+            EntryKind::EpochStarted(_)
+            | EntryKind::ApprovalAsked(_)
+            | EntryKind::EffectStarted(_)
+            | EntryKind::MessageEmitted(_)
+            | EntryKind::SnapshotTaken(_)
+            | EntryKind::RunFinished(_) => return Vec::new(),
         };
         vec![kind]
     }
@@ -275,7 +278,7 @@ impl Projector {
         }
     }
 
-    /// The reasoning and the words of a reply, without what is written for the program.
+    /// The reasoning and the text of a reply, without what is written for the program.
     fn replied(&self, reply: &Reply, duration_ms: u64) -> Vec<EventKind> {
         let shown = |text: &str| without_mark(text, self.frame.mark());
         let reasoning = shown(&reply.reasoning);
@@ -336,7 +339,7 @@ impl Projector {
         }
     }
 
-    /// The end closes the plan or list, as an act of its own (TD-3).
+    /// The end closes the plan or list, as an event of its own (TD-3).
     fn ended(&self, finished: &RunFinished) -> Vec<EventKind> {
         let items = self.plan.as_ref().map(|plan| plan.items.as_slice()).unwrap_or_default();
         let count = |state| items.iter().filter(|item| item.state == state).count();

@@ -1,9 +1,9 @@
-//! Looking back: a run's state at any entry, and whether its journal says what the loop would say.
+//! Replay: a run's state at any entry, and whether the loop still decides what its journal has.
 
 use crate::drive::fold_from_start;
 use everloop_loops::{AnyRun, Decision};
 use everloop_store::{Store, StoreError};
-use everloop_types::journal::{Entry, Kind, Outcome, RunFinished};
+use everloop_types::journal::{Entry, EntryKind, Outcome, RunFinished};
 use everloop_types::{Counts, EffectId, Frame, Labels, Reason, RunId, Status, Taint};
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ pub struct History {
 
 /// What a verification found. The four are never merged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ReplayVerdict {
     /// Every decision in the journal is what the loop decides today.
     Verified {
         /// How many decisions were recomputed.
         decisions: usize,
     },
-    /// The loop decides something else at this entry.
+    /// The loop decides differently at this entry.
     Diverged {
         /// The entry.
         at: i64,
@@ -35,11 +35,11 @@ pub enum Verdict {
         /// What the journal has.
         found: String,
     },
-    /// Every decision agrees, but the last words are others.
+    /// Every decision agrees, but the last message differs.
     OutcomeDiffers {
-        /// What would be said today.
+        /// The message of today.
         expected: String,
-        /// What was said.
+        /// The message in the store.
         found: String,
     },
     /// It cannot be checked.
@@ -69,7 +69,7 @@ impl History {
         &self.frame
     }
 
-    /// The last words, once the run has ended.
+    /// The last message, once the run has ended.
     #[must_use]
     pub fn final_text(&self) -> Option<&str> {
         self.final_text.as_deref()
@@ -78,15 +78,15 @@ impl History {
     /// The state after entry `seq`; the last state for anything beyond the end.
     ///
     /// # Errors
-    /// If the journal does not begin at its beginning, or names an unknown loop.
+    /// If the beginning of the journal is missing, or it names an unknown loop.
     pub fn state_at(&self, seq: i64) -> Result<AnyRun, StoreError> {
         let count = self.entries.iter().take_while(|entry| entry.seq <= seq).count();
         let entries = &self.entries[..count.max(1).min(self.entries.len())];
         Ok(fold_from_start(&self.run, entries, self.frame.clone())?.run)
     }
 
-    /// What the run has read, and where it may send that; also of one of which only the outcomes
-    /// are left. Of a run from before labels nobody knows, so it may be anything.
+    /// What the run has read, and where it may send that; also for a trimmed journal. A run from
+    /// before labels has no record, so it may have read anything.
     #[must_use]
     pub fn holding(&self) -> Taint {
         let mut holding = match self.state_at(i64::MAX) {
@@ -95,7 +95,7 @@ impl History {
         };
         let labeled = self.frame.policy.label_guard.is_some();
         for entry in &self.entries {
-            if let Kind::EffectFinished(finished) = &entry.kind
+            if let EntryKind::EffectFinished(finished) = &entry.kind
                 && let Outcome::Observed(_) = finished.outcome
                 && !(labeled && self.is_whole())
             {
@@ -119,8 +119,8 @@ impl History {
         let mut counts = Counts::default();
         for entry in &self.entries {
             let finished = match &entry.kind {
-                Kind::EffectFinished(finished) => finished,
-                Kind::Forked(_) => {
+                EntryKind::EffectFinished(finished) => finished,
+                EntryKind::Forked(_) => {
                     counts = Counts::default();
                     continue;
                 }
@@ -145,42 +145,44 @@ impl History {
 
     /// Recomputes every decision that the journal shows.
     #[must_use]
-    pub fn verify(&self) -> Verdict {
+    pub fn verify(&self) -> ReplayVerdict {
         if !self.is_whole() {
-            return Verdict::Cannot { reason: "the journal is not whole".to_owned() };
+            return ReplayVerdict::Cannot { reason: "the journal is not whole".to_owned() };
         }
-        let Some(Entry { kind: Kind::RunCreated(created), .. }) = self.entries.first() else {
-            return Verdict::Cannot { reason: "the journal has no beginning".to_owned() };
+        let Some(Entry { kind: EntryKind::RunCreated(created), .. }) = self.entries.first() else {
+            return ReplayVerdict::Cannot { reason: "the journal has no beginning".to_owned() };
         };
         match AnyRun::new(created, self.frame.clone()) {
             Ok(run) => self.check(run),
-            Err(unknown) => Verdict::Cannot { reason: format!("this program has no {unknown}") },
+            Err(unknown) => {
+                ReplayVerdict::Cannot { reason: format!("this program has no {unknown}") }
+            }
         }
     }
 
-    fn check(&self, mut run: AnyRun) -> Verdict {
+    fn check(&self, mut run: AnyRun) -> ReplayVerdict {
         let mut decisions = 0;
         let mut rest = self.entries.as_slice();
-        // An ending is decided before its words are written, which takes time of its own.
+        // An ending is decided before its message is written, which takes time.
         let mut before_words: Option<AnyRun> = None;
         while let [entry, after @ ..] = rest {
             let mut taken = 1;
             match &entry.kind {
-                Kind::MessageEmitted(_) => {
+                EntryKind::MessageEmitted(_) => {
                     before_words.get_or_insert_with(|| run.clone());
                 }
-                Kind::RunFinished(_) => {}
+                EntryKind::RunFinished(_) => {}
                 _ => before_words = None,
             }
             match &entry.kind {
-                Kind::EffectPlanned(_) if run.is_idle() => {
+                EntryKind::EffectPlanned(_) if run.is_idle() => {
                     match self.check_plan(&run, rest) {
                         Ok(count) => taken = count,
                         Err(verdict) => return verdict,
                     }
                     decisions += 1;
                 }
-                Kind::RunFinished(finished) => {
+                EntryKind::RunFinished(finished) => {
                     let decider = before_words.as_ref().unwrap_or(&run);
                     if let Err(verdict) = self.check_ending(decider, entry.seq, finished) {
                         return verdict;
@@ -192,16 +194,18 @@ impl History {
             rest[..taken].iter().for_each(|entry| run.apply(entry));
             rest = if taken == 1 { after } else { &rest[taken..] };
         }
-        Verdict::Verified { decisions }
+        ReplayVerdict::Verified { decisions }
     }
 
     /// Compares a batch; returns how many entries it takes up.
-    fn check_plan(&self, run: &AnyRun, rest: &[Entry]) -> Result<usize, Verdict> {
+    fn check_plan(&self, run: &AnyRun, rest: &[Entry]) -> Result<usize, ReplayVerdict> {
         let at = rest[0].seq;
         let found: Vec<String> = rest
             .iter()
             .map_while(|entry| match &entry.kind {
-                Kind::EffectPlanned(planned) => Some(format!("{:?} {planned:?}", entry.effect)),
+                EntryKind::EffectPlanned(planned) => {
+                    Some(format!("{:?} {planned:?}", entry.effect))
+                }
                 _ => None,
             })
             .collect();
@@ -218,21 +222,21 @@ impl History {
         };
         if expected != found {
             let (expected, found) = (expected.join("\n"), found.join("\n"));
-            return Err(Verdict::Diverged { at, expected, found });
+            return Err(ReplayVerdict::Diverged { at, expected, found });
         }
         self.check_refusals(&decision, &rest[found.len()..])?;
         Ok(found.len())
     }
 
-    /// What could not be performed must have its outcome right after the plan.
-    fn check_refusals(&self, decision: &Decision, rest: &[Entry]) -> Result<(), Verdict> {
+    /// Calls that could not be performed must have their outcome right after the plan.
+    fn check_refusals(&self, decision: &Decision, rest: &[Entry]) -> Result<(), ReplayVerdict> {
         let Decision::Do(effects) = decision else { return Ok(()) };
         let refused = effects.iter().filter_map(|effect| effect.refused.as_ref());
         for (seen, entry) in refused.zip(rest) {
-            let same = matches!(&entry.kind, Kind::EffectFinished(finished)
+            let same = matches!(&entry.kind, EntryKind::EffectFinished(finished)
                 if finished.outcome == Outcome::Observed(seen.clone()));
             if !same {
-                return Err(Verdict::Diverged {
+                return Err(ReplayVerdict::Diverged {
                     at: entry.seq,
                     expected: format!("{seen:?}"),
                     found: format!("{:?}", entry.kind),
@@ -242,13 +246,18 @@ impl History {
         Ok(())
     }
 
-    fn check_ending(&self, run: &AnyRun, at: i64, found: &RunFinished) -> Result<(), Verdict> {
+    fn check_ending(
+        &self,
+        run: &AnyRun,
+        at: i64,
+        found: &RunFinished,
+    ) -> Result<(), ReplayVerdict> {
         let decision = match (found.status, &found.reason) {
             (Status::Canceled, _) => run.canceled(),
             (_, Some(Reason::JournalFull)) => run.journal_full(),
             _ => run.decide(),
         };
-        let diverged = |expected: String| Verdict::Diverged {
+        let diverged = |expected: String| ReplayVerdict::Diverged {
             at,
             expected,
             found: format!("finish {} {:?}", found.status, found.reason),
@@ -262,7 +271,7 @@ impl History {
                 let expected = everloop_text::render(&words, self.frame.language);
                 match &self.final_text {
                     Some(found) if *found != expected => {
-                        Err(Verdict::OutcomeDiffers { expected, found: found.clone() })
+                        Err(ReplayVerdict::OutcomeDiffers { expected, found: found.clone() })
                     }
                     _ => Ok(()),
                 }

@@ -1,12 +1,12 @@
-//! What the engine may do by itself, each with a default that is on.
+//! The limits of the engine, each with a default.
 
-/// The longest wait that a provider may ask for: a day. One that wants more is asked after a day.
+/// The longest wait that a provider may ask for: a day.
 pub(crate) const ASKED_MS_MAX: u64 = 86_400_000;
 
 /// Numbers that bound the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rules {
-    /// Attempts at one model call before the run is told that the model failed.
+pub struct EngineRules {
+    /// Attempts at one model call before it counts as failed.
     pub model_attempts: u32,
     /// First back-off; it doubles up to `backoff_max_ms`.
     pub backoff_ms: u64,
@@ -20,14 +20,14 @@ pub struct Rules {
     pub start_within_ms: u64,
     /// Journal entries between two snapshots, at least.
     pub snapshot_every: i64,
-    /// How often the inboxes are looked at.
+    /// How often the inboxes are polled.
     pub mail_every_ms: u64,
-    /// Whether an older owner of a run may still live. Where a lock proves it dead, a probe that
-    /// finds nothing is believed at once; elsewhere only when its call must be over.
+    /// Whether an earlier owner of a run may still live. If a lock proves it dead, a probe that
+    /// finds nothing counts at once; else only when its call must be over.
     pub owners_may_live: bool,
 }
 
-impl Default for Rules {
+impl Default for EngineRules {
     fn default() -> Self {
         Self {
             model_attempts: 12,
@@ -43,7 +43,7 @@ impl Default for Rules {
     }
 }
 
-impl Rules {
+impl EngineRules {
     /// The wait before the attempt after `failed`, at least as long as the provider asked for, and
     /// never longer than a day.
     #[must_use]
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn no_provider_makes_a_run_wait_for_longer_than_a_day() {
-        let rules = Rules::default();
+        let rules = EngineRules::default();
         for asked in [ASKED_MS_MAX + 1, 31_536_000_000, u64::MAX - 1, u64::MAX] {
             assert_eq!(rules.backoff(1, Some(asked)), ASKED_MS_MAX);
         }

@@ -1,7 +1,7 @@
-//! What watchers may see: nothing that the redactor knows, also where a secret comes in pieces.
+//! Removes secrets from what watchers see, also a secret that arrives in pieces.
 //!
-//! A piece of a stream that may be the beginning of a secret is held back until the next piece, or
-//! until an entry of the run is told. Entries need no look: they were cleaned before.
+//! A piece of a stream that may begin a secret is held back until the next piece, or until an entry
+//! of the run follows. Entries were cleaned before they were written.
 
 use crate::{Fragment, Update};
 use everloop_store::Redactor;
@@ -12,12 +12,12 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Default)]
 pub(crate) struct Screen {
     redactor: Redactor,
-    held: Mutex<BTreeMap<EffectId, Held>>,
+    held: Mutex<BTreeMap<EffectId, HeldStreams>>,
 }
 
 /// The ends of a call's streams that were not shown yet.
 #[derive(Debug, Default)]
-struct Held {
+struct HeldStreams {
     text: String,
     reasoning: String,
     output: String,
@@ -28,7 +28,7 @@ impl Screen {
         Self { redactor, held: Mutex::default() }
     }
 
-    /// The update as it may be shown, after what was held back before it.
+    /// The update as it may be shown, after the text that was held back before it.
     pub(crate) fn pass(&self, update: Update) -> Vec<Update> {
         if self.redactor.is_empty() {
             return vec![update];
@@ -36,7 +36,7 @@ impl Screen {
         let mut all = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         match update {
             Update::Delta(effect, Fragment::Call(tool)) => {
-                let mut shown = let_go(&mut all, &effect);
+                let mut shown = release_effect(&mut all, &effect);
                 shown.push(Update::Delta(effect, Fragment::Call(self.clean(&tool))));
                 shown
             }
@@ -46,7 +46,7 @@ impl Screen {
                 shown.into_iter().map(|piece| Update::Delta(effect.clone(), piece)).collect()
             }
             other => {
-                let mut shown = let_all_go(&mut all, other.run());
+                let mut shown = release_run(&mut all, other.run());
                 shown.push(other);
                 shown
             }
@@ -54,7 +54,7 @@ impl Screen {
     }
 
     /// What can be shown of a stream now.
-    fn piece(&self, held: &mut Held, fragment: Fragment) -> Option<Fragment> {
+    fn piece(&self, held: &mut HeldStreams, fragment: Fragment) -> Option<Fragment> {
         let show = |end: &mut String, piece: &str| {
             end.push_str(piece);
             let mut whole = self.clean(end);
@@ -75,15 +75,17 @@ impl Screen {
     }
 }
 
-/// Something else happened to the run: what was held back was no secret.
-fn let_all_go(all: &mut BTreeMap<EffectId, Held>, run: &RunId) -> Vec<Update> {
+/// An entry follows: the text that was held back is not a secret.
+fn release_run(all: &mut BTreeMap<EffectId, HeldStreams>, run: &RunId) -> Vec<Update> {
     let of_run: Vec<EffectId> = all.keys().filter(|effect| effect.run == *run).cloned().collect();
-    of_run.iter().flat_map(|effect| let_go(all, effect)).collect()
+    of_run.iter().flat_map(|effect| release_effect(all, effect)).collect()
 }
 
-/// The stream has gone on to something else: what was held back was no secret.
-fn let_go(all: &mut BTreeMap<EffectId, Held>, effect: &EffectId) -> Vec<Update> {
-    let Some(Held { text, reasoning, output }) = all.remove(effect) else { return Vec::new() };
+/// The stream continues with another part: the text that was held back is not a secret.
+fn release_effect(all: &mut BTreeMap<EffectId, HeldStreams>, effect: &EffectId) -> Vec<Update> {
+    let Some(HeldStreams { text, reasoning, output }) = all.remove(effect) else {
+        return Vec::new();
+    };
     let ends = [Fragment::Reasoning(reasoning), Fragment::Text(text), Fragment::Output(output)];
     let ends = ends.into_iter().filter(|end| !is_empty(end));
     ends.map(|end| Update::Delta(effect.clone(), end)).collect()

@@ -1,19 +1,21 @@
-//! Settling: an effect whose outcome nobody knew, and what somebody found out about it since.
+//! Settling: recording later what became of an effect with an unknown outcome.
 //!
 //! ```text
 //!   a run that waits with the question ──► the answer goes into its inbox
-//!   any other run ──► a row beside the journal, which is never written again
+//!   any other run ──► a row beside the journal, which stays as it is
 //! ```
 //!
 //! Deliberately absent: a change of the run's status. It ended `unsettled`, whatever is known now.
 
 use crate::fork::Provenance;
-use crate::{Asked, Engine, History};
-use everloop_loops::{CallStage, OpenToolCall, Unknown};
+use crate::{Engine, History, QuestionAnswer};
+use everloop_loops::{CallStage, OpenToolCall, UnknownEffect};
 use everloop_ports::Probe;
-use everloop_store::{Sent, Settlement, StoreError};
-use everloop_types::journal::{EffectStarted, Entry, Kind, Outcome, Waiting, WaitingOn};
-use everloop_types::{EffectId, Ending, Question, QuestionKind, RunId, Settled, ToolCall, UtcMs};
+use everloop_store::{InboxSendResult, Settlement, StoreError};
+use everloop_types::journal::{EffectStarted, Entry, EntryKind, Outcome, Waiting, WaitingOn};
+use everloop_types::{
+    EffectId, Ending, Question, QuestionKind, RunId, SettledOutcome, ToolCall, UtcMs,
+};
 
 /// An effect whose outcome is unknown in the journal, and what is known of it since.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,18 +30,18 @@ pub struct OpenUnknown {
     pub at: UtcMs,
     /// The question that the run waits with, where a person is to say what happened.
     pub question: Option<Question>,
-    /// What somebody found out since.
+    /// What was found out since.
     pub settled: Option<Settlement>,
 }
 
 /// What became of a settlement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Settling {
-    /// It is written down.
+pub enum SettleResult {
+    /// It is recorded.
     Written,
     /// It is in the run's inbox, as the answer to its question; the run goes on with it.
     Answered,
-    /// Somebody was first, and this changed nothing; what they said, where that is known.
+    /// It was settled before, and this changed nothing; the earlier settlement, if known.
     Already(Option<Settlement>),
     /// No effect of that name has an unknown outcome.
     NotOpen,
@@ -58,11 +60,12 @@ impl History {
         let asked = state.open_tool_calls().iter().filter_map(asked_to_settle);
         let unaccounted = state.unaccounted();
         let asked: Vec<Question> = asked.cloned().collect();
-        let question = |unknown: &Unknown| {
+        let question = |unknown: &UnknownEffect| {
             asked.iter().find(|question| question.call == unknown.call.id).cloned()
         };
-        let in_ledger =
-            |unknown: &Unknown| state.unknowns().iter().any(|known| known.effect == unknown.effect);
+        let in_ledger = |unknown: &UnknownEffect| {
+            state.unknowns().iter().any(|known| known.effect == unknown.effect)
+        };
         let settled = |effect: &EffectId| settlements.iter().find(|one| one.effect == *effect);
         Ok(unaccounted
             .into_iter()
@@ -79,7 +82,7 @@ impl History {
             .collect())
     }
 
-    fn unknown_since(&self, unknown: &Unknown) -> UtcMs {
+    fn unknown_since(&self, unknown: &UnknownEffect) -> UtcMs {
         let found = self.entries.iter().rev().find(|entry| says_unknown(entry, unknown));
         found.map_or(0, |entry| entry.at)
     }
@@ -87,7 +90,9 @@ impl History {
     /// The last intent of an effect.
     fn intent(&self, effect: &EffectId) -> Option<&EffectStarted> {
         self.entries.iter().rev().find_map(|entry| match &entry.kind {
-            Kind::EffectStarted(started) if entry.effect.as_ref() == Some(effect) => Some(started),
+            EntryKind::EffectStarted(started) if entry.effect.as_ref() == Some(effect) => {
+                Some(started)
+            }
             _ => None,
         })
     }
@@ -101,14 +106,14 @@ fn asked_to_settle(open: &OpenToolCall) -> Option<&Question> {
     }
 }
 
-fn says_unknown(entry: &Entry, unknown: &Unknown) -> bool {
+fn says_unknown(entry: &Entry, unknown: &UnknownEffect) -> bool {
     match &entry.kind {
-        Kind::EffectFinished(finished) => {
+        EntryKind::EffectFinished(finished) => {
             entry.effect.as_ref() == Some(&unknown.effect)
                 && matches!(&finished.outcome, Outcome::Observed(seen)
                     if seen.ending == Ending::Unknown)
         }
-        Kind::Waiting(Waiting { on: WaitingOn::Person { question }, .. }) => {
+        EntryKind::Waiting(Waiting { on: WaitingOn::Person { question }, .. }) => {
             question.kind == QuestionKind::Settle && question.call == unknown.call.id
         }
         _ => false,
@@ -125,40 +130,44 @@ impl Engine {
         history.unknowns(&self.store.journal().settlements(run).await?)
     }
 
-    /// Says what happened to an effect whose outcome is unknown. The first word counts.
+    /// Records what happened to an effect with an unknown outcome. The first settlement counts.
     ///
     /// # Errors
     /// If it could not be written.
     pub async fn settle(
         &self,
         effect: &EffectId,
-        settled: Settled,
+        settled: SettledOutcome,
         by: &str,
-    ) -> Result<Settling, StoreError> {
+    ) -> Result<SettleResult, StoreError> {
         let open = self.open_unknowns(&effect.run).await?;
         let Some(open) = open.into_iter().find(|open| open.effect == *effect) else {
-            return Ok(Settling::NotOpen);
+            return Ok(SettleResult::NotOpen);
         };
         let by = by.to_owned();
         if let Some(question) = open.question {
             let text = settled.as_str().to_owned();
-            let sent = self.answer(&effect.run, Asked { question: question.id, text, by }).await?;
+            let sent = self
+                .answer(&effect.run, QuestionAnswer { question: question.id, text, by })
+                .await?;
             return Ok(match sent {
-                Sent::Accepted => Settling::Answered,
-                Sent::AlreadySent | Sent::Finished(_) | Sent::NoSuchRun => Settling::Already(None),
+                InboxSendResult::Accepted => SettleResult::Answered,
+                InboxSendResult::AlreadySent
+                | InboxSendResult::Finished(_)
+                | InboxSendResult::NoSuchRun => SettleResult::Already(None),
             });
         }
         let settlement = Settlement { effect: effect.clone(), settled, by, at: self.clock.now() };
         match self.store.journal().settle(&settlement).await? {
-            true => Ok(Settling::Written),
+            true => Ok(SettleResult::Written),
             false => {
                 let all = self.store.journal().settlements(&effect.run).await?;
-                Ok(Settling::Already(all.into_iter().find(|one| one.effect == *effect)))
+                Ok(SettleResult::Already(all.into_iter().find(|one| one.effect == *effect)))
             }
         }
     }
 
-    /// Runs the probe of an effect again. Changes nothing; `settle` writes down what it found.
+    /// Runs the probe of an effect again. Changes nothing; `settle` records what it found.
     ///
     /// # Errors
     /// If the run cannot be read.

@@ -1,12 +1,12 @@
 //! A value that can be waited for.
 //!
-//! Whoever waits is woken in the order of waiting. The channel that `tokio` has for this wakes in
-//! an order of chance, and then the same seed would not play out the same.
+//! Waiters are woken in the order of waiting. The watch channel of `tokio` wakes them in a random
+//! order, and a simulation with the same seed would not repeat.
 
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::Notify;
 
-/// A shared value, and everybody who waits for it to change.
+/// A shared value and those who wait for it to change.
 #[derive(Debug, Default)]
 pub struct Signal<T> {
     value: Mutex<T>,
@@ -14,23 +14,23 @@ pub struct Signal<T> {
 }
 
 impl<T: Copy> Signal<T> {
-    /// A signal that shows `value`.
+    /// A signal with an initial value.
     pub fn new(value: T) -> Self {
         Self { value: Mutex::new(value), changed: Notify::new() }
     }
 
-    /// What it shows.
+    /// The current value.
     pub fn get(&self) -> T {
         *self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes it, and wakes all who wait.
+    /// Changes it and wakes all waiters.
     pub fn change(&self, change: impl FnOnce(&mut T)) {
         change(&mut self.value.lock().unwrap_or_else(PoisonError::into_inner));
         self.changed.notify_waiters();
     }
 
-    /// Comes back with what it shows once that is as wanted.
+    /// Returns the value once it is as wanted.
     pub async fn wait_for(&self, wanted: impl Fn(&T) -> bool) -> T {
         loop {
             let mut changed = std::pin::pin!(self.changed.notified());

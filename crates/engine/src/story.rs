@@ -4,8 +4,8 @@ use crate::History;
 use everloop_loops::{AnyRun, spoken};
 use everloop_text as text;
 use everloop_types::journal::{
-    EffectFinished, EffectPlanned, Entry, Found, InboxMessage, Kind, Outcome, PlannedModelCall,
-    PlannedToolCall, WaitingOn,
+    EffectFinished, EffectPlanned, Entry, EntryKind, InboxMessage, Outcome, PlannedModelCall,
+    PlannedToolCall, ProbeFinding, WaitingOn,
 };
 use everloop_types::{
     EffectId, Ending, ItemState, PlanItem, Progress, Purpose, ToolCall, UtcMs, Words, canonical,
@@ -15,12 +15,12 @@ use std::collections::BTreeMap;
 
 const SHOWN_CHARS: usize = 160;
 
-/// Characters of what a tool came back with that are looked at.
+/// Characters of a tool's result that are read.
 const SEEN_CHARS: usize = 1_000;
 
 /// One line of a story.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct StoryLine {
     /// The entry.
     pub seq: i64,
     /// When.
@@ -29,32 +29,32 @@ pub struct Line {
     pub words: Words,
 }
 
-/// Tells a journal entry by entry, what each closed item of the plan has behind it, and when the
-/// run began to hold private or untrusted data. Entries that only keep house are left out.
+/// Describes a journal entry by entry, the evidence for each closed item of the plan, and when the
+/// run first had private or untrusted data. Entries of internal bookkeeping are left out.
 #[must_use]
-pub fn tell(history: &History) -> Vec<Line> {
+pub fn story_of(history: &History) -> Vec<StoryLine> {
     let mut calls = BTreeMap::new();
     let mut lines = Vec::new();
-    let mut claims = Claims::of(history);
-    let readers = Readers::of(history);
+    let mut claims = StoryFacts::of(history);
+    let readers = ReplyCleaner::of(history);
     for entry in &history.entries {
         let said = words(entry, &mut calls, &readers);
         let said = said.into_iter().chain(claims.after(entry));
-        lines.extend(said.map(|words| Line { seq: entry.seq, at: entry.at, words }));
+        lines.extend(said.map(|words| StoryLine { seq: entry.seq, at: entry.at, words }));
     }
     lines
 }
 
-/// What people read of replies: neither the mark that ends an answer nor a loop's tags.
-struct Readers<'h> {
+/// Removes the mark that ends an answer, and a loop's tags, from replies.
+struct ReplyCleaner<'h> {
     loop_name: &'h str,
     mark: &'h str,
 }
 
-impl<'h> Readers<'h> {
+impl<'h> ReplyCleaner<'h> {
     fn of(history: &'h History) -> Self {
         let loop_name = match history.entries.first().map(|entry| &entry.kind) {
-            Some(Kind::RunCreated(created)) => created.loop_name.as_str(),
+            Some(EntryKind::RunCreated(created)) => created.loop_name.as_str(),
             _ => "",
         };
         Self { loop_name, mark: history.frame().mark() }
@@ -66,17 +66,17 @@ impl<'h> Readers<'h> {
 }
 
 /// The closed items, the labels and what the loop noted, as the fold has them. A journal that
-/// cannot be folded tells of none.
-struct Claims {
+/// cannot be folded has none.
+struct StoryFacts {
     run: Option<AnyRun>,
     closed: Vec<PlanItem>,
     noted: Option<Words>,
 }
 
-impl Claims {
+impl StoryFacts {
     fn of(history: &History) -> Self {
         let created = match history.entries.first().map(|entry| &entry.kind) {
-            Some(Kind::RunCreated(created)) if history.is_whole() => Some(created),
+            Some(EntryKind::RunCreated(created)) if history.is_whole() => Some(created),
             _ => None,
         };
         let run = created.and_then(|made| AnyRun::new(made, history.frame().clone()).ok());
@@ -99,8 +99,8 @@ impl Claims {
         }
         let Progress { items, note, .. } = run.progress();
         let noted = std::mem::replace(&mut self.noted, note.clone());
-        lines.extend(note.filter(|note| noted.as_ref() != Some(note)).map(told));
-        if let Kind::RunFinished(_) = entry.kind {
+        lines.extend(note.filter(|note| noted.as_ref() != Some(note)).map(note_line));
+        if let EntryKind::RunFinished(_) = entry.kind {
             lines.extend(list_closed(&items));
         }
         let closed: Vec<_> = items.into_iter().filter(|item| item.evidence.is_some()).collect();
@@ -122,10 +122,10 @@ impl Claims {
 }
 
 /// A note on a line of its own, the model's words shortened.
-fn told(note: Words) -> Words {
+fn note_line(note: Words) -> Words {
     match note {
         Words::Said(text) => Words::Said(short(&text)),
-        Words::All(all) => Words::All(all.into_iter().map(told).collect()),
+        Words::All(all) => Words::All(all.into_iter().map(note_line).collect()),
         key => key,
     }
 }
@@ -147,50 +147,50 @@ fn list_closed(items: &[PlanItem]) -> Option<Words> {
     })
 }
 
-type Calls = BTreeMap<EffectId, Option<ToolCall>>;
+type StoryCalls = BTreeMap<EffectId, Option<ToolCall>>;
 
-fn words(entry: &Entry, calls: &mut Calls, readers: &Readers<'_>) -> Option<Words> {
+fn words(entry: &Entry, calls: &mut StoryCalls, readers: &ReplyCleaner<'_>) -> Option<Words> {
     let known = entry.effect.as_ref().and_then(|effect| calls.get(effect)).cloned().flatten();
     let tool = known.map_or_else(|| "model".to_owned(), |call| call.tool);
     Some(match &entry.kind {
-        Kind::RunCreated(created) => {
+        EntryKind::RunCreated(created) => {
             text::story::created(&created.loop_name, &short(&created.goal.text)).words()
         }
-        Kind::EpochStarted(_) if entry.epoch <= 1 => text::story::begun().words(),
-        Kind::EpochStarted(_) => text::story::taken_up(&entry.epoch).words(),
-        Kind::Input(input) => letter(&input.letter),
-        Kind::EffectPlanned(planned) => {
+        EntryKind::EpochStarted(_) if entry.epoch <= 1 => text::story::begun().words(),
+        EntryKind::EpochStarted(_) => text::story::taken_up(&entry.epoch).words(),
+        EntryKind::Input(input) => message_words(&input.message),
+        EntryKind::EffectPlanned(planned) => {
             if let Some(effect) = &entry.effect {
                 calls.insert(effect.clone(), call_of(planned));
             }
             plan(planned)
         }
-        Kind::ApprovalAsked(_) => text::story::approval_asked(&tool).words(),
-        Kind::ApprovalGiven(given) => text::story::approval_given(&tool, &given.by).words(),
-        Kind::EffectStarted(_) => text::story::intent(&tool).words(),
-        Kind::EffectAttemptFailed(failed) => text::story::AttemptFailed {
+        EntryKind::ApprovalAsked(_) => text::story::approval_asked(&tool).words(),
+        EntryKind::ApprovalGiven(given) => text::story::approval_given(&tool, &given.by).words(),
+        EntryKind::EffectStarted(_) => text::story::intent(&tool).words(),
+        EntryKind::EffectAttemptFailed(failed) => text::story::AttemptFailed {
             attempt: &failed.attempt,
             tool: &tool,
             seen: &failed.error.chars().take(SEEN_CHARS).collect::<String>(),
         }
         .text()
         .words(),
-        Kind::EffectProbed(probed) => {
+        EntryKind::EffectProbed(probed) => {
             let key = match probed.found {
-                Found::Happened => text::story::probe_happened,
-                Found::DidNot => text::story::probe_did_not,
-                Found::Unknown => text::story::probe_unknown,
+                ProbeFinding::Happened => text::story::probe_happened,
+                ProbeFinding::DidNot => text::story::probe_did_not,
+                ProbeFinding::Unknown => text::story::probe_unknown,
             };
             key(&tool, &short(&probed.detail)).words()
         }
-        Kind::EffectFinished(finished) => outcome(&tool, finished, readers),
-        Kind::Waiting(waiting) => waits(&waiting.on),
-        Kind::MessageEmitted(_) => return None,
-        Kind::SnapshotTaken(_) => text::story::snapshot().words(),
-        Kind::Spawned(spawned) => text::story::spawned(&spawned.by.run).words(),
-        Kind::Delegated(delegated) => text::story::delegated(&delegated.to).words(),
-        Kind::Forked(forked) => text::story::forked(&forked.from, &forked.at_seq).words(),
-        Kind::RunFinished(finished) => text::story::finished(&finished.status).words(),
+        EntryKind::EffectFinished(finished) => outcome(&tool, finished, readers),
+        EntryKind::Waiting(waiting) => waits(&waiting.on),
+        EntryKind::MessageEmitted(_) => return None,
+        EntryKind::SnapshotTaken(_) => text::story::snapshot().words(),
+        EntryKind::Spawned(spawned) => text::story::spawned(&spawned.by.run).words(),
+        EntryKind::Delegated(delegated) => text::story::delegated(&delegated.to).words(),
+        EntryKind::Forked(forked) => text::story::forked(&forked.from, &forked.at_seq).words(),
+        EntryKind::RunFinished(finished) => text::story::finished(&finished.status).words(),
     })
 }
 
@@ -230,7 +230,7 @@ fn plan(planned: &EffectPlanned) -> Words {
     }
 }
 
-fn outcome(tool: &str, finished: &EffectFinished, readers: &Readers<'_>) -> Words {
+fn outcome(tool: &str, finished: &EffectFinished, readers: &ReplyCleaner<'_>) -> Words {
     let took = &finished.took_ms;
     match &finished.outcome {
         Outcome::Replied(reply) if reply.calls.is_empty() => {
@@ -243,7 +243,7 @@ fn outcome(tool: &str, finished: &EffectFinished, readers: &Readers<'_>) -> Word
         }
         Outcome::ModelFailed(error) => text::story::model_failed(&short(&error.detail)).words(),
         Outcome::Observed(seen) => {
-            // It is cut once it is said in the reader's language.
+            // It is shortened after it was rendered in the reader's language.
             let text: String = seen.text.chars().take(SEEN_CHARS).collect();
             observed(tool, seen.ending, &text, *took).words()
         }
@@ -264,8 +264,8 @@ fn observed(tool: &str, ending: Ending, seen: &String, took: u64) -> text::Text 
     }
 }
 
-fn letter(letter: &InboxMessage) -> Words {
-    match letter {
+fn message_words(message: &InboxMessage) -> Words {
+    match message {
         InboxMessage::Answer { text, by, .. } => text::story::answered(&by, &short(text)).words(),
         InboxMessage::Cancel { by } => text::story::cancel_asked(&by).words(),
         InboxMessage::Steer { text } => text::story::steered(&short(text)).words(),

@@ -1,9 +1,9 @@
-//! Creating runs and writing to them.
+//! Creating runs and sending messages to them.
 
 use crate::drive::log::log_store_retry;
 use crate::{Engine, fresh_id};
 use everloop_loops::AnyRun;
-use everloop_store::{Created, NewRun, Sent, StoreError};
+use everloop_store::{InboxSendResult, NewRun, RunCreation, StoreError};
 use everloop_types::journal::{InboxMessage, RunCreated, Switch};
 use everloop_types::{ConversationId, Frame, Goal, RunId, digest_json};
 use tracing::info;
@@ -26,7 +26,7 @@ pub struct Submission {
 
 /// The answer to an open question.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct QuestionAnswer {
     /// The question's id.
     pub question: String,
     /// The answer.
@@ -75,17 +75,17 @@ impl Engine {
             idem_key: submission.idem_key,
             now,
         };
-        // A reply that was lost is no reason for a second run: the same id is written again.
+        // A lost reply must not lead to a second run: the same id is written again.
         let mut tries = 0;
         loop {
             match self.store.queue().create_run(&new).await {
-                Ok(Created::New) => {
+                Ok(RunCreation::New) => {
                     let RunCreated { goal, loop_name, .. } = &new.created;
                     info!(run = %run, "loop" = loop_name, content.goal = ?goal, "run created");
-                    self.mail.call_workers();
+                    self.inbox_signals.wake_workers();
                     return Ok(run);
                 }
-                Ok(Created::Existing(earlier)) => return Ok(earlier),
+                Ok(RunCreation::Existing(earlier)) => return Ok(earlier),
                 Err(error) if tries >= SUBMIT_TRIES_MAX || !error.is_transient() => {
                     return Err(error);
                 }
@@ -102,22 +102,26 @@ impl Engine {
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn answer(&self, run: &RunId, answer: Asked) -> Result<Sent, StoreError> {
+    pub async fn answer(
+        &self,
+        run: &RunId,
+        answer: QuestionAnswer,
+    ) -> Result<InboxSendResult, StoreError> {
         let dedupe = answer.question.clone();
-        let Asked { question, text, by } = answer;
+        let QuestionAnswer { question, text, by } = answer;
         self.send(run, &dedupe, &InboxMessage::Answer { question, text, by }).await
     }
 
-    /// Asks for the run's end.
+    /// Asks the run to end.
     ///
     /// # Errors
     /// If it could not be written.
-    pub async fn cancel(&self, run: &RunId, by: &str) -> Result<Sent, StoreError> {
+    pub async fn cancel(&self, run: &RunId, by: &str) -> Result<InboxSendResult, StoreError> {
         self.send(run, "cancel", &InboxMessage::Cancel { by: by.to_owned() }).await
     }
 
-    /// Asks for the run to go on under another loop, as another run, from its next step border on.
-    /// Returns that run's name; it exists once the first has ended for it.
+    /// Asks for the run to go on under another loop, as another run, from its next step boundary
+    /// on. Returns that run's name; it exists once the first has ended for it.
     ///
     /// # Errors
     /// If it could not be written.
@@ -127,7 +131,7 @@ impl Engine {
         loop_name: &str,
         frame: &Frame,
         context: String,
-    ) -> Result<(RunId, Sent), StoreError> {
+    ) -> Result<(RunId, InboxSendResult), StoreError> {
         let to = RunId::new(fresh_id("run_", self.clock.now()));
         let frame = serde_json::to_value(frame).unwrap_or_default();
         let loop_name = loop_name.to_owned();
@@ -136,17 +140,17 @@ impl Engine {
         Ok((to, sent))
     }
 
-    /// A run that waits for a moment is ready now.
+    /// Makes a run that waits for a time ready now.
     ///
     /// # Errors
     /// If it could not be written.
     pub async fn wake_now(&self, run: &RunId) -> Result<(), StoreError> {
         self.store.queue().wake_now(run, self.clock.now()).await?;
-        self.mail.call_workers();
+        self.inbox_signals.wake_workers();
         Ok(())
     }
 
-    /// Sends any letter; `dedupe` makes a repetition harmless.
+    /// Sends any message; `dedupe` makes a repetition harmless.
     ///
     /// # Errors
     /// If it could not be written.
@@ -155,14 +159,14 @@ impl Engine {
         run: &RunId,
         dedupe: &str,
         letter: &InboxMessage,
-    ) -> Result<Sent, StoreError> {
+    ) -> Result<InboxSendResult, StoreError> {
         let sent = self.store.inbox().send(run, dedupe, letter, self.clock.now()).await?;
-        self.mail.ring(run);
-        self.mail.call_workers();
+        self.inbox_signals.raise(run);
+        self.inbox_signals.wake_workers();
         if matches!(letter, InboxMessage::Cancel { .. }) {
-            // They have it in their inboxes; if this look fails they hear of it a little later.
+            // The message is in their inboxes; if this query fails they read it a little later.
             let below = self.store.runs().descendants(run).await.unwrap_or_default();
-            below.iter().for_each(|run| self.mail.ring(run));
+            below.iter().for_each(|run| self.inbox_signals.raise(run));
         }
         Ok(sent)
     }

@@ -1,4 +1,4 @@
-//! A run as somebody who watches it sees it: the one reducer of events.
+//! A run as a watcher sees it: the one reducer of events.
 
 use crate::events::{EventKind, RunEnding, RunEvent, TokenCounts, ToolOutcome, WaitingFor};
 use everloop_types::{
@@ -18,7 +18,7 @@ const NOTES_MAX: usize = 50;
 /// same in the end, whichever of them were lost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunView {
-    /// The run. Events of other runs are passed over.
+    /// The run. Events of other runs are ignored.
     pub run: RunId,
     /// The place of the last durable event.
     pub seq: i64,
@@ -38,7 +38,7 @@ pub struct RunView {
     pub message: MessageView,
     /// Tool calls under way, and the last ones that ended, in the order of their plans.
     pub calls: VecDeque<CallView>,
-    /// What the loop said to whoever watches, in the run's language.
+    /// Notes of the loop for watchers, in the run's language.
     pub notes: VecDeque<String>,
     /// The open question.
     pub question: Option<QuestionView>,
@@ -55,7 +55,7 @@ pub struct RunView {
 /// A reply on its way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplyView {
-    /// The place of the planned call; deltas of other calls are passed over.
+    /// The place of the planned call; deltas of other calls are ignored.
     pub seq: i64,
     /// What the model was asked for.
     pub purpose: Purpose,
@@ -139,7 +139,7 @@ impl RunView {
         }
     }
 
-    /// Takes in what happened.
+    /// Applies an event.
     pub fn apply(&mut self, event: &RunEvent) {
         if event.run_id != self.run {
             return;
@@ -269,7 +269,7 @@ impl RunView {
         }
     }
 
-    /// The same call is made again: what came of it so far counts for nothing.
+    /// The same call is made again: the partial reply is dropped.
     fn restart_reply(&mut self) {
         if let Some(reply) = &mut self.reply {
             *reply = ReplyView::new(reply.seq, reply.purpose);

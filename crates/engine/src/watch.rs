@@ -1,5 +1,5 @@
-//! Watchers: whoever looks on from this process. They never change a run, and a slow one never
-//! holds up a driver: what it missed it reads from the journal.
+//! Watchers in this process. They never change a run, and a slow one never delays a driver: what it
+//! missed it reads from the journal.
 
 use crate::screen::Screen;
 use everloop_store::Redactor;
@@ -54,9 +54,9 @@ pub enum Fragment {
 #[derive(Debug)]
 pub struct Watch(Receiver<Arc<Update>>);
 
-/// What a watcher finds when it looks.
+/// The result of polling for an update.
 #[derive(Debug)]
-pub(crate) enum Watched {
+pub(crate) enum WatchPoll {
     Update(Arc<Update>),
     /// Some updates were dropped because this watcher was too slow.
     Missed,
@@ -90,20 +90,20 @@ impl Watch {
     }
 
     /// The next update, or that some are missing. Dropping the future loses nothing.
-    pub(crate) async fn watched(&mut self) -> Watched {
+    pub(crate) async fn watched(&mut self) -> WatchPoll {
         match self.0.recv().await {
-            Ok(update) => Watched::Update(update),
-            Err(RecvError::Lagged(_)) => Watched::Missed,
-            Err(RecvError::Closed) => Watched::Nothing,
+            Ok(update) => WatchPoll::Update(update),
+            Err(RecvError::Lagged(_)) => WatchPoll::Missed,
+            Err(RecvError::Closed) => WatchPoll::Nothing,
         }
     }
 
     /// What is there now.
-    pub(crate) fn watched_now(&mut self) -> Watched {
+    pub(crate) fn watched_now(&mut self) -> WatchPoll {
         match self.0.try_recv() {
-            Ok(update) => Watched::Update(update),
-            Err(TryRecvError::Lagged(_)) => Watched::Missed,
-            Err(TryRecvError::Empty | TryRecvError::Closed) => Watched::Nothing,
+            Ok(update) => WatchPoll::Update(update),
+            Err(TryRecvError::Lagged(_)) => WatchPoll::Missed,
+            Err(TryRecvError::Empty | TryRecvError::Closed) => WatchPoll::Nothing,
         }
     }
 }
@@ -122,8 +122,8 @@ struct Audience {
 }
 
 impl Watchers {
-    /// Watchers who see nothing that `redactor` knows.
-    pub(crate) fn behind(redactor: Redactor) -> Self {
+    /// Watchers that never see a secret that `redactor` knows.
+    pub(crate) fn with_redactor(redactor: Redactor) -> Self {
         let (sender, _) = channel(KEPT_UPDATES);
         let screen = Mutex::new(Screen::new(redactor));
         Self(Arc::new(Audience { sender, screen, driven: Mutex::default() }))
@@ -133,14 +133,14 @@ impl Watchers {
         Watch(self.0.sender.subscribe())
     }
 
-    /// Makes the update only if somebody looks on.
-    pub(crate) fn tell(&self, update: impl FnOnce() -> Update) {
+    /// Sends an update. It is built only if there is a watcher.
+    pub(crate) fn send(&self, update: impl FnOnce() -> Update) {
         if self.0.sender.receiver_count() == 0 {
             return;
         }
         let screen = self.0.screen.lock().unwrap_or_else(PoisonError::into_inner);
         for update in screen.pass(update()) {
-            // Nobody may look on any more.
+            // There may be no watcher any more.
             let _ = self.0.sender.send(Arc::new(update));
         }
     }
@@ -150,7 +150,7 @@ impl Watchers {
         let mut driven = self.0.driven.lock().unwrap_or_else(PoisonError::into_inner);
         *driven.entry(run.clone()).or_default() += 1;
         drop(driven);
-        self.tell(|| Update::Taken(run.clone()));
+        self.send(|| Update::Taken(run.clone()));
         Driving { watchers: self.clone(), run: run.clone() }
     }
 
@@ -177,6 +177,6 @@ impl Drop for Driving {
             }
         }
         drop(driven);
-        self.watchers.tell(|| Update::Released(self.run.clone()));
+        self.watchers.send(|| Update::Released(self.run.clone()));
     }
 }

@@ -1,67 +1,66 @@
 //! A worker: claims what is ready, drives it, many runs at once.
 
 use crate::drive::log::log_store_retry;
-use crate::{DriveError, Driven, Engine, LeaseTimes};
-use everloop_store::{ChildReport, Claim, LastWord, Orphan, StoreError};
-use everloop_text as text;
-use everloop_types::journal::{ChildEnded, Used};
-use everloop_types::{Labels, RunId, Status, Usage, UtcMs};
+use crate::quarantine::Quarantine;
+use crate::{DriveEnd, DriveError, Engine, LeaseTimes};
+use everloop_store::{Claim, Orphan, StoreError};
+use everloop_types::{RunId, UtcMs};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::task::{Id, JoinError, JoinSet};
 
 const IDLE_MS: u64 = 250;
 const STORE_PAUSE_MS: u64 = 1_000;
-/// How long a run that needs a newer program is left to those who have one.
+/// How long a run that needs a newer program is left to newer programs.
 const NEWER_PAUSE_MS: u64 = 60_000;
 
 /// Drives every run that is ready. The caller holds the right to claim runs.
 pub struct Worker {
     engine: Arc<Engine>,
     most: usize,
-    driving: JoinSet<Result<Driven, DriveError>>,
+    driving: JoinSet<Result<DriveEnd, DriveError>>,
     claims: BTreeMap<Id, Claim>,
-    /// Claims that nobody drives any more and that could not be given back yet.
-    loose: Vec<(Claim, Blame)>,
-    /// When the last run that was given back is ready again.
+    /// Claims that are not driven any more and could not be released yet.
+    loose: Vec<(Claim, FailureCause)>,
+    /// When the last run that was released is ready again.
     ready_at: UtcMs,
-    /// Whether runs may have been claimed without our hearing of it.
+    /// Whether runs may have been claimed though the reply was lost.
     unsure: bool,
-    reaping: Option<Reaping>,
+    reaping: Option<ReapSchedule>,
 }
 
-/// When a worker looks for the dead. On a database that is its own it need not.
+/// When a worker looks for dead workers. On a database of its own there are none.
 #[derive(Debug, Clone, Copy)]
-struct Reaping {
+struct ReapSchedule {
     every_ms: u64,
     due_at: u64,
 }
 
-/// Whose fault it is that a run was not driven further.
+/// Why a run was not driven further.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Blame {
-    /// The run's own: after five times in a row it is put aside.
+enum FailureCause {
+    /// The run itself: after five times in a row it is quarantined.
     Run,
-    /// The store's: the run waits a moment.
+    /// The store: the run waits a moment.
     Store,
-    /// This program's, which is too old for it: another one may take it.
+    /// This program, which is too old for the run: another one may take it.
     Program,
 }
 
-/// What a worker has to say.
+/// What a worker reports.
 #[derive(Debug)]
-pub enum Report {
-    /// A run was taken up.
+pub enum WorkerReport {
+    /// A run was claimed.
     Claimed(RunId),
     /// A run ended or waits.
-    Driven(RunId, Driven),
+    Driven(RunId, DriveEnd),
     /// A run could not be driven now.
     Failed(RunId, DriveError),
-    /// A run took its driver down with it, and was put back.
+    /// A run made its driver crash, and was put back.
     Stalled(RunId),
-    /// A run did so too often, and was put aside.
+    /// A run did so too often, and was quarantined.
     PutAside(RunId),
-    /// The worker of a run is dead or silent; the run is ready again, or put aside.
+    /// The worker of a run is dead or silent; the run is ready again, or quarantined.
     TookUp(Orphan),
 }
 
@@ -74,29 +73,29 @@ impl Worker {
         Self { engine, most, driving, claims, loose, ready_at: 0, unsure: false, reaping: None }
     }
 
-    /// A worker among others: it puts back the runs of those who died.
+    /// A worker among others: it puts back the runs of dead ones.
     #[must_use]
     pub fn reaping(mut self, times: LeaseTimes) -> Self {
-        self.reaping = Some(Reaping { every_ms: times.beat_ms(), due_at: 0 });
+        self.reaping = Some(ReapSchedule { every_ms: times.beat_ms(), due_at: 0 });
         self
     }
 
-    /// Works until the engine is told to stop, then lets every driver come to its durable point.
+    /// Works until the engine is to stop, then lets every driver reach its durable point.
     ///
     /// A store that fails for a moment is waited for.
     ///
     /// # Errors
     /// If the store cannot be used any more.
-    pub async fn work(&mut self, mut report: impl FnMut(Report)) -> Result<(), StoreError> {
+    pub async fn work(&mut self, mut report: impl FnMut(WorkerReport)) -> Result<(), StoreError> {
         let stopping = self.engine.stopping.clone();
         while !stopping.is_cancelled() {
-            let called = self.engine.mail.ready.get();
+            let woken = self.engine.inbox_signals.ready.get();
             self.look(&mut report).await?;
             tokio::select! {
                 biased;
                 () = stopping.cancelled() => {}
                 Some(ended) = self.driving.join_next_with_id() => self.ended(ended, &mut report),
-                () = idle_until_called(&self.engine, called) => {}
+                () = idle_until_woken(&self.engine, woken) => {}
             }
         }
         while let Some(ended) = self.driving.join_next_with_id().await {
@@ -109,12 +108,12 @@ impl Worker {
     ///
     /// # Errors
     /// If the store cannot be used any more.
-    pub async fn drain(&mut self, mut report: impl FnMut(Report)) -> Result<(), StoreError> {
+    pub async fn drain(&mut self, mut report: impl FnMut(WorkerReport)) -> Result<(), StoreError> {
         loop {
             let claimed = self.look(&mut report).await?;
             match self.driving.join_next_with_id().await {
                 Some(ended) => self.ended(ended, &mut report),
-                None if claimed == Claimed::Nothing && !self.expects_more() => return Ok(()),
+                None if claimed == ClaimResult::Nothing && !self.expects_more() => return Ok(()),
                 None => idle(&self.engine).await,
             }
         }
@@ -124,13 +123,16 @@ impl Worker {
         !self.loose.is_empty() || self.engine.clock.now() <= self.ready_at
     }
 
-    /// Gives back what is loose and claims what is ready; waits a moment if the store fails.
-    async fn look(&mut self, report: &mut impl FnMut(Report)) -> Result<Claimed, StoreError> {
+    /// Releases loose claims and claims ready runs; waits a moment if the store fails.
+    async fn look(
+        &mut self,
+        report: &mut impl FnMut(WorkerReport),
+    ) -> Result<ClaimResult, StoreError> {
         match self.reconcile_then_claim(report).await {
             Err(error) if error.is_transient() => {
                 log_store_retry(&error);
                 self.engine.clock.pause(STORE_PAUSE_MS).await;
-                Ok(Claimed::Unknown)
+                Ok(ClaimResult::Unknown)
             }
             looked => looked,
         }
@@ -138,33 +140,36 @@ impl Worker {
 
     async fn reconcile_then_claim(
         &mut self,
-        report: &mut impl FnMut(Report),
-    ) -> Result<Claimed, StoreError> {
+        report: &mut impl FnMut(WorkerReport),
+    ) -> Result<ClaimResult, StoreError> {
         self.settle_loose(report).await?;
         self.reap(report).await?;
         self.claim(report).await
     }
 
-    async fn reap(&mut self, report: &mut impl FnMut(Report)) -> Result<(), StoreError> {
+    async fn reap(&mut self, report: &mut impl FnMut(WorkerReport)) -> Result<(), StoreError> {
         let now = self.engine.clock.since_boot_ms();
         let Some(reaping) = self.reaping.as_mut().filter(|reaping| reaping.due_at <= now) else {
             return Ok(());
         };
         reaping.due_at = now + reaping.every_ms;
-        // A claim may also come true after the look that followed its error.
+        // A claim may also take effect after the query that followed its error.
         self.unsure = true;
         for orphan in self.engine.reap().await? {
-            report(Report::TookUp(orphan));
+            report(WorkerReport::TookUp(orphan));
         }
         Ok(())
     }
 
-    async fn claim(&mut self, report: &mut impl FnMut(Report)) -> Result<Claimed, StoreError> {
+    async fn claim(
+        &mut self,
+        report: &mut impl FnMut(WorkerReport),
+    ) -> Result<ClaimResult, StoreError> {
         let free = self.most.saturating_sub(self.driving.len());
-        if free == 0 || !self.engine.standing.may_claim() {
-            return Ok(Claimed::Nothing);
+        if free == 0 || !self.engine.lease.may_claim() {
+            return Ok(ClaimResult::Nothing);
         }
-        let mut claimed = Claimed::Nothing;
+        let mut claimed = ClaimResult::Nothing;
         if self.unsure {
             let claims = self.orphaned_claims().await?;
             claimed = self.take_on(claims, report).or(claimed);
@@ -177,10 +182,14 @@ impl Worker {
         Ok(self.take_on(claims, report).or(claimed))
     }
 
-    fn take_on(&mut self, claims: Vec<Claim>, report: &mut impl FnMut(Report)) -> Claimed {
-        let claimed = if claims.is_empty() { Claimed::Nothing } else { Claimed::Something };
+    fn take_on(
+        &mut self,
+        claims: Vec<Claim>,
+        report: &mut impl FnMut(WorkerReport),
+    ) -> ClaimResult {
+        let claimed = if claims.is_empty() { ClaimResult::Nothing } else { ClaimResult::Something };
         for claim in claims {
-            report(Report::Claimed(claim.run.clone()));
+            report(WorkerReport::Claimed(claim.run.clone()));
             let (engine, held) = (self.engine.clone(), claim.clone());
             let task = self.driving.spawn(async move { engine.drive(claim).await });
             self.claims.insert(task.id(), held);
@@ -188,8 +197,8 @@ impl Worker {
         claimed
     }
 
-    /// Claims that may have been made in spite of an error: whatever is ours and not driven. As
-    /// long as that cannot be read either, nothing else is claimed.
+    /// Claims that may have been made in spite of an error: those of this worker that are not
+    /// driven. Until they can be read, nothing else is claimed.
     async fn orphaned_claims(&mut self) -> Result<Vec<Claim>, StoreError> {
         self.unsure = true;
         let held = self.engine.store.queue().held_by(&self.engine.identity.worker).await?;
@@ -202,11 +211,11 @@ impl Worker {
         self.claims.values().chain(loose).any(|known| known.run == claim.run)
     }
 
-    /// A driver that panicked must not take the worker along, nor be tried for ever.
+    /// A driver that panicked must not end the worker, nor be retried for ever.
     fn ended(
         &mut self,
-        ended: Result<(Id, Result<Driven, DriveError>), JoinError>,
-        report: &mut impl FnMut(Report),
+        ended: Result<(Id, Result<DriveEnd, DriveError>), JoinError>,
+        report: &mut impl FnMut(WorkerReport),
     ) {
         let id = match &ended {
             Ok((id, _)) => *id,
@@ -215,49 +224,53 @@ impl Worker {
         let Some(claim) = self.claims.remove(&id) else { return };
         let run = claim.run.clone();
         match ended {
-            Ok((_, Ok(driven))) => report(Report::Driven(run, driven)),
+            Ok((_, Ok(driven))) => report(WorkerReport::Driven(run, driven)),
             Ok((_, Err(error))) => {
                 match &error {
                     DriveError::Store { source, .. } if !source.is_transient() => {
-                        self.loose.push((claim, Blame::Run));
+                        self.loose.push((claim, FailureCause::Run));
                     }
-                    // Giving back does nothing where the lease is really lost.
+                    // Releasing does nothing if the lease is really lost.
                     DriveError::Store { .. } | DriveError::LeaseLost(_) => {
-                        self.loose.push((claim, Blame::Store));
+                        self.loose.push((claim, FailureCause::Store));
                     }
-                    // Among others there may be a newer program; alone there is nobody else.
+                    // Another worker may be a newer program; a single worker has no other.
                     DriveError::Newer { .. } if self.reaping.is_some() => {
-                        self.loose.push((claim, Blame::Program));
+                        self.loose.push((claim, FailureCause::Program));
                     }
                     DriveError::Quarantined { .. } | DriveError::Newer { .. } => {}
                 }
-                report(Report::Failed(run, error));
+                report(WorkerReport::Failed(run, error));
             }
             Err(_) => {
                 tracing::error!(run = %run, "driver panicked");
-                self.loose.push((claim, Blame::Run));
-                report(Report::Stalled(run));
+                self.loose.push((claim, FailureCause::Run));
+                report(WorkerReport::Stalled(run));
             }
         }
     }
 
-    async fn settle_loose(&mut self, report: &mut impl FnMut(Report)) -> Result<(), StoreError> {
+    async fn settle_loose(
+        &mut self,
+        report: &mut impl FnMut(WorkerReport),
+    ) -> Result<(), StoreError> {
         while let Some((claim, blame)) = self.loose.first().cloned() {
             let (engine, now) = (&self.engine, self.engine.clock.now());
             match blame {
-                Blame::Store => {
+                FailureCause::Store => {
                     let wake_at = now.saturating_add_unsigned(STORE_PAUSE_MS);
                     engine.store.queue().release(&claim, wake_at).await?;
                     self.ready_at = self.ready_at.max(wake_at);
                 }
-                Blame::Program => {
+                FailureCause::Program => {
                     let wake_at = now.saturating_add_unsigned(NEWER_PAUSE_MS);
                     engine.store.queue().release(&claim, wake_at).await?;
                 }
-                Blame::Run => {
+                FailureCause::Run => {
                     engine.store.queue().stalled(&claim, now).await?;
-                    if engine.speak_for_quarantined(&claim.run).await? {
-                        report(Report::PutAside(claim.run.clone()));
+                    let quarantine = Quarantine { engine };
+                    if quarantine.write_last_message(&claim.run).await? {
+                        report(WorkerReport::PutAside(claim.run.clone()));
                     }
                 }
             }
@@ -276,38 +289,39 @@ pub(crate) fn log_orphan(orphan: &Orphan) {
     );
 }
 
-/// Not all workers look at the same moment.
+/// A random pause, so that not all workers poll at the same time.
 async fn idle(engine: &Engine) {
     let jitter = engine.clock.since_boot_ms() % (IDLE_MS / 4);
     engine.clock.pause(IDLE_MS + jitter).await;
 }
 
-/// Other processes make runs ready as well, so a worker looks again even if nobody calls.
-async fn idle_until_called(engine: &Engine, called: u64) {
+/// Other processes make runs ready as well, so a worker also polls without a signal.
+async fn idle_until_woken(engine: &Engine, woken: u64) {
     tokio::select! {
         biased;
-        _ = engine.mail.ready.wait_for(|times| *times > called) => {}
+        _ = engine.inbox_signals.ready.wait_for(|times| *times > woken) => {}
         () = idle(engine) => {}
     }
 }
 
 /// Whether anything was claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Claimed {
+enum ClaimResult {
     Something,
     Nothing,
     /// The store failed.
     Unknown,
 }
 
-impl Claimed {
+impl ClaimResult {
     fn or(self, other: Self) -> Self {
         if self == Self::Something { self } else { other }
     }
 }
 
 impl Engine {
-    /// Puts the runs of dead processes back, and gives those that are put aside their last words.
+    /// Puts the runs of dead processes back, and gives those that are quarantined their last
+    /// message.
     ///
     /// # Errors
     /// If it could not be written.
@@ -315,45 +329,8 @@ impl Engine {
         let orphans = self.store.queue().requeue_orphans(self.clock.now()).await?;
         for orphan in &orphans {
             log_orphan(orphan);
-            self.speak_for_quarantined(&orphan.run).await?;
+            Quarantine { engine: self }.write_last_message(&orphan.run).await?;
         }
         Ok(orphans)
-    }
-
-    /// What is said for a run that cannot speak. What a child used cannot be read then, so its
-    /// parent is charged all that it had: never too little.
-    pub(crate) async fn last_word(
-        &self,
-        run: &RunId,
-        message: String,
-    ) -> Result<LastWord, StoreError> {
-        let Some(to) = self.store.runs().parent(run).await? else { return Ok(message.into()) };
-        let frame = self.store.journal().frame(run).await.ok().flatten();
-        let had = frame.map(|frame| frame.limits.budget);
-        let used = had.map_or_else(Used::default, |had| Used {
-            model_calls: had.model_calls,
-            tool_calls: had.tool_calls,
-            usage: Usage { input_tokens: had.tokens, ..Usage::default() },
-            work_ms: had.work_ms,
-        });
-        let (child, text) = (run.clone(), message.clone());
-        let (status, labels) = (Status::Quarantined, Labels::ALL);
-        let ended = ChildEnded { child, status, text, used, labels };
-        Ok(LastWord { message, report: Some(ChildReport { to, ended }) })
-    }
-
-    /// A run that was put aside ends in words like any other. Tells whether it was put aside.
-    pub(crate) async fn speak_for_quarantined(&self, run: &RunId) -> Result<bool, StoreError> {
-        let Some(row) = self.store.runs().get(run).await? else { return Ok(false) };
-        if row.status != Status::Quarantined {
-            return Ok(false);
-        }
-        let note = row.note.unwrap_or_default();
-        let language =
-            self.store.journal().frame(run).await?.map(|frame| frame.language).unwrap_or_default();
-        let words = text::run::quarantined(&note).in_lang(language);
-        let word = self.last_word(run, words).await?;
-        self.store.queue().quarantine(run, None, &note, self.clock.now(), Some(word)).await?;
-        Ok(true)
     }
 }

@@ -4,7 +4,7 @@ use crate::fingerprint::fingerprint;
 use crate::spec::LoopSpec;
 use crate::{
     AgentLoop, Autonomous, Decision, Hybrid, OpenModelCall, OpenToolCall, PlanExecuteThink,
-    PlanReplan, React, Run, Staged, TaskDriven, ToolDriven, Unknown,
+    PlanReplan, React, Run, Staged, TaskDriven, ToolDriven, UnknownEffect,
 };
 use everloop_types::journal::{Entry, RunCreated, Switch, WaitingOn};
 use everloop_types::{
@@ -17,26 +17,26 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// Every loop, the default first. A new loop is one line more.
-static REGISTRY: [Registered; 8] = [
-    Registered::of::<PlanReplan>(),
-    Registered::of::<React>(),
-    Registered::of::<PlanExecuteThink>(),
-    Registered::of::<ToolDriven>(),
-    Registered::of::<TaskDriven>(),
-    Registered::of::<Staged>(),
-    Registered::of::<Hybrid>(),
-    Registered::of::<Autonomous>(),
+static REGISTRY: [RegisteredLoop; 8] = [
+    RegisteredLoop::of::<PlanReplan>(),
+    RegisteredLoop::of::<React>(),
+    RegisteredLoop::of::<PlanExecuteThink>(),
+    RegisteredLoop::of::<ToolDriven>(),
+    RegisteredLoop::of::<TaskDriven>(),
+    RegisteredLoop::of::<Staged>(),
+    RegisteredLoop::of::<Hybrid>(),
+    RegisteredLoop::of::<Autonomous>(),
 ];
 
 /// A loop, and how its runs are made.
-struct Registered {
+struct RegisteredLoop {
     spec: LoopSpec,
     new: fn(Arc<Frame>) -> AnyRun,
     restore: fn(&str, Arc<Frame>) -> Result<AnyRun, String>,
     fingerprint: fn() -> Option<String>,
 }
 
-impl Registered {
+impl RegisteredLoop {
     const fn of<L: AgentLoop>() -> Self {
         Self {
             spec: L::SPEC,
@@ -66,7 +66,7 @@ impl LoopSpec {
     /// The loop of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
-        Registered::named(name).map(|known| &known.spec)
+        RegisteredLoop::named(name).map(|known| &known.spec)
     }
 
     /// Every loop, the default first.
@@ -101,7 +101,7 @@ impl AnyRun {
     /// [`UnknownLoop`] if there is no such loop, or not in that version.
     pub fn new(created: &RunCreated, frame: Arc<Frame>) -> Result<Self, UnknownLoop> {
         let (name, version) = (created.loop_name.as_str(), created.loop_ver);
-        match Registered::named(name).filter(|known| known.spec.version == version) {
+        match RegisteredLoop::named(name).filter(|known| known.spec.version == version) {
             Some(known) => Ok((known.new)(frame)),
             None => Err(UnknownLoop { name: name.to_owned(), version }),
         }
@@ -117,7 +117,7 @@ impl AnyRun {
         state: &str,
         frame: Arc<Frame>,
     ) -> Result<Self, String> {
-        match Registered::named(name).filter(|known| known.spec.version == version) {
+        match RegisteredLoop::named(name).filter(|known| known.spec.version == version) {
             Some(known) => (known.restore)(state, frame),
             None => Err(format!("there is no {name} of version {version}")),
         }
@@ -132,7 +132,7 @@ impl AnyRun {
     /// What the newest version of a loop makes of its golden journals, as a digest.
     #[must_use]
     pub fn fingerprint(loop_name: &str) -> Option<String> {
-        Registered::named(loop_name).and_then(|known| (known.fingerprint)())
+        RegisteredLoop::named(loop_name).and_then(|known| (known.fingerprint)())
     }
 }
 
@@ -228,9 +228,9 @@ erased_run! {
     /// What was used so far.
     fn counts(&self) -> Counts;
     /// Effects whose outcome is unknown.
-    fn unknowns(&self) -> &[Unknown];
-    /// Effects of which nobody can say at this place whether they happened, begun ones included.
-    fn unaccounted(&self) -> Vec<Unknown>;
+    fn unknowns(&self) -> &[UnknownEffect];
+    /// Effects that may have happened at this point, including those that have begun.
+    fn unaccounted(&self) -> Vec<UnknownEffect>;
     /// What the run has read, and where it may send that.
     fn holding(&self) -> &Taint;
     /// What the run waits for.

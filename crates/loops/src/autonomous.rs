@@ -14,8 +14,8 @@ use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::toolbox::listed;
 use crate::{AgentLoop, Transcript, Voice, replies, truncation};
 use everloop_types::{
-    Answer, CallId, Event, Frame, Goal, Message, ModelCall, Next, Observation, Offer, Progress,
-    Purpose, Reason, Reply, TodoList, ToolCall, ToolChoice, Words,
+    Answer, CallId, Event, Frame, Goal, Message, ModelCall, Next, Observation, Progress, Purpose,
+    Reason, Reply, TodoList, ToolCall, ToolChoice, ToolOffer, Words,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl AgentLoop for Autonomous {
             }
             Event::Observed { call, seen, .. } => self.take_observation(call, seen),
             Event::Forked { word, .. } => self.fork(word.as_deref()),
-            // `Run` has already told the model, and has already rewritten the transcript.
+            // `Run` has already informed the model and rewritten the transcript.
             Event::Noticed { .. } | Event::Compacted { .. } => {}
         }
     }
@@ -95,7 +95,7 @@ impl AgentLoop for Autonomous {
             }
             AutonomousPhase::Thinking { .. } => Next::AskModel(ModelCall {
                 purpose: Purpose::Think,
-                offer: Offer::None,
+                offer: ToolOffer::None,
                 choice: ToolChoice::Auto,
                 output: None,
             }),
@@ -145,7 +145,7 @@ impl Autonomous {
         self.transcript.open(Voice::JsonMessages, system, &frame.carried, goal);
     }
 
-    /// What failed is tried again; an answer stands unless the user adds something.
+    /// A failed step is tried again; an answer stays unless the user adds something.
     fn fork(&mut self, word: Option<&str>) {
         (self.iterations, self.counted) = (0, 0);
         let goes_on = match &self.phase {

@@ -3,8 +3,8 @@
 //! Calls and observations become text: a loop that speaks JSON contracts offers no tools, and
 //! providers refuse tool messages where no tool is on offer.
 
-use crate::{AnyRun, Decision, Planned};
-use everloop_types::journal::{EffectFinished, EffectPlanned, Entry, Kind, Outcome};
+use crate::{AnyRun, Decision, PlannedEffect};
+use everloop_types::journal::{EffectFinished, EffectPlanned, Entry, EntryKind, Outcome};
 use everloop_types::{
     CallId, EffectId, Ending, ItemState, Message, Observation, PlanItem, RunId, ToolCall,
 };
@@ -17,8 +17,8 @@ const CLOSING: &str = include_str!("prompts/closing.md");
 /// Stands in what runs are given nowadays. Never changed: such runs are folded by it.
 const GIVEN_AFTER_THE_GOAL: &str = "said not to have been performed was not made";
 
-/// Whether these messages stand after the goal, where a compaction reaches them. Those of older
-/// runs stand before it and never leave.
+/// Whether these messages come after the goal, where a compaction reaches them. Those of older runs
+/// come before it and stay.
 pub(crate) fn stands_after_goal(carried: &[Message]) -> bool {
     carried.last().is_some_and(|last| last.text().contains(GIVEN_AFTER_THE_GOAL))
 }
@@ -87,21 +87,21 @@ fn open_plan(items: &[PlanItem]) -> String {
     format!("\n\nThe plan so far:{lines}")
 }
 
-/// Calls that the loop was about to make are not made, and the model is told so. A loop that
+/// Calls that the loop was about to make are not made, and the model can read that. A loop that
 /// gathers what came back tells it here.
 fn let_go(mut run: AnyRun) -> AnyRun {
     for _ in 0..LET_GO_MAX {
         let Decision::Do(batch) = run.decide() else { break };
-        let asks = |one: &Planned| matches!(one.planned, EffectPlanned::CallModel(_));
+        let asks = |one: &PlannedEffect| matches!(one.planned, EffectPlanned::CallModel(_));
         if batch.iter().any(asks) {
             break;
         }
         let cause = run.last_seq();
         let id = |index| EffectId { run: RunId::new("let_go"), cause, index };
-        let plans = batch.iter().map(|one| Kind::EffectPlanned(one.planned.clone()));
+        let plans = batch.iter().map(|one| EntryKind::EffectPlanned(one.planned.clone()));
         let ends = batch.iter().map(|one| {
             let seen = one.refused.clone().unwrap_or_else(not_made);
-            Kind::EffectFinished(EffectFinished::unlabeled(Outcome::Observed(seen), 0))
+            EntryKind::EffectFinished(EffectFinished::unlabeled(Outcome::Observed(seen), 0))
         });
         for (index, kind) in (0..).zip(plans).chain((0..).zip(ends)) {
             let (seq, at, effect) = (run.last_seq() + 1, run.last_at(), Some(id(index)));

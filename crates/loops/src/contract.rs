@@ -9,7 +9,7 @@ use everloop_types::Words;
 use serde_json::Value;
 
 /// What was wrong with a reply, for the model to read.
-pub(crate) type Broken = String;
+pub(crate) type ContractFault = String;
 
 /// How a reply was taken that is not quite what it should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Salvage {
         }
     }
 
-    /// What people who watch are told.
+    /// The note for watchers.
     pub(crate) fn words(how: &[Self]) -> Option<Words> {
         let mut all: Vec<Words> = how.iter().map(|how| how.text().words()).collect();
         match all.len() {
@@ -49,7 +49,7 @@ impl Salvage {
 }
 
 /// Reads the one JSON object that a reply must be.
-pub(crate) fn object(reply: &str) -> Result<Value, Broken> {
+pub(crate) fn object(reply: &str) -> Result<Value, ContractFault> {
     let bare = unwrapped(reply);
     if bare.is_empty() {
         return Err("the reply was empty; reply with exactly one JSON object".to_owned());

@@ -5,7 +5,7 @@
 //! and the wording of instructions and notices. Both may change under runs that live.
 
 use crate::{AgentLoop, Run};
-use everloop_types::journal::{Entry, Kind};
+use everloop_types::journal::{Entry, EntryKind};
 use everloop_types::{EffectId, RunId, digest_json};
 use serde::Deserialize;
 use serde_json::Value;
@@ -35,7 +35,7 @@ pub fn fingerprint<L: AgentLoop>() -> Option<String> {
 #[must_use]
 pub fn golden_entry(line: &str) -> Option<Entry> {
     #[derive(Deserialize)]
-    struct Line {
+    struct GoldenLine {
         seq: i64,
         epoch: i64,
         at: i64,
@@ -44,7 +44,7 @@ pub fn golden_entry(line: &str) -> Option<Entry> {
         fmt: i64,
         body: String,
     }
-    let line: Line = serde_json::from_str(line).ok()?;
+    let line: GoldenLine = serde_json::from_str(line).ok()?;
     let effect = match &line.effect {
         Some(text) => {
             let (run, place) = text.split_once(':')?;
@@ -52,7 +52,7 @@ pub fn golden_entry(line: &str) -> Option<Entry> {
         }
         None => None,
     };
-    let kind = Kind::read(&line.kind, line.fmt, &line.body).ok()?;
+    let kind = EntryKind::read(&line.kind, line.fmt, &line.body).ok()?;
     Some(Entry { seq: line.seq, epoch: line.epoch, at: line.at, effect, kind })
 }
 

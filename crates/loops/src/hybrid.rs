@@ -7,7 +7,7 @@
 use crate::replies;
 use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::stages::{Planning, Stages, Turn, in_stages};
-use everloop_types::Offer;
+use everloop_types::ToolOffer;
 use serde::{Deserialize, Serialize};
 
 /// The loop's state.
@@ -38,8 +38,8 @@ impl Hybrid {
     const PLANNING: Planning = Planning::Forced;
 
     /// The tools of the work.
-    fn offer(&self) -> Offer {
-        Offer::All
+    fn offer(&self) -> ToolOffer {
+        ToolOffer::All
     }
 
     fn take(&mut self, turn: &Turn) {

@@ -40,7 +40,9 @@ pub use hybrid::Hybrid;
 pub use plan_execute_think::PlanExecuteThink;
 pub use plan_replan::PlanReplan;
 pub use react::React;
-pub use run::{CallStage, Decision, OpenModelCall, OpenToolCall, Planned, Run, Unknown};
+pub use run::{
+    CallStage, Decision, OpenModelCall, OpenToolCall, PlannedEffect, Run, UnknownEffect,
+};
 pub use schemas::output_schema;
 pub use spec::{GoldenRun, LoopSpec, LoopTexts, ReplyForm, StepUnit};
 pub use staged::Staged;

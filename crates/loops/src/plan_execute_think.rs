@@ -21,8 +21,8 @@ use crate::toolbox::listed;
 use crate::{AgentLoop, Transcript, Voice};
 use everloop_text as text;
 use everloop_types::{
-    Answer, CallId, Event, Frame, Goal, Message, ModelCall, Next, Observation, Offer, Progress,
-    Purpose, Reason, Reply, RoundPlace, TodoList, ToolBatch, ToolCall, ToolChoice, UtcMs, Words,
+    Answer, CallId, Event, Frame, Goal, Message, ModelCall, Next, Observation, Progress, Purpose,
+    Reason, Reply, RoundPlace, TodoList, ToolBatch, ToolCall, ToolChoice, ToolOffer, UtcMs, Words,
 };
 use replies::{read_plan, read_thought, steps_most};
 use round::{Round, RoundCounts};
@@ -38,7 +38,7 @@ pub struct PlanExecuteThink {
     transcript: Transcript,
     round: Round,
     tally: RoundCounts,
-    /// What the user was told at the end of the newest round.
+    /// The message to the user at the end of the newest round.
     summary: Option<String>,
     note: Option<Words>,
     /// A list beside the rounds, if the model keeps one.
@@ -92,7 +92,7 @@ impl AgentLoop for PlanExecuteThink {
             Event::ModelFailed { error, .. } => self.take_failure(Reason::Model(error.clone())),
             Event::Observed { at, call, seen } => self.take_observation(call, seen, *at),
             Event::Forked { word, .. } => self.fork(word.as_deref()),
-            // `Run` has already told the model, and has already rewritten the transcript.
+            // `Run` has already informed the model and rewritten the transcript.
             Event::Noticed { .. } | Event::Compacted { .. } => {}
         }
     }
@@ -159,7 +159,7 @@ impl PlanExecuteThink {
         steps.rounds.max_rounds.min(steps.max_steps)
     }
 
-    /// What failed is tried again; an answer stands unless the user adds something.
+    /// A failed step is tried again; an answer stays unless the user adds something.
     fn fork(&mut self, word: Option<&str>) {
         let RoundCounts { plans, calls, .. } = self.tally;
         self.tally = RoundCounts { plans, calls, ..RoundCounts::default() };
@@ -288,7 +288,7 @@ impl PlanExecuteThink {
 fn force(purpose: Purpose, tool: &str) -> Next {
     Next::AskModel(ModelCall {
         purpose,
-        offer: Offer::Only(vec![tool.to_owned()]),
+        offer: ToolOffer::Only(vec![tool.to_owned()]),
         choice: ToolChoice::Named(tool.to_owned()),
         output: None,
     })

@@ -18,8 +18,8 @@ use crate::toolbox::{action_line, in_words};
 use crate::{AgentLoop, Transcript, truncation};
 use everloop_text as text;
 use everloop_types::{
-    Answer, CallId, Contract, Event, Frame, ItemState, ModelCall, Next, Observation, Offer,
-    PlanItem, Progress, Purpose, Reason, TodoList, ToolCall, ToolChoice, Words,
+    Answer, CallId, Contract, Event, Frame, ItemState, ModelCall, Next, Observation, PlanItem,
+    Progress, Purpose, Reason, TodoList, ToolCall, ToolChoice, ToolOffer, Words,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -126,7 +126,7 @@ impl AgentLoop for PlanReplan {
             }
             Event::Observed { call, seen, .. } => self.take_observation(call, seen),
             Event::Forked { word, .. } => self.fork(word.as_deref()),
-            // `Run` has already told the model, and has already rewritten the transcript.
+            // `Run` has already informed the model and rewritten the transcript.
             Event::Noticed { .. } | Event::Compacted { .. } => {}
         }
     }
@@ -191,7 +191,7 @@ impl PlanReplan {
         self.tally.steps >= self.frame.limits.steps.max_steps
     }
 
-    /// What failed is tried again; an answer stands unless the user adds something.
+    /// A failed step is tried again; an answer stays unless the user adds something.
     fn fork(&mut self, word: Option<&str>) {
         let tally = &mut self.tally;
         (tally.steps, tally.failure_rounds, tally.repeated_questions) = (0, 0, 0);
@@ -267,7 +267,7 @@ impl PlanReplan {
 fn ask(purpose: Purpose, contract: Contract) -> Next {
     Next::AskModel(ModelCall {
         purpose,
-        offer: Offer::None,
+        offer: ToolOffer::None,
         choice: ToolChoice::Auto,
         output: Some(contract),
     })

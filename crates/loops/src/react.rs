@@ -14,8 +14,8 @@ use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::truncation::{ReplyCheck, TruncationRetry};
 use crate::{AgentLoop, Transcript, Voice, replies};
 use everloop_types::{
-    Answer, CallId, Event, Frame, Message, ModelCall, Next, Observation, Offer, Progress, Purpose,
-    Reason, Reply, TodoList, ToolChoice, Words,
+    Answer, CallId, Event, Frame, Message, ModelCall, Next, Observation, Progress, Purpose, Reason,
+    Reply, TodoList, ToolChoice, ToolOffer, Words,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl AgentLoop for React {
             }
             Event::Observed { call, seen, .. } => self.take_observation(call, seen),
             Event::Forked { word, .. } => self.fork(word.as_deref()),
-            // `Run` has already told the model, and has already rewritten the transcript.
+            // `Run` has already informed the model and rewritten the transcript.
             Event::Noticed { .. } | Event::Compacted { .. } => {}
         }
     }
@@ -94,7 +94,7 @@ impl AgentLoop for React {
             }
             ReactPhase::Thinking => Next::AskModel(ModelCall {
                 purpose: Purpose::Think,
-                offer: Offer::All,
+                offer: ToolOffer::All,
                 choice: ToolChoice::Auto,
                 output: None,
             }),
@@ -137,7 +137,7 @@ impl AgentLoop for React {
 }
 
 impl React {
-    /// What failed is tried again; an answer stands unless the user adds something.
+    /// A failed step is tried again; an answer stays unless the user adds something.
     fn fork(&mut self, word: Option<&str>) {
         (self.iterations, self.calls, self.truncation) = (0, 0, TruncationRetry::default());
         let goes_on = match &self.phase {

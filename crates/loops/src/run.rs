@@ -8,6 +8,7 @@
 //! The engine talks only to `Run`; it is what is folded, snapshotted, hashed and verified.
 
 mod account;
+mod call_planner;
 mod decide;
 mod evidence;
 mod family;
@@ -16,11 +17,12 @@ mod fork;
 mod guards;
 mod last_words;
 mod ledger;
+mod prompt_room;
 mod switch;
 
-pub use decide::{Decision, Planned};
+pub use decide::{Decision, PlannedEffect};
 pub(crate) use last_words::why;
-pub use ledger::{CallStage, OpenModelCall, OpenToolCall, Unknown};
+pub use ledger::{CallStage, OpenModelCall, OpenToolCall, UnknownEffect};
 
 use crate::AgentLoop;
 use account::WorkAccount;
@@ -44,10 +46,10 @@ pub struct Run<L: AgentLoop> {
     account: WorkAccount,
     #[serde(default, skip_serializing_if = "Evidence::is_empty")]
     evidence: Evidence,
-    closing: Closing,
+    closing: FinalAnswerStage,
     /// Notices that came while something was outstanding: they would change a prompt that is out.
     held: Vec<Notice>,
-    parked: Parked,
+    parked: RunPause,
     place: JournalPlace,
 }
 
@@ -61,7 +63,7 @@ struct JournalPlace {
 /// Whether the run waits or has ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Parked {
+enum RunPause {
     #[default]
     No,
     Waiting(Waiting),
@@ -71,7 +73,7 @@ enum Parked {
 /// The answer guarantee: how far the search for last words is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Closing {
+enum FinalAnswerStage {
     /// The run goes on.
     #[default]
     NotYet,
@@ -94,9 +96,9 @@ impl<L: AgentLoop> Run<L> {
             guards: Guards::default(),
             account: WorkAccount::default(),
             evidence: Evidence::default(),
-            closing: Closing::default(),
+            closing: FinalAnswerStage::default(),
             held: Vec::new(),
-            parked: Parked::default(),
+            parked: RunPause::default(),
             place: JournalPlace::default(),
         }
     }
@@ -174,9 +176,9 @@ impl<L: AgentLoop> Run<L> {
         self.ledger.is_idle()
     }
 
-    /// Effects whose outcome is unknown and that nobody has settled.
+    /// Effects with an unknown outcome that were not settled.
     #[must_use]
-    pub fn unknowns(&self) -> &[Unknown] {
+    pub fn unknowns(&self) -> &[UnknownEffect] {
         &self.ledger.unknowns
     }
 
@@ -185,10 +187,11 @@ impl<L: AgentLoop> Run<L> {
     ///
     /// A fork or a retry that starts from here must settle them first.
     #[must_use]
-    pub fn unaccounted(&self) -> Vec<Unknown> {
+    pub fn unaccounted(&self) -> Vec<UnknownEffect> {
         let begun = self.ledger.tool_calls().iter().filter(|open| open.may_have_acted);
         let begun = begun.map(|open| open.as_unknown(&self.frame));
-        let mut all: Vec<Unknown> = self.ledger.unknowns.iter().cloned().chain(begun).collect();
+        let mut all: Vec<UnknownEffect> =
+            self.ledger.unknowns.iter().cloned().chain(begun).collect();
         all.sort_by(|a, b| a.effect.cmp(&b.effect));
         all
     }
@@ -228,8 +231,8 @@ impl<L: AgentLoop> Run<L> {
     #[must_use]
     pub fn waiting_on(&self) -> Option<&WaitingOn> {
         match &self.parked {
-            Parked::Waiting(waiting) => Some(&waiting.on),
-            Parked::No | Parked::Ended(_) => None,
+            RunPause::Waiting(waiting) => Some(&waiting.on),
+            RunPause::No | RunPause::Ended(_) => None,
         }
     }
 
@@ -237,8 +240,8 @@ impl<L: AgentLoop> Run<L> {
     #[must_use]
     pub fn ended(&self) -> Option<Status> {
         match self.parked {
-            Parked::Ended(status) => Some(status),
-            Parked::No | Parked::Waiting(_) => None,
+            RunPause::Ended(status) => Some(status),
+            RunPause::No | RunPause::Waiting(_) => None,
         }
     }
 
@@ -248,7 +251,7 @@ impl<L: AgentLoop> Run<L> {
         self.place.at
     }
 
-    /// JournalPlace of the last entry that was folded.
+    /// The number of the last entry that was folded.
     #[must_use]
     pub fn last_seq(&self) -> i64 {
         self.place.seq

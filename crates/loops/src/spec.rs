@@ -64,7 +64,7 @@ pub struct GoldenRun {
     pub(crate) journal: &'static str,
 }
 
-/// The golden runs of these names, which stand in `tests/golden`.
+/// The golden runs of these names in `tests/golden`.
 macro_rules! golden {
     ($($name:literal),+ $(,)?) => {
         &[$($crate::spec::GoldenRun {

@@ -9,7 +9,7 @@
 use crate::replies;
 use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::stages::{Planning, Stages, Turn, in_stages};
-use everloop_types::{ItemState, Offer};
+use everloop_types::{ItemState, ToolOffer};
 use serde::{Deserialize, Serialize};
 
 /// The loop's state.
@@ -40,7 +40,7 @@ impl Staged {
     const PLANNING: Planning = Planning::Forced;
 
     /// The tools of the work.
-    fn offer(&self) -> Offer {
+    fn offer(&self) -> ToolOffer {
         self.stages.dialogue.without_list()
     }
 

@@ -2,8 +2,8 @@
 
 use crate::tool_dialogue::ToolDialogue;
 use everloop_types::{
-    CallId, Event, Frame, Goal, Next, Observation, Offer, Purpose, Reason, Reply, TODO_WRITE,
-    ToolChoice,
+    CallId, Event, Frame, Goal, Next, Observation, Purpose, Reason, Reply, TODO_WRITE, ToolChoice,
+    ToolOffer,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -57,13 +57,13 @@ pub(crate) enum Turn {
 }
 
 impl Stages {
-    /// Takes in one event. Tells the loop what it has to see to.
+    /// Takes in one event. Returns what the loop has to do.
     pub(crate) fn evolve(
         &mut self,
         event: &Event,
         instructions: &str,
         planning: Planning,
-        work: &Offer,
+        work: &ToolOffer,
     ) -> Turn {
         match event {
             Event::Started { goal, frame, .. } => self.start(instructions, goal, frame),
@@ -74,7 +74,7 @@ impl Stages {
             }
             Event::Observed { call, seen, .. } => self.observe(call, seen),
             Event::Forked { word, .. } => self.fork(word.as_deref()),
-            // `Run` has already told the model, and has already rewritten the transcript.
+            // `Run` has already informed the model and rewritten the transcript.
             Event::Noticed { .. } | Event::Compacted { .. } => Turn::Nothing,
         }
     }
@@ -123,7 +123,7 @@ impl Stages {
         self.stage = WorkStage::Stuck(reason);
     }
 
-    fn hear(&mut self, reply: &Reply, planning: Planning, work: &Offer) -> Turn {
+    fn hear(&mut self, reply: &Reply, planning: Planning, work: &ToolOffer) -> Turn {
         if self.dialogue.reject_calls(reply, &self.offer(planning, work)) {
             return self.not_planned();
         }
@@ -186,7 +186,7 @@ impl Stages {
         }
     }
 
-    /// What failed is tried again; a report stands unless the user adds something.
+    /// A failed step is tried again; a report stays unless the user adds something.
     fn fork(&mut self, word: Option<&str>) -> Turn {
         self.dialogue.renew();
         match &self.stage {
@@ -199,18 +199,18 @@ impl Stages {
         }
     }
 
-    fn offer(&self, planning: Planning, work: &Offer) -> Offer {
+    fn offer(&self, planning: Planning, work: &ToolOffer) -> ToolOffer {
         match (&self.stage, planning) {
             (WorkStage::Planning { .. }, Planning::Forced) => {
-                Offer::Only(vec![TODO_WRITE.to_owned()])
+                ToolOffer::Only(vec![TODO_WRITE.to_owned()])
             }
-            (WorkStage::Planning { .. }, Planning::Free) => Offer::All,
+            (WorkStage::Planning { .. }, Planning::Free) => ToolOffer::All,
             (WorkStage::Working, _) => work.clone(),
-            _ => Offer::None,
+            _ => ToolOffer::None,
         }
     }
 
-    pub(crate) fn next(&self, planning: Planning, work: &Offer) -> Next {
+    pub(crate) fn next(&self, planning: Planning, work: &ToolOffer) -> Next {
         let offer = self.offer(planning, work);
         let (purpose, choice) = match &self.stage {
             WorkStage::Planning { .. } => match planning {

@@ -8,7 +8,7 @@
 use crate::replies;
 use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::stages::{Planning, Stages, Turn, in_stages};
-use everloop_types::{ItemState, Offer};
+use everloop_types::{ItemState, ToolOffer};
 use serde::{Deserialize, Serialize};
 
 const NOT_CLOSED: &str = include_str!("prompts/not_closed.md");
@@ -43,8 +43,8 @@ impl TaskDriven {
     const PLANNING: Planning = Planning::Free;
 
     /// The tools of the work.
-    fn offer(&self) -> Offer {
-        Offer::All
+    fn offer(&self) -> ToolOffer {
+        ToolOffer::All
     }
 
     fn take(&mut self, turn: &Turn) {

@@ -6,8 +6,8 @@ use crate::truncation::{ReplyCheck, TruncationRetry};
 use crate::{Transcript, Voice};
 use everloop_text as text;
 use everloop_types::{
-    Answer, CallId, Frame, Goal, ItemState, Message, ModelCall, Next, Observation, Offer, Progress,
-    Purpose, Reason, Reply, TODO_WRITE, TodoList, ToolChoice, Words,
+    Answer, CallId, Frame, Goal, ItemState, Message, ModelCall, Next, Observation, Progress,
+    Purpose, Reason, Reply, TODO_WRITE, TodoList, ToolChoice, ToolOffer, Words,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -43,12 +43,12 @@ impl ToolDialogue {
         self.transcript.open(Voice::ToolMessages, system, &frame.carried, goal);
     }
 
-    /// A fork: limits count anew.
+    /// A fork: limits start again.
     pub(crate) fn renew(&mut self) {
         (self.iterations, self.calls, self.truncation) = (0, 0, TruncationRetry::default());
     }
 
-    /// Tells the model something.
+    /// Adds a message for the model.
     pub(crate) fn push_user(&mut self, text: impl Into<String>) {
         self.transcript.push(Message::user(text));
     }
@@ -98,12 +98,12 @@ impl ToolDialogue {
     }
 
     /// Turns a reply away if it calls what was not on offer: then none of its calls is made.
-    pub(crate) fn reject_calls(&mut self, reply: &Reply, offer: &Offer) -> bool {
+    pub(crate) fn reject_calls(&mut self, reply: &Reply, offer: &ToolOffer) -> bool {
         let offered = |name: &str| match offer {
-            Offer::None => false,
+            ToolOffer::None => false,
             // What no frame has is refused where all calls are checked.
-            Offer::All => true,
-            Offer::Only(names) => names.iter().any(|known| known == name),
+            ToolOffer::All => true,
+            ToolOffer::Only(names) => names.iter().any(|known| known == name),
         };
         let Some(wrong) = reply.calls.iter().find(|call| !offered(&call.tool)) else {
             return false;
@@ -118,7 +118,7 @@ impl ToolDialogue {
         true
     }
 
-    /// Takes in an outcome. Tells of its batch once that is over.
+    /// Takes in an outcome. Returns its batch once that is complete.
     pub(crate) fn observe(&mut self, id: &CallId, seen: &Observation) -> Option<BatchOutcome> {
         let over = self.acting.take(id, seen.ending)?;
         let before = self.list.versions();
@@ -127,7 +127,7 @@ impl ToolDialogue {
     }
 
     /// The calls that the model made, or else its next turn with these tools.
-    pub(crate) fn next(&self, purpose: Purpose, offer: Offer, choice: ToolChoice) -> Next {
+    pub(crate) fn next(&self, purpose: Purpose, offer: ToolOffer, choice: ToolChoice) -> Next {
         let limit = self.frame.limits.steps.max_steps;
         if !self.acting.is_empty() {
             return Next::run_tools(&self.acting.calls());
@@ -143,9 +143,9 @@ impl ToolDialogue {
     }
 
     /// Every tool but that with which the list is kept.
-    pub(crate) fn without_list(&self) -> Offer {
+    pub(crate) fn without_list(&self) -> ToolOffer {
         let names = self.frame.tools.iter().map(|tool| tool.name.clone());
-        Offer::Only(names.filter(|name| name != TODO_WRITE).collect())
+        ToolOffer::Only(names.filter(|name| name != TODO_WRITE).collect())
     }
 
     pub(crate) fn progress(&self) -> Progress {

@@ -12,7 +12,8 @@ use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
 use crate::tool_dialogue::{BatchOutcome, ToolDialogue};
 use crate::{AgentLoop, Transcript, replies};
 use everloop_types::{
-    Answer, Event, Frame, Next, Offer, Progress, Purpose, Reason, TODO_WRITE, TodoList, ToolChoice,
+    Answer, Event, Frame, Next, Progress, Purpose, Reason, TODO_WRITE, TodoList, ToolChoice,
+    ToolOffer,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -28,7 +29,7 @@ const IDLE: &str = include_str!("prompts/idle_list.md");
 pub struct ToolDriven {
     phase: ToolDrivenPhase,
     dialogue: ToolDialogue,
-    reminded: Reminded,
+    reminded: ReminderCounts,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -42,7 +43,7 @@ enum ToolDrivenPhase {
 
 /// What the soft guards count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Reminded {
+struct ReminderCounts {
     /// Answers that were sent back.
     early: u32,
     /// Iterations of work with no item in progress, in a row.
@@ -94,7 +95,7 @@ impl AgentLoop for ToolDriven {
                 }
             }
             Event::Forked { word, .. } => self.fork(word.as_deref()),
-            // `Run` has already told the model, and has already rewritten the transcript.
+            // `Run` has already informed the model and rewritten the transcript.
             Event::Noticed { .. } | Event::Compacted { .. } => {}
         }
     }
@@ -102,7 +103,7 @@ impl AgentLoop for ToolDriven {
     fn decide(&self) -> Next {
         match &self.phase {
             ToolDrivenPhase::Working => {
-                self.dialogue.next(Purpose::Think, Offer::All, ToolChoice::Auto)
+                self.dialogue.next(Purpose::Think, ToolOffer::All, ToolChoice::Auto)
             }
             ToolDrivenPhase::Stuck(reason) => Next::GiveUp(reason.clone()),
             ToolDrivenPhase::Finished(answer) => Next::Finish(answer.clone()),
@@ -131,10 +132,10 @@ impl AgentLoop for ToolDriven {
 }
 
 impl ToolDriven {
-    /// What failed is tried again; an answer stands unless the user adds something.
+    /// A failed step is tried again; an answer stays unless the user adds something.
     fn fork(&mut self, word: Option<&str>) {
         self.dialogue.renew();
-        self.reminded = Reminded::default();
+        self.reminded = ReminderCounts::default();
         let goes_on = match &self.phase {
             ToolDrivenPhase::Working => false,
             ToolDrivenPhase::Stuck(_) => true,

@@ -2,7 +2,7 @@
 
 use crate::plan_execute_think::own;
 use everloop_text as text;
-use everloop_types::{Frame, Observation, Offer, ToolCall, ToolSpec, Words, without_rare};
+use everloop_types::{Frame, Observation, ToolCall, ToolOffer, ToolSpec, Words, without_rare};
 use serde_json::Value;
 
 /// How deep the form of an argument is shown.
@@ -75,10 +75,10 @@ fn kind(schema: &Value, depth: usize) -> String {
 
 /// The tools of an offer that no frame has: a loop brings them, and answers their calls itself.
 #[must_use]
-pub fn own_tools(offer: &Offer, frame: &Frame) -> Vec<ToolSpec> {
+pub fn own_tools(offer: &ToolOffer, frame: &Frame) -> Vec<ToolSpec> {
     match offer {
-        Offer::Only(names) => names.iter().filter_map(|name| own(name, frame)).collect(),
-        Offer::None | Offer::All => Vec::new(),
+        ToolOffer::Only(names) => names.iter().filter_map(|name| own(name, frame)).collect(),
+        ToolOffer::None | ToolOffer::All => Vec::new(),
     }
 }
 

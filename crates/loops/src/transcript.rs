@@ -113,7 +113,7 @@ impl Transcript {
         self.bytes += weight(&self.messages[place]);
     }
 
-    /// Records an observation that no tool call stands behind, such as a failed thought.
+    /// Records an observation without a tool call, such as a failed thought.
     pub fn note_failure(&mut self, tool: &str, input: &str, result: &str) {
         self.observations.push(self.messages.len());
         self.push(Message::user(observation_json(tool, input, false, result)));
@@ -206,7 +206,7 @@ impl Transcript {
         (bytes, self.messages.len() - (upto - self.kept) + 1)
     }
 
-    /// The summary that stands for earlier messages, if any have left.
+    /// The summary that replaces earlier messages, if any were removed.
     pub(crate) fn summary(&self) -> Option<String> {
         let Message::User { text, .. } = self.messages.get(self.kept)? else { return None };
         let mut value: Value = serde_json::from_str(text).ok()?;

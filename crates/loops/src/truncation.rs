@@ -10,9 +10,9 @@ use everloop_types::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What the model is told of a reply that was cut short.
+/// The message about a reply that was cut short.
 const CUT: &str = include_str!("prompts/truncated.md");
-/// What it is told of a call that is none.
+/// The message about a call that cannot be read.
 const WRITTEN: &str = include_str!("prompts/written_call.md");
 
 /// How many came in a row.
@@ -25,14 +25,14 @@ pub(crate) struct TruncationRetry(u32);
 pub(crate) enum ReplyCheck {
     /// Words that can be an answer.
     Usable,
-    /// Something else: the model is told this and asked again.
+    /// Something else: the model gets this message and is asked again.
     Retry(&'static str),
     /// Something else once too often.
     GiveUp(Reason),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unfit {
+enum ReplyFault {
     Truncated,
     CallInWords,
 }
@@ -47,9 +47,9 @@ impl TruncationRetry {
         self.0 += 1;
         let again = self.0 <= frame.limits.steps.contract_retries;
         match unfit {
-            Unfit::Truncated if again => ReplyCheck::Retry(CUT.trim_ascii_end()),
-            Unfit::CallInWords if again => ReplyCheck::Retry(WRITTEN.trim_ascii_end()),
-            Unfit::Truncated => {
+            ReplyFault::Truncated if again => ReplyCheck::Retry(CUT.trim_ascii_end()),
+            ReplyFault::CallInWords if again => ReplyCheck::Retry(WRITTEN.trim_ascii_end()),
+            ReplyFault::Truncated => {
                 let detail =
                     format!("{} replies in a row were cut off at model.max_tokens", self.0);
                 // Asked for short last words it may still find some.
@@ -58,7 +58,7 @@ impl TruncationRetry {
                     detail,
                 )))
             }
-            Unfit::CallInWords => ReplyCheck::GiveUp(Reason::BrokenContract),
+            ReplyFault::CallInWords => ReplyCheck::GiveUp(Reason::BrokenContract),
         }
     }
 
@@ -66,7 +66,7 @@ impl TruncationRetry {
         self.0 == 0
     }
 
-    /// What people who watch are told.
+    /// The note for watchers.
     pub(crate) fn note(self, frame: &Frame) -> Option<Words> {
         (self.0 > 0 && frame.limits.steps.contract_retries > 0).then(|| note(self.0, frame))
     }
@@ -80,13 +80,13 @@ pub(crate) fn note(times: u32, frame: &Frame) -> Words {
     text::progress::sent_back(&n, &most).words()
 }
 
-fn unfit(reply: &Reply, frame: &Frame) -> Option<Unfit> {
+fn unfit(reply: &Reply, frame: &Frame) -> Option<ReplyFault> {
     if !reply.calls.is_empty() {
         return None;
     }
     match reply.stop {
-        StopCause::Length => Some(Unfit::Truncated),
-        _ => is_not_an_answer(&reply.text, frame).then_some(Unfit::CallInWords),
+        StopCause::Length => Some(ReplyFault::Truncated),
+        _ => is_not_an_answer(&reply.text, frame).then_some(ReplyFault::CallInWords),
     }
 }
 

@@ -19,13 +19,13 @@ const FORMAT: u32 = 1;
 
 /// The approvals of a person.
 #[derive(Debug, Clone)]
-pub struct Approvals {
+pub struct ServerApprovals {
     folder: PathBuf,
 }
 
 /// An approval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Approved {
+pub struct ServerApproval {
     fmt: u32,
     fingerprint: String,
     /// The command or address, as it was shown.
@@ -36,41 +36,41 @@ pub struct Approved {
 
 /// Whether the tools of a server may be offered.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Standing {
+pub enum ApprovalStatus {
     /// It is turned off.
     Off,
-    /// Nobody has approved it.
+    /// It is not approved.
     New,
     /// Another command or address was approved.
-    OtherCommand(Approved),
+    OtherCommand(ServerApproval),
     /// Other tools were approved than these.
-    OtherTools(Approved, Listing),
+    OtherTools(ServerApproval, Listing),
     /// They may.
-    Good(Approved),
+    Good(ServerApproval),
 }
 
-impl Approvals {
+impl ServerApprovals {
     /// The approvals in a folder that no tool can write to.
     #[must_use]
     pub fn new(folder: PathBuf) -> Self {
         Self { folder }
     }
 
-    /// How a server stands.
+    /// Whether the tools of a server may be offered.
     #[must_use]
-    pub fn standing(&self, server: &ServerSetting) -> Standing {
+    pub fn approval_status(&self, server: &ServerSetting) -> ApprovalStatus {
         if !server.enabled {
-            return Standing::Off;
+            return ApprovalStatus::Off;
         }
-        let approved: Option<Approved> = self.read(&format!("{}.json", server.name));
+        let approved: Option<ServerApproval> = self.read(&format!("{}.json", server.name));
         match approved.filter(|approved| approved.fmt == FORMAT) {
-            None => Standing::New,
+            None => ApprovalStatus::New,
             Some(other) if other.fingerprint != server.way.fingerprint() => {
-                Standing::OtherCommand(other)
+                ApprovalStatus::OtherCommand(other)
             }
             Some(approved) => match self.read(&changed(&server.name)) {
-                Some(seen) => Standing::OtherTools(approved, seen),
-                None => Standing::Good(approved),
+                Some(seen) => ApprovalStatus::OtherTools(approved, seen),
+                None => ApprovalStatus::Good(approved),
             },
         }
     }
@@ -81,7 +81,7 @@ impl Approvals {
     /// If it cannot be written durably.
     pub fn approve(&self, server: &ServerSetting, listing: Listing) -> io::Result<()> {
         let (fingerprint, shown) = (server.way.fingerprint(), server.way.to_string());
-        let approved = Approved { fmt: FORMAT, fingerprint, shown, listing };
+        let approved = ServerApproval { fmt: FORMAT, fingerprint, shown, listing };
         self.write(&format!("{}.json", server.name), &approved)?;
         self.forget_change(&server.name)
     }

@@ -1,11 +1,11 @@
 //! A live connection to a server: what it offers, and one call at it.
 
 use super::listing::Listing;
-use super::local::{Local, Started};
-use super::secret::{Resolved, Secrets};
-use super::setting::{ServerSetting, Way};
+use super::local::{ServerCommand, StartedServer};
+use super::secret::{ResolvedValues, SecretMask};
+use super::setting::{ServerSetting, ServerTransport};
 use super::{answer, http};
-use everloop_tools::{Ended, Life};
+use everloop_tools::{CommandEnd, CommandHandle};
 use everloop_types::Observation;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ClientRequest,
@@ -36,7 +36,7 @@ const WORDS_CHARS_MAX: usize = 500;
 
 /// Why there is no connection. Nothing was called.
 #[derive(Debug, thiserror::Error)]
-pub enum ConnectError {
+pub enum McpConnectError {
     /// A secret is missing.
     #[error("the variable {0} is not set")]
     NoVariable(String),
@@ -46,7 +46,7 @@ pub enum ConnectError {
     /// The address cannot be used.
     #[error("the address cannot be used: {0}")]
     Address(String),
-    /// Nobody is there.
+    /// It does not answer.
     #[error("it cannot be reached: {0}")]
     Unreachable(String),
     /// No guard, so nothing would end the program.
@@ -67,7 +67,7 @@ pub enum ConnectError {
 }
 
 /// How a call came back.
-pub(super) enum Called {
+pub(super) enum CallReply {
     /// It was answered, well or badly.
     Answered(Observation),
     /// The protocol's own error came back. Some servers say so of a session that is gone.
@@ -82,19 +82,19 @@ pub(super) enum Called {
 
 /// A connection. Dropping it ends a local server.
 pub(super) struct Connection {
-    service: RunningService<RoleClient, Client>,
-    life: Option<Life>,
+    service: RunningService<RoleClient, McpClient>,
+    life: Option<CommandHandle>,
     list_changed: Arc<AtomicBool>,
-    secrets: Secrets,
+    secrets: SecretMask,
 }
 
-/// What we are to a server: somebody who calls tools and does nothing for it.
-struct Client {
+/// Our side of the protocol: it calls tools and serves no request of the server.
+struct McpClient {
     list_changed: Arc<AtomicBool>,
 }
 
 /// What is not here is refused: sampling by an error, elicitation by "declined", roots by none.
-impl ClientHandler for Client {
+impl ClientHandler for McpClient {
     fn get_info(&self) -> ClientConfig {
         let own = Implementation::new("everloop", env!("CARGO_PKG_VERSION"));
         ClientConfig::new(ClientCapabilities::default(), own)
@@ -111,38 +111,38 @@ impl Connection {
         setting: &ServerSetting,
         folder: &Path,
         guard: Option<&Path>,
-    ) -> Result<Self, ConnectError> {
+    ) -> Result<Self, McpConnectError> {
         let list_changed = Arc::new(AtomicBool::new(false));
-        let client = Client { list_changed: Arc::clone(&list_changed) };
+        let client = McpClient { list_changed: Arc::clone(&list_changed) };
         let ms = setting.start_timeout_ms;
         let within = Duration::from_millis(ms);
         match &setting.way {
-            Way::Command { program, args, env } => {
+            ServerTransport::Command { program, args, env } => {
                 let words = std::iter::once(program).chain(args).map(String::as_str);
                 if let Some(path) = everloop_tools::run_from_workspace(words, None) {
                     let why =
                         format!("{} lies in the workspace, where commands write", path.display());
-                    return Err(ConnectError::Start(io::Error::other(why)));
+                    return Err(McpConnectError::Start(io::Error::other(why)));
                 }
-                let env = Resolved::of(env)?;
+                let env = ResolvedValues::of(env)?;
                 let log = folder.join(format!("{}.log", setting.name));
-                let local = Local { guard, folder, log, program, args, env: &env };
-                let Started { output, input, mut life } = local.start()?;
+                let local = ServerCommand { guard, folder, log, program, args, env: &env };
+                let StartedServer { output, input, mut life } = local.start()?;
                 let service = match timeout(within, client.serve((output, input))).await {
                     Ok(Ok(service)) => service,
                     Ok(Err(error)) => return Err(without_start(error, life.end().await)),
-                    Err(_) => return Err(ConnectError::TimedOut(ms)),
+                    Err(_) => return Err(McpConnectError::TimedOut(ms)),
                 };
                 Ok(Self { service, life: Some(life), list_changed, secrets: env.secrets })
             }
-            Way::Address { url, headers } => {
-                let headers = Resolved::of(headers)?;
+            ServerTransport::Address { url, headers } => {
+                let headers = ResolvedValues::of(headers)?;
                 let connect = async {
                     let transport = http::transport(url, &headers).await?;
                     client.serve(transport).await.map_err(without_answer)
                 };
                 let service = timeout(within, connect).await;
-                let service = service.unwrap_or(Err(ConnectError::TimedOut(ms)))?;
+                let service = service.unwrap_or(Err(McpConnectError::TimedOut(ms)))?;
                 Ok(Self { service, life: None, list_changed, secrets: headers.secrets })
             }
         }
@@ -164,15 +164,15 @@ impl Connection {
     }
 
     /// All pages of what the server offers, now and not from a cache.
-    pub(super) async fn list(&self, setting: &ServerSetting) -> Result<Listing, ConnectError> {
+    pub(super) async fn list(&self, setting: &ServerSetting) -> Result<Listing, McpConnectError> {
         let within = Duration::from_millis(setting.start_timeout_ms);
         let tools = timeout(within, self.pages()).await;
-        let tools = tools.unwrap_or(Err(ConnectError::TimedOut(setting.start_timeout_ms)))?;
+        let tools = tools.unwrap_or(Err(McpConnectError::TimedOut(setting.start_timeout_ms)))?;
         Ok(Listing::of(&setting.name, tools))
     }
 
-    async fn pages(&self) -> Result<Vec<Tool>, ConnectError> {
-        let wrong = |what: &str| ConnectError::Protocol(what.to_owned());
+    async fn pages(&self) -> Result<Vec<Tool>, McpConnectError> {
+        let wrong = |what: &str| McpConnectError::Protocol(what.to_owned());
         let (mut tools, mut cursor) = (Vec::new(), None);
         for _ in 0..PAGES_MAX {
             let params = PaginatedRequestParams::default().with_cursor(cursor.take());
@@ -194,8 +194,8 @@ impl Connection {
         Err(wrong("its list of tools does not end"))
     }
 
-    /// Calls a tool. Dropping the future tells the server that nobody waits any more.
-    pub(super) async fn call(&self, tool: &str, args: JsonObject, chars_max: usize) -> Called {
+    /// Calls a tool. Dropping the future tells the server that the call is canceled.
+    pub(super) async fn call(&self, tool: &str, args: JsonObject, chars_max: usize) -> CallReply {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(args);
         let observed = |seen: Observation| {
             let text = self.secrets.scrub(&seen.text);
@@ -203,21 +203,23 @@ impl Connection {
         };
         match self.service.peer().call_tool_once(params).await {
             Ok(CallToolResponse::Complete(result)) => {
-                Called::Answered(observed(answer::observed(&result)))
+                CallReply::Answered(observed(answer::observed(&result)))
             }
-            Ok(_) => Called::Lost("the server wants something else first, which is refused".into()),
+            Ok(_) => {
+                CallReply::Lost("the server wants something else first, which is refused".into())
+            }
             Err(ServiceError::McpError(error)) => {
                 let words = format!("the server says: {}", error.message);
-                Called::Refused(observed(Observation::error(words)))
+                CallReply::Refused(observed(Observation::error(words)))
             }
             Err(ServiceError::TransportSend(error)) if is_of_no_session(&error) => {
-                Called::SessionGone
+                CallReply::SessionGone
             }
             Err(ServiceError::TransportSend(error)) => {
                 let why = self.secrets.scrub(&transport_words(&error));
-                if never_left(&error) { Called::Unsent(why) } else { Called::Lost(why) }
+                if never_left(&error) { CallReply::Unsent(why) } else { CallReply::Lost(why) }
             }
-            Err(error) => Called::Lost(self.secrets.scrub(&words(&error))),
+            Err(error) => CallReply::Lost(self.secrets.scrub(&words(&error))),
         }
     }
 }
@@ -251,20 +253,20 @@ fn transport_words(error: &DynamicTransportError) -> String {
     }
 }
 
-fn without_start(error: ClientInitializeError, ended: Ended) -> ConnectError {
+fn without_start(error: ClientInitializeError, ended: CommandEnd) -> McpConnectError {
     match ended {
-        Ended::NeverStarted(why) => ConnectError::Start(io::Error::other(why)),
-        Ended::Exit(code) => ConnectError::Ended(format!("exit code {code}")),
-        _ => ConnectError::Protocol(words(&error)),
+        CommandEnd::NeverStarted(why) => McpConnectError::Start(io::Error::other(why)),
+        CommandEnd::Exit(code) => McpConnectError::Ended(format!("exit code {code}")),
+        _ => McpConnectError::Protocol(words(&error)),
     }
 }
 
-fn without_answer(error: ClientInitializeError) -> ConnectError {
+fn without_answer(error: ClientInitializeError) -> McpConnectError {
     match &error {
         ClientInitializeError::TransportError { error, .. } => {
-            ConnectError::Unreachable(transport_words(error))
+            McpConnectError::Unreachable(transport_words(error))
         }
-        _ => ConnectError::Protocol(words(&error)),
+        _ => McpConnectError::Protocol(words(&error)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A server at an address: that address and no other, however it is redirected.
 
-use super::ConnectError;
-use super::secret::Resolved;
+use super::McpConnectError;
+use super::secret::ResolvedValues;
 use everloop_tools::{PinError, PinnedClient};
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -14,8 +14,8 @@ const EVENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The way to an address that the person wrote into the settings.
 pub(super) async fn transport(
     address: &str,
-    headers: &Resolved,
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, ConnectError> {
+    headers: &ResolvedValues,
+) -> Result<StreamableHttpClientTransport<reqwest::Client>, McpConnectError> {
     let PinnedClient { url, client } = PinnedClient::open(address).await?;
     let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
         .custom_headers(custom(headers)?)
@@ -25,7 +25,7 @@ pub(super) async fn transport(
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
-impl From<PinError> for ConnectError {
+impl From<PinError> for McpConnectError {
     fn from(error: PinError) -> Self {
         match error {
             PinError::Address(why) => Self::Address(why),
@@ -34,8 +34,8 @@ impl From<PinError> for ConnectError {
     }
 }
 
-fn custom(headers: &Resolved) -> Result<HashMap<HeaderName, HeaderValue>, ConnectError> {
-    let wrong = |name: &str| ConnectError::Header(name.to_owned());
+fn custom(headers: &ResolvedValues) -> Result<HashMap<HeaderName, HeaderValue>, McpConnectError> {
+    let wrong = |name: &str| McpConnectError::Header(name.to_owned());
     let header = |(name, value): &(String, String)| {
         let key = HeaderName::try_from(name.as_str()).map_err(|_| wrong(name))?;
         let mut value = HeaderValue::try_from(value.as_str()).map_err(|_| wrong(name))?;

@@ -26,11 +26,11 @@ mod server;
 mod setting;
 mod tool;
 
-pub use approvals::{Approvals, Approved, Standing};
-pub use connection::ConnectError;
-pub use listing::{Difference, Hints, LeftOut, Listing, Offer, WhyOut};
+pub use approvals::{ApprovalStatus, ServerApproval, ServerApprovals};
+pub use connection::McpConnectError;
+pub use listing::{Hints, Listing, ListingDifference, OfferedTool, SkipReason, SkippedTool};
 pub use server::Server;
-pub use setting::{Given, NAME_CHARS_MAX, ServerSetting, Way, is_server_name};
+pub use setting::{NAME_CHARS_MAX, ServerSetting, ServerTransport, ServerValue, is_server_name};
 
 use everloop_ports::Registry;
 use everloop_types::Frame;

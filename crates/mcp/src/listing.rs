@@ -2,8 +2,8 @@
 
 use super::setting::{BETWEEN, ServerSetting};
 use everloop_types::{
-    Approval, EffectClass, Flow, Handling, Labels, OnUnknown, Sends, ToolSpec, digest_bytes,
-    digest_json, is_hidden,
+    Approval, DataFlow, EffectClass, Handling, Labels, OnUnknown, SendTarget, ToolSpec,
+    digest_bytes, digest_json, is_hidden,
 };
 use rmcp::model::Tool;
 use serde::{Deserialize, Serialize};
@@ -35,14 +35,14 @@ const REPEAT_MS_MAX: u64 = 600_000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Listing {
     /// Those that can be offered, by name.
-    pub offers: Vec<Offer>,
+    pub offers: Vec<OfferedTool>,
     /// Those that cannot.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<SkippedTool>,
 }
 
 /// A tool that can be offered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Offer {
+pub struct OfferedTool {
     /// As the server calls it.
     pub name: String,
     /// In the server's words, shortened.
@@ -70,11 +70,11 @@ pub struct Hints {
 
 /// A tool that is not offered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct SkippedTool {
     /// As the server calls it.
     pub name: String,
     /// Why.
-    pub why: WhyOut,
+    pub why: SkipReason,
     /// Of all that the server says about it.
     pub digest: String,
 }
@@ -82,7 +82,7 @@ pub struct LeftOut {
 /// Why a tool is not offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WhyOut {
+pub enum SkipReason {
     /// With the name of the server it has more characters than model providers take.
     NameTooLong,
     /// Another tool of the server has the same name once it is written as providers take it.
@@ -93,18 +93,18 @@ pub enum WhyOut {
     TooMany,
     /// Its schema is not one of an object.
     NoObject,
-    /// Its words hold characters that nobody sees.
+    /// Its name, description or schema contains invisible characters.
     HiddenText,
 }
 
 /// How two listings differ, by the names of tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Difference {
+pub struct ListingDifference {
     /// New ones.
     pub added: Vec<String>,
     /// Those that are gone.
     pub removed: Vec<String>,
-    /// Those that say something else now.
+    /// Those whose description or schema changed.
     pub changed: Vec<String>,
 }
 
@@ -118,7 +118,7 @@ impl Listing {
         let (mut offers, mut left_out, mut room) = (Vec::new(), Vec::new(), OFFER_BYTES_MAX);
         for tool in tools {
             let doubled = seen.get(&public_name(server, &tool.name)).is_some_and(|n| *n > 1);
-            let offer = Offer::of(&tool);
+            let offer = OfferedTool::of(&tool);
             match offer.why_out(server, doubled, offers.len(), room) {
                 None => {
                     room -= offer.bytes();
@@ -126,7 +126,7 @@ impl Listing {
                 }
                 Some(why) => {
                     let (name, digest) = (shortened(&offer.name, NAME_CHARS_MAX), offer.digest);
-                    left_out.push(LeftOut { name, why, digest });
+                    left_out.push(SkippedTool { name, why, digest });
                 }
             }
         }
@@ -138,7 +138,7 @@ impl Listing {
         Self { offers, left_out }
     }
 
-    /// Another one whenever the server says something else about any tool.
+    /// Changes whenever the server changes anything about a tool.
     #[must_use]
     pub fn digest(&self) -> String {
         digest_json(&self.digests())
@@ -156,11 +156,11 @@ impl Listing {
 
     /// What is new, gone or said otherwise in `now`.
     #[must_use]
-    pub fn difference(&self, now: &Self) -> Difference {
+    pub fn difference(&self, now: &Self) -> ListingDifference {
         let (was, now) = (self.digests(), now.digests());
         let own = |name: &&str| (*name).to_owned();
         let lacks = |those: &BTreeMap<&str, BTreeSet<&str>>, name: &str| !those.contains_key(name);
-        Difference {
+        ListingDifference {
             added: now.keys().filter(|name| lacks(&was, name)).map(own).collect(),
             removed: was.keys().filter(|name| lacks(&now, name)).map(own).collect(),
             changed: now
@@ -173,12 +173,12 @@ impl Listing {
 
     /// The offered tool of that name.
     #[must_use]
-    pub fn offer(&self, name: &str) -> Option<&Offer> {
+    pub fn offer(&self, name: &str) -> Option<&OfferedTool> {
         self.offers.iter().find(|offer| offer.name == name)
     }
 }
 
-impl Offer {
+impl OfferedTool {
     fn of(tool: &Tool) -> Self {
         let said = (
             &tool.name,
@@ -215,21 +215,27 @@ impl Offer {
         self.name.len() + self.description.len() + self.schema.to_string().len()
     }
 
-    fn why_out(&self, server: &str, doubled: bool, count: usize, room: usize) -> Option<WhyOut> {
+    fn why_out(
+        &self,
+        server: &str,
+        doubled: bool,
+        count: usize,
+        room: usize,
+    ) -> Option<SkipReason> {
         let schema = self.schema.to_string();
         let is_object = self.schema.get("type").is_none_or(|kind| kind == "object");
         if public_name(server, &self.name).len() > NAME_CHARS_MAX || self.name.is_empty() {
-            Some(WhyOut::NameTooLong)
+            Some(SkipReason::NameTooLong)
         } else if doubled {
-            Some(WhyOut::SameName)
+            Some(SkipReason::SameName)
         } else if hides_text(&self.name) || hides_text(&self.description) || hides_text(&schema) {
-            Some(WhyOut::HiddenText)
+            Some(SkipReason::HiddenText)
         } else if !is_object {
-            Some(WhyOut::NoObject)
+            Some(SkipReason::NoObject)
         } else if schema.len() > SCHEMA_BYTES_MAX || self.bytes() > room {
-            Some(WhyOut::TooLarge)
+            Some(SkipReason::TooLarge)
         } else {
-            (count >= TOOLS_MAX).then_some(WhyOut::TooMany)
+            (count >= TOOLS_MAX).then_some(SkipReason::TooMany)
         }
     }
 
@@ -288,12 +294,12 @@ impl Offer {
     }
 
     /// Trust is about hints, never about what others wrote.
-    fn flow(&self, server: &ServerSetting) -> Flow {
+    fn flow(&self, server: &ServerSetting) -> DataFlow {
         let sends = match server.trusted && !self.hints.open_world {
-            true => Sends::No,
-            false => Sends::To(server.name.clone()),
+            true => SendTarget::No,
+            false => SendTarget::To(server.name.clone()),
         };
-        Flow::brings(Labels::ALL).sends(sends)
+        DataFlow::brings(Labels::ALL).sends(sends)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Listings: names, bounds, digests and what hints come to.
 
 use super::*;
-use crate::{Given, Way};
+use crate::{ServerTransport, ServerValue};
 
 fn tool(value: Value) -> Tool {
     serde_json::from_value(value).unwrap()
@@ -12,10 +12,10 @@ fn plain(name: &str) -> Tool {
 }
 
 fn server(trusted: bool) -> ServerSetting {
-    let headers = BTreeMap::from([("x".to_owned(), Given::parse("y"))]);
+    let headers = BTreeMap::from([("x".to_owned(), ServerValue::parse("y"))]);
     ServerSetting {
         name: "srv".to_owned(),
-        way: Way::Address { url: "http://localhost".to_owned(), headers },
+        way: ServerTransport::Address { url: "http://localhost".to_owned(), headers },
         trusted,
         enabled: true,
         timeout_ms: 1_000,
@@ -45,7 +45,8 @@ fn the_order_of_tools_is_no_change_and_every_other_difference_is_named() {
     let said = tool(json!({"name": "b", "description": "Now.", "inputSchema": {"type": "object"}}));
     let now = Listing::of("srv", vec![said, plain("c")]);
     let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    let expected = Difference { added: own(&["c"]), removed: own(&["a"]), changed: own(&["b"]) };
+    let expected =
+        ListingDifference { added: own(&["c"]), removed: own(&["a"]), changed: own(&["b"]) };
     assert_eq!(was.difference(&now), expected);
     assert_ne!(was.digest(), now.digest());
 }
@@ -56,7 +57,7 @@ fn a_tool_that_was_left_out_still_counts_for_the_digest() {
         let schema = json!({"type": "object", "description": fill.repeat(SCHEMA_BYTES_MAX)});
         Listing::of("srv", vec![tool(json!({"name": "t", "inputSchema": schema}))])
     };
-    assert_eq!(large("a").left_out[0].why, WhyOut::TooLarge);
+    assert_eq!(large("a").left_out[0].why, SkipReason::TooLarge);
     assert_ne!(large("a").digest(), large("b").digest());
 }
 

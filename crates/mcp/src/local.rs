@@ -1,8 +1,8 @@
-//! A server on this machine: a process that ends with us, and a log of what it complains about.
+//! A server on this machine: a process that ends with us, and a log of its standard error.
 
-use super::ConnectError;
-use super::secret::{Resolved, Secrets};
-use everloop_tools::{Life, LocalServer};
+use super::McpConnectError;
+use super::secret::{ResolvedValues, SecretMask};
+use everloop_tools::{CommandHandle, LocalServer};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -17,48 +17,48 @@ const LOG_BYTES_MAX: u64 = 256 * 1024;
 const LINE_BYTES_MAX: u64 = 4 * 1024;
 
 /// A server to start.
-pub(super) struct Local<'l> {
+pub(super) struct ServerCommand<'l> {
     pub(super) guard: Option<&'l Path>,
     /// Where it runs: never in a workspace, whose files could take the place of its own.
     pub(super) folder: &'l Path,
-    /// Begun anew by every start.
+    /// Truncated by every start.
     pub(super) log: PathBuf,
     pub(super) program: &'l str,
     pub(super) args: &'l [String],
-    pub(super) env: &'l Resolved,
+    pub(super) env: &'l ResolvedValues,
 }
 
 /// A server that runs.
-pub(super) struct Started {
+pub(super) struct StartedServer {
     pub(super) output: Receiver,
     pub(super) input: Sender,
-    pub(super) life: Life,
+    pub(super) life: CommandHandle,
 }
 
-impl Local<'_> {
-    pub(super) fn start(self) -> Result<Started, ConnectError> {
-        let guard = self.guard.ok_or(ConnectError::NoGuard)?;
+impl ServerCommand<'_> {
+    pub(super) fn start(self) -> Result<StartedServer, McpConnectError> {
+        let guard = self.guard.ok_or(McpConnectError::NoGuard)?;
         let log = OpenOptions::new()
             .create(true)
             .write(true)
             .truncate(true)
             .mode(0o600)
             .open(&self.log)
-            .map_err(ConnectError::Start)?;
+            .map_err(McpConnectError::Start)?;
         let argv: Vec<&str> =
             std::iter::once(self.program).chain(self.args.iter().map(String::as_str)).collect();
         let values = &self.env.values;
         let variables: Vec<(&str, &str)> =
             values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let server = LocalServer { guard, folder: self.folder, argv: &argv, variables: &variables };
-        let running = server.start().map_err(ConnectError::Start)?;
+        let running = server.start().map_err(McpConnectError::Start)?;
         tokio::spawn(keep_log(running.log, log, self.env.secrets.clone()));
-        Ok(Started { output: running.output, input: running.input, life: running.life })
+        Ok(StartedServer { output: running.output, input: running.input, life: running.life })
     }
 }
 
-/// Whoever writes is never held up: what is too much is read and dropped.
-async fn keep_log(from: Receiver, mut to: File, secrets: Secrets) {
+/// The writer never blocks: the excess is read and dropped.
+async fn keep_log(from: Receiver, mut to: File, secrets: SecretMask) {
     let (mut from, mut line, mut left) = (BufReader::new(from), Vec::new(), LOG_BYTES_MAX);
     loop {
         line.clear();
@@ -67,7 +67,7 @@ async fn keep_log(from: Receiver, mut to: File, secrets: Secrets) {
             Ok(n) if n as u64 <= left => {
                 left -= n as u64;
                 let text = secrets.scrub(&everloop_tools::clean(&line));
-                // A log that cannot be written is no reason to end anything.
+                // A log that cannot be written must not end the server.
                 let _ = to.write_all(text.as_bytes());
             }
             Ok(_) => left = 0,

@@ -1,10 +1,10 @@
-//! A server of the settings: how it stands, and the one connection that all runs share.
+//! A server of the settings: whether it is approved, and the one connection that all runs share.
 
-use super::approvals::{Approvals, Standing};
-use super::connection::{Called, ConnectError, Connection};
-use super::listing::{Listing, Offer};
+use super::approvals::{ApprovalStatus, ServerApprovals};
+use super::connection::{CallReply, Connection, McpConnectError};
+use super::listing::{Listing, OfferedTool};
 use super::setting::ServerSetting;
-use everloop_ports::{CallContext, Done};
+use everloop_ports::{CallContext, ToolReturn};
 use everloop_types::{Ending, Observation};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -19,29 +19,29 @@ const OTHER_TOOLS: &str = "offers other tools than were approved";
 /// A server of the settings.
 pub struct Server {
     setting: ServerSetting,
-    approvals: Approvals,
+    approvals: ServerApprovals,
     /// Of the approvals and logs.
     folder: PathBuf,
     guard: Option<PathBuf>,
-    live: Mutex<Option<Live>>,
+    live: Mutex<Option<LiveConnection>>,
 }
 
 /// A connection whose tools were compared with what is approved.
-struct Live {
+struct LiveConnection {
     connection: Arc<Connection>,
     /// Of the tools that it was compared with.
     digest: String,
 }
 
 /// How one attempt at a call went.
-enum Attempt {
-    Done(Done),
+enum CallAttempt {
+    Done(ToolReturn),
     /// Nothing was done: the server does not know the session any more.
     SessionGone,
 }
 
 /// Why a call cannot be made. Nothing was called.
-enum NoWay {
+enum CallObstacle {
     /// Not now.
     Unsent(String),
     /// Not until a person approves.
@@ -49,14 +49,14 @@ enum NoWay {
 }
 
 /// Why a call must end now.
-enum Stop {
+enum CallStop {
     Canceled,
     TimedOut,
 }
 
 impl Server {
     pub(super) fn new(setting: ServerSetting, folder: PathBuf, guard: Option<PathBuf>) -> Self {
-        let approvals = Approvals::new(folder.clone());
+        let approvals = ServerApprovals::new(folder.clone());
         Self { setting, approvals, folder, guard, live: Mutex::default() }
     }
 
@@ -68,11 +68,11 @@ impl Server {
 
     /// Whether its tools may be offered. Runs nothing.
     #[must_use]
-    pub fn standing(&self) -> Standing {
-        self.approvals.standing(&self.setting)
+    pub fn approval_status(&self) -> ApprovalStatus {
+        self.approvals.approval_status(&self.setting)
     }
 
-    /// Where a local server's complaints are.
+    /// The file with the standard error of a local server.
     #[must_use]
     pub fn log(&self) -> PathBuf {
         self.folder.join(format!("{}.log", self.setting.name))
@@ -83,7 +83,7 @@ impl Server {
     ///
     /// # Errors
     /// If it cannot be reached.
-    pub async fn introduce(&self) -> Result<Listing, ConnectError> {
+    pub async fn introduce(&self) -> Result<Listing, McpConnectError> {
         let connection = self.open().await?;
         connection.list(&self.setting).await
     }
@@ -103,9 +103,11 @@ impl Server {
     /// If it cannot be written durably.
     pub fn compare(&self, seen: &Listing) -> std::io::Result<bool> {
         let name = &self.setting.name;
-        let approved = match self.standing() {
-            Standing::Good(approved) | Standing::OtherTools(approved, _) => approved,
-            Standing::Off | Standing::New | Standing::OtherCommand(_) => return Ok(false),
+        let approved = match self.approval_status() {
+            ApprovalStatus::Good(approved) | ApprovalStatus::OtherTools(approved, _) => approved,
+            ApprovalStatus::Off | ApprovalStatus::New | ApprovalStatus::OtherCommand(_) => {
+                return Ok(false);
+            }
         };
         let same = approved.listing.digest() == seen.digest();
         match same {
@@ -115,20 +117,20 @@ impl Server {
         Ok(same)
     }
 
-    async fn open(&self) -> Result<Connection, ConnectError> {
-        std::fs::create_dir_all(&self.folder).map_err(ConnectError::Start)?;
+    async fn open(&self) -> Result<Connection, McpConnectError> {
+        std::fs::create_dir_all(&self.folder).map_err(McpConnectError::Start)?;
         Connection::open(&self.setting, &self.folder, self.guard.as_deref()).await
     }
 
     /// Why its tools may not be called, if they may not.
     pub(super) fn refusal(&self) -> Option<String> {
         let name = &self.setting.name;
-        let why = match self.standing() {
-            Standing::Good(_) => return None,
-            Standing::Off => return Some(format!("the MCP server {name} is turned off")),
-            Standing::New => "is not approved",
-            Standing::OtherCommand(_) => "has another command or address than was approved",
-            Standing::OtherTools(..) => OTHER_TOOLS,
+        let why = match self.approval_status() {
+            ApprovalStatus::Good(_) => return None,
+            ApprovalStatus::Off => return Some(format!("the MCP server {name} is turned off")),
+            ApprovalStatus::New => "is not approved",
+            ApprovalStatus::OtherCommand(_) => "has another command or address than was approved",
+            ApprovalStatus::OtherTools(..) => OTHER_TOOLS,
         };
         Some(self.needs_person(why))
     }
@@ -139,17 +141,17 @@ impl Server {
     }
 
     /// Makes the connection that a call will need, so that little time passes between the intent
-    /// of the call and the call. What goes wrong is told by the call.
+    /// of the call and the call. Errors are reported by the call.
     pub(super) async fn warm_up(&self) {
         let _ = self.connection().await;
     }
 
     /// A connection to a server that offers what was approved.
-    async fn connection(&self) -> Result<Arc<Connection>, NoWay> {
+    async fn connection(&self) -> Result<Arc<Connection>, CallObstacle> {
         let mut live = self.live.lock().await;
-        let Standing::Good(approved) = self.standing() else {
+        let ApprovalStatus::Good(approved) = self.approval_status() else {
             *live = None;
-            return Err(NoWay::Refused(self.refusal().unwrap_or_default()));
+            return Err(CallObstacle::Refused(self.refusal().unwrap_or_default()));
         };
         let digest = approved.listing.digest();
         let usable = live.take().filter(|live| !live.connection.is_over());
@@ -164,52 +166,56 @@ impl Server {
         if seen.digest() != digest {
             // Even if this is not kept, the next connection is compared again.
             let _ = self.compare(&seen);
-            return Err(NoWay::Refused(self.needs_person(OTHER_TOOLS)));
+            return Err(CallObstacle::Refused(self.needs_person(OTHER_TOOLS)));
         }
-        Ok(Arc::clone(&live.insert(Live { connection, digest }).connection))
+        Ok(Arc::clone(&live.insert(LiveConnection { connection, digest }).connection))
     }
 
-    fn unsent(&self, error: &ConnectError) -> NoWay {
+    fn unsent(&self, error: &McpConnectError) -> CallObstacle {
         let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
         let name = &self.setting.name;
-        NoWay::Unsent(format!("the MCP server {name}: {error}{}", cause.unwrap_or_default()))
+        CallObstacle::Unsent(format!("the MCP server {name}: {error}{}", cause.unwrap_or_default()))
     }
 
     /// Makes one call.
     pub(super) async fn call(
         &self,
-        offer: &Offer,
+        offer: &OfferedTool,
         args: Map<String, Value>,
         context: &CallContext,
-    ) -> Done {
+    ) -> ToolReturn {
         match self.attempt(offer, args.clone(), context).await {
             // The next connection is another session; its tools are compared first.
-            Attempt::SessionGone => match self.attempt(offer, args, context).await {
-                Attempt::Done(done) => done,
-                Attempt::SessionGone => {
+            CallAttempt::SessionGone => match self.attempt(offer, args, context).await {
+                CallAttempt::Done(done) => done,
+                CallAttempt::SessionGone => {
                     let name = &self.setting.name;
-                    Done::passing(format!("the MCP server {name} forgets its sessions at once"))
+                    ToolReturn::passing(format!(
+                        "the MCP server {name} forgets its sessions at once"
+                    ))
                 }
             },
-            Attempt::Done(done) => done,
+            CallAttempt::Done(done) => done,
         }
     }
 
     async fn attempt(
         &self,
-        offer: &Offer,
+        offer: &OfferedTool,
         args: Map<String, Value>,
         context: &CallContext,
-    ) -> Attempt {
+    ) -> CallAttempt {
         let connection = tokio::select! {
             biased;
-            () = context.cancel.cancelled() => return Attempt::Done(canceled()),
+            () = context.cancel.cancelled() => return CallAttempt::Done(canceled()),
             connection = self.connection() => match connection {
                 Ok(connection) => connection,
-                Err(NoWay::Unsent(why)) => return Attempt::Done(Done::passing(why)),
-                Err(NoWay::Refused(why)) => {
+                Err(CallObstacle::Unsent(why)) => {
+                    return CallAttempt::Done(ToolReturn::passing(why));
+                }
+                Err(CallObstacle::Refused(why)) => {
                     let refused = Observation::denied(format!("{why}; nothing was done"));
-                    return Attempt::Done(Done::Seen(refused));
+                    return CallAttempt::Done(ToolReturn::Seen(refused));
                 }
             }
         };
@@ -219,29 +225,29 @@ impl Server {
             stop = self.stop(context) => {
                 // A local server may still be at it, one elsewhere may have lost the session.
                 self.retire(&connection).await;
-                return Attempt::Done(self.stopped(offer, stop));
+                return CallAttempt::Done(self.stopped(offer, stop));
             }
         };
         let name = &self.setting.name;
-        Attempt::Done(match called {
-            Called::Answered(seen) => Done::Seen(seen),
-            Called::SessionGone => {
+        CallAttempt::Done(match called {
+            CallReply::Answered(seen) => ToolReturn::Seen(seen),
+            CallReply::SessionGone => {
                 self.retire(&connection).await;
-                return Attempt::SessionGone;
+                return CallAttempt::SessionGone;
             }
-            Called::Refused(seen) => {
+            CallReply::Refused(seen) => {
                 if !connection.is_local() {
                     self.retire(&connection).await;
                 }
-                Done::Seen(seen)
+                ToolReturn::Seen(seen)
             }
-            Called::Unsent(why) => {
+            CallReply::Unsent(why) => {
                 self.retire(&connection).await;
-                Done::passing(format!("the MCP server {name}: {why}"))
+                ToolReturn::passing(format!("the MCP server {name}: {why}"))
             }
-            Called::Lost(why) => {
+            CallReply::Lost(why) => {
                 self.retire(&connection).await;
-                Done::Lost(format!("the MCP server {name} brought no answer: {why}"))
+                ToolReturn::Lost(format!("the MCP server {name} brought no answer: {why}"))
             }
         })
     }
@@ -256,31 +262,31 @@ impl Server {
         }
     }
 
-    async fn stop(&self, context: &CallContext) -> Stop {
+    async fn stop(&self, context: &CallContext) -> CallStop {
         let own = Instant::now() + Duration::from_millis(self.setting.timeout_ms);
         let until = context.deadline.map_or(own, |deadline| own.min(deadline.into()));
         tokio::select! {
-            () = context.cancel.cancelled() => Stop::Canceled,
-            () = tokio::time::sleep_until(until) => Stop::TimedOut,
+            () = context.cancel.cancelled() => CallStop::Canceled,
+            () = tokio::time::sleep_until(until) => CallStop::TimedOut,
         }
     }
 
     /// What is known of a call that was given up: of one that only looks, all that matters.
-    fn stopped(&self, offer: &Offer, stop: Stop) -> Done {
+    fn stopped(&self, offer: &OfferedTool, stop: CallStop) -> ToolReturn {
         let name = &self.setting.name;
         let (ending, why) = match stop {
-            Stop::Canceled => (Ending::Canceled, "canceled"),
-            Stop::TimedOut => (Ending::TimedOut, "out of time"),
+            CallStop::Canceled => (Ending::Canceled, "canceled"),
+            CallStop::TimedOut => (Ending::TimedOut, "out of time"),
         };
         let text = format!("the MCP server {name} did not answer: {why}");
         match self.setting.trusted && offer.hints.read_only {
-            true => Done::Seen(Observation { ending, text }),
-            false => Done::Lost(text),
+            true => ToolReturn::Seen(Observation { ending, text }),
+            false => ToolReturn::Lost(text),
         }
     }
 }
 
-fn canceled() -> Done {
+fn canceled() -> ToolReturn {
     let text = "not sent: canceled".to_owned();
-    Done::Seen(Observation { ending: Ending::Canceled, text })
+    ToolReturn::Seen(Observation { ending: Ending::Canceled, text })
 }

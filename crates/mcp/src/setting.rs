@@ -14,10 +14,10 @@ pub const NAME_CHARS_MAX: usize = 24;
 /// A server, how it is reached, and how far it is trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerSetting {
-    /// Stands before the names of its tools.
+    /// The prefix of the names of its tools.
     pub name: String,
     /// How it is reached.
-    pub way: Way,
+    pub way: ServerTransport,
     /// Whether its hints about its tools are believed.
     pub trusted: bool,
     /// Whether it is used at all.
@@ -31,7 +31,7 @@ pub struct ServerSetting {
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Way {
+pub enum ServerTransport {
     /// A program on this machine.
     Command {
         /// What is run; no shell reads it.
@@ -39,24 +39,25 @@ pub enum Way {
         /// Its arguments.
         args: Vec<String>,
         /// Variables beside those that every command inherits.
-        env: BTreeMap<String, Given>,
+        env: BTreeMap<String, ServerValue>,
     },
     /// An address.
     Address {
         /// Of the one endpoint; redirects are not followed.
         url: String,
         /// Sent with every request.
-        headers: BTreeMap<String, Given>,
+        headers: BTreeMap<String, ServerValue>,
     },
 }
 
 impl ServerSetting {
     /// What its variables and headers hold, as far as it can be had now.
     pub fn secrets(&self) -> impl Iterator<Item = String> {
-        let (Way::Command { env: given, .. } | Way::Address { headers: given, .. }) = &self.way;
+        let (ServerTransport::Command { env: given, .. }
+        | ServerTransport::Address { headers: given, .. }) = &self.way;
         given.values().filter_map(|given| match given {
-            Given::Plain(text) => Some(text.clone()),
-            Given::Variable { name, .. } => std::env::var(name).ok(),
+            ServerValue::Plain(text) => Some(text.clone()),
+            ServerValue::Variable { name, .. } => std::env::var(name).ok(),
         })
     }
 }
@@ -64,19 +65,19 @@ impl ServerSetting {
 /// A value that may hold a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Given {
-    /// As it stands.
+pub enum ServerValue {
+    /// A plain value.
     Plain(String),
     /// Taken from a variable of ours when it is needed: `env:VAR`, or `Bearer env:VAR`.
     Variable {
-        /// What stands before the secret.
+        /// The text before the secret.
         before: String,
         /// Our variable.
         name: String,
     },
 }
 
-impl Given {
+impl ServerValue {
     /// Reads a value of the settings.
     #[must_use]
     pub fn parse(text: &str) -> Self {
@@ -93,7 +94,7 @@ impl Given {
 
 /// As a person is shown it: a secret by the name of its variable, a plain value not at all,
 /// because people write secrets there.
-impl fmt::Display for Given {
+impl fmt::Display for ServerValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Plain(_) => f.write_str("…"),
@@ -103,7 +104,7 @@ impl fmt::Display for Given {
 }
 
 /// As a person is shown it before it is run or called: whole, with its variables or headers.
-impl fmt::Display for Way {
+impl fmt::Display for ServerTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Command { program, args, env } => {
@@ -121,7 +122,7 @@ impl fmt::Display for Way {
     }
 }
 
-impl Way {
+impl ServerTransport {
     /// Another one whenever something else would be run or called.
     pub(super) fn fingerprint(&self) -> String {
         digest_json(self)
@@ -137,7 +138,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Whether a name can stand before the names of tools.
+/// Whether a name can be the prefix of tool names.
 #[must_use]
 pub fn is_server_name(name: &str) -> bool {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
@@ -157,19 +158,19 @@ mod tests {
     #[test]
     fn a_secret_is_named_and_a_plain_value_is_not_shown() {
         let env = [("A", "env:TOKEN"), ("B", "hunter2")]
-            .map(|(name, value)| (name.to_owned(), Given::parse(value)));
+            .map(|(name, value)| (name.to_owned(), ServerValue::parse(value)));
         let (program, args) = ("run".to_owned(), vec!["a b".to_owned(), "it's\u{1b}".to_owned()]);
-        let way = Way::Command { program, args, env: env.into() };
+        let way = ServerTransport::Command { program, args, env: env.into() };
         assert_eq!(way.to_string(), r"A=$TOKEN B=… run 'a b' 'it'\''s\u{1b}'");
-        let header = Given::parse("Bearer env:TOKEN");
+        let header = ServerValue::parse("Bearer env:TOKEN");
         assert_eq!(header.to_string(), "Bearer $TOKEN");
     }
 
     #[test]
     fn a_change_of_a_plain_value_is_another_command() {
-        let way = |value| Way::Address {
+        let way = |value| ServerTransport::Address {
             url: "http://localhost/mcp".to_owned(),
-            headers: BTreeMap::from([("x".to_owned(), Given::parse(value))]),
+            headers: BTreeMap::from([("x".to_owned(), ServerValue::parse(value))]),
         };
         assert_ne!(way("a").fingerprint(), way("b").fingerprint());
         assert_eq!(way("a").fingerprint(), way("a").fingerprint());

@@ -1,20 +1,20 @@
 //! A server's tool as the engine calls it, and one that refuses.
 
-use super::approvals::Standing;
-use super::listing::Offer;
+use super::approvals::ApprovalStatus;
+use super::listing::OfferedTool;
 use super::server::Server;
 use super::setting::BETWEEN;
-use everloop_ports::{AnyTool, Boxed, CallContext, CallPolicy, Done, Intent, Probe};
+use everloop_ports::{AnyTool, BoxFuture, CallContext, CallPolicy, Intent, Probe, ToolReturn};
 use everloop_types::{Observation, ToolSpec, check_args};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// The approved tools of a server; none unless all is well with it.
 pub(super) fn offered(server: &Arc<Server>) -> Vec<Arc<dyn AnyTool>> {
-    let Standing::Good(approved) = server.standing() else { return Vec::new() };
-    let tool = |offer: Offer| -> Arc<dyn AnyTool> {
+    let ApprovalStatus::Good(approved) = server.approval_status() else { return Vec::new() };
+    let tool = |offer: OfferedTool| -> Arc<dyn AnyTool> {
         let spec = offer.spec(server.setting());
-        Arc::new(Foreign { server: Arc::clone(server), offer, spec })
+        Arc::new(ServerTool { server: Arc::clone(server), offer, spec })
     };
     approved.listing.offers.into_iter().map(tool).collect()
 }
@@ -42,70 +42,72 @@ pub(super) fn refusing(spec: &ToolSpec, servers: &[Arc<Server>]) -> Arc<dyn AnyT
             format!("the tool {} is another one than when this run began", spec.name)
         }),
     };
-    Arc::new(Refusing { spec: spec.clone(), why })
+    Arc::new(RefusingTool { spec: spec.clone(), why })
 }
 
-struct Foreign {
+struct ServerTool {
     server: Arc<Server>,
-    offer: Offer,
+    offer: OfferedTool,
     spec: ToolSpec,
 }
 
-impl AnyTool for Foreign {
+impl AnyTool for ServerTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn call<'a>(&'a self, args: &'a str, context: &'a CallContext) -> Boxed<'a, Done> {
+    fn call<'a>(&'a self, args: &'a str, context: &'a CallContext) -> BoxFuture<'a, ToolReturn> {
         Box::pin(async move {
             match check_args(&self.spec, args) {
                 Ok(Value::Object(args)) => self.server.call(&self.offer, args, context).await,
                 Ok(_) => unreachable!("arguments are checked to be an object"),
-                Err(wrong) => Done::Seen(Observation::error(format!("bad arguments: {wrong}"))),
+                Err(wrong) => {
+                    ToolReturn::Seen(Observation::error(format!("bad arguments: {wrong}")))
+                }
             }
         })
     }
 
-    fn judge<'a>(&'a self, _: &'a str) -> Boxed<'a, CallPolicy> {
+    fn judge<'a>(&'a self, _: &'a str) -> BoxFuture<'a, CallPolicy> {
         Box::pin(async { self.server.refusal().map_or(CallPolicy::Default, CallPolicy::Deny) })
     }
 
-    fn before<'a>(&'a self, _: &'a str) -> Boxed<'a, Value> {
+    fn before<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Value> {
         Box::pin(async {
             self.server.warm_up().await;
             Value::Null
         })
     }
 
-    fn probe<'a>(&'a self, _: &'a str, _: &'a Intent) -> Boxed<'a, Probe> {
+    fn probe<'a>(&'a self, _: &'a str, _: &'a Intent) -> BoxFuture<'a, Probe> {
         Box::pin(async { Probe::unknown("an MCP server cannot tell") })
     }
 }
 
-struct Refusing {
+struct RefusingTool {
     spec: ToolSpec,
     why: String,
 }
 
-impl AnyTool for Refusing {
+impl AnyTool for RefusingTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn call<'a>(&'a self, _: &'a str, _: &'a CallContext) -> Boxed<'a, Done> {
+    fn call<'a>(&'a self, _: &'a str, _: &'a CallContext) -> BoxFuture<'a, ToolReturn> {
         let refused = Observation::denied(format!("{}; nothing was done", self.why));
-        Box::pin(async { Done::Seen(refused) })
+        Box::pin(async { ToolReturn::Seen(refused) })
     }
 
-    fn judge<'a>(&'a self, _: &'a str) -> Boxed<'a, CallPolicy> {
+    fn judge<'a>(&'a self, _: &'a str) -> BoxFuture<'a, CallPolicy> {
         Box::pin(async { CallPolicy::Deny(self.why.clone()) })
     }
 
-    fn before<'a>(&'a self, _: &'a str) -> Boxed<'a, Value> {
+    fn before<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Value> {
         Box::pin(async { Value::Null })
     }
 
-    fn probe<'a>(&'a self, _: &'a str, _: &'a Intent) -> Boxed<'a, Probe> {
+    fn probe<'a>(&'a self, _: &'a str, _: &'a Intent) -> BoxFuture<'a, Probe> {
         Box::pin(async { Probe::unknown("an MCP server cannot tell") })
     }
 }

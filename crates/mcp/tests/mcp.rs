@@ -121,7 +121,9 @@ async fn another_command_is_not_run_until_it_is_approved() {
     let spec = den.tool("act").spec().clone();
     assert_eq!(seen(den.act().await).text, "acted");
     assert_eq!(den.acts(), "done\n");
-    let everloop_mcp::Way::Command { args, .. } = &mut den.setting.way else { panic!() };
+    let everloop_mcp::ServerTransport::Command { args, .. } = &mut den.setting.way else {
+        panic!()
+    };
     args.push("more".to_owned());
     den.reread();
     assert!(den.offered().is_empty());

@@ -1,7 +1,7 @@
 //! What the codec and the client cost: µs per streamed chunk, per rendered request, per start.
 
-use everloop_models::codec::{Decoder, render_common};
-use everloop_models::{Ask, Endpoint, OpenAi};
+use everloop_models::codec::{ChatDecoder, render_common};
+use everloop_models::{Endpoint, OpenAi, RequestParts};
 use everloop_ports::{Delta, WirePrompt};
 use everloop_types::{CallId, Message, ToolCall, ToolChoice};
 use std::hint::black_box;
@@ -35,7 +35,7 @@ fn bench_decode() {
     let start = Instant::now();
     let mut seen = 0;
     for _ in 0..ROUNDS {
-        let mut decoder = Decoder::new(8 << 20);
+        let mut decoder = ChatDecoder::new(8 << 20);
         let mut on_delta = |delta: Delta<'_>| {
             if let Delta::Text(text) = delta {
                 seen += text.len();
@@ -55,7 +55,7 @@ fn bench_decode() {
 fn bench_render() {
     let messages = transcript();
     let choice = ToolChoice::Auto;
-    let ask = Ask {
+    let ask = RequestParts {
         model: "m-1",
         tools: &[],
         choice: &choice,

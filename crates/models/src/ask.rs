@@ -1,10 +1,10 @@
-//! All of a request but its messages.
+//! The parts of a request without its messages.
 
 use everloop_types::{OutputSchema, ToolChoice, ToolSpec};
 
-/// All of a request but its messages.
+/// The parts of a request without its messages.
 #[derive(Clone, Copy)]
-pub struct Ask<'a> {
+pub struct RequestParts<'a> {
     /// The model's name.
     pub model: &'a str,
     /// The tools on offer.
@@ -13,11 +13,11 @@ pub struct Ask<'a> {
     pub choice: &'a ToolChoice,
     /// The schema of the text.
     pub output: Option<&'a OutputSchema>,
-    /// Temperature in thousandths; nothing where the model refuses to be told.
+    /// Temperature in thousandths; none if the model does not accept one.
     pub temperature_milli: Option<u32>,
     /// Most tokens of the reply; 0 for the provider's own limit.
     pub max_tokens: u32,
 }
 
-/// A last user message that is sent but belongs to no transcript.
-pub type Extra<'a> = Option<&'a str>;
+/// A last user message that is sent but is not part of the transcript.
+pub type ExtraMessage<'a> = Option<&'a str>;

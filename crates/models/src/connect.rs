@@ -1,4 +1,4 @@
-//! From `provider/model` to what answers.
+//! Finds the model for a name such as `provider/model`.
 
 use crate::formats::{FORMATS, format_of};
 use crate::openai::quirks;
@@ -7,9 +7,9 @@ use everloop_ports::Model;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Why a name does not lead to a model.
+/// Why there is no model for a name.
 #[derive(Debug, thiserror::Error)]
-pub enum ConnectError {
+pub enum ModelConnectError {
     /// There is no slash in the name, or nothing on one side of it.
     #[error("model name `{name}` has no provider: write provider/model, such as openai/gpt-4o")]
     NoProvider {
@@ -25,25 +25,25 @@ pub enum ConnectError {
         /// The provider's name.
         provider: String,
     },
-    /// The address is none.
+    /// The address is not valid.
     #[error("base URL `{url}` is no http or https address")]
     BadBaseUrl {
         /// The address as given.
         url: String,
     },
-    /// The address holds a name or a password, which would show up where addresses are shown.
+    /// The address has a user name or a password, which would be visible in output.
     #[error("the base URL holds a name or password: give the API key on its own")]
     KeyInUrl,
-    /// The key has characters that no header can carry.
+    /// The key has characters that are not allowed in a header.
     #[error("the API key has characters that cannot be sent")]
     BadKey,
-    /// The HTTP client did not come up.
+    /// The HTTP client could not be created.
     #[error("no HTTP client")]
     Client(#[source] reqwest::Error),
-    /// TLS did not come up.
+    /// TLS could not be set up.
     #[error("no TLS")]
-    Tls(#[source] rustls::Error),
-    /// The script of a scripted model is not there.
+    Tls(#[source] everloop_ports::http::TlsError),
+    /// The script of a scripted model does not exist.
     #[error("script {path} cannot be read")]
     Script {
         /// Where it was looked for.
@@ -51,8 +51,8 @@ pub enum ConnectError {
         /// Why not.
         source: std::io::Error,
     },
-    /// The script of a scripted model is no script.
-    #[error("script {path} is no list of replies")]
+    /// The script of a scripted model is not valid.
+    #[error("script {path} must be JSON of the form {{\"replies\": [{{\"text\": \"…\"}}]}}")]
     BadScript {
         /// Where it is.
         path: PathBuf,
@@ -61,7 +61,7 @@ pub enum ConnectError {
     },
 }
 
-/// Finds what answers to `provider/model`, and the model's name without the provider.
+/// Connects to `provider/model`; returns the model and its name without the provider.
 ///
 /// `scripted/<path>` plays a script; some providers speak formats of their own. Every other
 /// provider is taken for OpenAI-compatible, with the quirks it is known for, at the address
@@ -69,17 +69,20 @@ pub enum ConnectError {
 ///
 /// # Errors
 /// When the name, the address or the script cannot be used. Nothing is sent yet.
-pub fn connect(name: &str, endpoint: Endpoint) -> Result<(Arc<dyn Model>, String), ConnectError> {
+pub fn connect(
+    name: &str,
+    endpoint: Endpoint,
+) -> Result<(Arc<dyn Model>, String), ModelConnectError> {
     let (provider, model) = match name.split_once('/') {
         Some((provider, model)) if !provider.is_empty() && !model.is_empty() => (provider, model),
-        _ => return Err(ConnectError::NoProvider { name: name.to_owned() }),
+        _ => return Err(ModelConnectError::NoProvider { name: name.to_owned() }),
     };
     let answerer: Arc<dyn Model> = if provider == "scripted" {
         Arc::new(ScriptedModel::from_file(model)?)
     } else if let Some(format) = format_of(provider) {
         (format.connect)(endpoint)?
     } else if endpoint.base_url.is_empty() && quirks::of(provider).is_none() {
-        return Err(ConnectError::NoBaseUrl { provider: provider.to_owned() });
+        return Err(ModelConnectError::NoBaseUrl { provider: provider.to_owned() });
     } else {
         Arc::new(OpenAi::of(provider, endpoint)?)
     };

@@ -5,11 +5,11 @@
 //!   Case:    what comes over the wire, and what has to come of it     ── for each of them
 //! ```
 
-use crate::anthropic::decode::Events;
-use crate::gemini::decode::Responses;
-use crate::openai::codec::Completions;
-use crate::testing::{Canned, FakeServer};
-use crate::wire::{Decoder, EventReader};
+use crate::anthropic::decode::AnthropicReader;
+use crate::gemini::decode::GeminiReader;
+use crate::openai::codec::ChatReader;
+use crate::testing::{CannedReply, FakeServer};
+use crate::wire::{EventReader, StreamDecoder};
 use crate::{Endpoint, connect};
 use everloop_ports::{Model, Request, WirePrompt};
 use everloop_types::{Message, ModelError, ModelErrorKind as Kind, Reply, StopCause, ToolChoice};
@@ -46,7 +46,7 @@ const SPEAKERS: [Speaker; 3] = [
         provider: "openai",
         recorded: include_bytes!("../testdata/parallel_calls.sse"),
         finished_by: r#""finish_reason":"tool_calls"}]}"#,
-        decode: decode::<Completions>,
+        decode: decode::<ChatReader>,
         text: |text| vec![json!({"choices": [{"delta": {"content": text}}]})],
         call: |id, name, args| {
             let function = json!({"name": name, "arguments": args.to_string()});
@@ -67,7 +67,7 @@ const SPEAKERS: [Speaker; 3] = [
         provider: "anthropic",
         recorded: include_bytes!("../testdata/anthropic_calls.sse"),
         finished_by: r#""usage":{"output_tokens":30}}"#,
-        decode: decode::<Events>,
+        decode: decode::<AnthropicReader>,
         text: |text| {
             vec![json!({"type": "content_block_delta", "index": 0,
                 "delta": {"type": "text_delta", "text": text}})]
@@ -96,7 +96,7 @@ const SPEAKERS: [Speaker; 3] = [
         provider: "gemini",
         recorded: include_bytes!("../testdata/gemini_calls.sse"),
         finished_by: r#""thoughtsTokenCount": 5},"modelVersion": "m-1","responseId": "r-1"}"#,
-        decode: decode::<Responses>,
+        decode: decode::<GeminiReader>,
         text: |text| vec![json!({"candidates": [{"content": {"parts": [{"text": text}]}}]})],
         call: |id, name, args| {
             let call = json!({"id": id, "name": name, "args": args});
@@ -114,7 +114,7 @@ const SPEAKERS: [Speaker; 3] = [
 /// The reply and the deltas, from bytes that come in pieces of `size`.
 fn decode<R: EventReader>(bytes: &[u8], size: usize) -> Decoded {
     let mut deltas = Vec::new();
-    let mut decoder = Decoder::<R>::new(REPLY_BYTES_MAX);
+    let mut decoder = StreamDecoder::<R>::new(REPLY_BYTES_MAX);
     for chunk in bytes.chunks(size) {
         if let Err(e) = decoder.feed(chunk, &mut |delta| deltas.push(format!("{delta:?}"))) {
             return (Err(e), deltas);
@@ -342,18 +342,18 @@ fn no_stream(speaker: &Speaker) {
 async fn every_client_keeps_the_contract() {
     for speaker in SPEAKERS {
         let text = events(&(speaker.text)("piece"));
-        let limited = Canned::status(429, "retry-after: 7\r\n", "slow down");
+        let limited = CannedReply::status(429, "retry-after: 7\r\n", "slow down");
         for (canned, kind) in [
             (limited, Kind::RateLimited),
-            (Canned::status(529, "", "overloaded"), Kind::Server),
-            (Canned::status(401, "", "who are you"), Kind::Unauthorized),
-            (Canned::stream().then(text.as_bytes()).cut(), Kind::Cut),
-            (Canned::stream().then(text.as_bytes()).end(), Kind::Cut),
-            (Canned::stream().then(text.as_bytes()).stall(), Kind::TimedOut),
-            (Canned::default().stall(), Kind::TimedOut),
-            (Canned::stream().forever(": still here\n\n"), Kind::TimedOut),
-            (Canned::stream().forever(text.repeat(500)), Kind::TooLarge),
-            (Canned::json(""), Kind::Empty),
+            (CannedReply::status(529, "", "overloaded"), Kind::Server),
+            (CannedReply::status(401, "", "who are you"), Kind::Unauthorized),
+            (CannedReply::stream().then(text.as_bytes()).cut(), Kind::Cut),
+            (CannedReply::stream().then(text.as_bytes()).end(), Kind::Cut),
+            (CannedReply::stream().then(text.as_bytes()).stall(), Kind::TimedOut),
+            (CannedReply::default().stall(), Kind::TimedOut),
+            (CannedReply::stream().forever(": still here\n\n"), Kind::TimedOut),
+            (CannedReply::stream().forever(text.repeat(500)), Kind::TooLarge),
+            (CannedReply::json(""), Kind::Empty),
         ] {
             let server = FakeServer::start(vec![canned]);
             let error = asked(&speaker, &server).await.unwrap_err();
@@ -361,7 +361,7 @@ async fn every_client_keeps_the_contract() {
             let wait = (kind == Kind::RateLimited).then_some(7_000);
             assert_eq!(error.retry_after_ms, wait);
         }
-        let whole = Canned::stream().then(speaker.says("hi").into_bytes()).cut();
+        let whole = CannedReply::stream().then(speaker.says("hi").into_bytes()).cut();
         let server = FakeServer::start(vec![whole]);
         let reply = asked(&speaker, &server).await.unwrap();
         assert_eq!(reply.text, "hi", "a connection lost after the finish loses nothing");
@@ -373,7 +373,7 @@ async fn every_client_keeps_the_contract() {
 async fn comments_keep_no_stream_alive_for_ever() {
     for speaker in SPEAKERS {
         let text = events(&(speaker.text)("piece"));
-        let hangs = Canned::stream().then(text.as_bytes()).forever(": keep-alive\n\n");
+        let hangs = CannedReply::stream().then(text.as_bytes()).forever(": keep-alive\n\n");
         let server = FakeServer::start(vec![hangs]);
         let mut endpoint = Endpoint::at(server.url());
         endpoint.timeouts.idle_ms = 60;
@@ -389,7 +389,7 @@ async fn comments_keep_no_stream_alive_for_ever() {
 /// The time for a connection is part of the time until the first byte.
 #[tokio::test]
 async fn the_first_byte_is_waited_for_no_longer_than_the_settings_say() {
-    let server = FakeServer::start(vec![Canned::default().stall()]);
+    let server = FakeServer::start(vec![CannedReply::default().stall()]);
     let mut endpoint = Endpoint::at(server.url());
     endpoint.timeouts.first_byte_ms = 50;
     endpoint.timeouts.connect_ms = 3_600_000;
@@ -403,11 +403,11 @@ async fn the_first_byte_is_waited_for_no_longer_than_the_settings_say() {
 #[tokio::test]
 async fn a_kept_connection_that_was_closed_meanwhile_costs_no_attempt() {
     for speaker in SPEAKERS {
-        let says = || Canned::stream().then(speaker.says("hi").into_bytes()).end();
-        let server = FakeServer::start(vec![Canned::default().cut(), says()]);
+        let says = || CannedReply::stream().then(speaker.says("hi").into_bytes()).end();
+        let server = FakeServer::start(vec![CannedReply::default().cut(), says()]);
         let error = asked(&speaker, &server).await.unwrap_err();
         assert_eq!(error.kind, Kind::Cut, "a first connection is not tried again");
-        let closed = Canned::default().cut();
+        let closed = CannedReply::default().cut();
         let server =
             FakeServer::start(vec![says(), closed.clone(), says(), closed.clone(), closed]);
         let (model, name) =
@@ -424,8 +424,9 @@ async fn a_kept_connection_that_was_closed_meanwhile_costs_no_attempt() {
 #[tokio::test]
 async fn an_end_mark_is_an_end_though_the_connection_stays() {
     for speaker in SPEAKERS.iter().filter(|speaker| !speaker.mark.is_empty()) {
-        let server =
-            FakeServer::start(vec![Canned::stream().then(speaker.says("hi").into_bytes()).stall()]);
+        let server = FakeServer::start(vec![
+            CannedReply::stream().then(speaker.says("hi").into_bytes()).stall(),
+        ]);
         let begun = Instant::now();
         let (model, name) =
             connect(&format!("{}/m", speaker.provider), Endpoint::at(server.url())).unwrap();

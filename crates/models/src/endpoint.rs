@@ -1,8 +1,8 @@
-//! Where a provider is, and how long we wait for it.
+//! The address of a provider, and the time-outs.
 
-use crate::{Knowledge, Secret};
+use crate::{ModelKnowledge, Secret};
 
-/// Where a provider is, and how long we wait for it.
+/// The address of a provider, and the time-outs.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
     /// With or without `/v1` and final slash. Empty means the provider's own address.
@@ -14,7 +14,7 @@ pub struct Endpoint {
     /// Most bytes of text, reasoning and calls in one reply.
     pub reply_bytes_max: usize,
     /// What is known about the model there, and what was set for it.
-    pub knowledge: Knowledge,
+    pub knowledge: ModelKnowledge,
 }
 
 impl Default for Endpoint {
@@ -24,7 +24,7 @@ impl Default for Endpoint {
             api_key: None,
             timeouts: Timeouts::default(),
             reply_bytes_max: 8 << 20,
-            knowledge: Knowledge::default(),
+            knowledge: ModelKnowledge::default(),
         }
     }
 }
@@ -39,7 +39,7 @@ impl Endpoint {
 /// How long a call may take, part by part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Until the connection stands.
+    /// Until the connection is established.
     pub connect_ms: u64,
     /// From there to the first byte of the reply's body.
     pub first_byte_ms: u64,

@@ -1,10 +1,10 @@
-//! Forced tool calls for endpoints that ignore them: a JSON schema and a word asks for the same.
+//! Forced tool calls for endpoints that ignore them: a JSON schema and a sentence ask for the same.
 //!
-//! One request is one model call. A reply in words is given to whoever asked, who counts it, says
-//! what was wrong and asks again; that next request goes the other way.
+//! One request is one model call. A reply without the call goes back to the loop, which counts it,
+//! says what was wrong and asks again; that next request uses the portable way.
 
-use crate::told;
-use crate::wire::Fault;
+use crate::emulation;
+use crate::wire::WireFault;
 use everloop_types::{
     CallId, ModelError, ModelErrorKind, OutputSchema, Reply, StopCause, ToolCall, ToolChoice,
     ToolSpec, schema_text,
@@ -63,9 +63,8 @@ pub(crate) fn reply_text(mut reply: Reply, tool: &ToolSpec) -> Reply {
     reply
 }
 
-/// Whether the endpoint did not do as it was told. An empty reply is how llama.cpp ignores a forced
-/// call.
-pub(crate) fn ignored(reply: &Result<Reply, Fault>, wanted: &[&ToolSpec]) -> bool {
+/// Whether the endpoint ignored a forced call. llama.cpp then sends an empty reply.
+pub(crate) fn ignored(reply: &Result<Reply, WireFault>, wanted: &[&ToolSpec]) -> bool {
     match reply {
         Ok(reply) => !reply.calls.iter().any(|call| wanted.iter().any(|t| t.name == call.tool)),
         Err(fault) => fault.error.kind == ModelErrorKind::Empty,
@@ -95,7 +94,7 @@ impl<'a> Portable<'a> {
                 Self { wanted, schema, words }
             }
             several => {
-                let schema = told::schema(several, &ToolChoice::Required, None);
+                let schema = emulation::schema(several, &ToolChoice::Required, None);
                 Self { wanted, schema, words: choice_words(several) }
             }
         }
@@ -109,8 +108,8 @@ impl<'a> Portable<'a> {
         &self.words
     }
 
-    /// The JSON text becomes the call; what is no such JSON stays what was said. An endpoint that
-    /// refuses this way, too, has none.
+    /// Turns the JSON text into the call; any other text stays as it is. An endpoint that refuses
+    /// this, too, has no forced calls.
     pub(crate) fn read(&self, answer: Result<Reply, ModelError>) -> Result<Reply, ModelError> {
         let mut reply = answer.map_err(|error| match error.kind {
             ModelErrorKind::Refused => {
@@ -162,7 +161,7 @@ fn choice_words(tools: &[&ToolSpec]) -> String {
     words
 }
 
-/// A schema's name has fewer letters to choose from than a tool's.
+/// Fewer characters are allowed in a schema's name than in a tool's.
 fn safe(name: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
     name.chars().map(letter).take(64).collect()

@@ -1,10 +1,10 @@
-//! The wire formats: one line for each provider that does not speak OpenAI's.
+//! The wire formats: one line for each provider that does not use OpenAI's.
 //!
 //! A new one is a folder with a `FORMAT`, its `mod` line in `lib.rs` and its line here. All else
 //! (connecting, listing models, addresses, variables for keys, `everloop models`) reads this table.
 
 use crate::http::EndpointSpec;
-use crate::{ConnectError, Endpoint, KnownProvider, anthropic, gemini};
+use crate::{Endpoint, KnownProvider, ModelConnectError, anthropic, gemini};
 use everloop_ports::Model;
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) struct WireFormat {
     /// What lists its models, below the base address.
     pub(crate) list_call: &'static str,
     /// Prepares a client; nothing is sent.
-    pub(crate) connect: fn(Endpoint) -> Result<Arc<dyn Model>, ConnectError>,
+    pub(crate) connect: fn(Endpoint) -> Result<Arc<dyn Model>, ModelConnectError>,
 }
 
 /// The format of a provider; none if it is taken for OpenAI-compatible.

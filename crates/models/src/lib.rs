@@ -1,11 +1,11 @@
-//! What answers: one trait, OpenAI-compatible servers, Anthropic, Gemini, one scripted model.
+//! Models: OpenAI-compatible servers, Anthropic, Gemini, and a scripted one, behind one trait.
 //!
 //! ```text
 //!   Request ──WirePrompt──► body bytes ──HTTP──► stream bytes ──Decoder──► Delta, Delta, … Reply
 //! ```
 //!
-//! A model call either brings one whole `Reply` or a typed `ModelError`; a stream that breaks
-//! off is an error, never a short reply.
+//! A model call returns one whole `Reply` or a typed `ModelError`; an incomplete stream is an
+//! error, never a short reply.
 //!
 //! Deliberately absent: retries, budgets and call ids (the engine's), the transcript (the loop's).
 
@@ -14,7 +14,7 @@ mod ask;
 mod connect;
 #[cfg(test)]
 mod contract_tests;
-mod counted;
+mod emulation;
 mod endpoint;
 mod forced;
 mod formats;
@@ -30,18 +30,18 @@ mod scripted_file;
 mod secret;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
-mod told;
+mod token_count;
 mod way;
 mod wire;
-mod written;
+mod written_call;
 
-pub use ask::{Ask, Extra};
-pub use connect::{ConnectError, KnownProvider, connect, key_variables, providers, usual_url};
-pub use counted::{Counted, count_tokens};
+pub use ask::{ExtraMessage, RequestParts};
+pub use connect::{KnownProvider, ModelConnectError, connect, key_variables, providers, usual_url};
 pub use endpoint::{Endpoint, Timeouts};
 pub use list::{list_models, list_models_of};
 pub use openai::codec;
 pub use openai::{OPENAI_URL, OpenAi, usual_way};
-pub use scripted::{Scripted, ScriptedModel, SeenRequest};
+pub use scripted::{ScriptedModel, ScriptedReply, SeenRequest};
 pub use secret::Secret;
-pub use way::{CallWay, Knowledge, Known, Notes};
+pub use token_count::{CountingModel, count_tokens};
+pub use way::{CallWay, ModelKnowledge, ModelTraits, TraitStore};

@@ -2,7 +2,7 @@
 
 use crate::Endpoint;
 use crate::formats::format_of;
-use crate::http::{Client, EndpointSpec};
+use crate::http::{EndpointSpec, ProviderClient};
 use crate::openai;
 use everloop_types::{ModelError, ModelErrorKind};
 use serde::Deserialize;
@@ -10,13 +10,13 @@ use serde::Deserialize;
 /// OpenAI and Anthropic list `data`, Gemini lists `models`, llama.cpp lists both.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Offer {
-    Data { data: Vec<Offered> },
-    Models { models: Vec<Offered> },
+enum ModelListBody {
+    Data { data: Vec<ListedModel> },
+    Models { models: Vec<ListedModel> },
 }
 
-impl Offer {
-    fn all(self) -> Vec<Offered> {
+impl ModelListBody {
+    fn all(self) -> Vec<ListedModel> {
         match self {
             Self::Data { data } => data,
             Self::Models { models } => models,
@@ -26,16 +26,16 @@ impl Offer {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Offered {
+struct ListedModel {
     #[serde(alias = "name")]
     id: String,
-    /// What Gemini's models are good for; not all of them talk.
+    /// What Gemini's models can do; not all of them generate text.
     #[serde(default)]
     supported_generation_methods: Option<Vec<String>>,
 }
 
-impl Offered {
-    fn talks(&self) -> bool {
+impl ListedModel {
+    fn generates_text(&self) -> bool {
         let methods = self.supported_generation_methods.as_ref();
         methods.is_none_or(|methods| methods.iter().any(|method| method == "generateContent"))
     }
@@ -44,9 +44,9 @@ impl Offered {
 /// The names of the models at an OpenAI-compatible endpoint, in its own order. Costs no tokens.
 ///
 /// # Errors
-/// When nobody answers there in time, or with something else than a list.
+/// When there is no answer in time, or it is not a list.
 pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ModelError> {
-    // Nobody is asked unless an address was given.
+    // Without an address nothing is sent.
     list(EndpointSpec { usual_url: "", ..openai::ENDPOINT }, "models", endpoint).await
 }
 
@@ -54,7 +54,7 @@ pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ModelError> 
 /// tokens.
 ///
 /// # Errors
-/// When nobody answers there in time, or with something else than a list.
+/// When there is no answer in time, or it is not a list.
 pub async fn list_models_of(provider: &str, endpoint: Endpoint) -> Result<Vec<String>, ModelError> {
     match format_of(provider) {
         Some(format) => list(format.spec, format.list_call, endpoint).await,
@@ -70,12 +70,12 @@ async fn list(
     call: &str,
     endpoint: Endpoint,
 ) -> Result<Vec<String>, ModelError> {
-    let client = Client::new(spec, endpoint)
+    let client = ProviderClient::new(spec, endpoint)
         .map_err(|error| ModelError::new(ModelErrorKind::Refused, error.to_string()))?;
     let body = client.get(call).await?;
-    let offer: Offer = serde_json::from_slice(&body)
+    let offer: ModelListBody = serde_json::from_slice(&body)
         .map_err(|error| ModelError::new(ModelErrorKind::Malformed, error.to_string()))?;
-    let talking = offer.all().into_iter().filter(Offered::talks);
+    let talking = offer.all().into_iter().filter(ListedModel::generates_text);
     Ok(talking.map(|model| model.id.trim_start_matches("models/").to_owned()).collect())
 }
 
@@ -83,7 +83,7 @@ async fn list(
 mod tests {
     use super::*;
     use crate::Secret;
-    use crate::testing::{Canned, FakeServer};
+    use crate::testing::{CannedReply, FakeServer};
 
     #[tokio::test]
     async fn each_provider_is_asked_for_its_list_in_its_own_way() {
@@ -111,7 +111,7 @@ mod tests {
             ),
             ("gemini", gemini, "GET /v1beta/models?pageSize=1000 HTTP", vec!["flash"]),
         ] {
-            let server = FakeServer::start(vec![Canned::json(body)]);
+            let server = FakeServer::start(vec![CannedReply::json(body)]);
             let api_key = Some(Secret::new("k-1"));
             let endpoint = Endpoint { api_key, ..Endpoint::at(server.url()) };
             assert_eq!(list_models_of(provider, endpoint).await.unwrap(), names);

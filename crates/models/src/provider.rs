@@ -1,30 +1,30 @@
-//! One call to a provider, whatever it speaks: what it ignores or refuses is asked for otherwise.
+//! One call to a provider, in any wire format. What it ignores or refuses is requested differently.
 //!
 //! ```text
-//!   ask ──► natively; a call that comes as text is read, and the next request is told
+//!   ask ──► natively; a call written as text is read, and the next request is emulated
 //!    │       └─► a schema by a forced tool, where there is no other way
 //!    │            └─► a forced call; the next one after it was ignored, and all after that
 //!    │                helped: in words, with a JSON schema where there is one
-//!    └────► told: the tools stand in the prompt, and the reply is JSON by a schema or tagged text
+//!    └────► emulated: the prompt lists the tools, and the reply is JSON by a schema or tagged text
 //!             └─► without a schema or a temperature, once it was refused
 //! ```
 
 use crate::forced::{self, Portable};
-use crate::http::{Client, EndpointSpec};
+use crate::http::{EndpointSpec, ProviderClient};
 use crate::request_log;
-use crate::way::Learning;
-use crate::wire::{EventReader, Fault, RefusedSchema};
-use crate::written::{self, Held, Written};
-use crate::{Ask, CallWay, ConnectError, Endpoint, Extra, told};
-use everloop_ports::{Asking, Delta, Model, OnDelta, Request, WirePrompt};
+use crate::way::TraitCache;
+use crate::wire::{EventReader, RefusedSchema, WireFault};
+use crate::written_call::{self, HeldText, WrittenCall};
+use crate::{CallWay, Endpoint, ExtraMessage, ModelConnectError, RequestParts, emulation};
+use everloop_ports::{Delta, Model, ModelFuture, OnDelta, Request, WirePrompt};
 use everloop_types::{Message, ModelError, OutputSchema, Reply, ToolChoice, ToolSpec};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use tracing::Instrument;
 
-/// How one provider is spoken to.
+/// The wire format of one provider.
 pub(crate) trait Codec: Send + Sync {
-    /// What its replies are read by.
+    /// Reads its replies.
     type EventReader: EventReader + Send;
 
     /// What requests have in common.
@@ -41,7 +41,7 @@ pub(crate) trait Codec: Send + Sync {
     }
 
     /// Whether the reply can be held to a JSON schema.
-    fn schemas(&self, ask: &Ask<'_>) -> Schemas;
+    fn schemas(&self, ask: &RequestParts<'_>) -> Schemas;
 
     /// What is called below the base address.
     fn call(&self, model: &str) -> String;
@@ -49,10 +49,10 @@ pub(crate) trait Codec: Send + Sync {
     /// Brings `wire` up to date with `messages` and renders the whole body.
     fn render(
         &self,
-        ask: Ask<'_>,
+        ask: RequestParts<'_>,
         wire: &mut WirePrompt,
         messages: &[Message],
-        extra: Extra<'_>,
+        extra: ExtraMessage<'_>,
     ) -> Vec<u8>;
 }
 
@@ -63,9 +63,9 @@ pub(crate) enum Schemas {
     Native,
     /// The request takes one that is an object at its top, and no choice between several.
     Object,
-    /// The request asks for JSON, and words say which.
+    /// The request asks for JSON, and a sentence describes it.
     InWords,
-    /// The request takes nothing of the kind: words alone say what is wanted.
+    /// The request has no such option: only a sentence describes it.
     Unknown,
     /// Only the arguments of a tool follow one.
     ByTool,
@@ -84,14 +84,14 @@ pub(crate) enum Forcing {
     None,
 }
 
-/// An endpoint, how it is spoken to, and what was learnt about it. Connections are kept and shared
-/// by all calls.
+/// An endpoint, its wire format, and what was learnt about the model. All calls share a pool of
+/// connections.
 #[derive(Debug)]
 pub(crate) struct Provider<C> {
-    pub(crate) client: Client,
+    pub(crate) client: ProviderClient,
     pub(crate) codec: C,
-    learning: Learning,
-    /// The last forced call was answered otherwise: the next one is asked for in the portable way.
+    learning: TraitCache,
+    /// The last forced call was ignored: the next one is requested in the portable way.
     doubted: AtomicBool,
 }
 
@@ -103,9 +103,9 @@ struct Prompt<'a> {
 
 impl<C: Codec> Provider<C> {
     /// Prepares a client; nothing is sent.
-    pub(crate) fn new(codec: C, endpoint: Endpoint) -> Result<Self, ConnectError> {
-        let learning = Learning::new(endpoint.knowledge.clone());
-        let client = Client::new(codec.endpoint_spec(), endpoint)?;
+    pub(crate) fn new(codec: C, endpoint: Endpoint) -> Result<Self, ModelConnectError> {
+        let learning = TraitCache::new(endpoint.knowledge.clone());
+        let client = ProviderClient::new(codec.endpoint_spec(), endpoint)?;
         Ok(Self { client, codec, learning, doubted: AtomicBool::new(false) })
     }
 
@@ -119,20 +119,20 @@ impl<C: Codec> Provider<C> {
         let (tools, max_tokens) = (&tools[..], request.max_tokens);
         // A forced call has no text that could follow a schema.
         let output = output.filter(|_| !forced::is_forced(choice));
-        let ask = Ask { model, tools, choice, output, temperature_milli, max_tokens };
+        let ask = RequestParts { model, tools, choice, output, temperature_milli, max_tokens };
         match self.way(&ask) {
             CallWay::Native => {
                 wire.say(String::new());
                 self.native(ask, &mut Prompt { wire, messages }, on_delta).await
             }
-            way => self.told(way, ask, Prompt { wire, messages }, on_delta).await,
+            way => self.emulated(way, ask, Prompt { wire, messages }, on_delta).await,
         }
     }
 
     /// How tools are called now.
-    fn way(&self, ask: &Ask<'_>) -> CallWay {
+    fn way(&self, ask: &RequestParts<'_>) -> CallWay {
         let way = self.learning.calls().unwrap_or_else(|| self.codec.calls());
-        let schemas = self.schemas(&Ask { tools: &[], ..*ask });
+        let schemas = self.schemas(&RequestParts { tools: &[], ..*ask });
         match way {
             // One object cannot say which arguments go with which tool.
             CallWay::Schema if schemas != Schemas::Native => CallWay::Tagged,
@@ -141,7 +141,7 @@ impl<C: Codec> Provider<C> {
     }
 
     /// Whether the reply can be held to a schema, as far as is known.
-    fn schemas(&self, ask: &Ask<'_>) -> Schemas {
+    fn schemas(&self, ask: &RequestParts<'_>) -> Schemas {
         match self.codec.schemas(ask) {
             Schemas::Native | Schemas::Object if self.learning.known().refuses_schemas => {
                 Schemas::Unknown
@@ -151,10 +151,10 @@ impl<C: Codec> Provider<C> {
     }
 
     /// A reply by the provider's own interface. A call that it writes as text is taken as a call if
-    /// it can be read in one way only; the next requests are told.
+    /// it can be read in one way only; the next requests are emulated.
     async fn native(
         &self,
-        ask: Ask<'_>,
+        ask: RequestParts<'_>,
         prompt: &mut Prompt<'_>,
         on_delta: OnDelta<'_>,
     ) -> Result<Reply, ModelError> {
@@ -163,31 +163,31 @@ impl<C: Codec> Provider<C> {
         }
         let wanted = forced::wanted(ask.tools, ask.choice)?;
         let tools = if wanted.is_empty() { ask.tools } else { &wanted };
-        let mut held = Held::new(on_delta);
+        let mut held = HeldText::new(on_delta);
         let reply = self.shaped(ask, prompt, &mut |delta| held.take(delta)).await?;
         let written = match reply.calls.is_empty() {
-            true => written::read(&reply.text, tools),
-            false => Written::Answer,
+            true => written_call::read(&reply.text, tools),
+            false => WrittenCall::Answer,
         };
-        if written == Written::Answer {
+        if written == WrittenCall::Answer {
             held.let_go();
             return Ok(reply);
         }
         self.learning.learn(|known| known.calls = Some(CallWay::Schema));
         match written {
-            Written::Call(call) => {
+            WrittenCall::Call(call) => {
                 held.become_call(&call);
-                Ok(written::salvaged(reply, call))
+                Ok(written_call::salvaged(reply, call))
             }
-            Written::Answer | Written::Unclear => Ok(reply),
+            WrittenCall::Answer | WrittenCall::Unclear => Ok(reply),
         }
     }
 
-    /// A reply to a prompt that says itself which tools there are and how they are called.
-    async fn told(
+    /// A reply to a prompt that lists the tools itself and says how they are called.
+    async fn emulated(
         &self,
         way: CallWay,
-        ask: Ask<'_>,
+        ask: RequestParts<'_>,
         prompt: Prompt<'_>,
         on_delta: OnDelta<'_>,
     ) -> Result<Reply, ModelError> {
@@ -195,12 +195,12 @@ impl<C: Codec> Provider<C> {
         let wanted = forced::wanted(ask.tools, ask.choice)?;
         let tools = if *ask.choice == ToolChoice::Auto { ask.tools } else { &[] };
         if !tools.is_empty() {
-            wire.say(told::words(way, tools));
+            wire.say(emulation::words(way, tools));
         }
-        let messages = told::spoken(messages, wire.words(), way);
+        let messages = emulation::spoken(messages, wire.words(), way);
         let is_framed = !wire.words().is_empty();
         let prompt = &mut Prompt { wire, messages: &messages };
-        let plain = Ask { tools: &[], choice: &ToolChoice::None, ..ask };
+        let plain = RequestParts { tools: &[], choice: &ToolChoice::None, ..ask };
         if !wanted.is_empty() {
             return self.portable(&wanted, plain, prompt, on_delta).await;
         }
@@ -210,18 +210,18 @@ impl<C: Codec> Provider<C> {
         let (schema, words) = match (way, ask.output) {
             (CallWay::Tagged, None) => (None, None),
             (CallWay::Tagged, Some(output)) => (None, Some(forced::schema_words(output))),
-            _ => (Some(told::schema(tools, ask.choice, ask.output)), None),
+            _ => (Some(emulation::schema(tools, ask.choice, ask.output)), None),
         };
-        let mut stream = told::Stream::new(way);
+        let mut stream = emulation::EmulatedStream::new(way);
         let mut show = |delta: Delta<'_>| match delta {
             Delta::Text(piece) => stream.push(piece, on_delta),
             delta => on_delta(delta),
         };
-        let ask = Ask { output: schema.as_ref(), ..plain };
+        let ask = RequestParts { output: schema.as_ref(), ..plain };
         let reply = self.post(ask, prompt, words.as_deref(), &mut show).await?;
-        let reply = told::read(way, reply, tools);
+        let reply = emulation::read(way, reply, tools);
         if !stream.has_shown() {
-            told::show(&reply, on_delta);
+            emulation::show(&reply, on_delta);
         }
         Ok(reply)
     }
@@ -229,7 +229,7 @@ impl<C: Codec> Provider<C> {
     /// A reply that follows a schema, if there is one to follow.
     async fn shaped(
         &self,
-        ask: Ask<'_>,
+        ask: RequestParts<'_>,
         prompt: &mut Prompt<'_>,
         on_delta: OnDelta<'_>,
     ) -> Result<Reply, ModelError> {
@@ -241,7 +241,9 @@ impl<C: Codec> Provider<C> {
             Schemas::InWords | Schemas::Unknown => {
                 let words = forced::schema_words(output);
                 let output = ask.output.filter(|_| schemas == Schemas::InWords);
-                Ok(self.post(Ask { output, ..ask }, prompt, Some(&words), on_delta).await?)
+                Ok(self
+                    .post(RequestParts { output, ..ask }, prompt, Some(&words), on_delta)
+                    .await?)
             }
         }
     }
@@ -249,7 +251,7 @@ impl<C: Codec> Provider<C> {
     /// A reply that follows a schema, as the arguments of a tool that only exists for that.
     async fn by_tool(
         &self,
-        ask: Ask<'_>,
+        ask: RequestParts<'_>,
         output: &OutputSchema,
         prompt: &mut Prompt<'_>,
         on_delta: OnDelta<'_>,
@@ -261,7 +263,7 @@ impl<C: Codec> Provider<C> {
             false => ToolChoice::Named(spec.name.clone()),
         };
         let tools: Vec<&ToolSpec> = ask.tools.iter().copied().chain([&spec]).collect();
-        let ask = Ask { tools: &tools, choice: &choice, output: None, ..ask };
+        let ask = RequestParts { tools: &tools, choice: &choice, output: None, ..ask };
         let mut place = None;
         let mut as_text = |delta: Delta<'_>| match delta {
             Delta::CallStarted { index, tool } if tool == spec.name => place = Some(index),
@@ -275,7 +277,7 @@ impl<C: Codec> Provider<C> {
     /// A reply with the tool call that is forced, if one is.
     async fn called(
         &self,
-        ask: Ask<'_>,
+        ask: RequestParts<'_>,
         prompt: &mut Prompt<'_>,
         on_delta: OnDelta<'_>,
     ) -> Result<Reply, ModelError> {
@@ -289,8 +291,10 @@ impl<C: Codec> Provider<C> {
             _ if self.doubted.swap(false, Ordering::Relaxed) => None,
             (Forcing::Any, _) | (Forcing::Named, ToolChoice::Named(_)) => Some(ask),
             // With one tool on offer the two mean the same.
-            (Forcing::Required, _) => Some(Ask { tools: &wanted, choice: &any, ..ask }),
-            (Forcing::Named, _) if wanted.len() == 1 => Some(Ask { choice: &named, ..ask }),
+            (Forcing::Required, _) => Some(RequestParts { tools: &wanted, choice: &any, ..ask }),
+            (Forcing::Named, _) if wanted.len() == 1 => {
+                Some(RequestParts { choice: &named, ..ask })
+            }
             (Forcing::Named | Forcing::None, _) => None,
         };
         if let Some(ask) = honoured {
@@ -300,7 +304,7 @@ impl<C: Codec> Provider<C> {
                 return Ok(reply?);
             }
         }
-        let plain = Ask { tools: &[], choice: &ToolChoice::None, output: None, ..ask };
+        let plain = RequestParts { tools: &[], choice: &ToolChoice::None, output: None, ..ask };
         let reply = self.portable(&wanted, plain, prompt, on_delta).await?;
         if !reply.calls.is_empty() {
             self.learning.learn(|known| known.ignores_forced = true);
@@ -312,7 +316,7 @@ impl<C: Codec> Provider<C> {
     async fn portable(
         &self,
         wanted: &[&ToolSpec],
-        mut ask: Ask<'_>,
+        mut ask: RequestParts<'_>,
         prompt: &mut Prompt<'_>,
         on_delta: OnDelta<'_>,
     ) -> Result<Reply, ModelError> {
@@ -320,7 +324,7 @@ impl<C: Codec> Provider<C> {
         if !matches!(self.schemas(&ask), Schemas::ByTool | Schemas::Unknown) {
             ask.output = Some(portable.schema());
         }
-        // The JSON is no text for watchers; they get the call it becomes.
+        // Watchers do not see the JSON; they get the call that it becomes.
         let mut muted = |delta: Delta<'_>| {
             if let Delta::Reasoning(_) = delta {
                 on_delta(delta);
@@ -336,14 +340,14 @@ impl<C: Codec> Provider<C> {
     }
 
     /// One request, and the same once more without a temperature or a schema if that is what was
-    /// refused: no model was asked by then.
+    /// refused: the model was not asked in that case.
     async fn post(
         &self,
-        mut ask: Ask<'_>,
+        mut ask: RequestParts<'_>,
         prompt: &mut Prompt<'_>,
-        extra: Extra<'_>,
+        extra: ExtraMessage<'_>,
         on_delta: OnDelta<'_>,
-    ) -> Result<Reply, Fault> {
+    ) -> Result<Reply, WireFault> {
         if self.learning.known().refuses_temperature {
             ask.temperature_milli = None;
         }
@@ -361,7 +365,8 @@ impl<C: Codec> Provider<C> {
         let Some((output, schema)) = ask.output.zip(refused.schema) else { return reply };
         let words = forced::schema_words(output);
         let extra = extra.or(Some(&words));
-        let reply = self.send(Ask { output: None, ..ask }, prompt, extra, on_delta).await?;
+        let reply =
+            self.send(RequestParts { output: None, ..ask }, prompt, extra, on_delta).await?;
         if schema == RefusedSchema::All {
             self.learning.learn(|known| known.refuses_schemas = true);
         }
@@ -370,11 +375,11 @@ impl<C: Codec> Provider<C> {
 
     async fn send(
         &self,
-        ask: Ask<'_>,
+        ask: RequestParts<'_>,
         prompt: &mut Prompt<'_>,
-        extra: Extra<'_>,
+        extra: ExtraMessage<'_>,
         on_delta: OnDelta<'_>,
-    ) -> Result<Reply, Fault> {
+    ) -> Result<Reply, WireFault> {
         let body = self.codec.render(ask, prompt.wire, prompt.messages, extra);
         let span = request_log::request_span(self.client.host(), ask.model, body.len());
         let call = self.codec.call(ask.model);
@@ -387,7 +392,7 @@ impl<C: Codec> Provider<C> {
 }
 
 impl<C: Codec> Model for Provider<C> {
-    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> Asking<'a> {
+    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> ModelFuture<'a> {
         Box::pin(self.answer(request, on_delta))
     }
 }

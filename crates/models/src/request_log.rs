@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: addresses, which may hold a key in their query, headers, and bodies.
 
-use crate::wire::Fault;
+use crate::wire::WireFault;
 use everloop_types::Reply;
 use std::time::Duration;
 use tracing::field::Empty;
@@ -24,7 +24,7 @@ pub(crate) fn log_received(bytes: usize) {
 }
 
 /// The request is over.
-pub(crate) fn log_end(reply: &Result<Reply, Fault>, took: Duration) {
+pub(crate) fn log_end(reply: &Result<Reply, WireFault>, took: Duration) {
     let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     match reply {
         Ok(_) => debug!(ms, "request finished"),

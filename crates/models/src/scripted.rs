@@ -1,10 +1,10 @@
-//! A model that says what it was told to say: for tests, for the tour, for `provider scripted`.
+//! A model that plays a script: for tests, for the tour, for `provider scripted`.
 //!
-//! Which reply comes next is read off the prompt: the n-th is given when the prompt holds n
-//! assistant messages. So a process that was killed and started again goes on where it was.
+//! Which reply comes next is read off the prompt: the n-th is given when the prompt has n
+//! assistant messages. So a process that was killed and started again continues where it was.
 
-use crate::ConnectError;
-use everloop_ports::{Asking, Delta, Model, OnDelta, Request};
+use crate::ModelConnectError;
+use everloop_ports::{Delta, Model, ModelFuture, OnDelta, Request};
 use everloop_types::{
     CallId, Image, Message, ModelError, ModelErrorKind, OutputSchema, Reply, StopCause, ToolCall,
     ToolChoice, Usage,
@@ -17,8 +17,8 @@ use std::time::Duration;
 
 /// One reply of a script.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Scripted {
-    /// What is said. With neither text nor calls in it, the last failure comes again and again.
+pub struct ScriptedReply {
+    /// The reply. If it has neither text nor calls, the last failure is repeated.
     pub reply: Reply,
     /// Waited before the reply, or before each piece of its text.
     pub delay_ms: u64,
@@ -28,7 +28,7 @@ pub struct Scripted {
     pub fail: Vec<ModelError>,
 }
 
-impl Scripted {
+impl ScriptedReply {
     /// Says a text.
     pub fn says(text: impl Into<String>) -> Self {
         Self { reply: Reply { text: text.into(), ..Reply::default() }, ..Self::default() }
@@ -119,26 +119,26 @@ pub struct SeenRequest {
     pub output: Option<OutputSchema>,
 }
 
-/// A model that says what it was told to say.
+/// A model that plays a script.
 #[derive(Debug, Default)]
 pub struct ScriptedModel {
-    replies: Vec<Scripted>,
+    replies: Vec<ScriptedReply>,
     closing: Option<String>,
-    /// What is said instead where the goal has this word in it.
-    others: Vec<(String, Vec<Scripted>)>,
-    keeps: Keeps,
-    memory: Mutex<Memory>,
+    /// Other replies for goals that contain this word.
+    others: Vec<(String, Vec<ScriptedReply>)>,
+    keeps: ScriptRecording,
+    memory: Mutex<ScriptMemory>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Keeps {
+enum ScriptRecording {
     #[default]
     Counts,
     Requests,
 }
 
 #[derive(Debug, Default)]
-struct Memory {
+struct ScriptMemory {
     requests: usize,
     attempts: HashMap<usize, usize>,
     seen: Vec<SeenRequest>,
@@ -147,7 +147,7 @@ struct Memory {
 impl ScriptedModel {
     /// Plays these replies in order.
     #[must_use]
-    pub fn new(replies: Vec<Scripted>) -> Self {
+    pub fn new(replies: Vec<ScriptedReply>) -> Self {
         Self { replies, ..Self::default() }
     }
 
@@ -156,19 +156,19 @@ impl ScriptedModel {
     /// `reasoning`, `delay_ms`, `chunk` and `fail`.
     ///
     /// # Errors
-    /// When the file is not there or is no script.
-    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConnectError> {
+    /// When the file does not exist or is not a script.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ModelConnectError> {
         crate::scripted_file::load(path.as_ref())
     }
 
-    /// Says these instead to runs with this word in their goal: to children, mostly.
+    /// Gives these replies to runs with this word in their goal, mostly to children.
     #[must_use]
-    pub fn speaking_of(mut self, word: impl Into<String>, replies: Vec<Scripted>) -> Self {
+    pub fn speaking_of(mut self, word: impl Into<String>, replies: Vec<ScriptedReply>) -> Self {
         self.others.push((word.into(), replies));
         self
     }
 
-    fn replies_to(&self, messages: &[Message]) -> &[Scripted] {
+    fn replies_to(&self, messages: &[Message]) -> &[ScriptedReply] {
         let goal = messages.iter().find(|message| matches!(message, Message::User { .. }));
         let goal = goal.map_or("", Message::text);
         let other = self.others.iter().find(|(word, _)| goal.contains(word));
@@ -185,7 +185,7 @@ impl ScriptedModel {
     /// Keeps a copy of each request for [`ScriptedModel::seen`].
     #[must_use]
     pub fn keeping_requests(mut self) -> Self {
-        self.keeps = Keeps::Requests;
+        self.keeps = ScriptRecording::Requests;
         self
     }
 
@@ -201,7 +201,7 @@ impl ScriptedModel {
         self.memory().seen.clone()
     }
 
-    fn memory(&self) -> MutexGuard<'_, Memory> {
+    fn memory(&self) -> MutexGuard<'_, ScriptMemory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -209,7 +209,7 @@ impl ScriptedModel {
     fn note(&self, request: &Request<'_>, n: usize) -> usize {
         let mut memory = self.memory();
         memory.requests += 1;
-        if self.keeps == Keeps::Requests {
+        if self.keeps == ScriptRecording::Requests {
             memory.seen.push(SeenRequest {
                 messages: request.messages.to_vec(),
                 tools: request.tools.iter().map(|tool| tool.name.clone()).collect(),
@@ -226,7 +226,7 @@ impl ScriptedModel {
         let assistant = |message: &&Message| matches!(message, Message::Assistant { .. });
         let n = request.messages.iter().filter(assistant).count();
         let attempt = self.note(&request, n);
-        let closing = self.closing.as_ref().map(Scripted::says);
+        let closing = self.closing.as_ref().map(ScriptedReply::says);
         let replies = self.replies_to(request.messages);
         let Some(scripted) = replies.get(n).or(closing.as_ref()) else {
             let detail = "script has no further reply";
@@ -242,12 +242,12 @@ impl ScriptedModel {
 }
 
 impl Model for ScriptedModel {
-    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> Asking<'a> {
+    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> ModelFuture<'a> {
         Box::pin(self.play(request, on_delta))
     }
 }
 
-async fn say(scripted: &Scripted, on_delta: OnDelta<'_>) {
+async fn say(scripted: &ScriptedReply, on_delta: OnDelta<'_>) {
     let reply = &scripted.reply;
     let delay = || tokio::time::sleep(Duration::from_millis(scripted.delay_ms));
     if scripted.delay_ms > 0 && (scripted.chunk == 0 || reply.text.is_empty()) {

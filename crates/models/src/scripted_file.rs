@@ -1,6 +1,6 @@
 //! A script as a file.
 
-use crate::{ConnectError, Scripted, ScriptedModel};
+use crate::{ModelConnectError, ScriptedModel, ScriptedReply};
 use everloop_types::ModelErrorKind;
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,31 +8,31 @@ use std::path::Path;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Script {
-    replies: Vec<Entry>,
+struct ScriptFile {
+    replies: Vec<ScriptEntry>,
     #[serde(default)]
     closing: Option<String>,
     #[serde(default)]
-    others: Vec<Other>,
+    others: Vec<OtherGoal>,
 }
 
-/// What is said to runs with another goal.
+/// The replies to runs with another goal.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Other {
+struct OtherGoal {
     goal: String,
-    replies: Vec<Entry>,
+    replies: Vec<ScriptEntry>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct ScriptEntry {
     #[serde(default)]
     text: String,
     #[serde(default)]
     reasoning: String,
     #[serde(default)]
-    calls: Vec<Call>,
+    calls: Vec<ScriptCall>,
     #[serde(default)]
     delay_ms: u64,
     #[serde(default)]
@@ -43,22 +43,22 @@ struct Entry {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Call {
+struct ScriptCall {
     tool: String,
     #[serde(default)]
     args: Value,
 }
 
 /// Reads the script at `path`.
-pub(crate) fn load(path: &Path) -> Result<ScriptedModel, ConnectError> {
+pub(crate) fn load(path: &Path) -> Result<ScriptedModel, ModelConnectError> {
     let text = std::fs::read_to_string(path)
-        .map_err(|source| ConnectError::Script { path: path.to_owned(), source })?;
-    parse(&text).map_err(|source| ConnectError::BadScript { path: path.to_owned(), source })
+        .map_err(|source| ModelConnectError::Script { path: path.to_owned(), source })?;
+    parse(&text).map_err(|source| ModelConnectError::BadScript { path: path.to_owned(), source })
 }
 
 /// Reads a script's text.
 pub(crate) fn parse(text: &str) -> Result<ScriptedModel, serde_json::Error> {
-    let script: Script = serde_json::from_str(text)?;
+    let script: ScriptFile = serde_json::from_str(text)?;
     let model = ScriptedModel::new(script.replies.into_iter().map(scripted).collect());
     let model = script.others.into_iter().fold(model, |model, other| {
         model.speaking_of(other.goal, other.replies.into_iter().map(scripted).collect())
@@ -69,14 +69,14 @@ pub(crate) fn parse(text: &str) -> Result<ScriptedModel, serde_json::Error> {
     })
 }
 
-fn scripted(entry: Entry) -> Scripted {
-    let mut scripted = Scripted::says(entry.text)
+fn scripted(entry: ScriptEntry) -> ScriptedReply {
+    let mut scripted = ScriptedReply::says(entry.text)
         .reasoning(entry.reasoning)
         .after_ms(entry.delay_ms)
         .in_chunks(entry.chunk);
-    for Call { tool, args } in entry.calls {
+    for ScriptCall { tool, args } in entry.calls {
         let args = if args.is_null() { Value::Object(serde_json::Map::new()) } else { args };
         scripted = scripted.and_calls(tool, args);
     }
-    entry.fail.into_iter().fold(scripted, Scripted::failing)
+    entry.fail.into_iter().fold(scripted, ScriptedReply::failing)
 }

@@ -31,8 +31,8 @@ fn prompt(replies: usize) -> Vec<Message> {
 async fn the_prompt_alone_decides_which_reply_comes() {
     let script = || {
         ScriptedModel::new(vec![
-            Scripted::calls("shell", json!({"cmd": "ls"})).and_calls("now", json!({})),
-            Scripted::says("done"),
+            ScriptedReply::calls("shell", json!({"cmd": "ls"})).and_calls("now", json!({})),
+            ScriptedReply::says("done"),
         ])
         .keeping_requests()
     };
@@ -61,8 +61,8 @@ async fn past_the_end_the_closing_words_come_or_a_refusal() {
 #[tokio::test]
 async fn failures_come_first_and_a_step_without_words_fails_for_good() {
     let model = ScriptedModel::new(vec![
-        Scripted::says("ok").failing(ModelErrorKind::Server).failing(ModelErrorKind::Cut),
-        Scripted::fails(ModelErrorKind::Unreachable),
+        ScriptedReply::says("ok").failing(ModelErrorKind::Server).failing(ModelErrorKind::Cut),
+        ScriptedReply::fails(ModelErrorKind::Unreachable),
     ]);
     let mut kinds = Vec::new();
     for _ in 0..3 {

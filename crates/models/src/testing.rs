@@ -6,11 +6,11 @@
 mod canned;
 mod gate;
 
-use crate::Scripted;
-pub use canned::Canned;
+use crate::ScriptedReply;
+pub use canned::CannedReply;
 use canned::Piece;
 use everloop_types::{ModelErrorKind, Reply, StopCause};
-pub use gate::Gate;
+pub use gate::ReplyGate;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -22,7 +22,7 @@ use std::time::Duration;
 
 /// A request as the server saw it.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct ReceivedRequest {
     /// Which connection it came on, counted from 0.
     pub connection: usize,
     /// Request line and headers.
@@ -31,7 +31,7 @@ pub struct Seen {
     pub body: Vec<u8>,
 }
 
-impl Seen {
+impl ReceivedRequest {
     /// The body as JSON.
     ///
     /// # Panics
@@ -53,7 +53,7 @@ pub struct FakeServer {
 #[derive(Debug)]
 struct Shared {
     answers: Answers,
-    seen: Mutex<Vec<Seen>>,
+    seen: Mutex<Vec<ReceivedRequest>>,
     attempts: Mutex<HashMap<usize, usize>>,
     stopped: AtomicBool,
     connections: AtomicUsize,
@@ -61,21 +61,21 @@ struct Shared {
 
 #[derive(Debug)]
 enum Answers {
-    InOrder(Vec<Canned>),
-    ByPrompt(Vec<Scripted>),
+    InOrder(Vec<CannedReply>),
+    ByPrompt(Vec<ScriptedReply>),
 }
 
 impl FakeServer {
     /// Answers the n-th request with the n-th reply, and status 500 past the end.
     #[must_use]
-    pub fn start(replies: Vec<Canned>) -> Self {
+    pub fn start(replies: Vec<CannedReply>) -> Self {
         Self::with(Answers::InOrder(replies))
     }
 
     /// An OpenAI-compatible endpoint that streams the reply whose number is the count of assistant
     /// messages in the request, and refuses requests past the end.
     #[must_use]
-    pub fn openai(replies: Vec<Scripted>) -> Self {
+    pub fn openai(replies: Vec<ScriptedReply>) -> Self {
         Self::with(Answers::ByPrompt(replies))
     }
 
@@ -87,7 +87,7 @@ impl FakeServer {
 
     /// All requests so far.
     #[must_use]
-    pub fn seen(&self) -> Vec<Seen> {
+    pub fn seen(&self) -> Vec<ReceivedRequest> {
         lock(&self.shared.seen).clone()
     }
 
@@ -117,7 +117,7 @@ impl FakeServer {
 impl Drop for FakeServer {
     fn drop(&mut self) {
         self.shared.stopped.store(true, Ordering::SeqCst);
-        // The listener only looks at the flag when somebody calls.
+        // The listener reads the flag only when a client connects.
         drop(TcpStream::connect(self.address));
     }
 }
@@ -151,7 +151,7 @@ fn serve(
     let mut writer = stream.try_clone()?;
     let mut reader = BufReader::new(stream);
     while let Some((head, body)) = read_request(&mut reader)? {
-        let seen = Seen { connection, head, body };
+        let seen = ReceivedRequest { connection, head, body };
         let canned = shared.answer(&seen);
         for piece in canned.0 {
             let sent = match piece {
@@ -176,7 +176,7 @@ fn serve(
                 Piece::Cut => return writer.shutdown(std::net::Shutdown::Both),
             };
             if let Err(e) = sent {
-                // Nobody listens any more when the test itself is over.
+                // The receiver is gone when the test is over.
                 let _ = left.send(connection);
                 return Err(e);
             }
@@ -215,7 +215,7 @@ fn read_request(reader: &mut BufReader<TcpStream>) -> std::io::Result<Option<(St
 }
 
 impl Shared {
-    fn answer(&self, seen: &Seen) -> Canned {
+    fn answer(&self, seen: &ReceivedRequest) -> CannedReply {
         let number = {
             let mut all = lock(&self.seen);
             all.push(seen.clone());
@@ -225,17 +225,17 @@ impl Shared {
             Answers::InOrder(replies) => replies
                 .get(number)
                 .cloned()
-                .unwrap_or_else(|| Canned::status(500, "", "no further canned reply")),
+                .unwrap_or_else(|| CannedReply::status(500, "", "no further canned reply")),
             Answers::ByPrompt(replies) => self.answer_prompt(replies, seen),
         }
     }
 
-    fn answer_prompt(&self, replies: &[Scripted], seen: &Seen) -> Canned {
+    fn answer_prompt(&self, replies: &[ScriptedReply], seen: &ReceivedRequest) -> CannedReply {
         let body = seen.json();
         let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
         let n = messages.iter().filter(|message| message["role"] == "assistant").count();
         let Some(scripted) = replies.get(n) else {
-            return Canned::status(400, "", "script has no further reply");
+            return CannedReply::status(400, "", "script has no further reply");
         };
         let attempt = {
             let mut attempts = lock(&self.attempts);
@@ -251,24 +251,24 @@ impl Shared {
 }
 
 /// How a failure looks on the wire.
-fn failure(kind: ModelErrorKind) -> Canned {
+fn failure(kind: ModelErrorKind) -> CannedReply {
     let head = json!({"choices": [{"index": 0, "delta": {"content": "half a re"}}]});
     match kind {
-        ModelErrorKind::Cut => Canned::stream().then(event(&head)).cut(),
-        ModelErrorKind::Unreachable => Canned::default().cut(),
-        ModelErrorKind::Empty => Canned::sse("data: [DONE]\n\n"),
-        ModelErrorKind::Malformed => Canned::sse("data: {]\n\n"),
-        ModelErrorKind::RateLimited => Canned::status(429, "retry-after: 0\r\n", "slow down"),
-        ModelErrorKind::TimedOut => Canned::status(504, "", "too late"),
-        ModelErrorKind::Server => Canned::status(500, "", "scripted failure"),
-        _ => Canned::status(400, "", "scripted failure"),
+        ModelErrorKind::Cut => CannedReply::stream().then(event(&head)).cut(),
+        ModelErrorKind::Unreachable => CannedReply::default().cut(),
+        ModelErrorKind::Empty => CannedReply::sse("data: [DONE]\n\n"),
+        ModelErrorKind::Malformed => CannedReply::sse("data: {]\n\n"),
+        ModelErrorKind::RateLimited => CannedReply::status(429, "retry-after: 0\r\n", "slow down"),
+        ModelErrorKind::TimedOut => CannedReply::status(504, "", "too late"),
+        ModelErrorKind::Server => CannedReply::status(500, "", "scripted failure"),
+        _ => CannedReply::status(400, "", "scripted failure"),
     }
 }
 
 /// A reply as a proper event stream, one event per HTTP chunk.
-fn stream_of(scripted: &Scripted, n: usize, prompt_bytes: usize) -> Canned {
+fn stream_of(scripted: &ScriptedReply, n: usize, prompt_bytes: usize) -> CannedReply {
     let reply = &scripted.reply;
-    let mut canned = Canned::stream();
+    let mut canned = CannedReply::stream();
     if scripted.delay_ms > 0 && (scripted.chunk == 0 || reply.text.is_empty()) {
         canned = canned.pause_ms(scripted.delay_ms);
     }

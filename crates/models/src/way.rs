@@ -4,7 +4,7 @@
 //!   set by the user ──► found out (tested, or seen in a reply) ──► the provider's usual way
 //! ```
 //!
-//! Deliberately absent: where it is kept. The program that connects a model brings [`Notes`].
+//! Deliberately absent: storage. The program that connects a model provides a [`TraitStore`].
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -16,9 +16,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub enum CallWay {
     /// By the provider's own interface for tools.
     Native,
-    /// The tools stand in the prompt, and the reply is held to a JSON schema.
+    /// The prompt lists the tools, and the reply must follow a JSON schema.
     Schema,
-    /// The tools stand in the prompt, and the reply is text with tags.
+    /// The prompt lists the tools, and the reply is text with tags.
     Tagged,
 }
 
@@ -43,7 +43,7 @@ impl CallWay {
 /// What was found out about a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Known {
+pub struct ModelTraits {
     /// How it calls tools, if that is not the usual way of its provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<CallWay>,
@@ -51,30 +51,30 @@ pub struct Known {
     pub refuses_schemas: bool,
     /// Whether it ignores forced calls, and the portable way helped.
     pub ignores_forced: bool,
-    /// Whether it wants no temperature.
+    /// Whether it refuses a temperature.
     pub refuses_temperature: bool,
 }
 
-/// Where that is kept between processes. Called seldom: when a model is connected, and when
-/// something new was found out.
-pub trait Notes: Send + Sync {
+/// Stores the traits of a model between processes. Called rarely: when a model is connected, and
+/// when something new was found out.
+pub trait TraitStore: Send + Sync {
     /// What is known.
-    fn read(&self) -> Known;
+    fn read(&self) -> ModelTraits;
 
-    /// Keeps what a reply has shown.
-    fn write(&self, known: Known);
+    /// Stores the traits.
+    fn write(&self, known: ModelTraits);
 }
 
 /// What is known about the model behind an endpoint, and what the user has set.
 #[derive(Clone, Default)]
-pub struct Knowledge {
+pub struct ModelKnowledge {
     /// The way that the user has chosen.
     pub set: Option<CallWay>,
-    /// Where the rest is kept; without it, this process finds it out for itself.
-    pub notes: Option<Arc<dyn Notes>>,
+    /// Where the rest is stored; without it, this process finds it out by itself.
+    pub notes: Option<Arc<dyn TraitStore>>,
 }
 
-impl fmt::Debug for Knowledge {
+impl fmt::Debug for ModelKnowledge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Knowledge").field("set", &self.set).finish_non_exhaustive()
     }
@@ -82,18 +82,18 @@ impl fmt::Debug for Knowledge {
 
 /// The same, as it is used while the model is connected.
 #[derive(Debug)]
-pub(crate) struct Learning {
-    from: Knowledge,
-    known: Mutex<Known>,
+pub(crate) struct TraitCache {
+    from: ModelKnowledge,
+    known: Mutex<ModelTraits>,
 }
 
-impl Learning {
-    pub(crate) fn new(from: Knowledge) -> Self {
+impl TraitCache {
+    pub(crate) fn new(from: ModelKnowledge) -> Self {
         let known = from.notes.as_ref().map(|notes| notes.read()).unwrap_or_default();
         Self { from, known: Mutex::new(known) }
     }
 
-    pub(crate) fn known(&self) -> Known {
+    pub(crate) fn known(&self) -> ModelTraits {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -102,8 +102,8 @@ impl Learning {
         self.from.set.or(self.known().calls)
     }
 
-    /// Takes in something new, and keeps it.
-    pub(crate) fn learn(&self, change: impl FnOnce(&mut Known)) {
+    /// Records a new trait and stores it.
+    pub(crate) fn learn(&self, change: impl FnOnce(&mut ModelTraits)) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let before = *known;
         change(&mut known);

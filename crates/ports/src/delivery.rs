@@ -1,6 +1,6 @@
 //! Messages for channels outside, and what brings them there.
 
-use crate::Boxed;
+use crate::BoxFuture;
 use everloop_types::UtcMs;
 
 /// A message on its way, for the one who brings it.
@@ -22,5 +22,5 @@ pub trait Deliver: Send + Sync {
     fn has(&self, channel: &str) -> bool;
 
     /// Brings one. An error says why it is to be brought again; it may have arrived all the same.
-    fn deliver<'a>(&'a self, delivery: &'a Delivery) -> Boxed<'a, Result<(), String>>;
+    fn deliver<'a>(&'a self, delivery: &'a Delivery) -> BoxFuture<'a, Result<(), String>>;
 }

@@ -7,12 +7,14 @@
 //! The engine knows these traits and nothing of what implements them, so it compiles without HTTP,
 //! TLS or an HTML parser, and a test replaces any of them by ten lines.
 //!
-//! Deliberately absent: every implementation.
+//! Deliberately absent: every implementation. The feature `http` adds what HTTP clients share.
 
 mod access;
 mod clock;
 mod delegate;
 mod delivery;
+#[cfg(feature = "http")]
+pub mod http;
 mod marks;
 mod model;
 mod prompt;
@@ -24,10 +26,10 @@ pub use clock::{Clock, Pause};
 pub use delegate::DelegateArgs;
 pub use delivery::{Deliver, Delivery};
 pub use marks::{BY_OTHERS, FROM_THE_WEB};
-pub use model::{Asking, Delta, Model, OnDelta, Request};
-pub use prompt::{Rendered, WirePrompt};
+pub use model::{Delta, Model, ModelFuture, OnDelta, Request};
+pub use prompt::{RenderedMessages, WirePrompt};
 pub use registry::Registry;
 pub use tool::{
-    AnyTool, Boxed, CallContext, CallPolicy, Done, Intent, OnOutput, Outgoing, Probe, Tool,
-    Transient, UnsandboxedReason, erase,
+    AnyTool, BoxFuture, CallContext, CallPolicy, Intent, OnOutput, Outgoing, Probe, Tool,
+    ToolReturn, TransientToolError, UnsandboxedReason, erase,
 };

@@ -5,7 +5,7 @@ use everloop_types::{Message, ModelError, OutputSchema, Reply, ToolChoice, ToolS
 use std::pin::Pin;
 
 /// A model call under way. Dropping it cancels the call and closes the connection.
-pub type Asking<'a> = Pin<Box<dyn Future<Output = Result<Reply, ModelError>> + Send + 'a>>;
+pub type ModelFuture<'a> = Pin<Box<dyn Future<Output = Result<Reply, ModelError>> + Send + 'a>>;
 
 /// What takes the pieces of a reply while it comes in.
 pub type OnDelta<'a> = &'a mut (dyn FnMut(Delta<'_>) + Send);
@@ -14,7 +14,7 @@ pub type OnDelta<'a> = &'a mut (dyn FnMut(Delta<'_>) + Send);
 pub trait Model: Send + Sync {
     /// Asks for one whole reply. `on_delta` sees its pieces as they come, and also those of a
     /// reply that ends in an error.
-    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> Asking<'a>;
+    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> ModelFuture<'a>;
 }
 
 /// One request to a model.

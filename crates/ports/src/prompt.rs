@@ -12,13 +12,13 @@ pub struct WirePrompt {
     form: &'static str,
     /// What the system text says about tools, where they are called in text.
     words: String,
-    rendered: Rendered,
+    rendered: RenderedMessages,
     count: usize,
 }
 
 /// Messages as bytes.
 #[derive(Debug, Clone, Default)]
-pub struct Rendered {
+pub struct RenderedMessages {
     /// What a provider wants outside of its list of messages: the system text.
     pub head: Vec<u8>,
     /// The messages themselves, with what stands between them.
@@ -74,7 +74,7 @@ impl WirePrompt {
         &mut self,
         form: &'static str,
         messages: &[Message],
-        mut render: impl FnMut(&mut Rendered, &[Message], &Message),
+        mut render: impl FnMut(&mut RenderedMessages, &[Message], &Message),
     ) -> usize {
         if self.form != form || !self.ends_like(messages, &mut render) {
             self.reset();
@@ -93,11 +93,11 @@ impl WirePrompt {
     fn ends_like(
         &self,
         messages: &[Message],
-        render: &mut impl FnMut(&mut Rendered, &[Message], &Message),
+        render: &mut impl FnMut(&mut RenderedMessages, &[Message], &Message),
     ) -> bool {
         let Some(last) = self.count.checked_sub(1) else { return true };
         let Some(message) = messages.get(last) else { return false };
-        let mut again = Rendered::default();
+        let mut again = RenderedMessages::default();
         render(&mut again, &messages[..last], message);
         self.rendered.head.ends_with(&again.head) && self.rendered.body.ends_with(&again.body)
     }

@@ -29,7 +29,11 @@ pub trait Tool: Send + Sync + 'static {
     }
 
     /// Does the work. A failure is an observation, never a panic.
-    fn call(&self, args: Self::Args, context: &CallContext) -> impl Future<Output = Done> + Send;
+    fn call(
+        &self,
+        args: Self::Args,
+        context: &CallContext,
+    ) -> impl Future<Output = ToolReturn> + Send;
 
     /// Who decides about this call. Changes nothing, and is asked each time anew.
     fn judge(&self, _args: &Self::Args) -> impl Future<Output = CallPolicy> + Send {
@@ -80,23 +84,23 @@ pub enum CallPolicy {
     AlwaysAsk(String),
     /// It may not be made, and why.
     Deny(String),
-    /// It would run without walls: only a person allows it who was told so, whatever else is
-    /// allowed. Why there are none.
+    /// It would run without a sandbox: only a person allows it who was told so, whatever else is
+    /// allowed. Why there is none.
     Unsandboxed(UnsandboxedReason),
 }
 
-/// Why a call would run without walls.
+/// Why a call would run without a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UnsandboxedReason {
-    /// The settings turned them off.
+    /// The settings turned it off.
     Off,
-    /// None stands here, and why.
-    NoWall(String),
+    /// There is none here, and why.
+    Unavailable(String),
 }
 
 /// How a call came back.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Done {
+pub enum ToolReturn {
     /// It ended, well or badly, and this is what the model sees.
     Seen(Observation),
     /// It ended, and this message is queued for its channel together with its outcome.
@@ -106,24 +110,24 @@ pub enum Done {
     /// A task for a child run; the outcome is its end.
     Delegate(DelegateArgs),
     /// An error that may pass and certainly acted on nothing: the call may be made again.
-    Passing(Transient),
+    Passing(TransientToolError),
     /// It may have acted and brought no outcome, and why: made again only if its key is honoured.
     Lost(String),
 }
 
 /// An error that may pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Transient {
+pub struct TransientToolError {
     /// What the model sees once no attempt is left.
     pub seen: Observation,
     /// How long the other side asked us to wait.
     pub retry_after_ms: Option<u64>,
 }
 
-impl Done {
+impl ToolReturn {
     /// An error that may pass, in words.
     pub fn passing(words: impl Into<String>) -> Self {
-        Self::Passing(Transient { seen: Observation::error(words), retry_after_ms: None })
+        Self::Passing(TransientToolError { seen: Observation::error(words), retry_after_ms: None })
     }
 }
 
@@ -187,7 +191,7 @@ pub struct CallContext {
     pub attempt: u32,
     /// Who watches the output.
     pub on_output: Option<OnOutput>,
-    /// Whether a person allowed it after they were told that it runs without walls.
+    /// Whether a person allowed it after they were told that it runs without a sandbox.
     pub may_run_bare: bool,
     /// What the run's rules close on the way.
     pub bars: AccessRules,
@@ -211,7 +215,7 @@ impl CallContext {
 }
 
 /// A future on the heap.
-pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A tool as the engine calls it: any arguments, as JSON text.
 pub trait AnyTool: Send + Sync {
@@ -219,10 +223,10 @@ pub trait AnyTool: Send + Sync {
     fn spec(&self) -> &ToolSpec;
 
     /// Checks the arguments and does the work. Bad arguments are an observation.
-    fn call<'a>(&'a self, args: &'a str, context: &'a CallContext) -> Boxed<'a, Done>;
+    fn call<'a>(&'a self, args: &'a str, context: &'a CallContext) -> BoxFuture<'a, ToolReturn>;
 
     /// Who decides about this call; bad arguments are refused anyway.
-    fn judge<'a>(&'a self, args: &'a str) -> Boxed<'a, CallPolicy>;
+    fn judge<'a>(&'a self, args: &'a str) -> BoxFuture<'a, CallPolicy>;
 
     /// The path that the call leads to by links; none if it is the one that it names.
     fn leads_to(&self, _args: &str) -> Option<String> {
@@ -235,15 +239,15 @@ pub trait AnyTool: Send + Sync {
     }
 
     /// What the intent records; null for bad arguments.
-    fn before<'a>(&'a self, args: &'a str) -> Boxed<'a, Value>;
+    fn before<'a>(&'a self, args: &'a str) -> BoxFuture<'a, Value>;
 
     /// The same for a call that this run makes.
-    fn before_call<'a>(&'a self, args: &'a str, _run: &'a RunId) -> Boxed<'a, Value> {
+    fn before_call<'a>(&'a self, args: &'a str, _run: &'a RunId) -> BoxFuture<'a, Value> {
         self.before(args)
     }
 
     /// Whether an interrupted call happened; unknown for bad arguments.
-    fn probe<'a>(&'a self, args: &'a str, intent: &'a Intent) -> Boxed<'a, Probe>;
+    fn probe<'a>(&'a self, args: &'a str, intent: &'a Intent) -> BoxFuture<'a, Probe>;
 }
 
 /// Hides the type of a tool's arguments.
@@ -255,7 +259,7 @@ pub fn erase<T: Tool>(tool: T) -> Arc<dyn AnyTool> {
         text_arg: T::text_arg().map(str::to_owned),
         handling: tool.handling(),
     };
-    Arc::new(Erased { tool, spec })
+    Arc::new(ErasedTool { tool, spec })
 }
 
 /// The schema without what only tells schema libraries something; each byte is in every prompt.
@@ -308,33 +312,35 @@ fn strip(schema: &mut Value) {
     }
 }
 
-struct Erased<T> {
+struct ErasedTool<T> {
     tool: T,
     spec: ToolSpec,
 }
 
-impl<T: Tool> Erased<T> {
+impl<T: Tool> ErasedTool<T> {
     fn parse(&self, args: &str) -> Result<T::Args, String> {
         let value = check_args(&self.spec, args)?;
         serde_json::from_value(value).map_err(|error| error.to_string())
     }
 }
 
-impl<T: Tool> AnyTool for Erased<T> {
+impl<T: Tool> AnyTool for ErasedTool<T> {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn call<'a>(&'a self, args: &'a str, context: &'a CallContext) -> Boxed<'a, Done> {
+    fn call<'a>(&'a self, args: &'a str, context: &'a CallContext) -> BoxFuture<'a, ToolReturn> {
         Box::pin(async move {
             match self.parse(args) {
                 Ok(args) => self.tool.call(args, context).await,
-                Err(wrong) => Done::Seen(Observation::error(format!("bad arguments: {wrong}"))),
+                Err(wrong) => {
+                    ToolReturn::Seen(Observation::error(format!("bad arguments: {wrong}")))
+                }
             }
         })
     }
 
-    fn judge<'a>(&'a self, args: &'a str) -> Boxed<'a, CallPolicy> {
+    fn judge<'a>(&'a self, args: &'a str) -> BoxFuture<'a, CallPolicy> {
         Box::pin(async move {
             match self.parse(args) {
                 Ok(args) => self.tool.judge(&args).await,
@@ -351,7 +357,7 @@ impl<T: Tool> AnyTool for Erased<T> {
         self.parse(args).is_ok_and(|args| self.tool.is_delicate(&args))
     }
 
-    fn before<'a>(&'a self, args: &'a str) -> Boxed<'a, Value> {
+    fn before<'a>(&'a self, args: &'a str) -> BoxFuture<'a, Value> {
         Box::pin(async move {
             match self.parse(args) {
                 Ok(args) => self.tool.before(&args).await,
@@ -360,7 +366,7 @@ impl<T: Tool> AnyTool for Erased<T> {
         })
     }
 
-    fn before_call<'a>(&'a self, args: &'a str, run: &'a RunId) -> Boxed<'a, Value> {
+    fn before_call<'a>(&'a self, args: &'a str, run: &'a RunId) -> BoxFuture<'a, Value> {
         Box::pin(async move {
             match self.parse(args) {
                 Ok(args) => self.tool.before_call(&args, run).await,
@@ -369,7 +375,7 @@ impl<T: Tool> AnyTool for Erased<T> {
         })
     }
 
-    fn probe<'a>(&'a self, args: &'a str, intent: &'a Intent) -> Boxed<'a, Probe> {
+    fn probe<'a>(&'a self, args: &'a str, intent: &'a Intent) -> BoxFuture<'a, Probe> {
         Box::pin(async move {
             match self.parse(args) {
                 Ok(args) => self.tool.probe(args, intent).await,

@@ -8,10 +8,10 @@ use everloop_store::{
     Claim, Commit, Db, NewRun, PgOptions, SqliteDb, Store, StoreError, testing::PgServer,
 };
 use everloop_types::{
-    CallId, ConversationId, EffectClass, EffectId, Frame, Goal, ModelCall, Observation, Offer,
-    OnUnknown, Purpose, Reply, RunId, ToolCall, ToolChoice, WorkerId, digest_json,
+    CallId, ConversationId, EffectClass, EffectId, Frame, Goal, ModelCall, Observation, OnUnknown,
+    Purpose, Reply, RunId, ToolCall, ToolChoice, ToolOffer, WorkerId, digest_json,
     journal::{
-        Draft, EffectFinished, EffectPlanned, EffectStarted, EpochStarted, Kind, Outcome,
+        EffectFinished, EffectPlanned, EffectStarted, EntryDraft, EntryKind, EpochStarted, Outcome,
         PlannedModelCall, PlannedToolCall, RunCreated,
     },
 };
@@ -178,14 +178,14 @@ async fn claimed(store: &Store, name: &str) -> Result<Claim, StoreError> {
     Ok(claim.expect("nobody else is here"))
 }
 
-fn epoch_started() -> Draft {
+fn epoch_started() -> EntryDraft {
     let started = EpochStarted { worker: WorkerId::new("bench"), build: "bench".to_owned() };
-    Draft { at: 1, effect: None, kind: Kind::EpochStarted(started) }
+    EntryDraft { at: 1, effect: None, kind: EntryKind::EpochStarted(started) }
 }
 
-fn about(claim: &Claim, cause: i64, kind: Kind) -> Draft {
+fn about(claim: &Claim, cause: i64, kind: EntryKind) -> EntryDraft {
     let effect = EffectId { run: claim.run.clone(), cause, index: 0 };
-    Draft { at: 1_760_000_000_000, effect: Some(effect), kind }
+    EntryDraft { at: 1_760_000_000_000, effect: Some(effect), kind }
 }
 
 fn call(cause: i64) -> ToolCall {
@@ -196,13 +196,13 @@ fn call(cause: i64) -> ToolCall {
     }
 }
 
-fn started(claim: &Claim, cause: i64) -> Draft {
+fn started(claim: &Claim, cause: i64) -> EntryDraft {
     let started =
         EffectStarted { attempt: 1, start_by: 1, over_by: None, before: serde_json::Value::Null };
-    about(claim, cause, Kind::EffectStarted(started))
+    about(claim, cause, EntryKind::EffectStarted(started))
 }
 
-fn tool_step(claim: &Claim, cause: i64) -> Vec<Draft> {
+fn tool_step(claim: &Claim, cause: i64) -> Vec<EntryDraft> {
     let planned = EffectPlanned::CallTool(PlannedToolCall {
         call: call(cause),
         class: EffectClass::Pure,
@@ -211,32 +211,32 @@ fn tool_step(claim: &Claim, cause: i64) -> Vec<Draft> {
         deadline: None,
     });
     let outcome = Outcome::Observed(Observation::ok("a line of what was found. ".repeat(12)));
-    let finished = Kind::EffectFinished(EffectFinished::unlabeled(outcome, 12));
+    let finished = EntryKind::EffectFinished(EffectFinished::unlabeled(outcome, 12));
     vec![
-        about(claim, cause, Kind::EffectPlanned(planned)),
+        about(claim, cause, EntryKind::EffectPlanned(planned)),
         started(claim, cause),
         about(claim, cause, finished),
     ]
 }
 
-fn model_planned(claim: &Claim, cause: i64) -> Vec<Draft> {
+fn model_planned(claim: &Claim, cause: i64) -> Vec<EntryDraft> {
     let call = ModelCall {
         purpose: Purpose::Think,
-        offer: Offer::All,
+        offer: ToolOffer::All,
         choice: ToolChoice::Auto,
         output: None,
     };
     let prompt = digest_json(&cause);
     let planned = EffectPlanned::CallModel(PlannedModelCall { call, messages: 9, prompt });
-    vec![about(claim, cause, Kind::EffectPlanned(planned)), started(claim, cause)]
+    vec![about(claim, cause, EntryKind::EffectPlanned(planned)), started(claim, cause)]
 }
 
-fn model_finished(claim: &Claim, cause: i64) -> Draft {
+fn model_finished(claim: &Claim, cause: i64) -> EntryDraft {
     let reply = Reply {
         text: "I look at the file first, then I decide what to change.".to_owned(),
         calls: vec![call(cause)],
         ..Reply::default()
     };
     let outcome = Outcome::Replied(reply);
-    about(claim, cause, Kind::EffectFinished(EffectFinished::unlabeled(outcome, 900)))
+    about(claim, cause, EntryKind::EffectFinished(EffectFinished::unlabeled(outcome, 900)))
 }

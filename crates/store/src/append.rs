@@ -21,14 +21,14 @@ use crate::{
 };
 use everloop_types::{
     Statement, Status, UtcMs, Write, digest_bytes,
-    journal::{Draft, Entry, Kind},
+    journal::{Entry, EntryDraft, EntryKind},
 };
 
 /// One step of a run: all of it becomes durable, or nothing.
 #[derive(Debug, Clone)]
 pub struct Commit {
     /// The next entries of the journal.
-    pub drafts: Vec<Draft>,
+    pub drafts: Vec<EntryDraft>,
     /// Inbox messages that these drafts take.
     pub taken: Vec<TakenMessage>,
     /// Messages for the user.
@@ -52,7 +52,7 @@ pub struct Commit {
 impl Commit {
     /// Entries and nothing else; the run continues.
     #[must_use]
-    pub fn new(drafts: Vec<Draft>, now: UtcMs) -> Self {
+    pub fn new(drafts: Vec<EntryDraft>, now: UtcMs) -> Self {
         Self {
             drafts,
             taken: Vec::new(),
@@ -253,7 +253,7 @@ impl AppendPlan {
                 limit: StoreLimit::Events,
             });
         }
-        let progress = commit.drafts.iter().any(|d| !matches!(d.kind, Kind::EpochStarted(_)));
+        let progress = commit.drafts.iter().any(|d| !matches!(d.kind, EntryKind::EpochStarted(_)));
         let snap_seq = commit.snapshot.as_ref().map(|_| claim.next_seq + count - 1);
         let room = 8 + commit.drafts.len() + commit.writes.len();
         let mut plan = Self {
@@ -306,9 +306,9 @@ impl AppendPlan {
     }
 
     /// Returns the bytes of all bodies.
-    fn add_entries(&mut self, claim: &Claim, drafts: Vec<Draft>) -> Result<usize, StoreError> {
+    fn add_entries(&mut self, claim: &Claim, drafts: Vec<EntryDraft>) -> Result<usize, StoreError> {
         let mut bytes = 0;
-        for (seq, Draft { at, effect, kind }) in (claim.next_seq..).zip(drafts) {
+        for (seq, EntryDraft { at, effect, kind }) in (claim.next_seq..).zip(drafts) {
             let entry = Entry { seq, epoch: claim.epoch, at, effect, kind };
             let laid = row::writes(&claim.run, &entry)?;
             bytes += laid.bytes;

@@ -9,7 +9,7 @@ use crate::{
 };
 use everloop_types::{
     ConversationId, Frame, RunId, Statement, UtcMs, Write, digest_bytes,
-    journal::{Entry, Kind, RunCreated},
+    journal::{Entry, EntryKind, RunCreated},
 };
 
 /// A run to create.
@@ -31,7 +31,7 @@ pub struct NewRun {
 
 /// The result of creating a [`NewRun`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Created {
+pub enum RunCreation {
     /// It is queued.
     New,
     /// An earlier request with the same key created this run.
@@ -63,7 +63,7 @@ impl RunQueue<'_> {
     ///
     /// # Panics
     /// If `created.frame` is not the digest of `frame`.
-    pub async fn create_run(self, new: &NewRun) -> Result<Created, StoreError> {
+    pub async fn create_run(self, new: &NewRun) -> Result<RunCreation, StoreError> {
         self.create(new, writes(new)?).await
     }
 
@@ -72,14 +72,14 @@ impl RunQueue<'_> {
         self,
         new: &NewRun,
         writes: Vec<Write>,
-    ) -> Result<Created, StoreError> {
+    ) -> Result<RunCreation, StoreError> {
         match self.store.db.commit(writes, Urgency::Critical).await {
-            Ok(_) => Ok(Created::New),
+            Ok(_) => Ok(RunCreation::New),
             Err(DbError::Expectation { index: 0, touched }) => {
                 let key = params![new.idem_key.clone(), new.run.as_str()];
                 let found = self.store.first(FIND_EXISTING, key).await?;
                 let existing = found.ok_or(DbError::Expectation { index: 0, touched })?;
-                Ok(Created::Existing(RunId::new(existing.cells().text()?)))
+                Ok(RunCreation::Existing(RunId::new(existing.cells().text()?)))
             }
             Err(error) => Err(error.into()),
         }
@@ -90,7 +90,7 @@ pub(crate) fn writes(new: &NewRun) -> Result<Vec<Write>, StoreError> {
     let created = &new.created;
     let frame = serde_json::to_vec(&new.frame).expect("our own types always have a JSON form");
     assert_eq!(created.frame, digest_bytes(&frame), "a run names its frame by digest");
-    let kind = Kind::RunCreated(created.clone());
+    let kind = EntryKind::RunCreated(created.clone());
     let entry = Entry { seq: 1, epoch: 0, at: new.now, effect: None, kind };
     let first = row::writes(&new.run, &entry)?;
     let run = params![

@@ -14,7 +14,7 @@ use crate::{
 };
 use everloop_types::{
     EffectId, RunId, Statement, Status, UtcMs, Write,
-    journal::{ChildEnded, Entry, InboxMessage, Kind, Spawned},
+    journal::{ChildEnded, Entry, EntryKind, InboxMessage, Spawned},
 };
 
 /// What a commit means for the run's parent and children.
@@ -221,7 +221,7 @@ pub(crate) fn of_children(
 /// The child and its first two entries.
 fn child_writes(child: &NewChild) -> Result<Vec<Write>, StoreError> {
     let run = &child.new.run;
-    let kind = Kind::Spawned(Spawned { by: child.by.clone() });
+    let kind = EntryKind::Spawned(Spawned { by: child.by.clone() });
     let entry = Entry { seq: 2, epoch: 0, at: child.new.now, effect: None, kind };
     let second = row::writes(run, &entry)?;
     let mark = params![run.as_str(), child.by.run.as_str(), int(second.bytes)];

@@ -31,7 +31,7 @@ impl FiringKind {
 
 /// How a reminder fired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FiredAs {
+pub enum FiringOutcome {
     /// In time.
     Fired,
     /// After its time.
@@ -40,7 +40,7 @@ pub enum FiredAs {
     Missed,
 }
 
-impl FiredAs {
+impl FiringOutcome {
     /// The name in the database and in JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -54,7 +54,7 @@ impl FiredAs {
 
 /// Something whose reminder is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Due {
+pub struct DueReminder {
     /// What reminds.
     pub kind: FiringKind,
     /// Its number.
@@ -67,13 +67,13 @@ pub struct Due {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Firing {
     /// What was due.
-    pub due: Due,
+    pub due: DueReminder,
     /// When the todo or entry takes place.
     pub occurs_at: UtcMs,
     /// When it fired.
     pub fired_at: UtcMs,
     /// How it fired.
-    pub state: FiredAs,
+    pub state: FiringOutcome,
     /// The title of the todo or entry.
     pub title: String,
 }
@@ -82,7 +82,7 @@ pub struct Firing {
 #[derive(Debug, Clone)]
 pub struct FiringBatch {
     /// What was due.
-    pub due: Due,
+    pub due: DueReminder,
     /// One firing for each time that was due.
     pub firings: Vec<Firing>,
     /// When it is due again.
@@ -177,12 +177,16 @@ impl AgendaStore<'_> {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn due_reminders(self, now: UtcMs, most: usize) -> Result<Vec<Due>, StoreError> {
+    pub async fn due_reminders(
+        self,
+        now: UtcMs,
+        most: usize,
+    ) -> Result<Vec<DueReminder>, StoreError> {
         let rows = self.store.rows(DUE, params![now, int(most)]).await?;
         let read = |row: SqlRow| {
             let mut cells = row.cells();
             let kind = kind(&cells.text()?)?;
-            Ok(Due { kind, subject: cells.int()?, due_at: cells.int()? })
+            Ok(DueReminder { kind, subject: cells.int()?, due_at: cells.int()? })
         };
         rows.into_iter().map(read).collect()
     }
@@ -203,7 +207,7 @@ impl AgendaStore<'_> {
     /// # Errors
     /// See [`StoreError`]. It may be tried again: a step is never made twice.
     pub async fn fire(self, batch: &FiringBatch) -> Result<bool, StoreError> {
-        let Due { kind, subject, due_at } = batch.due;
+        let DueReminder { kind, subject, due_at } = batch.due;
         let step = match kind {
             FiringKind::Todo => STEP_TODO,
             FiringKind::Schedule => STEP_SCHEDULE,
@@ -280,7 +284,7 @@ impl AgendaStore<'_> {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn announce(self, due: Due, now: UtcMs) -> Result<bool, StoreError> {
+    pub async fn announce(self, due: DueReminder, now: UtcMs) -> Result<bool, StoreError> {
         let announce = params![due.kind.as_str(), due.subject, due.due_at, now];
         let done = self.store.db.commit(vec![any(ANNOUNCE, announce)], Urgency::Critical).await?;
         Ok(done.first().is_some_and(|done| done.touched > 0))
@@ -310,7 +314,7 @@ impl AgendaStore<'_> {
 }
 
 fn insert(firing: &Firing) -> Write {
-    let Due { kind, subject, due_at } = firing.due;
+    let DueReminder { kind, subject, due_at } = firing.due;
     let row = params![
         kind.as_str(),
         subject,
@@ -325,12 +329,13 @@ fn insert(firing: &Firing) -> Write {
 
 fn read(row: SqlRow) -> Result<Firing, DbError> {
     let mut cells = row.cells();
-    let due = Due { kind: kind(&cells.text()?)?, subject: cells.int()?, due_at: cells.int()? };
+    let due =
+        DueReminder { kind: kind(&cells.text()?)?, subject: cells.int()?, due_at: cells.int()? };
     let (occurs_at, fired_at) = (cells.int()?, cells.int()?);
     let state = match cells.text()?.as_str() {
-        "fired" => FiredAs::Fired,
-        "late" => FiredAs::Late,
-        "missed" => FiredAs::Missed,
+        "fired" => FiringOutcome::Fired,
+        "late" => FiringOutcome::Late,
+        "missed" => FiringOutcome::Missed,
         _ => return Err(DbError::Shape { column: 6, wanted: "how it fired" }),
     };
     Ok(Firing { due, occurs_at, fired_at, state, title: cells.text()? })

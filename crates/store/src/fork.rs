@@ -3,7 +3,7 @@
 //! The parent is neither read nor written here: it may be trimmed or deleted later.
 
 use crate::{
-    create::{self, Created, NewRun},
+    create::{self, NewRun, RunCreation},
     error::{StoreError, StoreLimit},
     facets::{RunCatalog, RunQueue},
     inbox, row,
@@ -57,7 +57,7 @@ impl RunQueue<'_> {
     ///
     /// # Errors
     /// [`StoreError::OverLimit`] if it takes over more than a journal may hold.
-    pub async fn create_fork(self, fork: &NewFork) -> Result<Created, StoreError> {
+    pub async fn create_fork(self, fork: &NewFork) -> Result<RunCreation, StoreError> {
         self.create(&fork.new, writes(fork)?).await
     }
 }

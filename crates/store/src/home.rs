@@ -41,7 +41,7 @@ const MARK_ALL_FOREIGN: Statement = Statement::screened(
 
 /// What was dropped when a database of another home was taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TakenOver {
+pub struct TakeoverCounts {
     /// Standing approvals that were dropped.
     pub approvals: u64,
     /// Runs that count as imported now.
@@ -65,7 +65,7 @@ impl Maintenance<'_> {
     ///
     /// # Errors
     /// See [`StoreError`]; then the database must not be used.
-    pub async fn take_over(self, home: &str, now: UtcMs) -> Result<TakenOver, StoreError> {
+    pub async fn take_over(self, home: &str, now: UtcMs) -> Result<TakeoverCounts, StoreError> {
         let writes = vec![
             any(FORGET_APPROVALS, params![]),
             any(MARK_ALL_FOREIGN, params![now]),
@@ -74,6 +74,6 @@ impl Maintenance<'_> {
         ];
         let done = self.store.db.commit(writes, Urgency::Critical).await?;
         let touched = |place: usize| done.get(place).map_or(0, |done| done.touched);
-        Ok(TakenOver { approvals: touched(0), runs: touched(1) })
+        Ok(TakeoverCounts { approvals: touched(0), runs: touched(1) })
     }
 }

@@ -11,7 +11,7 @@ use everloop_types::{RunId, Statement, Status, UtcMs, Write, journal::InboxMessa
 
 /// What became of a message that was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sent {
+pub enum InboxSendResult {
     /// It is in the inbox, and the run is awake.
     Accepted,
     /// A message with the same key arrived earlier; this one changed nothing.
@@ -24,7 +24,7 @@ pub enum Sent {
 
 /// What a run has not read yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Unread {
+pub struct UnreadMessages {
     /// Key and message, in the order of arrival.
     pub messages: Vec<(String, InboxMessage)>,
     /// The counter when they were read; parking with it cannot miss a message.
@@ -75,20 +75,20 @@ impl RunInbox<'_> {
         dedupe: &str,
         message: &InboxMessage,
         now: UtcMs,
-    ) -> Result<Sent, StoreError> {
+    ) -> Result<InboxSendResult, StoreError> {
         let mut writes = put(run, dedupe, message, now)?.to_vec();
         if matches!(message, InboxMessage::Cancel { .. }) {
             writes.extend(family::to_descendants(run, message, now));
         }
         match self.store.db.commit(writes, Urgency::Critical).await {
-            Ok(_) => Ok(Sent::Accepted),
+            Ok(_) => Ok(InboxSendResult::Accepted),
             Err(DbError::Expectation { index: 0, .. }) => {
                 Ok(match self.store.runs().position(run).await? {
-                    Some(at) => Sent::Finished(at.status),
-                    None => Sent::NoSuchRun,
+                    Some(at) => InboxSendResult::Finished(at.status),
+                    None => InboxSendResult::NoSuchRun,
                 })
             }
-            Err(DbError::Expectation { .. }) => Ok(Sent::AlreadySent),
+            Err(DbError::Expectation { .. }) => Ok(InboxSendResult::AlreadySent),
             Err(error) => Err(error.into()),
         }
     }
@@ -98,8 +98,8 @@ impl RunInbox<'_> {
     /// # Errors
     /// [`StoreError::NewerEntry`] or [`StoreError::Damaged`], at entry 0, for a message that this
     /// program cannot read.
-    pub async fn unread(self, run: &RunId) -> Result<Unread, StoreError> {
-        let mut unread = Unread::default();
+    pub async fn unread(self, run: &RunId) -> Result<UnreadMessages, StoreError> {
+        let mut unread = UnreadMessages::default();
         for row in self.store.rows(UNREAD, params![run.as_str()]).await? {
             let mut cells = row.cells();
             unread.inbox_ctr = cells.int()?;

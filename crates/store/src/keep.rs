@@ -12,7 +12,7 @@ use everloop_types::{RunId, Statement, Status, UtcMs};
 
 /// What [`crate::Maintenance::trim`] deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Trimmed {
+pub struct TrimCounts {
     /// Runs whose journal was shortened.
     pub runs: u64,
     /// Journal entries.
@@ -113,8 +113,8 @@ impl Maintenance<'_> {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn trim(self, now: UtcMs, keep_ms: i64) -> Result<Trimmed, StoreError> {
-        let mut trimmed = Trimmed::default();
+    pub async fn trim(self, now: UtcMs, keep_ms: i64) -> Result<TrimCounts, StoreError> {
+        let mut trimmed = TrimCounts::default();
         loop {
             let due = self.store.rows(TO_TRIM, params![now.saturating_sub(keep_ms)]).await?;
             if due.is_empty() {

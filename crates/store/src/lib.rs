@@ -65,7 +65,7 @@ pub use applied::{Applied, WriteKey};
 pub use check::RunCheck;
 pub use conversations::ConversationMessage;
 pub use copies::SCHEMA_VERSION;
-pub use create::{Created, NewRun};
+pub use create::{NewRun, RunCreation};
 pub use db::{Cause, DatabaseKind, Db, DbError, DbFuture, SqlCells, SqlRow, Urgency, WriteResult};
 pub use error::{StoreError, StoreLimit};
 pub use facets::{
@@ -73,20 +73,20 @@ pub use facets::{
     StandingApprovals, WorkerRegistry,
 };
 pub use family::{ChildReport, NewChild, Relations, Relative};
-pub use firings::{Due, FiredAs, Firing, FiringBatch, FiringKind};
+pub use firings::{DueReminder, Firing, FiringBatch, FiringKind, FiringOutcome};
 pub use fork::{ForkOrigin, NewFork};
-pub use home::TakenOver;
-pub use inbox::{Sent, Unread};
-pub use keep::{Inspection, Trimmed};
+pub use home::TakeoverCounts;
+pub use inbox::{InboxSendResult, UnreadMessages};
+pub use keep::{Inspection, TrimCounts};
 pub use lock::{ClaimLock, ClaimLockError, Holder};
 pub use outbox::{NewOutbox, OutboxCount, OutboxRow};
 pub use postgres::{PgDb, PgOptions, without_password};
-pub use queue::{Claim, LastWord, Orphan};
+pub use queue::{Claim, FinalMessage, Orphan};
 pub use read::{LoadedJournal, SnapshotRow};
 pub use redactor::{Redactor, SECRET_MARK};
 pub use remove::Removal;
 pub use runs::{MessageRow, Position, RunFilter, RunLease, RunOrigin, RunRow, RunTimes};
-pub use schedules::{Reminding, Repeating, ScheduleGuard, ScheduleRow, ScheduleText, Span};
+pub use schedules::{ReminderRule, RepeatRule, ScheduleGuard, ScheduleRow, ScheduleText, Span};
 pub use settle::Settlement;
 pub use sqlite::{MemoryDb, OpenError, SqliteDb};
 pub use standing::allow_for_good;

@@ -168,7 +168,7 @@ const TABLES: [RunTable; 8] = [
 
 /// How an unfinished run is quarantined when it is imported, so that it is not driven twice.
 #[derive(Debug, Clone)]
-pub struct PutAside {
+pub struct ImportQuarantine {
     /// Why, for the row.
     pub note: String,
     /// The last message to the user.
@@ -294,7 +294,7 @@ impl Maintenance<'_> {
         self,
         run: &RunId,
         rows: &[TableRow],
-        aside: Option<&PutAside>,
+        aside: Option<&ImportQuarantine>,
         now: UtcMs,
     ) -> Result<RunImport, StoreError> {
         if self.store.runs().get(run).await?.is_some() {
@@ -360,7 +360,7 @@ fn insert(row: &TableRow) -> Option<Write> {
     Some(one(table.insert, row.cells.clone()))
 }
 
-fn last_word(run: &RunId, conversation: &str, aside: &PutAside) -> [Write; 2] {
+fn last_word(run: &RunId, conversation: &str, aside: &ImportQuarantine) -> [Write; 2] {
     let id = format!("{run}:final");
     let (message, role) = (aside.message.as_str(), "assistant");
     let params = params![conversation, id, run.as_str(), "final", role, message, aside.now];

@@ -65,14 +65,14 @@ pub struct Orphan {
 
 /// The last message of a run that no driver can end.
 #[derive(Debug, Clone)]
-pub struct LastWord {
+pub struct FinalMessage {
     /// To the user.
     pub message: String,
     /// To its parent, if it is a child.
     pub report: Option<ChildReport>,
 }
 
-impl From<String> for LastWord {
+impl From<String> for FinalMessage {
     fn from(message: String) -> Self {
         Self { message, report: None }
     }
@@ -361,7 +361,7 @@ impl RunQueue<'_> {
         epoch: Option<i64>,
         note: &str,
         now: UtcMs,
-        word: Option<LastWord>,
+        word: Option<FinalMessage>,
     ) -> Result<(), StoreError> {
         let (message, report) = word.map_or((None, None), |it| (Some(it.message), it.report));
         let report = report.map(|report| family::report(&report, now));

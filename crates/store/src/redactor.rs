@@ -7,17 +7,17 @@
 //!
 //! Entries are cleaned before they are folded, so what is folded is what is written. Rows that
 //! carry a digest of themselves (journal, blobs, snapshots) are made of cleaned entries, and their
-//! statements are sealed; every other row is cleaned on its way into the database (`Screened`).
+//! statements are sealed; every other row is cleaned on its way into the database (`ScreenedDb`).
 //!
 //! Deliberately absent: guessing. Only values that were learnt are found, in the forms of `forms`.
 
 mod forms;
 mod screened;
 
-pub(crate) use screened::Screened;
+pub(crate) use screened::ScreenedDb;
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use everloop_types::journal::Kind;
+use everloop_types::journal::EntryKind;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -105,7 +105,7 @@ impl Redactor {
 
     /// An entry without secrets. If it holds none, this costs as much as serializing it.
     #[must_use]
-    pub fn kind(&self, kind: Kind) -> Kind {
+    pub fn kind(&self, kind: EntryKind) -> EntryKind {
         if self.is_empty() {
             return kind;
         }
@@ -113,7 +113,7 @@ impl Redactor {
             Cow::Borrowed(_) => kind,
             Cow::Owned(_) => {
                 let body = self.strings(&kind.body());
-                Kind::read(kind.name(), kind.fmt(), &body).unwrap_or(kind)
+                EntryKind::read(kind.name(), kind.fmt(), &body).unwrap_or(kind)
             }
         }
     }

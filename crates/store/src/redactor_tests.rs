@@ -16,9 +16,9 @@ fn knowing(secrets: &[&str]) -> Redactor {
     redactor
 }
 
-fn seen(text: &str) -> Kind {
+fn seen(text: &str) -> EntryKind {
     let outcome = Outcome::Observed(Observation::ok(text));
-    Kind::EffectFinished(EffectFinished::unlabeled(outcome, 1))
+    EntryKind::EffectFinished(EffectFinished::unlabeled(outcome, 1))
 }
 
 /// Digits may stand in a number, which stays what it is; the words beside it are cleaned.
@@ -26,9 +26,9 @@ fn seen(text: &str) -> Kind {
 fn a_secret_that_looks_like_a_number_leaves_the_form_of_an_entry_alone() {
     let redactor = knowing(&["123456789012"]);
     let outcome = Outcome::Observed(Observation::ok("the pin is 123456789012"));
-    let kind = Kind::EffectFinished(EffectFinished::unlabeled(outcome, 123_456_789_012));
+    let kind = EntryKind::EffectFinished(EffectFinished::unlabeled(outcome, 123_456_789_012));
     let outcome = Outcome::Observed(Observation::ok(format!("the pin is {SECRET_MARK}")));
-    let cleaned = Kind::EffectFinished(EffectFinished::unlabeled(outcome, 123_456_789_012));
+    let cleaned = EntryKind::EffectFinished(EffectFinished::unlabeled(outcome, 123_456_789_012));
     assert_eq!(redactor.kind(kind), cleaned);
 }
 

@@ -7,7 +7,7 @@ use crate::{
 };
 use everloop_types::{
     EffectId, RunId, SqlValue, Statement, UtcMs, Write, digest_bytes,
-    journal::{Entry, Kind, Unreadable},
+    journal::{Entry, EntryBodyError, EntryKind},
 };
 
 /// Larger bodies are stored in `blobs`.
@@ -60,7 +60,7 @@ pub(crate) fn writes(run: &RunId, entry: &Entry) -> Result<EntryWrites, StoreErr
     };
     // The row names its run already, so the effect is stored by its place alone.
     let effect = entry.effect.as_ref().map(EffectId::place);
-    let covered = Covered {
+    let covered = ChecksumInput {
         run: run.as_str(),
         numbers: [entry.seq, entry.epoch, entry.kind.fmt(), entry.at],
         kind: entry.kind.name(),
@@ -95,7 +95,7 @@ pub(crate) fn insert_blob(hash: String, bytes: Vec<u8>) -> Write {
 }
 
 /// What the checksum covers: the whole entry, as it is stored.
-struct Covered<'a> {
+struct ChecksumInput<'a> {
     run: &'a str,
     /// seq, epoch, fmt, ts
     numbers: [i64; 4],
@@ -105,7 +105,7 @@ struct Covered<'a> {
     blob_ref: Option<&'a str>,
 }
 
-impl Covered<'_> {
+impl ChecksumInput<'_> {
     /// Each text goes in with its length, so that no two rows have the same bytes.
     fn crc(&self) -> i64 {
         let mut crc = 0;
@@ -123,7 +123,7 @@ impl Covered<'_> {
 }
 
 /// A row as it was read, before it is verified.
-struct Stored {
+struct StoredRow {
     seq: i64,
     epoch: i64,
     kind: String,
@@ -136,7 +136,7 @@ struct Stored {
     blob: Option<Vec<u8>>,
 }
 
-impl Stored {
+impl StoredRow {
     fn take(cells: &mut SqlCells) -> Result<Self, DbError> {
         Ok(Self {
             seq: cells.int()?,
@@ -153,7 +153,7 @@ impl Stored {
     }
 
     fn crc(&self, run: &RunId) -> i64 {
-        let covered = Covered {
+        let covered = ChecksumInput {
             run: run.as_str(),
             numbers: [self.seq, self.epoch, self.fmt, self.at],
             kind: &self.kind,
@@ -182,16 +182,16 @@ pub(crate) fn read(run: &RunId, row: SqlRow) -> Result<Entry, StoreError> {
         _ => 0,
     };
     let damaged = || StoreError::Damaged { run: run.clone(), seq };
-    let mut stored = Stored::take(&mut row.cells()).map_err(|_| damaged())?;
+    let mut stored = StoredRow::take(&mut row.cells()).map_err(|_| damaged())?;
     if stored.crc(run) != stored.crc {
         return Err(damaged());
     }
     let body = stored.body().ok_or_else(damaged)?;
-    let kind = Kind::read(&stored.kind, stored.fmt, &body).map_err(|error| match error {
-        Unreadable::Newer { kind, fmt } => {
+    let kind = EntryKind::read(&stored.kind, stored.fmt, &body).map_err(|error| match error {
+        EntryBodyError::Newer { kind, fmt } => {
             StoreError::NewerEntry { run: run.clone(), seq, kind, fmt }
         }
-        Unreadable::Malformed { .. } => damaged(),
+        EntryBodyError::Malformed { .. } => damaged(),
     })?;
     let effect = match stored.effect {
         Some(place) => Some(EffectId::at_place(run.clone(), &place).ok_or_else(damaged)?),
@@ -210,8 +210,14 @@ pub(crate) async fn write_raw_for_checks(
     fmt: i64,
 ) {
     let numbers = [seq, 1, fmt, 0];
-    let covered =
-        Covered { run: run.as_str(), numbers, kind, effect: None, body: "{}", blob_ref: None };
+    let covered = ChecksumInput {
+        run: run.as_str(),
+        numbers,
+        kind,
+        effect: None,
+        body: "{}",
+        blob_ref: None,
+    };
     let (crc, none) = (covered.crc(), None::<i64>);
     let params = params![run.as_str(), seq, 1, kind, fmt, none, none, none, 0, crc, "{}", none];
     let done = store.db.commit(vec![one(INSERT, params)], crate::Urgency::Critical).await;

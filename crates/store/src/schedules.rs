@@ -24,7 +24,7 @@ pub struct Span {
 
 /// How an entry repeats.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repeating {
+pub struct RepeatRule {
     /// The rule, as calendars write it.
     pub rrule: String,
     /// How often it takes place in all; none for no end.
@@ -35,7 +35,7 @@ pub struct Repeating {
 
 /// How an entry reminds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reminding {
+pub struct ReminderRule {
     /// Milliseconds before the occurrence.
     pub lead_ms: i64,
     /// No reminder before this time.
@@ -50,9 +50,9 @@ pub struct ScheduleText {
     /// When it is.
     pub span: Span,
     /// Whether it comes again.
-    pub repeat: Option<Repeating>,
+    pub repeat: Option<RepeatRule>,
     /// Whether it reminds.
-    pub remind: Option<Reminding>,
+    pub remind: Option<ReminderRule>,
     /// What happens to missed reminders; none for the setting.
     pub catch_up: Option<String>,
 }
@@ -282,8 +282,8 @@ fn read(row: SqlRow) -> Result<ScheduleRow, DbError> {
         said: ScheduleText {
             title,
             span,
-            repeat: rrule.map(|rrule| Repeating { rrule, times, on }),
-            remind: lead.map(|lead_ms| Reminding { lead_ms, from }),
+            repeat: rrule.map(|rrule| RepeatRule { rrule, times, on }),
+            remind: lead.map(|lead_ms| ReminderRule { lead_ms, from }),
             catch_up: cells.opt_text()?,
         },
         remind_next,

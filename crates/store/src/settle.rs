@@ -9,7 +9,7 @@ use crate::{
     facets::Journal,
     statement::{any, params},
 };
-use everloop_types::{EffectId, RunId, Settled, Statement, UtcMs};
+use everloop_types::{EffectId, RunId, SettledOutcome, Statement, UtcMs};
 
 /// One settlement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Settlement {
     /// The effect.
     pub effect: EffectId,
     /// What is known now.
-    pub settled: Settled,
+    pub settled: SettledOutcome,
     /// Who found out: `user`, `probe`, a surface.
     pub by: String,
     /// When.
@@ -66,7 +66,7 @@ impl Journal<'_> {
                 fmt: 0,
             };
             let damaged = || StoreError::Damaged { run: run.clone(), seq: 0 };
-            let settled = Settled::parse(&verdict).ok_or_else(newer)?;
+            let settled = SettledOutcome::parse(&verdict).ok_or_else(newer)?;
             let effect = EffectId::at_place(run.clone(), &place).ok_or_else(damaged)?;
             settlements.push(Settlement { effect, settled, by, at });
         }

@@ -7,7 +7,7 @@ use crate::{
     facets::StandingApprovals,
     statement::{any, params},
 };
-use everloop_types::{Standing, Statement, Write};
+use everloop_types::{StandingApproval, Statement, Write};
 
 const INSERT: Statement = Statement::screened(
     "
@@ -31,8 +31,8 @@ const DELETE: Statement =
 
 /// The write that stores a standing approval; it belongs in the commit that gives the approval.
 #[must_use]
-pub fn allow_for_good(approval: &Standing) -> Write {
-    let Standing { id, workspace, tool, resource, by, at } = approval;
+pub fn allow_for_good(approval: &StandingApproval) -> Write {
+    let StandingApproval { id, workspace, tool, resource, by, at } = approval;
     let texts = [id, workspace, tool, resource, by].map(String::as_str);
     let [id, workspace, tool, resource, by] = texts;
     any(INSERT, params![id, workspace, tool, resource, by, *at])
@@ -43,7 +43,10 @@ impl StandingApprovals<'_> {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn find(self, wanted: &Standing) -> Result<Option<Standing>, StoreError> {
+    pub async fn find(
+        self,
+        wanted: &StandingApproval,
+    ) -> Result<Option<StandingApproval>, StoreError> {
         let rows = self.store.rows(SELECT, params![wanted.id.as_str()]).await?;
         let found = rows.into_iter().map(read).next().transpose()?;
         // The id is only a digest: the content decides.
@@ -54,7 +57,7 @@ impl StandingApprovals<'_> {
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn all(self) -> Result<Vec<Standing>, StoreError> {
+    pub async fn all(self) -> Result<Vec<StandingApproval>, StoreError> {
         let rows = self.store.rows(SELECT_ALL, params![]).await?;
         Ok(rows.into_iter().map(read).collect::<Result<_, _>>()?)
     }
@@ -69,9 +72,9 @@ impl StandingApprovals<'_> {
     }
 }
 
-fn read(row: SqlRow) -> Result<Standing, DbError> {
+fn read(row: SqlRow) -> Result<StandingApproval, DbError> {
     let mut cells = row.cells();
-    Ok(Standing {
+    Ok(StandingApproval {
         id: cells.text()?,
         workspace: cells.text()?,
         tool: cells.text()?,

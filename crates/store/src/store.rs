@@ -5,7 +5,7 @@ use crate::{
     dialect,
     error::StoreError,
     postgres::{PgDb, PgOptions},
-    redactor::{Redactor, Screened},
+    redactor::{Redactor, ScreenedDb},
     sqlite::{MemoryDb, ReadingDb, SqliteDb},
 };
 use everloop_types::SqlValue;
@@ -76,7 +76,7 @@ impl Store {
     /// The same store, which removes the secrets that `redactor` knows.
     #[must_use]
     pub fn with_redactor(mut self, redactor: Redactor) -> Self {
-        self.db = Arc::new(Screened { db: self.db, redactor: redactor.clone() });
+        self.db = Arc::new(ScreenedDb { db: self.db, redactor: redactor.clone() });
         self.redactor = redactor;
         self
     }

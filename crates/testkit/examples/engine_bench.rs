@@ -1,16 +1,18 @@
-//! What a durable step costs: engine, loop, store and fsync, against a model that answers at once.
+//! The cost of a durable step: engine, loop, store and fsync, with a model that answers at once.
 //!
 //! `cargo run --release -p everloop-testkit --example engine_bench`
 //!
 //! Prints steps per second and CPU per step for one run and for 256 at once (SQLite, synchronous
-//! FULL),
-//! and bytes on disk per step for runs of 20, 100 and 400 steps. A step is one model call and one
-//! tool call. Then the same on PostgreSQL with fsync, where one and four workers empty one queue.
+//! FULL), and bytes on disk per step for runs of 20, 100 and 400 steps. A step is one model call
+//! and one tool call. Then the same on PostgreSQL with fsync, where one and four workers empty one
+//! queue.
 
 use everloop_engine::{
-    Engine, Environment, Identity, LeaseTimes, Rules, Submission, SystemClock, Worker,
+    Engine, EngineRules, Environment, LeaseTimes, Submission, SystemClock, Worker, WorkerIdentity,
 };
-use everloop_ports::{Asking, CallContext, Done, Model, OnDelta, Registry, Request, Tool};
+use everloop_ports::{
+    CallContext, Model, ModelFuture, OnDelta, Registry, Request, Tool, ToolReturn,
+};
 use everloop_store::testing::PgServer;
 use everloop_store::{PgOptions, Store};
 use everloop_types::{
@@ -28,7 +30,7 @@ struct Instant0 {
 }
 
 impl Model for Instant0 {
-    fn ask<'a>(&'a self, request: Request<'a>, _: OnDelta<'a>) -> Asking<'a> {
+    fn ask<'a>(&'a self, request: Request<'a>, _: OnDelta<'a>) -> ModelFuture<'a> {
         let spoken = |message: &&Message| matches!(message, Message::Assistant { .. });
         let said = request.messages.iter().filter(spoken).count();
         let usage = Usage { input_tokens: 100, output_tokens: 10, cached_tokens: 0 };
@@ -70,8 +72,8 @@ impl Tool for PeekTool {
         }
     }
 
-    async fn call(&self, args: Peek, _: &CallContext) -> Done {
-        Done::Seen(Observation::ok(format!("{:0200}", args.n)))
+    async fn call(&self, args: Peek, _: &CallContext) -> ToolReturn {
+        ToolReturn::Seen(Observation::ok(format!("{:0200}", args.n)))
     }
 }
 
@@ -102,12 +104,12 @@ fn cpu() -> Duration {
 fn engine(store: Store, name: &str, steps: usize) -> (Arc<Engine>, Frame) {
     let tools = Arc::new(Registry::default().with(PeekTool));
     let means = Arc::new(BenchMeans { model: Arc::new(Instant0 { steps }), tools: tools.clone() });
-    let identity = Identity { worker: WorkerId::new(name), build: "bench".to_owned() };
+    let identity = WorkerIdentity { worker: WorkerId::new(name), build: "bench".to_owned() };
     let mut frame = Frame { tools: tools.specs(), ..Frame::default() };
     frame.limits.context.observations = 10_000;
     frame.limits.context.tokens = u64::MAX;
     frame.limits.steps.max_steps = u32::try_from(steps).unwrap_or(u32::MAX) + 2;
-    (Engine::new(store, means, Arc::new(SystemClock), identity, Rules::default()), frame)
+    (Engine::new(store, means, Arc::new(SystemClock), identity, EngineRules::default()), frame)
 }
 
 async fn submit(engine: &Engine, frame: &Frame, runs: usize) {

@@ -1,4 +1,4 @@
-//! Time that passes only while everybody waits: tokio's paused clock behind the engine's trait.
+//! Time that passes only while every task waits: tokio's paused clock behind the engine's trait.
 
 use everloop_ports::{Clock, Pause};
 use everloop_types::UtcMs;

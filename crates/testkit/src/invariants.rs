@@ -2,20 +2,20 @@
 
 mod family;
 
-use crate::world::{Act, World};
-use everloop_engine::{History, Verdict};
+use crate::world::{World, WorldChange};
+use everloop_engine::{History, ReplayVerdict};
 use everloop_store::Store;
 use everloop_types::journal::{
-    EffectPlanned, Entry, Found, InboxMessage, Input, Kind, Outcome, PlannedToolCall,
+    EffectPlanned, Entry, EntryKind, InboxMessage, Input, Outcome, PlannedToolCall, ProbeFinding,
 };
 use everloop_types::{
     Approval, EffectClass, EffectId, Labels, Observation, RunId, Status, digest_bytes, digest_json,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How a run ended, for comparing a disturbed one with an undisturbed one.
+/// How a run ended, to compare a disturbed run with an undisturbed one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ending {
+pub struct ComparableEnding {
     /// The status.
     pub status: Status,
     /// The last words.
@@ -25,7 +25,7 @@ pub struct Ending {
 }
 
 /// A run, and everything that it could have touched.
-pub struct Watched<'a> {
+pub struct ObservedRun<'a> {
     /// Where its journal is.
     pub store: &'a Store,
     /// The run.
@@ -38,11 +38,11 @@ pub struct Watched<'a> {
     pub violations: u64,
 }
 
-/// Checks what must hold at any moment, whoever has just died or parked.
+/// Checks what must hold at any moment, also just after a crash or while the run is parked.
 ///
 /// # Errors
 /// The first invariant that does not hold, in words.
-pub async fn check_midway(watched: &Watched<'_>) -> Result<(), String> {
+pub async fn check_midway(watched: &ObservedRun<'_>) -> Result<(), String> {
     family::members(watched).await.map(drop)
 }
 
@@ -50,17 +50,17 @@ pub async fn check_midway(watched: &Watched<'_>) -> Result<(), String> {
 ///
 /// # Errors
 /// The first invariant that does not hold, in words.
-pub async fn check(watched: &Watched<'_>) -> Result<Ending, String> {
+pub async fn check(watched: &ObservedRun<'_>) -> Result<ComparableEnding, String> {
     let mut members = family::members(watched).await?;
     let first = members.remove(0);
-    // Who was put aside has last words and no ending.
+    // A quarantined run has a final message and no ending.
     for below in members.iter().filter(|one| one.status != Status::Quarantined) {
         ended(&below.history, below.status).map_err(|why| format!("{}: {why}", below.run))?;
     }
     ended(&first.history, first.status)
 }
 
-fn ended(history: &History, status: Status) -> Result<Ending, String> {
+fn ended(history: &History, status: Status) -> Result<ComparableEnding, String> {
     all_finished(&history.entries)?;
     one_ending(&history.entries, status)?;
     cancel_obeyed(&history.entries, status)?;
@@ -69,14 +69,14 @@ fn ended(history: &History, status: Status) -> Result<Ending, String> {
         "plain success over an unknown".to_owned()
     })?;
     match history.verify() {
-        Verdict::Verified { .. } => {}
+        ReplayVerdict::Verified { .. } => {}
         other => return Err(format!("replay does not verify: {other:?}")),
     }
     let text = history.final_text().unwrap_or_default().to_owned();
-    Ok(Ending { status, text, unknowns })
+    Ok(ComparableEnding { status, text, unknowns })
 }
 
-async fn read(watched: &Watched<'_>) -> Result<(History, Status), String> {
+async fn read(watched: &ObservedRun<'_>) -> Result<(History, Status), String> {
     let history = History::read(watched.store, watched.run).await;
     let history = history.map_err(|error| format!("unreadable: {error}"))?.ok_or("no run")?;
     let row = watched.store.runs().get(watched.run).await.map_err(|error| error.to_string())?;
@@ -84,7 +84,7 @@ async fn read(watched: &Watched<'_>) -> Result<(History, Status), String> {
 }
 
 async fn holds_always(
-    watched: &Watched<'_>,
+    watched: &ObservedRun<'_>,
     history: &History,
     status: Status,
 ) -> Result<(), String> {
@@ -92,14 +92,14 @@ async fn holds_always(
     ensure(violations == 0, || format!("{violations} rows were kept out by a unique index"))?;
     gap_free(&history.entries)?;
     epochs_rise(&history.entries)?;
-    one_input_per_letter(&history.entries)?;
+    one_input_per_message(&history.entries)?;
     one_outcome_at_most(&history.entries)?;
     approvals_fit_calls(history)?;
     probes_are_on_record(&history.entries)?;
     final_message_with_ending(watched, status).await?;
     snapshot_agrees(watched, history).await?;
     counts_agree(history)?;
-    no_unread_mail_while_waiting(watched, status).await
+    no_unread_messages_while_waiting(watched, status).await
 }
 
 fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
@@ -111,12 +111,13 @@ fn gap_free(entries: &[Entry]) -> Result<(), String> {
     ensure(gap.is_none(), || format!("gap in the journal: {gap:?}"))
 }
 
-/// Whoever claimed later wrote later, and said so first.
+/// Epochs only rise, and each begins with its own entry.
 fn epochs_rise(entries: &[Entry]) -> Result<(), String> {
     let mut epoch = 0;
     for entry in entries {
         ensure(entry.epoch >= epoch, || format!("an older owner wrote entry {}", entry.seq))?;
-        let introduced = matches!(entry.kind, Kind::EpochStarted(_) | Kind::RunCreated(_));
+        let introduced =
+            matches!(entry.kind, EntryKind::EpochStarted(_) | EntryKind::RunCreated(_));
         let fits = entry.epoch == epoch || introduced;
         ensure(fits, || format!("entry {} comes before its owner's name", entry.seq))?;
         epoch = entry.epoch;
@@ -124,13 +125,13 @@ fn epochs_rise(entries: &[Entry]) -> Result<(), String> {
     Ok(())
 }
 
-/// However often a letter was sent, it was taken once.
-fn one_input_per_letter(entries: &[Entry]) -> Result<(), String> {
+/// A message that was sent several times is taken once.
+fn one_input_per_message(entries: &[Entry]) -> Result<(), String> {
     let mut taken = BTreeSet::new();
     for entry in entries {
-        if let Kind::Input(input) = &entry.kind {
+        if let EntryKind::Input(input) = &entry.kind {
             let first = taken.insert(&input.dedupe);
-            ensure(first, || format!("the letter {} was taken twice", input.dedupe))?;
+            ensure(first, || format!("the message {} was taken twice", input.dedupe))?;
         }
     }
     Ok(())
@@ -143,8 +144,8 @@ fn plans_and_outcomes(entries: &[Entry]) -> BTreeMap<&EffectId, (u32, u32)> {
         let Some(effect) = &entry.effect else { continue };
         let counts = counts.entry(effect).or_default();
         match &entry.kind {
-            Kind::EffectPlanned(_) => counts.0 += 1,
-            Kind::EffectFinished(_) => counts.1 += 1,
+            EntryKind::EffectPlanned(_) => counts.0 += 1,
+            EntryKind::EffectFinished(_) => counts.1 += 1,
             _ => {}
         }
     }
@@ -165,13 +166,13 @@ fn all_finished(entries: &[Entry]) -> Result<(), String> {
 
 fn one_ending(entries: &[Entry], status: Status) -> Result<(), String> {
     let endings: Vec<&Entry> =
-        entries.iter().filter(|entry| matches!(entry.kind, Kind::RunFinished(_))).collect();
+        entries.iter().filter(|entry| matches!(entry.kind, EntryKind::RunFinished(_))).collect();
     let [ending] = endings.as_slice() else {
         return Err(format!("{} endings", endings.len()));
     };
     ensure(ending.seq == entries.len() as i64, || "something follows the ending".to_owned())?;
     let said = match &ending.kind {
-        Kind::RunFinished(finished) => finished.status,
+        EntryKind::RunFinished(finished) => finished.status,
         _ => unreachable!("filtered above"),
     };
     ensure(said == status, || format!("journal says {said}, row says {status}"))
@@ -180,7 +181,7 @@ fn one_ending(entries: &[Entry], status: Status) -> Result<(), String> {
 /// A cancel that was taken from the inbox decides the ending.
 fn cancel_obeyed(entries: &[Entry], status: Status) -> Result<(), String> {
     let cancel = |entry: &Entry| match &entry.kind {
-        Kind::Input(input) => matches!(input.letter, InboxMessage::Cancel { .. }),
+        EntryKind::Input(input) => matches!(input.message, InboxMessage::Cancel { .. }),
         _ => false,
     };
     let obeyed = status == Status::Canceled || !entries.iter().any(cancel);
@@ -188,7 +189,10 @@ fn cancel_obeyed(entries: &[Entry], status: Status) -> Result<(), String> {
 }
 
 /// One final message if the run is over, and none before.
-async fn final_message_with_ending(watched: &Watched<'_>, status: Status) -> Result<(), String> {
+async fn final_message_with_ending(
+    watched: &ObservedRun<'_>,
+    status: Status,
+) -> Result<(), String> {
     let messages =
         watched.store.runs().messages(watched.run).await.map_err(|error| error.to_string())?;
     let last: Vec<_> = messages.iter().filter(|message| message.slot == "final").collect();
@@ -198,23 +202,26 @@ async fn final_message_with_ending(watched: &Watched<'_>, status: Status) -> Res
     ensure(!empty, || "the final message is empty".to_owned())
 }
 
-/// A letter wakes: whoever waits has read everything.
-async fn no_unread_mail_while_waiting(watched: &Watched<'_>, status: Status) -> Result<(), String> {
+/// A message wakes its run: a run that waits has read its whole inbox.
+async fn no_unread_messages_while_waiting(
+    watched: &ObservedRun<'_>,
+    status: Status,
+) -> Result<(), String> {
     let unread =
         watched.store.inbox().unread(watched.run).await.map_err(|error| error.to_string())?;
     let asleep = status == Status::Waiting && !unread.messages.is_empty();
     ensure(!asleep, || format!("waiting with unread mail: {:?}", unread.messages))
 }
 
-/// Nobody counts twice: the budget's numbers are those of the plans.
+/// Nothing is counted twice: the budget's numbers are those of the plans.
 fn counts_agree(history: &History) -> Result<(), String> {
     let counted = history.state_at(i64::MAX).map_err(|error| error.to_string())?.counts();
     let (mut models, mut tools) = (0, 0);
     for entry in &history.entries {
         match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallModel(_)) => models += 1,
-            Kind::EffectPlanned(EffectPlanned::CallTool(_)) => tools += 1,
-            Kind::Input(Input { letter: InboxMessage::Child(ended), .. }) => {
+            EntryKind::EffectPlanned(EffectPlanned::CallModel(_)) => models += 1,
+            EntryKind::EffectPlanned(EffectPlanned::CallTool(_)) => tools += 1,
+            EntryKind::Input(Input { message: InboxMessage::Child(ended), .. }) => {
                 models += ended.used.model_calls;
                 tools += ended.used.tool_calls;
             }
@@ -236,22 +243,22 @@ fn approvals_fit_calls(history: &History) -> Result<(), String> {
     let (mut answered, mut given) = (BTreeSet::new(), BTreeSet::new());
     let (mut for_good, mut held, mut opened) = (BTreeSet::new(), false, false);
     for entry in &history.entries {
-        if let Kind::Input(input) = &entry.kind
-            && let InboxMessage::Answer { question, .. } = &input.letter
+        if let EntryKind::Input(input) = &entry.kind
+            && let InboxMessage::Answer { question, .. } = &input.message
         {
             answered.insert(question.clone());
         }
         let Some(effect) = &entry.effect else { continue };
         match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })) => {
+            EntryKind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })) => {
                 calls.insert(effect, call);
             }
-            Kind::ApprovalAsked(ask) => {
+            EntryKind::ApprovalAsked(ask) => {
                 asked.insert(effect, ask.args_hash.clone());
             }
-            Kind::ApprovalGiven(allowed) => {
+            EntryKind::ApprovalGiven(allowed) => {
                 let hash = calls.get(effect).map(digest_json);
-                // A call without walls, and one that labels hold back, has a question of its own.
+                // An unsandboxed call, and one that labels block, have their own question.
                 let words = ["approve", "approve_bare", "approve_labels"];
                 let asked_once = words.iter().any(|word| {
                     answered.contains(&format!("q{}.{}.{word}", effect.cause, effect.index))
@@ -266,8 +273,8 @@ fn approvals_fit_calls(history: &History) -> Result<(), String> {
                 opened |= allowed.releases.is_some();
                 given.insert(effect);
             }
-            Kind::EffectFinished(finished) => held |= finished.labels == Labels::ALL,
-            Kind::EffectStarted(_) => {
+            EntryKind::EffectFinished(finished) => held |= finished.labels == Labels::ALL,
+            EntryKind::EffectStarted(_) => {
                 let spec = calls.get(effect).and_then(|call| history.frame().tool(&call.tool));
                 let asks = spec.is_some_and(|spec| spec.handling.approval == Approval::Ask);
                 let allowed = !(asks || held && !opened) || given.contains(effect);
@@ -279,8 +286,8 @@ fn approvals_fit_calls(history: &History) -> Result<(), String> {
     Ok(())
 }
 
-/// What a later owner says of a probeable call, that it happened or may be made again, rests on a
-/// probe in the journal that says the same.
+/// If a later owner decides that a probeable call happened or may be repeated, the journal has a
+/// probe with that result.
 fn probes_are_on_record(entries: &[Entry]) -> Result<(), String> {
     let mut probeable = BTreeSet::new();
     let (mut begun, mut found) = (BTreeMap::new(), BTreeMap::new());
@@ -288,24 +295,24 @@ fn probes_are_on_record(entries: &[Entry]) -> Result<(), String> {
         let Some(effect) = &entry.effect else { continue };
         let taken_over = begun.get(effect).is_some_and(|epoch| *epoch < entry.epoch);
         let rests_on = match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall {
+            EntryKind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall {
                 class: EffectClass::Probeable,
                 ..
             })) => {
                 probeable.insert(effect);
                 continue;
             }
-            Kind::EffectStarted(_) => {
+            EntryKind::EffectStarted(_) => {
                 begun.insert(effect, entry.epoch);
                 continue;
             }
-            Kind::EffectProbed(probed) => {
+            EntryKind::EffectProbed(probed) => {
                 found.insert(effect, probed.found);
                 continue;
             }
-            Kind::EffectAttemptFailed(_) => Found::DidNot,
-            Kind::EffectFinished(finished) => match &finished.outcome {
-                Outcome::Observed(seen) if is_claim(seen) => Found::Happened,
+            EntryKind::EffectAttemptFailed(_) => ProbeFinding::DidNot,
+            EntryKind::EffectFinished(finished) => match &finished.outcome {
+                Outcome::Observed(seen) if is_claim(seen) => ProbeFinding::Happened,
                 _ => continue,
             },
             _ => continue,
@@ -318,21 +325,24 @@ fn probes_are_on_record(entries: &[Entry]) -> Result<(), String> {
     Ok(())
 }
 
-/// No dangerous effect twice, none without its durable intent, and no claim of one that never was.
-fn acts_fit_journal(entries: &[Entry], acts: &[Act]) -> Result<(), String> {
+/// No dangerous effect happens twice or without its durable intent, and none is claimed that never
+/// happened.
+fn acts_fit_journal(entries: &[Entry], acts: &[WorldChange]) -> Result<(), String> {
     let key = |effect: &EffectId| digest_bytes(effect.to_string().as_bytes());
     let mut classes = BTreeMap::new();
     let mut intents = BTreeMap::new();
     for entry in entries {
         let Some(effect) = &entry.effect else { continue };
         match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall {
-                class, call, ..
+            EntryKind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall {
+                class,
+                call,
+                ..
             })) => {
                 classes.insert(key(effect), (*class, call.tool.clone()));
             }
-            Kind::EffectStarted(_) => *intents.entry(key(effect)).or_insert(0) += 1,
-            Kind::EffectFinished(finished) => {
+            EntryKind::EffectStarted(_) => *intents.entry(key(effect)).or_insert(0) += 1,
+            EntryKind::EffectFinished(finished) => {
                 let Some((class, tool)) = classes.get(&key(effect)) else { continue };
                 let claimed =
                     matches!(&finished.outcome, Outcome::Observed(seen) if is_claim(seen));
@@ -358,14 +368,14 @@ fn acts_fit_journal(entries: &[Entry], acts: &[Act]) -> Result<(), String> {
     Ok(())
 }
 
-/// A person who settles is believed: their word is no claim of the runtime.
+/// What a person reports is accepted as it is: it is not a claim of the runtime.
 fn is_claim(seen: &Observation) -> bool {
     seen.is_ok() && !seen.text.contains("as the user says")
 }
 
 fn unknown_count(entries: &[Entry]) -> usize {
     let unknown = |entry: &&Entry| {
-        matches!(&entry.kind, Kind::EffectFinished(finished)
+        matches!(&entry.kind, EntryKind::EffectFinished(finished)
             if matches!(&finished.outcome, Outcome::Observed(seen)
                 if seen.ending == everloop_types::Ending::Unknown))
     };
@@ -373,7 +383,7 @@ fn unknown_count(entries: &[Entry]) -> usize {
 }
 
 /// The newest snapshot and its tail give the same state as the whole journal.
-async fn snapshot_agrees(watched: &Watched<'_>, history: &History) -> Result<(), String> {
+async fn snapshot_agrees(watched: &ObservedRun<'_>, history: &History) -> Result<(), String> {
     let loaded =
         watched.store.journal().load(watched.run).await.map_err(|error| error.to_string())?;
     let Some(snapshot) = loaded.snapshot else { return Ok(()) };

@@ -10,55 +10,55 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 
-/// What kind of place it is.
+/// The kind of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Point {
+pub enum PointKind {
     /// A commit is about to be made.
     BeforeCommit,
-    /// A commit was made and nobody has heard of it.
+    /// A commit was made, and the caller does not know yet.
     AfterCommit,
     /// The outside is about to be touched.
     BeforeEffect,
-    /// The outside was touched and nobody has heard of it.
+    /// The outside was touched, and the caller does not know yet.
     AfterEffect,
     /// A probe is about to look.
     BeforeProbe,
-    /// A probe has looked and nobody has heard what it saw.
+    /// A probe has looked, and the caller does not know the result yet.
     AfterProbe,
 }
 
-/// Whoever stands between a process and the outside.
-pub trait Gate: Send + Sync {
-    /// Comes back when the process may go on, with whether it is still in time to act.
-    fn pass(&self, point: Point) -> Passing<'_>;
+/// Controls when a process may touch the outside.
+pub trait PointGate: Send + Sync {
+    /// Returns when the process may continue, and whether it may still act.
+    fn pass(&self, point: PointKind) -> GateWait<'_>;
 }
 
 /// A wait at a gate.
-pub type Passing<'a> = Pin<Box<dyn Future<Output = InTime> + Send + 'a>>;
+pub type GateWait<'a> = Pin<Box<dyn Future<Output = GateDecision> + Send + 'a>>;
 
 /// Whether the outside may still be touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InTime {
+pub enum GateDecision {
     /// It may.
     Yes,
-    /// The call's time is over: whoever enforces deadlines has ended it.
+    /// The call's deadline has passed.
     No,
 }
 
 /// What happens at the chosen point.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Mischief {
+enum Disturbance {
     #[default]
     None,
-    /// The process stands still for ever, until whoever drives it is dropped.
+    /// The process halts until its driver is dropped.
     Halt(usize),
-    /// The commit takes place, and the caller is told that nobody knows.
+    /// The commit takes place, and the caller gets an error with an unknown outcome.
     LoseReply(usize),
-    /// The commit does not take place, and the caller is told that nobody knows.
+    /// The commit does not take place, and the caller gets an error with an unknown outcome.
     LoseRequest(usize),
-    /// The commit is refused for want of space, and so is every one after it.
+    /// The commit fails because the disk is full, and so does every later one.
     Full(usize),
-    /// The process gets a signal: for processes that have nobody else in them.
+    /// The process gets a signal: only for processes that run nothing else.
     Signal(usize, Signal),
 }
 
@@ -66,8 +66,8 @@ enum Mischief {
 #[derive(Debug, Default)]
 pub struct Points {
     passed: AtomicUsize,
-    mischief: Mutex<Mischief>,
-    seen: Mutex<Vec<Point>>,
+    disturbance: Mutex<Disturbance>,
+    seen: Mutex<Vec<PointKind>>,
     troubles: AtomicUsize,
     reached: Notify,
     gate: Notify,
@@ -76,40 +76,40 @@ pub struct Points {
 impl Points {
     /// Stops the process at the `n`-th point from now, counted from 0.
     pub fn halt_at(&self, n: usize) {
-        self.set(Mischief::Halt(self.passed() + n));
+        self.set(Disturbance::Halt(self.passed() + n));
     }
 
     /// Loses the reply of the commit at the `n`-th point from now.
     pub fn lose_reply_at(&self, n: usize) {
-        self.set(Mischief::LoseReply(self.passed() + n));
+        self.set(Disturbance::LoseReply(self.passed() + n));
     }
 
     /// Loses the commit at the `n`-th point from now on its way to the database.
     pub fn lose_request_at(&self, n: usize) {
-        self.set(Mischief::LoseRequest(self.passed() + n));
+        self.set(Disturbance::LoseRequest(self.passed() + n));
     }
 
     /// Fills the disk at the `n`-th point from now.
     pub fn fill_at(&self, n: usize) {
-        self.set(Mischief::Full(self.passed() + n));
+        self.set(Disturbance::Full(self.passed() + n));
     }
 
     /// Sends this very process a signal at its `n`-th point from now.
     pub fn signal_at(&self, n: usize, signal: Signal) {
-        self.set(Mischief::Signal(self.passed() + n, signal));
+        self.set(Disturbance::Signal(self.passed() + n, signal));
     }
 
-    /// Nothing happens any more.
-    pub fn calm(&self) {
-        self.set(Mischief::None);
+    /// Removes the disturbance.
+    pub fn stop_disturbing(&self) {
+        self.set(Disturbance::None);
     }
 
-    fn set(&self, mischief: Mischief) {
-        *self.mischief.lock().unwrap_or_else(PoisonError::into_inner) = mischief;
+    fn set(&self, disturbance: Disturbance) {
+        *self.disturbance.lock().unwrap_or_else(PoisonError::into_inner) = disturbance;
     }
 
-    fn mischief(&self) -> Mischief {
-        *self.mischief.lock().unwrap_or_else(PoisonError::into_inner)
+    fn disturbance(&self) -> Disturbance {
+        *self.disturbance.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many points were passed in all.
@@ -120,24 +120,24 @@ impl Points {
 
     /// The kinds of all points passed, in order.
     #[must_use]
-    pub fn seen(&self) -> Vec<Point> {
+    pub fn seen(&self) -> Vec<PointKind> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How many commits the database itself refused for a moment, or left open.
+    /// How many commits the database itself refused temporarily, or left with an unknown outcome.
     #[must_use]
     pub fn troubles(&self) -> usize {
         self.troubles.load(Ordering::SeqCst)
     }
 
-    /// Comes back when the process stands at its chosen point.
+    /// Returns when the process has halted at its chosen point.
     pub async fn reached(&self) {
         self.reached.notified().await;
     }
 
     /// Lets a halted process go on.
     pub fn wake(&self) {
-        self.calm();
+        self.stop_disturbing();
         self.gate.notify_one();
     }
 
@@ -147,16 +147,16 @@ impl Points {
         self.gate.notify_one();
     }
 
-    /// A place where the process may die. Returns its number.
-    pub async fn pass(&self, point: Point) -> usize {
+    /// A point at which the process may die. Returns its number.
+    pub async fn pass(&self, point: PointKind) -> usize {
         let n = self.passed.fetch_add(1, Ordering::SeqCst);
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(point);
-        match self.mischief() {
-            Mischief::Halt(at) if at == n => {
+        match self.disturbance() {
+            Disturbance::Halt(at) if at == n => {
                 self.reached.notify_one();
                 self.gate.notified().await;
             }
-            Mischief::Signal(at, signal) if at == n => {
+            Disturbance::Signal(at, signal) if at == n => {
                 rustix::process::kill_process(rustix::process::getpid(), signal)
                     .expect("a process may signal itself");
             }
@@ -166,11 +166,11 @@ impl Points {
     }
 }
 
-impl Gate for Points {
-    fn pass(&self, point: Point) -> Passing<'_> {
+impl PointGate for Points {
+    fn pass(&self, point: PointKind) -> GateWait<'_> {
         Box::pin(async move {
             Self::pass(self, point).await;
-            InTime::Yes
+            GateDecision::Yes
         })
     }
 }
@@ -188,20 +188,22 @@ pub(crate) struct PointDb {
 impl Db for PointDb {
     fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
-            let n = self.points.pass(Point::BeforeCommit).await;
-            match self.points.mischief() {
-                Mischief::Full(at) if at <= n => {
+            let n = self.points.pass(PointKind::BeforeCommit).await;
+            match self.points.disturbance() {
+                Disturbance::Full(at) if at <= n => {
                     return Err(DbError::Full { file: Path::new("made-up").into() });
                 }
-                Mischief::LoseRequest(at) if at == n => return Err(lost("the request was lost")),
+                Disturbance::LoseRequest(at) if at == n => {
+                    return Err(lost("the request was lost"));
+                }
                 _ => {}
             }
             let done = self.inner.commit(writes, urgency).await;
             if done.as_ref().is_err_and(DbError::is_transient) {
                 self.points.troubles.fetch_add(1, Ordering::SeqCst);
             }
-            self.points.pass(Point::AfterCommit).await;
-            if self.points.mischief() == Mischief::LoseReply(n) {
+            self.points.pass(PointKind::AfterCommit).await;
+            if self.points.disturbance() == Disturbance::LoseReply(n) {
                 return Err(lost("the reply was lost"));
             }
             done

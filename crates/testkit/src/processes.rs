@@ -6,22 +6,22 @@
 //! ```
 //!
 //! The engine, the worker, the loops and the store are the shipped ones, and so is the way in: the
-//! claim lock on a file, a lease and a proof of death on a server. Deliberately absent: made-up
-//! time. Whoever wants to wait for a minute uses the [`crate::Stage`].
+//! claim lock on a file, a lease and a proof of death on a server. Deliberately absent: virtual
+//! time. A test that has to wait for a minute uses the [`crate::Testbed`].
 
-mod company;
+mod group;
 
-pub use company::{Company, Generation, Played, ended};
+pub use group::{GroupReport, ProcessExit, ProcessGroup, ended};
 
-use crate::points::{Gate, PointDb, Points};
+use crate::points::{PointDb, PointGate, Points};
 use crate::scenario::{Scenario, families, scenarios};
-use crate::stage::{PointModel, in_words, open_question, submission};
+use crate::testbed::{PointModel, error_chain, open_question, submission};
 use crate::world::{World, registry};
 use everloop_engine::{
-    Asked, Clock, Engine, Environment, Identity, LeaseTimes, Membership, MembershipPolicy, Rules,
-    SystemClock, Worker, fresh_id,
+    Clock, Engine, EngineRules, Environment, LeaseTimes, Membership, MembershipPolicy,
+    QuestionAnswer, SystemClock, Worker, WorkerIdentity, fresh_id,
 };
-use everloop_models::Scripted;
+use everloop_models::ScriptedReply;
 use everloop_ports::{Model, Registry, Tool};
 use everloop_store::{OpenError, PgOptions, Store, StoreError};
 use everloop_tools::{Shell, ShellSetting, Workspace};
@@ -37,23 +37,24 @@ use std::time::Duration;
 /// A run that is not over by then never will be.
 const LIFE_MAX: Duration = Duration::from_secs(60);
 
-/// On a server nobody is sure that an older owner is dead, and waits until its call must be over.
+/// On a server an older owner may still be alive, so the next one waits until its call must be
+/// over.
 const CALL_MS_MAX: u64 = 300;
 
-/// What a process is told when it starts.
+/// The arguments of a process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Part {
+pub struct ProcessSpec {
     /// Where the run is.
-    pub database: Database,
+    pub database: SharedDatabase,
     /// The file of acts.
     pub acts: PathBuf,
-    /// The place of the scenario among [`parts`].
+    /// The index of the scenario in [`parts`].
     pub scenario: usize,
     /// The same key is the same run.
     pub key: String,
     /// The point at which it dies, from 0.
     pub dies_at: Option<usize>,
-    /// The point at which it stands still until it is told to go on.
+    /// The point at which it halts until it is told to continue.
     pub stops_at: Option<usize>,
     /// How long it may be silent among other workers.
     pub lease_ms: u64,
@@ -61,14 +62,14 @@ pub struct Part {
 
 /// A database of many processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Database {
+pub enum SharedDatabase {
     /// In a folder that has one owner at a time.
     Folder(PathBuf),
     /// On a server, by its address.
     Server(String),
 }
 
-impl Part {
+impl ProcessSpec {
     fn fate(&self) -> Option<(usize, Signal)> {
         let dies = self.dies_at.map(|n| (n, Signal::KILL));
         dies.or(self.stops_at.map(|n| (n, Signal::STOP)))
@@ -76,16 +77,18 @@ impl Part {
 
     fn membership(&self) -> MembershipPolicy {
         match &self.database {
-            Database::Folder(folder) => {
+            SharedDatabase::Folder(folder) => {
                 MembershipPolicy::Exclusive { lock: folder.join("everloop.lock") }
             }
-            Database::Server(_) => MembershipPolicy::Leased(LeaseTimes { lease_ms: self.lease_ms }),
+            SharedDatabase::Server(_) => {
+                MembershipPolicy::Leased(LeaseTimes { lease_ms: self.lease_ms })
+            }
         }
     }
 }
 
-impl Database {
-    /// Opens it as anybody may who drives nothing.
+impl SharedDatabase {
+    /// Opens it without the right to drive runs.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -100,30 +103,30 @@ impl Database {
     }
 }
 
-/// Plays a part to the end of its run, or to the death of this process. Returns the run, how many
-/// points it passed, and how many commits the database refused for a moment or left open.
+/// Drives the run to its end, or to the death of this process. Returns the run, how many points it
+/// passed, and how many commits the database refused temporarily or left with an unknown outcome.
 ///
 /// # Errors
-/// Why it could not go on, in words.
-pub async fn play(part: &Part) -> Result<(RunId, usize, usize), String> {
+/// A text that says why it could not continue.
+pub async fn play(part: &ProcessSpec) -> Result<(RunId, usize, usize), String> {
     let worker = WorkerId::new(fresh_id("worker_", SystemClock.now()));
     let policy = part.membership();
-    let membership = policy.acquire(&worker).map_err(|error| in_words(&error))?;
+    let membership = policy.acquire(&worker).map_err(|error| error_chain(&error))?;
     let points = Arc::new(Points::default());
     if let Some((n, signal)) = part.fate() {
         points.signal_at(n, signal);
     }
     let life = async {
-        let store = patiently(|| part.database.open()).await?;
+        let store = retry_while_unavailable(|| part.database.open()).await?;
         live(part, &store, &points, worker, &policy, &membership).await
     };
     let played = tokio::time::timeout(LIFE_MAX, life).await;
-    let run = played.map_err(|_| "it does not end".to_owned())?.map_err(|e| in_words(&e))?;
+    let run = played.map_err(|_| "it does not end".to_owned())?.map_err(|e| error_chain(&e))?;
     Ok((run, points.passed(), points.troubles()))
 }
 
 /// Tries again for as long as the database is away.
-async fn patiently<T, F>(mut ask: impl FnMut() -> F) -> Result<T, StoreError>
+async fn retry_while_unavailable<T, F>(mut ask: impl FnMut() -> F) -> Result<T, StoreError>
 where
     F: Future<Output = Result<T, StoreError>>,
 {
@@ -138,7 +141,7 @@ where
 }
 
 async fn live(
-    part: &Part,
+    part: &ProcessSpec,
     store: &Store,
     points: &Arc<Points>,
     worker: WorkerId,
@@ -149,21 +152,21 @@ async fn live(
     let shared = policy.owners_may_live();
     let pointed =
         Store::with_db(Arc::new(PointDb { inner: store.db().clone(), points: points.clone() }));
-    let gate: Arc<dyn Gate> = points.clone();
-    let means = Arc::new(Hands { gate });
+    let gate: Arc<dyn PointGate> = points.clone();
+    let means = Arc::new(ProcessEnvironment { gate });
     let mut submission = submission(&scenario, means.tools_at(&part.acts).specs());
     submission.idem_key = Some(part.key.clone());
     submission.frame.model.name = format!("scripted/{}", part.scenario);
     submission.frame.workspace = part.acts.display().to_string();
-    let clock = patiently(|| policy.clock(store)).await?;
+    let clock = retry_while_unavailable(|| policy.clock(store)).await?;
     if shared {
         submission.frame.tools = submission.frame.tools.into_iter().map(quick).collect();
     }
-    let identity = Identity { worker, build: "doomed".to_owned() };
+    let identity = WorkerIdentity { worker, build: "doomed".to_owned() };
     let engine = Engine::new(pointed, means, clock, identity, rules(shared));
-    let run = patiently(|| engine.submit(submission.clone())).await?;
+    let run = retry_while_unavailable(|| engine.submit(submission.clone())).await?;
     let mut worker = Worker::new(engine.clone(), 1).with_membership(membership);
-    patiently(|| policy.register(&engine)).await?;
+    retry_while_unavailable(|| policy.register(&engine)).await?;
     if !shared {
         membership.recover_orphans(&engine).await?;
     }
@@ -171,14 +174,14 @@ async fn live(
         biased;
         worked = work(&engine, &mut worker, &scenario, &run) => worked?,
         () = policy.keep(engine.clone()) => {}
-        () = engine.clone().deliver_mail() => {}
+        () = engine.clone().poll_inboxes() => {}
     }
-    patiently(|| policy.unregister(&engine)).await?;
+    retry_while_unavailable(|| policy.unregister(&engine)).await?;
     assert_eq!(engine.store().violations(), 0, "a unique index had to keep something out");
     Ok(run)
 }
 
-/// Drives the run and answers for the person, until it is over.
+/// Drives the run and answers its questions until it is over.
 async fn work(
     engine: &Arc<Engine>,
     worker: &mut Worker,
@@ -186,16 +189,16 @@ async fn work(
     run: &RunId,
 ) -> Result<(), StoreError> {
     loop {
-        let row = patiently(|| engine.store().runs().get(run)).await?;
+        let row = retry_while_unavailable(|| engine.store().runs().get(run)).await?;
         let status = row.map(|row| row.status);
         if status.is_none_or(Status::is_final) {
             return Ok(());
         }
         if status == Some(Status::Waiting) {
-            patiently(|| answer(engine, scenario, run)).await?;
+            retry_while_unavailable(|| answer(engine, scenario, run)).await?;
         }
         worker.drain(|_| {}).await?;
-        // Where it waits for something else than a person, it is ready again in a moment.
+        // If it does not wait for a person, it is ready again soon.
         engine.clock().pause(2).await;
     }
 }
@@ -205,23 +208,23 @@ async fn answer(engine: &Engine, scenario: &Scenario, run: &RunId) -> Result<(),
     let run = below.last().unwrap_or(run);
     if let Some(question) = open_question(engine.store(), run).await? {
         let (text, by) = (scenario.answer.to_owned(), "person".to_owned());
-        engine.answer(run, Asked { question: question.id, text, by }).await?;
+        engine.answer(run, QuestionAnswer { question: question.id, text, by }).await?;
     }
     Ok(())
 }
 
-/// The scenarios that processes play: all others, one that holds a process of its own, and those
-/// with children.
+/// The scenarios for processes: the common ones, one that starts its own process, and those with
+/// children.
 #[must_use]
 pub fn parts() -> Vec<Scenario> {
     let mut parts = scenarios();
     let command = json!({"command": "exec sleep 1000"});
-    let strike = |what: &str| Scripted::calls("strike", json!({"what": what}));
+    let strike = |what: &str| ScriptedReply::calls("strike", json!({"what": what}));
     let script = vec![
         strike("before"),
-        Scripted::calls("shell", command),
+        ScriptedReply::calls("shell", command),
         strike("after"),
-        Scripted::says("struck"),
+        ScriptedReply::says("struck"),
     ];
     parts.push(Scenario::react("a long command", script));
     parts.extend(families());
@@ -229,11 +232,11 @@ pub fn parts() -> Vec<Scenario> {
 }
 
 /// The model and the tools of any run in the database: its frame names scenario and acts.
-struct Hands {
-    gate: Arc<dyn Gate>,
+struct ProcessEnvironment {
+    gate: Arc<dyn PointGate>,
 }
 
-impl Hands {
+impl ProcessEnvironment {
     fn tools_at(&self, acts: &Path) -> Registry {
         let world = Arc::new(World::in_file(acts.to_owned()));
         let folder = acts.parent().expect("the acts are in a folder");
@@ -249,7 +252,7 @@ impl Hands {
     }
 }
 
-impl Environment for Hands {
+impl Environment for ProcessEnvironment {
     fn model(&self, choice: &ModelChoice) -> Result<(Arc<dyn Model>, String), ModelError> {
         let (_, place) = choice.name.split_once('/').expect("a provider and a place");
         let scenario = parts().swap_remove(place.parse().expect("a place"));
@@ -261,13 +264,13 @@ impl Environment for Hands {
     }
 }
 
-fn rules(shared: bool) -> Rules {
-    Rules {
+fn rules(shared: bool) -> EngineRules {
+    EngineRules {
         snapshot_every: 10,
         backoff_ms: 1,
-        start_within_ms: if shared { CALL_MS_MAX } else { Rules::default().start_within_ms },
+        start_within_ms: if shared { CALL_MS_MAX } else { EngineRules::default().start_within_ms },
         owners_may_live: shared,
-        ..Rules::default()
+        ..EngineRules::default()
     }
 }
 

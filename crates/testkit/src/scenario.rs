@@ -8,45 +8,45 @@ pub(crate) use errand::worked;
 pub use errand::{errand, heir_of};
 pub use family::families;
 
-use everloop_models::Scripted;
+use everloop_models::ScriptedReply;
 use everloop_types::{LabelGuard, Limits, Policy, Status};
 use serde_json::{Value, json};
 
 /// One story that is played undisturbed first, and then disturbed at every point.
 #[derive(Debug, Clone)]
 pub struct Scenario {
-    /// For failure messages.
+    /// The name in failure messages.
     pub name: &'static str,
     /// The loop that decides.
     pub loop_name: &'static str,
-    /// What the model says, by how often it has spoken.
-    pub script: Vec<Scripted>,
+    /// The model's replies in order.
+    pub script: Vec<ScriptedReply>,
     /// What the person answers, to any question.
     pub answer: &'static str,
     /// How it ends when nothing disturbs it.
     pub ends: Status,
-    /// What bounds it.
+    /// The limits of the run.
     pub limits: Limits,
     /// What it may do without asking.
     pub policy: Policy,
-    /// What the model says to runs below this one, by a word of their task.
-    pub helpers: Vec<(&'static str, Vec<Scripted>)>,
+    /// The model's replies to child runs, by a word of their task.
+    pub helpers: Vec<(&'static str, Vec<ScriptedReply>)>,
 }
 
 impl Scenario {
     /// A scenario under `react`.
     #[must_use]
-    pub fn react(name: &'static str, script: Vec<Scripted>) -> Self {
+    pub fn react(name: &'static str, script: Vec<ScriptedReply>) -> Self {
         Self::new(name, "react", script)
     }
 
     /// A scenario under `plan-replan`.
     #[must_use]
-    pub fn plan_replan(name: &'static str, script: Vec<Scripted>) -> Self {
+    pub fn plan_replan(name: &'static str, script: Vec<ScriptedReply>) -> Self {
         Self::new(name, "plan-replan", script)
     }
 
-    fn new(name: &'static str, loop_name: &'static str, script: Vec<Scripted>) -> Self {
+    fn new(name: &'static str, loop_name: &'static str, script: Vec<ScriptedReply>) -> Self {
         let (ends, limits) = (Status::Succeeded, Limits::default());
         let (policy, helpers) = (Policy::default(), Vec::new());
         Self { name, loop_name, script, answer: "yes", ends, limits, policy, helpers }
@@ -57,7 +57,7 @@ impl Scenario {
         self
     }
 
-    /// The made-up tools declare nothing, so each call brings both labels and leads out.
+    /// The simulated tools declare nothing, so each call adds both labels and counts as outgoing.
     fn guarded(mut self) -> Self {
         self.policy.label_guard = Some(LabelGuard::Ask);
         self
@@ -79,34 +79,34 @@ impl Scenario {
     }
 }
 
-fn call(tool: &str, what: &str) -> Scripted {
-    Scripted::calls(tool, json!({ "what": what }))
+fn call(tool: &str, what: &str) -> ScriptedReply {
+    ScriptedReply::calls(tool, json!({ "what": what }))
 }
 
-fn says(value: Value) -> Scripted {
-    Scripted::says(value.to_string())
+fn says(value: Value) -> ScriptedReply {
+    ScriptedReply::says(value.to_string())
 }
 
-fn plan(items: &[&str]) -> Scripted {
+fn plan(items: &[&str]) -> ScriptedReply {
     says(json!({"status": "planned", "plan": items}))
 }
 
-fn act(tool: &str, what: &str) -> Scripted {
+fn act(tool: &str, what: &str) -> ScriptedReply {
     says(json!({"status": "continue", "current_step": "act", "question": null, "response": null,
                 "next_action": {"tool": tool, "input": {"what": what}}}))
 }
 
-fn item_done(response: &str) -> Scripted {
+fn item_done(response: &str) -> ScriptedReply {
     says(json!({"status": "done", "current_step": "done", "next_action": null, "question": null,
                 "response": response}))
 }
 
-fn asks(question: &str) -> Scripted {
+fn asks(question: &str) -> ScriptedReply {
     says(json!({"status": "ask_user", "current_step": "ask", "next_action": null,
                 "question": question, "response": null}))
 }
 
-fn goal_done(response: &str) -> Scripted {
+fn goal_done(response: &str) -> ScriptedReply {
     says(json!({"status": "done", "response": response}))
 }
 
@@ -122,10 +122,10 @@ fn react_acts() -> Vec<Scenario> {
         reply.and_calls("look", json!({"what": format!("thing {n}")}))
     });
     vec![
-        Scenario::react("an answer at once", vec![Scripted::says("hello")]),
+        Scenario::react("an answer at once", vec![ScriptedReply::says("hello")]),
         Scenario::react(
             "one dangerous act",
-            vec![call("strike", "anvil"), Scripted::says("struck")],
+            vec![call("strike", "anvil"), ScriptedReply::says("struck")],
         ),
         Scenario::react(
             "every class in one batch",
@@ -135,7 +135,7 @@ fn react_acts() -> Vec<Scenario> {
                     .and_calls("put", json!({"what": "cup"}))
                     .and_calls("post", json!({"what": "letter"}))
                     .and_calls("look", json!({"what": "sea"})),
-                Scripted::says("all done"),
+                ScriptedReply::says("all done"),
             ],
         ),
         Scenario::react(
@@ -145,7 +145,7 @@ fn react_acts() -> Vec<Scenario> {
                 call("put", "two"),
                 call("strike", "three"),
                 call("post", "four"),
-                Scripted::says("four things done"),
+                ScriptedReply::says("four things done"),
             ],
         ),
         Scenario::react(
@@ -153,10 +153,10 @@ fn react_acts() -> Vec<Scenario> {
             vec![
                 call("put", "cup").and_calls("toss", json!({"what": "coin"})),
                 call("put", "plate"),
-                Scripted::says("laid and tossed"),
+                ScriptedReply::says("laid and tossed"),
             ],
         ),
-        Scenario::react("looks at many things", vec![flood, Scripted::says("seen")]),
+        Scenario::react("looks at many things", vec![flood, ScriptedReply::says("seen")]),
     ]
 }
 
@@ -165,26 +165,31 @@ fn react_in_trouble() -> Vec<Scenario> {
         Scenario::react(
             "unknown tool and bad arguments",
             vec![
-                Scripted::calls("fly", json!({})).and_calls("strike", json!({"wrong": 1})),
+                ScriptedReply::calls("fly", json!({})).and_calls("strike", json!({"wrong": 1})),
                 call("miss", "unicorn"),
-                Scripted::says("no luck"),
+                ScriptedReply::says("no luck"),
             ],
         ),
         Scenario::react(
             "keeps a list",
             vec![
-                Scripted::calls(
+                ScriptedReply::calls(
                     "todo_write",
                     json!({"items": [
                     {"text": "strike", "state": "in_progress"}]}),
                 ),
                 call("strike", "list"),
-                Scripted::says("listed"),
+                ScriptedReply::says("listed"),
             ],
         ),
         Scenario::react(
             "reaches its limit",
-            vec![call("look", "1"), call("look", "2"), call("look", "3"), Scripted::says("last")],
+            vec![
+                call("look", "1"),
+                call("look", "2"),
+                call("look", "3"),
+                ScriptedReply::says("last"),
+            ],
         )
         .max_steps(3)
         .ending(Status::Failed),
@@ -192,7 +197,7 @@ fn react_in_trouble() -> Vec<Scenario> {
             "the model stumbles",
             vec![
                 call("strike", "once").failing(everloop_types::ModelErrorKind::Server),
-                Scripted::says("done").failing(everloop_types::ModelErrorKind::Cut),
+                ScriptedReply::says("done").failing(everloop_types::ModelErrorKind::Cut),
             ],
         ),
         Scenario::react(
@@ -202,7 +207,7 @@ fn react_in_trouble() -> Vec<Scenario> {
                 call("strike", &"b".repeat(900)),
                 call("look", &"c".repeat(900)),
                 call("strike", &"d".repeat(900)),
-                Scripted::says("never said: the memory is shortened before"),
+                ScriptedReply::says("never said: the memory is shortened before"),
             ],
         )
         .compacting_at(1_500),
@@ -244,9 +249,9 @@ fn plan_replan() -> Vec<Scenario> {
         Scenario::plan_replan(
             "breaks its contract and mends it",
             vec![
-                Scripted::says("I will plan!"),
+                ScriptedReply::says("I will plan!"),
                 plan(&["strike"]),
-                Scripted::says("{}"),
+                ScriptedReply::says("{}"),
                 act("strike", "late"),
                 item_done("done"),
                 goal_done("mended"),
@@ -254,7 +259,7 @@ fn plan_replan() -> Vec<Scenario> {
         ),
         Scenario::plan_replan(
             "never keeps its contract",
-            vec![Scripted::says("no"), Scripted::says("no"), Scripted::says("no")],
+            vec![ScriptedReply::says("no"), ScriptedReply::says("no"), ScriptedReply::says("no")],
         )
         .ending(Status::Failed),
         Scenario::plan_replan(
@@ -266,16 +271,16 @@ fn plan_replan() -> Vec<Scenario> {
     ]
 }
 
-fn steps(steps: &[(&str, Value)]) -> Scripted {
+fn steps(steps: &[(&str, Value)]) -> ScriptedReply {
     let steps: Vec<Value> = steps
         .iter()
         .map(|(tool, what)| json!({"tool": tool, "arguments": {"what": what}}))
         .collect();
-    Scripted::calls("plan_tool_call", json!({"steps": steps, "reasoning": "as asked"}))
+    ScriptedReply::calls("plan_tool_call", json!({"steps": steps, "reasoning": "as asked"}))
 }
 
-fn thinks(summary: &str, completed: bool) -> Scripted {
-    Scripted::calls("think", json!({"user_summary": summary, "task_completed": completed}))
+fn thinks(summary: &str, completed: bool) -> ScriptedReply {
+    ScriptedReply::calls("think", json!({"user_summary": summary, "task_completed": completed}))
 }
 
 fn rounds() -> Vec<Scenario> {
@@ -307,14 +312,14 @@ fn rounds() -> Vec<Scenario> {
     ]
 }
 
-fn lists_one() -> Scripted {
+fn lists_one() -> ScriptedReply {
     let todo = json!({"id": "1", "content": "strike", "status": "pending"});
-    Scripted::calls("todo_write", json!({"todos": [todo], "merge": false}))
+    ScriptedReply::calls("todo_write", json!({"todos": [todo], "merge": false}))
 }
 
-fn marks_one(status: &str) -> Scripted {
+fn marks_one(status: &str) -> ScriptedReply {
     let todo = json!({"id": "1", "status": status});
-    Scripted::calls("todo_write", json!({"todos": [todo], "merge": true}))
+    ScriptedReply::calls("todo_write", json!({"todos": [todo], "merge": true}))
 }
 
 fn lists() -> Vec<Scenario> {
@@ -326,9 +331,9 @@ fn lists() -> Vec<Scenario> {
             vec![
                 lists_one(),
                 call("strike", "iron").and_calls("todo_write", json!({"todos": [], "merge": true})),
-                Scripted::says("done"),
+                ScriptedReply::says("done"),
                 marks_one("completed"),
-                Scripted::says("struck"),
+                ScriptedReply::says("struck"),
             ],
         ),
         Scenario::new(
@@ -337,15 +342,20 @@ fn lists() -> Vec<Scenario> {
             vec![
                 lists_one(),
                 call("strike", "iron"),
-                Scripted::says("struck it"),
+                ScriptedReply::says("struck it"),
                 marks_one("completed"),
-                Scripted::says("struck"),
+                ScriptedReply::says("struck"),
             ],
         ),
         Scenario::new(
             "three stages",
             "staged",
-            vec![lists_one(), call("put", "iron"), Scripted::says("put it"), Scripted::says("put")],
+            vec![
+                lists_one(),
+                call("put", "iron"),
+                ScriptedReply::says("put it"),
+                ScriptedReply::says("put"),
+            ],
         ),
         Scenario::new(
             "free within the work",
@@ -353,17 +363,17 @@ fn lists() -> Vec<Scenario> {
             vec![
                 lists_one(),
                 call("strike", "iron").and_calls("launch", json!({"what": "rocket"})),
-                Scripted::says("finished"),
-                Scripted::says("struck and launched"),
+                ScriptedReply::says("finished"),
+                ScriptedReply::says("struck and launched"),
             ],
         ),
         Scenario::new(
             "speaks in tags",
             "autonomous",
             vec![
-                Scripted::says("I strike."),
-                Scripted::says(format!("<think>hm</think>{strike}")),
-                Scripted::says("<final>struck</final>"),
+                ScriptedReply::says("I strike."),
+                ScriptedReply::says(format!("<think>hm</think>{strike}")),
+                ScriptedReply::says("<final>struck</final>"),
             ],
         ),
     ]

@@ -1,29 +1,29 @@
-//! A simulator: engine, store and workers as they are shipped, on made-up time, under made-up fate.
+//! A simulator: the shipped engine, store and workers, on virtual time, with injected faults.
 //!
 //! ```text
-//!   seed ──► workload, people, fate ──► some workers on one database ──► invariants
+//!   seed ──► workload, people, faults ──► some workers on one database ──► invariants
 //!              crash · hold · cut off · clock jump · polite stop · refused commit · lost reply
 //! ```
 //!
-//! Everything happens on one thread and all chance comes from the seed, so a seed is a bug report.
+//! Everything happens on one thread and all randomness comes from the seed, so a seed reproduces a
+//! failure.
 //! Deliberately absent: points. A sweep visits every point of one run; this visits the overlaps
 //! of many.
 
-mod body;
-mod chance;
-mod fate;
-mod people;
+mod faults;
+mod parts;
 mod process;
-mod story;
+mod random;
+mod trace;
+mod users;
 mod workload;
 
 use crate::clock::VirtualClock;
-use crate::invariants::{Watched, check, check_midway};
+use crate::invariants::{ObservedRun, check, check_midway};
 use crate::points::Points;
 use crate::scenario::Scenario;
 use crate::world::{World, registry};
-use chance::Chance;
-use everloop_engine::{LeaseTimes, Rules};
+use everloop_engine::{EngineRules, LeaseTimes};
 use everloop_loops::AnyRun;
 use everloop_ports::Clock;
 use everloop_store::{MemoryDb, NewRun, Store};
@@ -31,23 +31,24 @@ use everloop_types::journal::RunCreated;
 use everloop_types::{
     ConversationId, Frame, Goal, ModelChoice, RunId, Status, ToolSpec, digest_json,
 };
+use random::SimRandom;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use story::Story;
+use trace::SimTrace;
 
-/// A tenth of what is shipped, so that more happens in the same time.
+/// A tenth of the default, so that more happens in the same time.
 const LEASE: LeaseTimes = LeaseTimes { lease_ms: 3_000 };
 
-/// What one seed came to.
+/// The result of one seed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Simulated {
+pub struct SimReport {
     /// Runs that came to their end.
     pub runs: u64,
     /// Processes that were killed.
     pub crashes: u64,
-    /// Processes that stood still for a while.
+    /// Processes that were suspended for a while.
     pub holds: u64,
     /// Processes that could not reach the database for a while.
     pub cuts: u64,
@@ -61,11 +62,11 @@ pub struct Simulated {
     pub canceled: u64,
     /// Runs that ended with an unknown outcome.
     pub unsettled: u64,
-    /// Runs that were put aside.
+    /// Runs that were quarantined.
     pub quarantined: u64,
 }
 
-impl Simulated {
+impl SimReport {
     /// Adds another seed's numbers.
     pub fn add(&mut self, other: &Self) {
         self.runs += other.runs;
@@ -82,22 +83,22 @@ impl Simulated {
 }
 
 /// Everything that outlives the processes.
-struct Cast {
-    /// Past every gate, for people and for those who look on.
+struct SimWorld {
+    /// The store without gates, for simulated users and checks.
     store: Store,
     db: Arc<MemoryDb>,
     time: VirtualClock,
-    story: Arc<Story>,
+    story: Arc<SimTrace>,
     /// Whether several workers share the database; otherwise a lock lets in one at a time.
     cluster: bool,
-    roles: BTreeMap<String, Role>,
-    /// The stores of all processes, for what a unique index had to keep out.
+    roles: BTreeMap<String, SimRun>,
+    /// The stores of all processes, which count the rows that a unique index kept out.
     stores: Mutex<Vec<Store>>,
     processes: AtomicU64,
 }
 
-/// A run's part: what its model says and what it can touch.
-struct Role {
+/// A run with its script and its part of the world.
+struct SimRun {
     run: RunId,
     scenario: Scenario,
     world: Arc<World>,
@@ -124,14 +125,14 @@ fn database(time: VirtualClock) -> Arc<MemoryDb> {
 /// The seed, the first invariant that does not hold, and what had happened until then.
 ///
 /// # Panics
-/// If the made-up world cannot be set up.
-pub fn simulate(seed: u64) -> Result<Simulated, String> {
+/// If the simulated world cannot be set up.
+pub fn simulate(seed: u64) -> Result<SimReport, String> {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_time().start_paused(true).build().expect("a runtime");
     runtime.block_on(async {
-        let mut chance = Chance::new(seed);
-        let cast = Cast::new(&mut chance).await;
-        let fate = fate::play(&cast, &mut chance).await;
+        let mut chance = SimRandom::new(seed);
+        let cast = SimWorld::new(&mut chance).await;
+        let fate = faults::play(&cast, &mut chance).await;
         let judged = match fate {
             Ok(happened) => cast.judge(happened).await,
             Err(why) => Err(why),
@@ -143,8 +144,8 @@ pub fn simulate(seed: u64) -> Result<Simulated, String> {
     })
 }
 
-impl Cast {
-    async fn new(chance: &mut Chance) -> Arc<Self> {
+impl SimWorld {
+    async fn new(chance: &mut SimRandom) -> Arc<Self> {
         let time = VirtualClock::default();
         let db = database(time);
         let store = Store::with_db(db.clone());
@@ -152,24 +153,24 @@ impl Cast {
         for n in 0..chance.between(1, 2) {
             let (run, workspace) = (RunId::new(format!("run_{n}")), format!("place_{n}"));
             let (scenario, world) = (workload::scenario(chance), Arc::new(World::default()));
-            let role = Role { run, scenario, world };
+            let role = SimRun { run, scenario, world };
             let new = role.new_run(&workspace, time.now());
             store.queue().create_run(&new).await.expect("the run is created");
             roles.insert(workspace, role);
         }
         let cluster = !chance.one_in(3);
-        let (story, stores) = (Arc::new(Story::new()), Mutex::default());
+        let (story, stores) = (Arc::new(SimTrace::new()), Mutex::default());
         let processes = AtomicU64::new(0);
         Arc::new(Self { store, db, time, story, cluster, roles, stores, processes })
     }
 
-    fn rules(&self) -> Rules {
-        Rules {
+    fn rules(&self) -> EngineRules {
+        EngineRules {
             start_within_ms: 500,
             snapshot_every: 10,
             mail_every_ms: 300,
             owners_may_live: self.cluster,
-            ..Rules::default()
+            ..EngineRules::default()
         }
     }
 
@@ -185,8 +186,8 @@ impl Cast {
         true
     }
 
-    /// A run that is put aside gets its last words from whoever finds it so.
-    async fn has_last_words(&self, role: &Role) -> bool {
+    /// The process that finds a run quarantined writes its final message.
+    async fn has_last_words(&self, role: &SimRun) -> bool {
         let messages = self.store.runs().messages(&role.run).await.expect("readable");
         messages.iter().any(|message| message.slot == "final")
     }
@@ -196,8 +197,8 @@ impl Cast {
         stores.iter().map(Store::violations).sum()
     }
 
-    fn watched<'a>(&'a self, role: &'a Role) -> Watched<'a> {
-        Watched {
+    fn watched<'a>(&'a self, role: &'a SimRun) -> ObservedRun<'a> {
+        ObservedRun {
             store: &self.store,
             run: &role.run,
             world: &role.world,
@@ -206,7 +207,7 @@ impl Cast {
         }
     }
 
-    async fn judge(&self, mut simulated: Simulated) -> Result<Simulated, String> {
+    async fn judge(&self, mut simulated: SimReport) -> Result<SimReport, String> {
         for role in self.roles.values() {
             let watched = self.watched(role);
             let broken = |why| format!("{}: {why}", role.run);
@@ -228,7 +229,7 @@ impl Cast {
         Ok(simulated)
     }
 
-    /// All that is needed to understand a failure.
+    /// Everything that is needed to understand a failure.
     async fn report(&self, seed: u64, why: &str) -> String {
         let mut report = format!("seed {seed}: {why}\n\n{}\n", self.story.text());
         for role in self.roles.values() {
@@ -252,7 +253,7 @@ impl Cast {
     }
 }
 
-impl Role {
+impl SimRun {
     fn new_run(&self, workspace: &str, now: i64) -> NewRun {
         let frame = self.frame(workspace);
         let loop_name = self.scenario.loop_name.to_owned();
@@ -271,7 +272,7 @@ impl Role {
     }
 
     fn frame(&self, workspace: &str) -> Frame {
-        let gate: Arc<dyn crate::points::Gate> = Arc::new(Points::default());
+        let gate: Arc<dyn crate::points::PointGate> = Arc::new(Points::default());
         let tools = registry(&self.world, &gate).specs();
         Frame {
             system: "You act on things.".to_owned(),
@@ -288,6 +289,6 @@ impl Role {
 
 /// A tool whose time is over as soon as its gate says so.
 fn quick(mut spec: ToolSpec) -> ToolSpec {
-    spec.handling.timeout_ms = body::TOOL_MS;
+    spec.handling.timeout_ms = parts::TOOL_MS;
     spec
 }

@@ -1,8 +1,8 @@
-//! The world: remembers every act that reached it, and offers one tool per effect class.
+//! The world: records every change, and offers one tool per effect class.
 
-use crate::points::{Gate, InTime, Point};
-use crate::trouble::with_trouble;
-use everloop_ports::{CallContext, Done, Intent, Probe, Registry, Tool};
+use crate::misbehaving::with_trouble;
+use crate::points::{GateDecision, PointGate, PointKind};
+use everloop_ports::{CallContext, Intent, Probe, Registry, Tool, ToolReturn};
 use everloop_tools::{AskUser, Delegate, TodoWrite};
 use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
@@ -13,46 +13,46 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Something that was done to the world.
+/// A change of the world.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Act {
+pub struct WorldChange {
     /// The tool.
     pub tool: String,
     /// The effect, by its idempotency key.
     pub key: String,
-    /// On what.
+    /// The thing that it changed.
     pub what: String,
 }
 
 /// Everything outside the process. It survives every crash.
 #[derive(Debug, Default)]
 pub struct World {
-    acts: Mutex<Vec<Act>>,
-    /// Where the acts are kept instead, if real processes come and go.
+    acts: Mutex<Vec<WorldChange>>,
+    /// Where the changes are kept instead, if real processes come and go.
     file: Option<PathBuf>,
 }
 
 impl World {
-    /// A world in a file, one line for each act.
+    /// A world in a file, one line per change.
     #[must_use]
     pub fn in_file(file: PathBuf) -> Self {
         Self { acts: Mutex::default(), file: Some(file) }
     }
 
     fn act(&self, tool: &str, key: &str, what: &str) {
-        let act = Act { tool: tool.to_owned(), key: key.to_owned(), what: what.to_owned() };
+        let act = WorldChange { tool: tool.to_owned(), key: key.to_owned(), what: what.to_owned() };
         match &self.file {
             Some(file) => append(file, &act),
             None => self.acts.lock().unwrap_or_else(PoisonError::into_inner).push(act),
         }
     }
 
-    /// All acts, in order.
+    /// All changes, in order.
     ///
     /// # Panics
     /// If they are in a file that cannot be read.
     #[must_use]
-    pub fn acts(&self) -> Vec<Act> {
+    pub fn acts(&self) -> Vec<WorldChange> {
         match &self.file {
             Some(file) => read(file),
             None => self.acts.lock().unwrap_or_else(PoisonError::into_inner).clone(),
@@ -68,8 +68,8 @@ impl World {
     }
 }
 
-/// One write call, so that an act is there whole or not at all, whoever dies.
-fn append(file: &Path, act: &Act) {
+/// One write call, so that a change is complete or absent even if a process dies.
+fn append(file: &Path, act: &WorldChange) {
     let mut line = serde_json::to_vec(act).expect("an act has a JSON form");
     line.push(b'\n');
     let opened = OpenOptions::new().append(true).create(true).open(file);
@@ -77,7 +77,7 @@ fn append(file: &Path, act: &Act) {
     assert_eq!(written.ok(), Some(line.len()), "{} takes a line", file.display());
 }
 
-fn read(file: &Path) -> Vec<Act> {
+fn read(file: &Path) -> Vec<WorldChange> {
     let text = match fs::read_to_string(file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         text => text.expect("the acts can be read"),
@@ -85,20 +85,20 @@ fn read(file: &Path) -> Vec<Act> {
     text.lines().map(|line| serde_json::from_str(line).expect("a line is an act")).collect()
 }
 
-/// What the made-up tools act on.
+/// The argument of the simulated tools.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct On {
+pub(crate) struct TargetArgs {
     /// The thing.
     what: String,
 }
 
-struct Hands {
+struct WorldAccess {
     world: Arc<World>,
-    gate: Arc<dyn Gate>,
+    gate: Arc<dyn PointGate>,
 }
 
-impl Hands {
+impl WorldAccess {
     /// Compares what is there now with what was there before the call.
     fn probe(&self, tool: &str, what: &str, before: &Value) -> Probe {
         let now = self.world.count(tool, what) as u64;
@@ -116,11 +116,11 @@ impl Hands {
 macro_rules! tool {
     ($(#[$doc:meta])* $name:ident, $word:literal, $class:ident, $more:expr, $call:expr) => {
         $(#[$doc])*
-        struct $name(Hands);
+        struct $name(WorldAccess);
 
         impl Tool for $name {
             const NAME: &'static str = $word;
-            type Args = On;
+            type Args = TargetArgs;
 
             fn description(&self) -> &'static str {
                 "acts on a thing"
@@ -138,23 +138,24 @@ macro_rules! tool {
                 $more(base)
             }
 
-            async fn call(&self, args: On, context: &CallContext) -> Done {
-                if self.0.gate.pass(Point::BeforeEffect).await == InTime::No {
-                    return Done::Seen(Observation::error("ended by its deadline; nothing done"));
+            async fn call(&self, args: TargetArgs, context: &CallContext) -> ToolReturn {
+                if self.0.gate.pass(PointKind::BeforeEffect).await == GateDecision::No {
+                    let seen = Observation::error("ended by its deadline; nothing done");
+                    return ToolReturn::Seen(seen);
                 }
                 let seen = $call(&self.0, &args.what, context);
-                self.0.gate.pass(Point::AfterEffect).await;
-                Done::Seen(seen)
+                self.0.gate.pass(PointKind::AfterEffect).await;
+                ToolReturn::Seen(seen)
             }
 
-            async fn before(&self, args: &On) -> Value {
+            async fn before(&self, args: &TargetArgs) -> Value {
                 json!(self.0.world.count($word, &args.what))
             }
 
-            async fn probe(&self, args: On, intent: &Intent) -> Probe {
-                self.0.gate.pass(Point::BeforeProbe).await;
+            async fn probe(&self, args: TargetArgs, intent: &Intent) -> Probe {
+                self.0.gate.pass(PointKind::BeforeProbe).await;
                 let found = self.0.probe($word, &args.what, &intent.before);
-                self.0.gate.pass(Point::AfterProbe).await;
+                self.0.gate.pass(PointKind::AfterProbe).await;
                 found
             }
         }
@@ -164,7 +165,7 @@ macro_rules! tool {
 tool!(
     /// Reads: changes nothing.
     Look, "look", Pure, |base| base,
-    |hands: &Hands, what: &str, context: &CallContext| {
+    |hands: &WorldAccess, what: &str, context: &CallContext| {
         hands.world.act("look", &context.idem_key, what);
         Observation::ok(format!("saw {what}"))
     }
@@ -172,12 +173,12 @@ tool!(
 tool!(
     /// Fails every time, harmlessly.
     Miss, "miss", Pure, |base| base,
-    |_: &Hands, what: &str, _: &CallContext| Observation::error(format!("there is no {what}"))
+    |_: &WorldAccess, what: &str, _: &CallContext| Observation::error(format!("there is no {what}"))
 );
 tool!(
     /// Must never happen twice.
     Strike, "strike", Dangerous, |base| base,
-    |hands: &Hands, what: &str, context: &CallContext| {
+    |hands: &WorldAccess, what: &str, context: &CallContext| {
         hands.world.act("strike", &context.idem_key, what);
         Observation::ok(format!("struck {what}"))
     }
@@ -186,16 +187,16 @@ tool!(
     /// Must never happen twice, and needs permission.
     Launch, "launch", Dangerous,
     |base| Handling { approval: Approval::Ask, ..base },
-    |hands: &Hands, what: &str, context: &CallContext| {
+    |hands: &WorldAccess, what: &str, context: &CallContext| {
         hands.world.act("launch", &context.idem_key, what);
         Observation::ok(format!("launched {what}"))
     }
 );
 tool!(
-    /// Must never happen twice, and a person says what happened if nobody knows.
+    /// Must never happen twice, and a person reports the outcome if it is unknown.
     Mail, "mail", Dangerous,
     |base| Handling { on_unknown: OnUnknown::AskUser, ..base },
-    |hands: &Hands, what: &str, context: &CallContext| {
+    |hands: &WorldAccess, what: &str, context: &CallContext| {
         hands.world.act("mail", &context.idem_key, what);
         Observation::ok(format!("mailed {what}"))
     }
@@ -203,7 +204,7 @@ tool!(
 tool!(
     /// Can be asked afterwards whether it happened.
     Put, "put", Probeable, |base| base,
-    |hands: &Hands, what: &str, context: &CallContext| {
+    |hands: &WorldAccess, what: &str, context: &CallContext| {
         hands.world.act("put", &context.idem_key, what);
         Observation::ok(format!("put {what}"))
     }
@@ -211,7 +212,7 @@ tool!(
 tool!(
     /// Can be asked afterwards whether it happened, and never knows.
     Toss, "toss", Probeable, |base| base,
-    |hands: &Hands, what: &str, context: &CallContext| {
+    |hands: &WorldAccess, what: &str, context: &CallContext| {
         hands.world.act("toss", &context.idem_key, what);
         Observation::ok(format!("tossed {what}"))
     }
@@ -220,7 +221,7 @@ tool!(
     /// The other side honours a key.
     Post, "post", Keyed,
     |base| Handling { key_lifetime_ms: Some(3_600_000), ..base },
-    |hands: &Hands, what: &str, context: &CallContext| {
+    |hands: &WorldAccess, what: &str, context: &CallContext| {
         if !hands.world.has_key(&context.idem_key) {
             hands.world.act("post", &context.idem_key, what);
         }
@@ -228,9 +229,9 @@ tool!(
     }
 );
 
-/// The made-up tools, one per class, and the shipped ones that need no outside.
-pub(crate) fn registry(world: &Arc<World>, gate: &Arc<dyn Gate>) -> Registry {
-    let hands = || Hands { world: world.clone(), gate: gate.clone() };
+/// The simulated tools, one per class, and the shipped ones that need nothing outside.
+pub(crate) fn registry(world: &Arc<World>, gate: &Arc<dyn PointGate>) -> Registry {
+    let hands = || WorldAccess { world: world.clone(), gate: gate.clone() };
     let calm = Registry::default()
         .with(Look(hands()))
         .with(Miss(hands()))

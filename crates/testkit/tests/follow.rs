@@ -1,10 +1,10 @@
-//! Following a run: nothing is missing, nothing comes twice, and nobody polls for a run that its
-//! own process drives.
+//! Following a run: nothing is missing, nothing comes twice, and a run that the same process drives
+//! is not polled.
 
 use everloop_engine::{EventKind, Follower, History, Projector, RunEvent, RunView, Scope};
-use everloop_models::Scripted;
+use everloop_models::ScriptedReply;
 use everloop_store::Store;
-use everloop_testkit::{Process, Scenario, Stage, Went, families, scenarios};
+use everloop_testkit::{ProcessEnd, Scenario, TestProcess, Testbed, families, scenarios};
 use everloop_types::{RunId, Status};
 use serde_json::json;
 use tokio::time::Instant;
@@ -24,7 +24,7 @@ async fn all(follower: &mut Follower) -> Vec<RunEvent> {
 }
 
 /// Drives the run in one process until it is over, and answers its questions.
-async fn play_in(stage: &mut Stage, process: &Process) {
+async fn play_in(stage: &mut Testbed, process: &TestProcess) {
     let run = stage.run.clone();
     for _ in 0..100 {
         if stage.is_over().await {
@@ -32,7 +32,7 @@ async fn play_in(stage: &mut Stage, process: &Process) {
         }
         stage.answer_open_question().await;
         match process.claim_and_drive(&run).await {
-            Went::Well(driven) => drop(driven.expect("drives")),
+            ProcessEnd::Well(driven) => drop(driven.expect("drives")),
             // It waits for its time.
             _ => process.engine.clock().pause(60_000).await,
         }
@@ -54,7 +54,7 @@ fn view_of<'e>(run: &RunId, events: impl IntoIterator<Item = &'e RunEvent>) -> R
 #[tokio::test(start_paused = true)]
 async fn whoever_follows_sees_what_the_journal_says_wherever_the_run_is_driven() {
     for scenario in scenarios() {
-        let mut stage = Stage::set(&scenario).await;
+        let mut stage = Testbed::set(&scenario).await;
         let (driver, onlooker) = (stage.process(), stage.process());
         let run = stage.run.clone();
         let mut here = driver.engine.follow(&run, 0, Scope::Run).await.expect("works");
@@ -74,7 +74,7 @@ async fn whoever_follows_sees_what_the_journal_says_wherever_the_run_is_driven()
 #[tokio::test(start_paused = true)]
 async fn whoever_follows_a_tree_sees_every_run_of_it() {
     for scenario in families() {
-        let mut stage = Stage::set(&scenario).await;
+        let mut stage = Testbed::set(&scenario).await;
         let driver = stage.process();
         let run = stage.run.clone();
         let mut follower = driver.engine.follow(&run, 0, Scope::Tree).await.expect("works");
@@ -84,7 +84,8 @@ async fn whoever_follows_a_tree_sees_every_run_of_it() {
         for run in tree {
             let said = past(&stage.store, &run).await;
             let seen = durable(&events, &run);
-            // The root's end ends the stream; a child that is canceled with it may still be at it.
+            // The root's end ends the stream; a child that is canceled with it may still be
+            // running.
             let seen_whole = seen == said;
             let canceled = view_of(&run, &said).status == Status::Canceled;
             assert!(seen_whole || canceled, "{}: {run}\n{seen:#?}\n{said:#?}", scenario.name);
@@ -92,17 +93,17 @@ async fn whoever_follows_a_tree_sees_every_run_of_it() {
     }
 }
 
-/// A model that looks first and then says so many characters, each after this time.
+/// A model that makes one call and then writes some characters, each after this delay.
 fn talkative(chars: usize, delay_ms: u64) -> Scenario {
-    let look = Scripted::calls("look", json!({"what": "the sky"})).reasoning("let me look");
-    let talk = Scripted::says("x".repeat(chars)).in_chunks(1);
+    let look = ScriptedReply::calls("look", json!({"what": "the sky"})).reasoning("let me look");
+    let talk = ScriptedReply::says("x".repeat(chars)).in_chunks(1);
     Scenario::react("talk", vec![look.after_ms(delay_ms), talk.after_ms(delay_ms)])
 }
 
-/// The model's own time passes, and no other: a look at intervals would come later.
+/// Only the model's own time passes: polling would take longer.
 #[tokio::test(start_paused = true)]
 async fn the_end_of_a_run_that_is_driven_here_is_seen_without_any_timer() {
-    let mut stage = Stage::set(&talkative(10, 3)).await;
+    let mut stage = Testbed::set(&talkative(10, 3)).await;
     let process = stage.process();
     let run = stage.run.clone();
     let mut follower = process.engine.follow(&run, 0, Scope::Tree).await.expect("works");
@@ -123,11 +124,11 @@ async fn the_end_of_a_run_that_is_driven_here_is_seen_without_any_timer() {
 
 #[tokio::test(start_paused = true)]
 async fn a_follower_that_is_too_slow_loses_deltas_and_no_event() {
-    let mut stage = Stage::set(&talkative(20_000, 0)).await;
+    let mut stage = Testbed::set(&talkative(20_000, 0)).await;
     let process = stage.process();
     let run = stage.run.clone();
     let mut follower = process.engine.follow(&run, 0, Scope::Run).await.expect("works");
-    assert!(matches!(process.claim_and_drive(&run).await, Went::Well(Ok(_))));
+    assert!(matches!(process.claim_and_drive(&run).await, ProcessEnd::Well(Ok(_))));
     let events = all(&mut follower).await;
     assert_eq!(durable(&events, &run), past(&stage.store, &run).await);
     let deltas = events.iter().filter(|event| event.is_delta()).count();
@@ -136,7 +137,7 @@ async fn a_follower_that_is_too_slow_loses_deltas_and_no_event() {
 
 #[tokio::test(start_paused = true)]
 async fn a_delta_names_the_call_that_it_belongs_to() {
-    let mut stage = Stage::set(&talkative(10, 1)).await;
+    let mut stage = Testbed::set(&talkative(10, 1)).await;
     let process = stage.process();
     let run = stage.run.clone();
     let mut follower = process.engine.follow(&run, 0, Scope::Run).await.expect("works");
@@ -163,7 +164,7 @@ async fn a_delta_names_the_call_that_it_belongs_to() {
 /// Drops deltas by a pattern of bits: the view in the end is always the same.
 #[tokio::test(start_paused = true)]
 async fn lost_deltas_do_not_change_the_view_in_the_end() {
-    let mut stage = Stage::set(&talkative(64, 1)).await;
+    let mut stage = Testbed::set(&talkative(64, 1)).await;
     let process = stage.process();
     let run = stage.run.clone();
     let mut follower = process.engine.follow(&run, 0, Scope::Run).await.expect("works");
@@ -183,7 +184,7 @@ async fn lost_deltas_do_not_change_the_view_in_the_end() {
 #[tokio::test(start_paused = true)]
 async fn following_from_the_middle_gives_the_rest_and_the_view_so_far() {
     for scenario in scenarios().into_iter().take(4) {
-        let mut stage = Stage::set(&scenario).await;
+        let mut stage = Testbed::set(&scenario).await;
         let process = stage.process();
         let run = stage.run.clone();
         play_in(&mut stage, &process).await;

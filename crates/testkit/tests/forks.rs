@@ -1,20 +1,20 @@
 //! Forks at every entry of every scenario: nothing of the past is repeated, and the parent is left
 //! alone.
 
-use everloop_engine::{Fork, ForkError, Forking, History, Verdict};
+use everloop_engine::{Fork, ForkError, ForkResult, History, ReplayVerdict};
 use everloop_loops::LOOPS;
-use everloop_models::Scripted;
-use everloop_testkit::{Point, Scenario, Stage, Went, scenarios};
-use everloop_types::journal::{Entry, Kind, Outcome};
+use everloop_models::ScriptedReply;
+use everloop_testkit::{PointKind, ProcessEnd, Scenario, Testbed, scenarios};
+use everloop_types::journal::{Entry, EntryKind, Outcome};
 use everloop_types::{
-    EffectId, Ending, Goal, LabelGuard, Labels, Message, Policy, RunId, Settled, Status,
+    EffectId, Ending, Goal, LabelGuard, Labels, Message, Policy, RunId, SettledOutcome, Status,
     digest_bytes,
 };
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// All that the database says about a run.
-async fn rows(stage: &Stage, run: &RunId) -> String {
+/// Everything in the database about a run.
+async fn rows(stage: &Testbed, run: &RunId) -> String {
     let mut all = String::new();
     for sql in [
         "SELECT * FROM runs WHERE run_id = $1",
@@ -29,11 +29,11 @@ async fn rows(stage: &Stage, run: &RunId) -> String {
     all
 }
 
-async fn history(stage: &Stage, run: &RunId) -> History {
+async fn history(stage: &Testbed, run: &RunId) -> History {
     History::read(&stage.store, run).await.expect("readable").expect("exists")
 }
 
-async fn wanted(stage: &Stage, at: Option<i64>, loop_name: &str) -> Fork {
+async fn wanted(stage: &Testbed, at: Option<i64>, loop_name: &str) -> Fork {
     let mut frame = history(stage, &stage.run).await.frame().as_ref().clone();
     frame.policy = Policy::default();
     Fork {
@@ -43,23 +43,23 @@ async fn wanted(stage: &Stage, at: Option<i64>, loop_name: &str) -> Fork {
         frame,
         word: Goal::default(),
         settled: BTreeMap::new(),
-        letter: None,
+        message: None,
     }
 }
 
-async fn fork(stage: &mut Stage, wanted: Fork) -> Result<Forking, ForkError> {
+async fn fork(stage: &mut Testbed, wanted: Fork) -> Result<ForkResult, ForkError> {
     stage.process().engine.fork(wanted).await
 }
 
 /// Drives the run of the stage to its end.
-async fn play(stage: &mut Stage) {
+async fn play(stage: &mut Testbed) {
     for _ in 0..100 {
         if stage.is_over().await {
             return;
         }
         stage.answer_open_question().await;
         match stage.play_once().await {
-            Went::Well(Ok(_)) | Went::Idle => {}
+            ProcessEnd::Well(Ok(_)) | ProcessEnd::Idle => {}
             other => panic!("{}: {other:?}", stage.scenario.name),
         }
     }
@@ -93,8 +93,8 @@ fn one_outcome_each(entries: &[Entry]) {
         let Some(effect) = &entry.effect else { continue };
         let count = counts.entry(effect.clone()).or_default();
         match &entry.kind {
-            Kind::EffectPlanned(_) => count.0 += 1,
-            Kind::EffectFinished(_) => count.1 += 1,
+            EntryKind::EffectPlanned(_) => count.0 += 1,
+            EntryKind::EffectFinished(_) => count.1 += 1,
             _ => {}
         }
     }
@@ -103,12 +103,12 @@ fn one_outcome_each(entries: &[Entry]) {
 }
 
 fn forked_at(entries: &[Entry]) -> i64 {
-    let found = entries.iter().rfind(|entry| matches!(entry.kind, Kind::Forked(_)));
+    let found = entries.iter().rfind(|entry| matches!(entry.kind, EntryKind::Forked(_)));
     found.expect("a fork says so").seq
 }
 
-/// What must hold of a fork before anybody has driven it.
-async fn check_new(stage: &Stage, made: &Forking) {
+/// What must hold for a fork before it is driven.
+async fn check_new(stage: &Testbed, made: &ForkResult) {
     let past = history(stage, &made.run).await;
     let cut = forked_at(&past.entries);
     assert_eq!(past.entries.last().expect("not empty").seq, cut, "the fork's own life begins here");
@@ -126,14 +126,14 @@ async fn check_new(stage: &Stage, made: &Forking) {
 }
 
 /// Drives a fork to its end; nothing that it took over is done again.
-async fn check_driven(stage: &mut Stage, made: &Forking) {
+async fn check_driven(stage: &mut Testbed, made: &ForkResult) {
     let parent = std::mem::replace(&mut stage.run, made.run.clone());
     let past = history(stage, &made.run).await;
     play(stage).await;
     let after = history(stage, &made.run).await;
     one_outcome_each(&after.entries);
     let verdict = after.verify();
-    assert!(matches!(verdict, Verdict::Verified { .. }), "{verdict:?}");
+    assert!(matches!(verdict, ReplayVerdict::Verified { .. }), "{verdict:?}");
     let key = |effect: &EffectId| digest_bytes(effect.to_string().as_bytes());
     let taken_over: BTreeSet<String> =
         past.entries.iter().filter_map(|entry| entry.effect.as_ref()).map(key).collect();
@@ -143,7 +143,7 @@ async fn check_driven(stage: &mut Stage, made: &Forking) {
     stage.run = parent;
 }
 
-async fn fork_everywhere(stage: &mut Stage) -> usize {
+async fn fork_everywhere(stage: &mut Testbed) -> usize {
     let name = stage.scenario.name;
     let last = history(stage, &stage.run).await.entries.len() as i64;
     let before = rows(stage, &stage.run).await;
@@ -168,7 +168,7 @@ async fn fork_everywhere(stage: &mut Stage) -> usize {
 async fn a_fork_at_any_entry_repeats_nothing_and_leaves_its_parent_alone() {
     let mut forks = 0;
     for scenario in scenarios() {
-        let mut stage = Stage::set(&scenario).await;
+        let mut stage = Testbed::set(&scenario).await;
         play(&mut stage).await;
         forks += fork_everywhere(&mut stage).await;
     }
@@ -179,7 +179,7 @@ async fn a_fork_at_any_entry_repeats_nothing_and_leaves_its_parent_alone() {
 #[tokio::test(start_paused = true)]
 async fn a_fork_of_a_fork_is_a_fork_like_any_other() {
     for scenario in scenarios().iter().filter(|s| s.name == "every class in one batch") {
-        let mut stage = Stage::set(scenario).await;
+        let mut stage = Testbed::set(scenario).await;
         play(&mut stage).await;
         for (at, loop_name) in [(5, LOOPS[0]), (9, LOOPS[1])] {
             let wanted = wanted(&stage, Some(at), loop_name).await;
@@ -192,18 +192,18 @@ async fn a_fork_of_a_fork_is_a_fork_like_any_other() {
     }
 }
 
-/// The same, with the entries under way at the cut and nobody left who could finish them.
+/// The same, with unfinished effects at the cut and no process left to finish them.
 #[tokio::test(start_paused = true)]
 async fn a_fork_of_a_run_that_died_at_any_point_settles_what_may_have_happened_or_is_refused() {
     let (mut made_at_once, mut refused) = (0, 0);
     for scenario in scenarios() {
         for point in 0.. {
-            let mut stage = Stage::set(&scenario).await;
+            let mut stage = Testbed::set(&scenario).await;
             stage.points.halt_at(point);
             let died = loop {
                 stage.answer_open_question().await;
                 match stage.play_once().await {
-                    Went::Died => break true,
+                    ProcessEnd::Died => break true,
                     _ if stage.is_over().await => break false,
                     _ => {}
                 }
@@ -211,7 +211,7 @@ async fn a_fork_of_a_run_that_died_at_any_point_settles_what_may_have_happened_o
             if !died {
                 break;
             }
-            stage.points.calm();
+            stage.points.stop_disturbing();
             let before = rows(&stage, &stage.run).await;
             let mut wanted = wanted(&stage, None, scenario.loop_name).await;
             let made = match fork(&mut stage, wanted.clone()).await {
@@ -221,7 +221,7 @@ async fn a_fork_of_a_run_that_died_at_any_point_settles_what_may_have_happened_o
                 }
                 Err(ForkError::Unsettled(open)) => {
                     refused += 1;
-                    let said = open.into_iter().map(|open| (open.effect, Settled::Happened));
+                    let said = open.into_iter().map(|open| (open.effect, SettledOutcome::Happened));
                     wanted.settled = said.collect();
                     fork(&mut stage, wanted).await.expect("everything is settled")
                 }
@@ -240,19 +240,19 @@ async fn a_fork_of_a_run_that_died_at_any_point_settles_what_may_have_happened_o
 }
 
 fn strikes() -> Scenario {
-    let call = Scripted::calls("strike", json!({"what": "anvil"}));
-    Scenario::react("strikes", vec![call, Scripted::says("struck")])
+    let call = ScriptedReply::calls("strike", json!({"what": "anvil"}));
+    Scenario::react("strikes", vec![call, ScriptedReply::says("struck")])
 }
 
-/// A stage whose process died when the anvil was struck and nobody had heard of it.
-async fn struck() -> Stage {
+/// A testbed whose process died after the call and before its outcome was recorded.
+async fn struck() -> Testbed {
     for point in 0.. {
-        let mut stage = Stage::set(&strikes()).await;
+        let mut stage = Testbed::set(&strikes()).await;
         stage.points.halt_at(point);
-        assert!(matches!(stage.play_once().await, Went::Died));
-        let at_effect = stage.points.seen().last() == Some(&Point::AfterEffect);
+        assert!(matches!(stage.play_once().await, ProcessEnd::Died));
+        let at_effect = stage.points.seen().last() == Some(&PointKind::AfterEffect);
         if at_effect && !stage.world.acts().is_empty() {
-            stage.points.calm();
+            stage.points.stop_disturbing();
             return stage;
         }
     }
@@ -261,18 +261,18 @@ async fn struck() -> Stage {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_parent_learned_after_the_cut_is_what_the_fork_knows() {
-    // A tool that declares nothing brings every label, and the fork holds what it knows.
+    // A tool that declares nothing adds every label, and the fork inherits them.
     let mut scenario = strikes();
     scenario.policy.label_guard = Some(LabelGuard::Ask);
-    let mut stage = Stage::set(&scenario).await;
+    let mut stage = Testbed::set(&scenario).await;
     play(&mut stage).await;
     let entries = history(&stage, &stage.run).await.entries;
-    let begun = entries.iter().find(|entry| matches!(entry.kind, Kind::EffectStarted(_)));
+    let begun = entries.iter().find(|entry| matches!(entry.kind, EntryKind::EffectStarted(_)));
     let wanted = wanted(&stage, begun.map(|entry| entry.seq), "react").await;
     let made = fork(&mut stage, wanted).await.unwrap();
     let past = history(&stage, &made.run).await;
     let seen = past.entries.iter().rev().find_map(|entry| match &entry.kind {
-        Kind::EffectFinished(finished) => Some((finished.outcome.clone(), finished.labels)),
+        EntryKind::EffectFinished(finished) => Some((finished.outcome.clone(), finished.labels)),
         _ => None,
     });
     let Some((Outcome::Observed(seen), Labels::ALL)) = seen else { panic!("{seen:?}") };
@@ -281,7 +281,9 @@ async fn what_the_parent_learned_after_the_cut_is_what_the_fork_knows() {
 
 #[tokio::test(start_paused = true)]
 async fn what_may_have_happened_is_named_and_told_as_the_person_says() {
-    for (said, ending) in [(Settled::Happened, Ending::Ok), (Settled::Not, Ending::Error)] {
+    for (said, ending) in
+        [(SettledOutcome::Happened, Ending::Ok), (SettledOutcome::Not, Ending::Error)]
+    {
         for loop_name in LOOPS {
             let mut stage = struck().await;
             let mut wanted = wanted(&stage, None, loop_name).await;
@@ -307,7 +309,7 @@ async fn an_outcome_that_was_written_as_unknown_is_settled_before_a_fork_and_no_
     let mut wanted = wanted(&stage, None, "react").await;
     let refused = fork(&mut stage, wanted.clone()).await.unwrap_err();
     let ForkError::Unsettled(open) = refused else { panic!("{refused}") };
-    wanted.settled.insert(open[0].effect.clone(), Settled::Happened);
+    wanted.settled.insert(open[0].effect.clone(), SettledOutcome::Happened);
     let made = fork(&mut stage, wanted).await.unwrap();
     check_new(&stage, &made).await;
     check_driven(&mut stage, &made).await;
@@ -317,8 +319,8 @@ async fn an_outcome_that_was_written_as_unknown_is_settled_before_a_fork_and_no_
 
 #[tokio::test(start_paused = true)]
 async fn a_word_reopens_an_answer_and_a_fork_without_one_keeps_it() {
-    let script = vec![Scripted::says("one"), Scripted::says("two")];
-    let mut stage = Stage::set(&Scenario::react("speaks", script)).await;
+    let script = vec![ScriptedReply::says("one"), ScriptedReply::says("two")];
+    let mut stage = Testbed::set(&Scenario::react("speaks", script)).await;
     play(&mut stage).await;
     for (text, answer, calls) in [("", "one", 0), ("and again", "two", 1)] {
         let mut wanted = wanted(&stage, None, "react").await;
@@ -334,7 +336,7 @@ async fn a_word_reopens_an_answer_and_a_fork_without_one_keeps_it() {
 #[tokio::test(start_paused = true)]
 async fn a_run_at_its_limit_goes_on_in_a_fork_with_limits_of_its_own() {
     for scenario in scenarios().into_iter().filter(|s| s.name == "reaches its limit") {
-        let mut stage = Stage::set(&scenario).await;
+        let mut stage = Testbed::set(&scenario).await;
         play(&mut stage).await;
         let mut wanted = wanted(&stage, None, scenario.loop_name).await;
         wanted.frame.limits.steps.max_steps = 9;
@@ -351,7 +353,7 @@ async fn a_run_at_its_limit_goes_on_in_a_fork_with_limits_of_its_own() {
 #[tokio::test(start_paused = true)]
 async fn a_crash_or_a_lost_reply_while_a_fork_is_made_leaves_a_whole_fork_or_none() {
     for point in 0..2 {
-        let mut stage = Stage::set(&strikes()).await;
+        let mut stage = Testbed::set(&strikes()).await;
         play(&mut stage).await;
         let wanted = wanted(&stage, None, "react").await;
         let (process, points) = (stage.process(), stage.points.clone());
@@ -361,21 +363,21 @@ async fn a_crash_or_a_lost_reply_while_a_fork_is_made_leaves_a_whole_fork_or_non
             () = points.reached() => {}
             made = process.engine.fork(wanted) => panic!("it did not die: {made:?}"),
         }
-        points.calm();
+        points.stop_disturbing();
         let forks = stage.store.runs().forks(&stage.run).await.unwrap();
         assert_eq!(forks.len(), point, "before the commit none, after it one");
         for origin in forks {
-            let made = Forking { run: origin.run, at: origin.at_seq };
+            let made = ForkResult { run: origin.run, at: origin.at_seq };
             check_new(&stage, &made).await;
             check_driven(&mut stage, &made).await;
         }
     }
-    let mut stage = Stage::set(&strikes()).await;
+    let mut stage = Testbed::set(&strikes()).await;
     play(&mut stage).await;
     let wanted = wanted(&stage, None, "react").await;
     stage.points.lose_reply_at(0);
     let made = fork(&mut stage, wanted).await.unwrap();
-    stage.points.calm();
+    stage.points.stop_disturbing();
     let forks = stage.store.runs().forks(&stage.run).await.unwrap();
     assert_eq!((forks.len(), &forks[0].run), (1, &made.run));
     check_new(&stage, &made).await;
@@ -383,7 +385,7 @@ async fn a_crash_or_a_lost_reply_while_a_fork_is_made_leaves_a_whole_fork_or_non
 
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_forked_is_refused_by_name() {
-    let mut stage = Stage::set(&strikes()).await;
+    let mut stage = Testbed::set(&strikes()).await;
     play(&mut stage).await;
     let last = history(&stage, &stage.run).await.entries.len() as i64;
     for at in [0, -1, last + 1] {

@@ -1,17 +1,16 @@
-//! What a fresh look found, each once broken: passing faults of the store, panics, clocks that
-//! jump.
+//! Regressions found by a review: temporary faults of the store, panics, clocks that jump.
 
 use everloop_engine::{
-    DriveError, Driven, Engine, Environment, Identity, LeaseTimes, Rules, Submission, Update,
-    Worker,
+    DriveEnd, DriveError, Engine, EngineRules, Environment, LeaseTimes, Submission, Update, Worker,
+    WorkerIdentity,
 };
-use everloop_models::{Scripted, ScriptedModel};
-use everloop_ports::{CallContext, Clock, Done, Model, Registry, Tool};
+use everloop_models::{ScriptedModel, ScriptedReply};
+use everloop_ports::{CallContext, Clock, Model, Registry, Tool, ToolReturn};
 use everloop_store::{
     Claim, Db, DbError, DbFuture, MemoryDb, RunFilter, SqlRow, Store, Urgency, WriteResult as Rows,
 };
-use everloop_testkit::{Point, Scenario, Stage, VirtualClock, Went};
-use everloop_types::journal::{InboxMessage, Kind, Outcome, WaitingOn};
+use everloop_testkit::{PointKind, ProcessEnd, Scenario, Testbed, VirtualClock};
+use everloop_types::journal::{EntryKind, InboxMessage, Outcome, WaitingOn};
 use everloop_types::{
     Approval, EffectClass, Ending, Frame, Goal, Handling, ModelChoice, ModelError, Observation,
     OnUnknown, QuestionKind, RunId, SqlValue, Status, UtcMs, WorkerId, Write,
@@ -21,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-/// A database that loses the reply of the n-th commit from now and fails so many reads after it.
+/// A database that loses the reply of the n-th commit from now and fails some reads after it.
 #[derive(Default)]
 struct Flaky {
     lose_commit_in: AtomicI64,
@@ -91,7 +90,7 @@ macro_rules! tool {
             fn handling(&self) -> Handling {
                 $handling
             }
-            async fn call(&self, _: Nothing, $context: &CallContext) -> Done {
+            async fn call(&self, _: Nothing, $context: &CallContext) -> ToolReturn {
                 let $this = self.calls.fetch_add(1, SeqCst);
                 $call
             }
@@ -110,19 +109,19 @@ tool!(
 );
 tool!(Boom, "boom", handling(EffectClass::Pure), |call, _context| {
     assert!(call > 0, "the first call panics");
-    Done::Seen(Observation::ok("fine"))
+    ToolReturn::Seen(Observation::ok("fine"))
 });
 tool!(Slow, "slow", handling(EffectClass::Dangerous), |_call, context| tokio::select! {
     () = context.cancel.cancelled() =>
-        Done::Seen(Observation { ending: Ending::Canceled, text: "stopped".to_owned() }),
-    () = tokio::time::sleep(Duration::from_secs(10)) => Done::Seen(Observation::ok("done")),
+        ToolReturn::Seen(Observation { ending: Ending::Canceled, text: "stopped".to_owned() }),
+    () = tokio::time::sleep(Duration::from_secs(10)) => ToolReturn::Seen(Observation::ok("done")),
 });
 tool!(Lazy, "lazy", handling(EffectClass::Pure), |_call, context| {
     context.cancel.cancelled().await;
-    Done::Seen(Observation { ending: Ending::Canceled, text: "stopped".to_owned() })
+    ToolReturn::Seen(Observation { ending: Ending::Canceled, text: "stopped".to_owned() })
 });
 
-/// Looks for ever before its intent is written.
+/// Never finishes its check before the intent is written.
 struct Gaze;
 impl Tool for Gaze {
     const NAME: &'static str = "gaze";
@@ -136,8 +135,8 @@ impl Tool for Gaze {
     async fn before(&self, _: &Nothing) -> serde_json::Value {
         std::future::pending().await
     }
-    async fn call(&self, _: Nothing, _: &CallContext) -> Done {
-        Done::Seen(Observation::ok("done"))
+    async fn call(&self, _: Nothing, _: &CallContext) -> ToolReturn {
+        ToolReturn::Seen(Observation::ok("done"))
     }
 }
 
@@ -160,10 +159,10 @@ struct House {
     run: RunId,
 }
 impl House {
-    async fn new(script: Vec<Scripted>) -> Self {
+    async fn new(script: Vec<ScriptedReply>) -> Self {
         Self::with(script, Arc::new(VirtualClock::default())).await
     }
-    async fn with(script: Vec<Scripted>, clock: Arc<dyn Clock>) -> Self {
+    async fn with(script: Vec<ScriptedReply>, clock: Arc<dyn Clock>) -> Self {
         let flaky = Arc::new(Flaky::default());
         let store = Store::with_db(Arc::new(FlakyDb(Arc::new(MemoryDb::new()), flaky.clone())));
         let tools = Registry::default()
@@ -190,9 +189,9 @@ impl House {
         Submission { loop_name: "react".to_owned(), goal, frame, idem_key: None }
     }
     fn engine(&self, name: &str) -> Arc<Engine> {
-        let identity = Identity { worker: WorkerId::new(name), build: "test".to_owned() };
+        let identity = WorkerIdentity { worker: WorkerId::new(name), build: "test".to_owned() };
         let means = Arc::new(Props(self.model.clone(), self.tools.clone()));
-        Engine::new(self.store.clone(), means, self.clock.clone(), identity, Rules::default())
+        Engine::new(self.store.clone(), means, self.clock.clone(), identity, EngineRules::default())
     }
     async fn claim(&self, engine: &Engine) -> Claim {
         let claimed = self
@@ -215,7 +214,7 @@ async fn endings(store: &Store, run: &RunId) -> Vec<Ending> {
     entries
         .into_iter()
         .filter_map(|entry| match entry.kind {
-            Kind::EffectFinished(finished) => match finished.outcome {
+            EntryKind::EffectFinished(finished) => match finished.outcome {
                 Outcome::Observed(seen) => Some(seen.ending),
                 _ => None,
             },
@@ -224,32 +223,34 @@ async fn endings(store: &Store, run: &RunId) -> Vec<Ending> {
         .collect()
 }
 
-fn calls(tool: &str) -> Scripted {
-    Scripted::calls(tool, json!({}))
+fn calls(tool: &str) -> ScriptedReply {
+    ScriptedReply::calls(tool, json!({}))
 }
 
 /// Plays until right after the n-th act outside (replies count), and dies there.
-async fn die_after_act(script: Vec<Scripted>, n: usize) -> Stage {
+async fn die_after_act(script: Vec<ScriptedReply>, n: usize) -> Testbed {
     let scenario = Scenario::react("review", script);
-    let mut calm = Stage::set(&scenario).await;
+    let mut calm = Testbed::set(&scenario).await;
     let before = calm.points.passed();
     calm.play_on().await.expect("ends");
     let points = calm.points.seen().split_off(before);
-    let at = (0..points.len()).filter(|n| points[*n] == Point::AfterEffect).nth(n).expect("works");
-    let mut stage = Stage::set(&scenario).await;
+    let at =
+        (0..points.len()).filter(|n| points[*n] == PointKind::AfterEffect).nth(n).expect("works");
+    let mut stage = Testbed::set(&scenario).await;
     stage.points.halt_at(at);
-    assert!(matches!(stage.play_once().await, Went::Died));
-    stage.points.calm();
+    assert!(matches!(stage.play_once().await, ProcessEnd::Died));
+    stage.points.stop_disturbing();
     stage
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_cancel_does_not_hide_an_unknown_that_waits_to_be_settled() {
-    let script = vec![Scripted::calls("mail", json!({"what": "invoice"})), Scripted::says("sent")];
+    let script =
+        vec![ScriptedReply::calls("mail", json!({"what": "invoice"})), ScriptedReply::says("sent")];
     let mut stage = die_after_act(script, 1).await;
     let went = stage.play_once().await;
     assert!(
-        matches!(&went, Went::Well(Ok(Driven::Parked(WaitingOn::Person { question })))
+        matches!(&went, ProcessEnd::Well(Ok(DriveEnd::Parked(WaitingOn::Person { question })))
         if question.kind == QuestionKind::Settle),
         "{went:?}"
     );
@@ -257,23 +258,23 @@ async fn a_cancel_does_not_hide_an_unknown_that_waits_to_be_settled() {
     let process = stage.process();
     process.engine.cancel(&stage.run, "person").await.expect("works");
     let went = stage.play_once().await;
-    assert!(matches!(went, Went::Well(Ok(Driven::Finished(Status::Canceled)))), "{went:?}");
+    assert!(matches!(went, ProcessEnd::Well(Ok(DriveEnd::Finished(Status::Canceled)))), "{went:?}");
     assert_eq!(endings(&stage.store, &stage.run).await, [Ending::Unknown]);
 }
 
-/// It ends with the outcome said to be unknown: nobody who canceled wants to be asked first.
+/// It ends with an unknown outcome: a user who cancels does not want to be asked first.
 #[tokio::test(start_paused = true)]
 async fn a_cancel_during_a_call_that_a_person_would_settle_ends_the_run() {
-    let house = House::new(vec![calls("wire"), Scripted::says("done")]).await;
+    let house = House::new(vec![calls("wire"), ScriptedReply::says("done")]).await;
     let engine = house.engine("w1");
     let driven = engine.drive(house.claim(&engine).await).await.expect("works");
-    let Driven::Parked(WaitingOn::Person { question }) = driven else { panic!("{driven:?}") };
-    let letter =
+    let DriveEnd::Parked(WaitingOn::Person { question }) = driven else { panic!("{driven:?}") };
+    let message =
         InboxMessage::Answer { question: question.id.clone(), text: "yes".into(), by: "p".into() };
     house
         .store
         .inbox()
-        .send(&house.run, &question.id, &letter, house.clock.now())
+        .send(&house.run, &question.id, &message, house.clock.now())
         .await
         .expect("works");
     let claim = house.claim(&engine).await;
@@ -283,22 +284,22 @@ async fn a_cancel_during_a_call_that_a_person_would_settle_ends_the_run() {
         engine.cancel(&house.run, "p").await.expect("works")
     };
     let (driven, _) = tokio::join!(driving, canceling);
-    assert_eq!(driven.expect("works"), Driven::Finished(Status::Canceled));
+    assert_eq!(driven.expect("works"), DriveEnd::Finished(Status::Canceled));
     assert_eq!(endings(&house.store, &house.run).await, [Ending::Unknown]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_needs_permission_and_settlement_can_be_settled() {
-    let house = House::new(vec![calls("wire"), Scripted::says("done")]).await;
+    let house = House::new(vec![calls("wire"), ScriptedReply::says("done")]).await;
     let engine = house.engine("w1");
     let driven = engine.drive(house.claim(&engine).await).await.expect("works");
-    let Driven::Parked(WaitingOn::Person { question }) = driven else { panic!("{driven:?}") };
-    let letter =
+    let DriveEnd::Parked(WaitingOn::Person { question }) = driven else { panic!("{driven:?}") };
+    let message =
         InboxMessage::Answer { question: question.id.clone(), text: "yes".into(), by: "p".into() };
     house
         .store
         .inbox()
-        .send(&house.run, &question.id, &letter, house.clock.now())
+        .send(&house.run, &question.id, &message, house.clock.now())
         .await
         .expect("works");
     let claim = house.claim(&engine).await;
@@ -307,35 +308,38 @@ async fn a_tool_that_needs_permission_and_settlement_can_be_settled() {
     let engine = house.engine("w2");
     house.store.queue().requeue_orphans(house.clock.now()).await.expect("works");
     let driven = engine.drive(house.claim(&engine).await).await;
-    assert!(matches!(&driven, Ok(Driven::Parked(WaitingOn::Person { .. }))), "{driven:?}");
+    assert!(matches!(&driven, Ok(DriveEnd::Parked(WaitingOn::Person { .. }))), "{driven:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_letter_is_heard_after_a_driver_panicked() {
-    let ask = Scripted::calls("ask_user", json!({"question": "which?"}));
-    let house = House::new(vec![calls("boom"), ask, Scripted::says("done")]).await;
+    let ask = ScriptedReply::calls("ask_user", json!({"question": "which?"}));
+    let house = House::new(vec![calls("boom"), ask, ScriptedReply::says("done")]).await;
     let engine = house.engine("w1");
     let claim = house.claim(&engine).await;
     let (driver, held) = (engine.clone(), claim.clone());
     assert!(tokio::spawn(async move { driver.drive(claim).await }).await.is_err());
     house.store.queue().stalled(&held, house.clock.now()).await.expect("works");
     // Another process sends it.
-    let letter = InboxMessage::Cancel { by: "p".into() };
+    let message = InboxMessage::Cancel { by: "p".into() };
     house
         .store
         .inbox()
-        .send(&house.run, "cancel", &letter, house.clock.now())
+        .send(&house.run, "cancel", &message, house.clock.now())
         .await
         .expect("works");
     let driven = engine.drive(house.claim(&engine).await).await.expect("works");
     let unread = house.store.inbox().unread(&house.run).await.expect("works").messages.len();
     let status = house.status().await;
-    assert!(driven == Driven::Finished(Status::Canceled), "{driven:?}, {status}, {unread} unread");
+    assert!(
+        driven == DriveEnd::Finished(Status::Canceled),
+        "{driven:?}, {status}, {unread} unread"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_submission_whose_reply_is_lost_is_made_once_and_answered() {
-    let house = House::new(vec![Scripted::says("hi")]).await;
+    let house = House::new(vec![ScriptedReply::says("hi")]).await;
     house.flaky.lose_commit_in.store(1, SeqCst);
     let submitted = house.engine("w1").submit(house.submission()).await;
     let all = RunFilter { statuses: Vec::new(), before: None, most: 10 };
@@ -345,7 +349,7 @@ async fn a_submission_whose_reply_is_lost_is_made_once_and_answered() {
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_reply_and_a_failing_read_do_not_strand_the_run() {
-    let house = House::new(vec![Scripted::says("hi")]).await;
+    let house = House::new(vec![ScriptedReply::says("hi")]).await;
     // The claim is the first, the plan the second.
     house.flaky.lose_commit_in.store(2, SeqCst);
     house.flaky.then_fail_reads.store(1, SeqCst);
@@ -357,7 +361,7 @@ async fn a_lost_reply_and_a_failing_read_do_not_strand_the_run() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_put_aside_by_a_living_worker_has_last_words() {
-    let mut stage = Stage::set(&Scenario::react("x", vec![calls("explode")])).await;
+    let mut stage = Testbed::set(&Scenario::react("x", vec![calls("explode")])).await;
     let process = stage.process();
     Worker::new(process.engine.clone(), 4).drain(|_| {}).await.expect("works");
     let row = stage.store.runs().get(&stage.run).await.expect("works").expect("works");
@@ -368,7 +372,7 @@ async fn a_run_put_aside_by_a_living_worker_has_last_words() {
 
 #[tokio::test(start_paused = true)]
 async fn reads_that_fail_for_a_moment_do_not_end_a_run() {
-    let house = House::new(vec![Scripted::says("hi")]).await;
+    let house = House::new(vec![ScriptedReply::says("hi")]).await;
     house.flaky.fail_reads.store(5, SeqCst);
     let mut worker = Worker::new(house.engine("w1"), 4);
     worker.drain(|_| {}).await.expect("works");
@@ -379,8 +383,8 @@ async fn reads_that_fail_for_a_moment_do_not_end_a_run() {
 async fn no_second_act_on_a_resource_whose_state_is_unknown() {
     let strike = json!({"what": "anvil"});
     let script = vec![
-        Scripted::calls("strike", strike.clone()).and_calls("strike", strike),
-        Scripted::says("struck"),
+        ScriptedReply::calls("strike", strike.clone()).and_calls("strike", strike),
+        ScriptedReply::says("struck"),
     ];
     let mut stage = die_after_act(script, 1).await;
     stage.play_on().await.expect("ends");
@@ -390,7 +394,7 @@ async fn no_second_act_on_a_resource_whose_state_is_unknown() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failing_look_into_the_inbox_does_not_stop_a_tool() {
-    let house = House::new(vec![calls("slow"), Scripted::says("done")]).await;
+    let house = House::new(vec![calls("slow"), ScriptedReply::says("done")]).await;
     let engine = house.engine("w1");
     let claim = house.claim(&engine).await;
     let meddle = async {
@@ -407,9 +411,9 @@ async fn a_failing_look_into_the_inbox_does_not_stop_a_tool() {
 #[tokio::test(start_paused = true)]
 async fn a_cancel_stops_all_calls_that_run_together() {
     let many = (1..20).fold(calls("lazy"), |reply, _| reply.and_calls("lazy", json!({})));
-    let house = House::new(vec![many, Scripted::says("done")]).await;
+    let house = House::new(vec![many, ScriptedReply::says("done")]).await;
     let engine = house.engine("w1");
-    tokio::spawn(engine.clone().deliver_mail());
+    tokio::spawn(engine.clone().poll_inboxes());
     let claim = house.claim(&engine).await;
     let meddle = async {
         house.clock.pause(1_000).await;
@@ -423,9 +427,9 @@ async fn a_cancel_stops_all_calls_that_run_together() {
 
 /// A house with a second run under this version of its loop.
 async fn of_version(loop_ver: u32) -> (House, RunId) {
-    let house = House::new(vec![Scripted::says("hi")]).await;
+    let house = House::new(vec![ScriptedReply::says("hi")]).await;
     let first = house.store.journal().entries(&house.run, 0, 1).await.expect("works").remove(0);
-    let Kind::RunCreated(created) = first.kind else { panic!("{first:?}") };
+    let EntryKind::RunCreated(created) = first.kind else { panic!("{first:?}") };
     let new = everloop_store::NewRun {
         run: RunId::new("run_other"),
         conversation: everloop_types::ConversationId::new("c"),
@@ -454,7 +458,7 @@ async fn row_24_a_run_under_a_version_of_its_loop_that_is_not_here_is_left_alone
     }
 }
 
-/// Wall time jumps back an hour at the `n`-th look.
+/// Wall time jumps back an hour at the `n`-th read.
 struct Jumpy(VirtualClock, AtomicI64);
 impl Clock for Jumpy {
     fn now(&self) -> UtcMs {
@@ -472,7 +476,7 @@ impl Clock for Jumpy {
 #[tokio::test(start_paused = true)]
 async fn row_23_time_in_a_journal_never_goes_back() {
     let clock = Arc::new(Jumpy(VirtualClock::default(), AtomicI64::new(12)));
-    let house = House::with(vec![calls("slow"), Scripted::says("done")], clock).await;
+    let house = House::with(vec![calls("slow"), ScriptedReply::says("done")], clock).await;
     let engine = house.engine("w1");
     engine.drive(house.claim(&engine).await).await.expect("works");
     let entries = house.store.journal().entries(&house.run, 0, usize::MAX).await.expect("works");
@@ -482,7 +486,7 @@ async fn row_23_time_in_a_journal_never_goes_back() {
 
 #[tokio::test(start_paused = true)]
 async fn a_worker_waits_for_a_store_that_is_locked_for_a_moment() {
-    let house = House::new(vec![Scripted::says("hi")]).await;
+    let house = House::new(vec![ScriptedReply::says("hi")]).await;
     house.flaky.fail_commits.store(3, SeqCst);
     let mut worker = Worker::new(house.engine("w1"), 4);
     worker.drain(|_| {}).await.expect("the worker goes on");
@@ -491,7 +495,7 @@ async fn a_worker_waits_for_a_store_that_is_locked_for_a_moment() {
 
 #[tokio::test(start_paused = true)]
 async fn a_worker_takes_up_what_it_claimed_without_hearing_of_it() {
-    let house = House::new(vec![Scripted::says("hi")]).await;
+    let house = House::new(vec![ScriptedReply::says("hi")]).await;
     house.flaky.lose_commit_in.store(1, SeqCst);
     let mut worker = Worker::new(house.engine("w1"), 4);
     worker.drain(|_| {}).await.expect("the worker goes on");
@@ -500,7 +504,7 @@ async fn a_worker_takes_up_what_it_claimed_without_hearing_of_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_cannot_look_for_its_claims_at_once_looks_again() {
-    let house = House::new(vec![Scripted::says("hi")]).await;
+    let house = House::new(vec![ScriptedReply::says("hi")]).await;
     house.flaky.then_fail_reads.store(1, SeqCst);
     house.flaky.lose_commit_in.store(1, SeqCst);
     let mut worker = Worker::new(house.engine("w1"), 4);
@@ -510,14 +514,16 @@ async fn a_worker_that_cannot_look_for_its_claims_at_once_looks_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_worker_takes_up_at_once_what_its_own_process_makes_ready() {
-    let script = vec![Scripted::calls("ask_user", json!({"question": "when?"}))];
+    let script = vec![ScriptedReply::calls("ask_user", json!({"question": "when?"}))];
     let house = House::new(script).await;
     let engine = house.engine("w1");
     let mut worker = Worker::new(engine.clone(), 4);
     let still = |watch: &mut everloop_engine::Watch| loop {
         match watch.try_recv() {
             Ok(update) => match update.as_ref() {
-                Update::Entry(_, entry) if matches!(entry.kind, Kind::Waiting(_)) => return true,
+                Update::Entry(_, entry) if matches!(entry.kind, EntryKind::Waiting(_)) => {
+                    return true;
+                }
                 _ => {}
             },
             Err(_) => return false,
@@ -553,20 +559,25 @@ impl Environment for NoWay {
 
 #[tokio::test(start_paused = true)]
 async fn a_process_that_cannot_reach_the_model_leaves_the_run_to_one_that_can() {
-    let house = House::new(vec![Scripted::says("hi")]).await;
-    let identity = Identity { worker: WorkerId::new("w1"), build: "test".to_owned() };
+    let house = House::new(vec![ScriptedReply::says("hi")]).await;
+    let identity = WorkerIdentity { worker: WorkerId::new("w1"), build: "test".to_owned() };
     let means = Arc::new(NoWay(house.tools.clone()));
-    let lost =
-        Engine::new(house.store.clone(), means, house.clock.clone(), identity, Rules::default());
+    let lost = Engine::new(
+        house.store.clone(),
+        means,
+        house.clock.clone(),
+        identity,
+        EngineRules::default(),
+    );
     let driven = lost.drive(house.claim(&lost).await).await.expect("it parks");
-    assert!(matches!(driven, Driven::Parked(WaitingOn::Model { .. })), "{driven:?}");
+    assert!(matches!(driven, DriveEnd::Parked(WaitingOn::Model { .. })), "{driven:?}");
     assert_eq!(house.status().await, Status::Waiting);
     let able = house.engine("w2");
     let driven = able.drive(house.claim(&able).await).await.expect("it is driven");
-    assert_eq!(driven, Driven::Finished(Status::Succeeded));
+    assert_eq!(driven, DriveEnd::Finished(Status::Succeeded));
 }
 
-/// Works among others for so long, then stops.
+/// Works among others for this long, then stops.
 async fn work_for(engine: &Arc<Engine>, ms: u64) {
     let times = LeaseTimes::default();
     engine.join(times).await.expect("works");
@@ -579,10 +590,10 @@ async fn work_for(engine: &Arc<Engine>, ms: u64) {
     worked.expect("works");
 }
 
-/// The server may carry out a claim after everybody has given up waiting for its answer.
+/// The server may carry out a claim after the client has stopped waiting for its answer.
 #[tokio::test(start_paused = true)]
 async fn a_claim_that_comes_true_long_after_its_error_is_found() {
-    let house = House::new(vec![Scripted::says("hi")]).await;
+    let house = House::new(vec![ScriptedReply::says("hi")]).await;
     let other = house.engine("w0");
     let later = house.clock.now() + 3_600_000;
     house.store.queue().release(&house.claim(&other).await, later).await.expect("works");
@@ -607,7 +618,7 @@ async fn a_worker_among_others_leaves_a_run_that_needs_a_newer_program_to_them()
     assert_eq!(house.status().await, Status::Succeeded, "the other run was driven");
 }
 
-/// Alone there is nobody else who could take it; it must not be tried again and again.
+/// There is no other worker that could take it; it must not be retried again and again.
 #[tokio::test(start_paused = true)]
 async fn a_worker_alone_keeps_a_run_that_needs_a_newer_program() {
     let (house, run) = of_version(99).await;
@@ -618,24 +629,24 @@ async fn a_worker_alone_keeps_a_run_that_needs_a_newer_program() {
 
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_looks_for_ever_before_it_acts_gets_no_record_and_acts() {
-    let house = House::new(vec![calls("gaze"), Scripted::says("done")]).await;
+    let house = House::new(vec![calls("gaze"), ScriptedReply::says("done")]).await;
     let engine = house.engine("w1");
     let driving = engine.drive(house.claim(&engine).await);
     let driven = tokio::time::timeout(Duration::from_secs(600), driving).await;
-    assert_eq!(driven.expect("in time").expect("works"), Driven::Finished(Status::Succeeded));
+    assert_eq!(driven.expect("in time").expect("works"), DriveEnd::Finished(Status::Succeeded));
     let entries = house.store.journal().entries(&house.run, 0, usize::MAX).await.expect("works");
     let before = entries.into_iter().find_map(|entry| match entry.kind {
-        Kind::EffectStarted(started) => Some(started.before),
+        EntryKind::EffectStarted(started) => Some(started.before),
         _ => None,
     });
     assert_eq!(before, Some(serde_json::Value::Null));
     assert_eq!(house.endings().await, [Ending::Ok]);
 }
 
-/// Its entries are none, so the place of the journal does not tell whether it took place.
+/// It writes no entries, so the journal does not show whether it took place.
 #[tokio::test(start_paused = true)]
 async fn a_run_is_given_back_though_the_first_try_at_it_failed() {
-    let house = House::new(vec![Scripted::says("much later").after_ms(600_000)]).await;
+    let house = House::new(vec![ScriptedReply::says("much later").after_ms(600_000)]).await;
     let engine = house.engine("w1");
     let claim = house.claim(&engine).await;
     let stop = async {
@@ -644,7 +655,7 @@ async fn a_run_is_given_back_though_the_first_try_at_it_failed() {
         engine.stop();
     };
     let (driven, ()) = tokio::join!(engine.drive(claim), stop);
-    assert_eq!(driven.expect("works"), Driven::Released);
+    assert_eq!(driven.expect("works"), DriveEnd::Released);
     assert_eq!(house.flaky.fail_commits.load(SeqCst), 0, "there was a failure");
     assert_eq!(house.status().await, Status::Queued);
 }
@@ -652,7 +663,7 @@ async fn a_run_is_given_back_though_the_first_try_at_it_failed() {
 /// The same commit, and this time it did take place.
 #[tokio::test(start_paused = true)]
 async fn a_run_is_given_back_once_though_the_reply_was_lost() {
-    let house = House::new(vec![Scripted::says("much later").after_ms(600_000)]).await;
+    let house = House::new(vec![ScriptedReply::says("much later").after_ms(600_000)]).await;
     let engine = house.engine("w1");
     let claim = house.claim(&engine).await;
     let stop = async {
@@ -661,6 +672,6 @@ async fn a_run_is_given_back_once_though_the_reply_was_lost() {
         engine.stop();
     };
     let (driven, ()) = tokio::join!(engine.drive(claim), stop);
-    assert_eq!(driven.expect("works"), Driven::Released);
+    assert_eq!(driven.expect("works"), DriveEnd::Released);
     assert_eq!(house.status().await, Status::Queued);
 }

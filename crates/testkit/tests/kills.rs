@@ -8,7 +8,9 @@
 use everloop_loops::LOOPS;
 use everloop_store::RunFilter;
 use everloop_store::testing::PgServer;
-use everloop_testkit::{Company, Database, Generation, Played, ended, parts, scenarios};
+use everloop_testkit::{
+    GroupReport, ProcessExit, ProcessGroup, SharedDatabase, ended, parts, scenarios,
+};
 use everloop_types::digest_bytes;
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -18,7 +20,7 @@ use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_everloop-doomed");
 
-/// As many processes at once.
+/// The number of processes at once.
 const LANES: usize = 2;
 
 /// What a test counts.
@@ -31,7 +33,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn count(&mut self, played: &Played) {
+    fn count(&mut self, played: &GroupReport) {
         self.runs += 1;
         self.kills += played.kills;
         self.acts += played.acts;
@@ -48,25 +50,25 @@ impl Tally {
     }
 }
 
-/// A company on a file of its own.
-async fn on_file() -> (Company, TempDir) {
+/// A process group with its own file.
+async fn on_file() -> (ProcessGroup, TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let database = Database::Folder(folder.path().to_owned());
-    (Company::new(PROGRAM, database, folder.path().to_owned()).await, folder)
+    let database = SharedDatabase::Folder(folder.path().to_owned());
+    (ProcessGroup::new(PROGRAM, database, folder.path().to_owned()).await, folder)
 }
 
-/// A company on a database of its own.
-async fn on_server() -> (Company, TempDir) {
+/// A process group with its own database.
+async fn on_server() -> (ProcessGroup, TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let database = Database::Server(PgServer::shared().database().url);
-    (Company::new(PROGRAM, database, folder.path().to_owned()).await, folder)
+    let database = SharedDatabase::Server(PgServer::shared().database().url);
+    (ProcessGroup::new(PROGRAM, database, folder.path().to_owned()).await, folder)
 }
 
 /// Each lane has a database and a thread, and takes the next piece of work until there is none.
 fn in_lanes<S, W>(setting: fn() -> S, pieces: usize, work: W) -> Tally
 where
-    S: Future<Output = (Company, TempDir)>,
-    W: AsyncFn(&Company, usize, &mut Tally) -> Result<(), String> + Sync,
+    S: Future<Output = (ProcessGroup, TempDir)>,
+    W: AsyncFn(&ProcessGroup, usize, &mut Tally) -> Result<(), String> + Sync,
 {
     let next = AtomicUsize::new(0);
     let lane = || {
@@ -100,8 +102,8 @@ fn draw(seed: &str, below: usize) -> usize {
     number % below
 }
 
-/// Claims that come to nothing five times in a row put a run aside; points before this one may
-/// come before the first entry of a process.
+/// Five claims in a row without progress quarantine a run; points before this one may come before
+/// the first entry of a process.
 const EARLY: usize = 16;
 
 /// Where each generation dies: anywhere, but not early again and again.
@@ -117,10 +119,10 @@ fn at_random(seed: &str) -> impl FnMut(usize) -> Option<usize> {
     }
 }
 
-/// Kills at random, run after run, until there were so many kills. Every run comes to its end.
+/// Kills at random, run after run, until a number of kills is reached. Every run must end.
 fn random_sweep<S>(setting: fn() -> S, seed: &str, kills: usize) -> Tally
 where
-    S: Future<Output = (Company, TempDir)>,
+    S: Future<Output = (ProcessGroup, TempDir)>,
 {
     let (all, killed) = (scenarios().len(), AtomicUsize::new(0));
     in_lanes(setting, kills, async |company, piece, tally| {
@@ -154,7 +156,7 @@ const SWEPT: [&str; 13] = [
     "a child asks and needs permission",
 ];
 
-/// A ninth loop cannot be forgotten.
+/// A new loop cannot be forgotten.
 #[test]
 fn a_scenario_of_every_loop_is_killed_at_every_point() {
     let loop_of = |name: &&str| parts()[scenario(name)].loop_name;
@@ -165,7 +167,7 @@ fn a_scenario_of_every_loop_is_killed_at_every_point() {
 /// One piece is one scenario: the first process dies at point 0, then at 1, until it survives.
 fn every_point<S>(setting: fn() -> S) -> Tally
 where
-    S: Future<Output = (Company, TempDir)>,
+    S: Future<Output = (ProcessGroup, TempDir)>,
 {
     in_lanes(setting, SWEPT.len(), async |company, piece, tally| {
         for n in 0.. {
@@ -184,7 +186,7 @@ where
 /// One piece is one first point; the second process dies at every point that it passes.
 fn every_pair<S>(setting: fn() -> S) -> Tally
 where
-    S: Future<Output = (Company, TempDir)>,
+    S: Future<Output = (ProcessGroup, TempDir)>,
 {
     let acts = scenario("one dangerous act");
     // More points than there are: beyond the last one the first process survives.
@@ -250,15 +252,15 @@ fn row_02_a_kill_at_every_pair_of_points_postgres() {
     assert!(tally.kills >= 300, "only {} kills", tally.kills);
 }
 
-/// The median time from a kill that was seen to the first entry of whoever comes next.
-async fn recovery(company: &Company) -> Duration {
+/// The median time from the kill to the first entry of the next process.
+async fn recovery(company: &ProcessGroup) -> Duration {
     let acts = scenario("act after act");
     let mut times = Vec::new();
     for n in 0..15 {
         let key = format!("recovery {n}");
         let killed = ended(company.start(&company.part(acts, &key, Some(12 + n % 8)))).unwrap();
         let seen = Instant::now();
-        assert_eq!(killed, Generation::Killed);
+        assert_eq!(killed, ProcessExit::Killed);
         let newest = RunFilter { statuses: Vec::new(), before: None, most: 1 };
         let run = company.store().runs().list(&newest).await.unwrap().swap_remove(0).run;
         let at = company.store().runs().position(&run).await.unwrap().unwrap().next_seq;
@@ -268,7 +270,7 @@ async fn recovery(company: &Company) -> Duration {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         times.push(seen.elapsed());
-        assert!(matches!(ended(heir), Ok(Generation::Over(over, _)) if over == run));
+        assert!(matches!(ended(heir), Ok(ProcessExit::Over(over, _)) if over == run));
         company.check(acts, &key, &run).await.unwrap();
     }
     times.sort();

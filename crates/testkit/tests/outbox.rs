@@ -1,8 +1,8 @@
-//! Messages: queued with the outcome of their call, brought at least once, in order, under one id.
+//! Messages: queued with the outcome of their call, delivered at least once, in order, with one id.
 
-use everloop_engine::{Engine, Environment, Identity, Rules};
-use everloop_models::{Scripted, ScriptedModel};
-use everloop_ports::{Boxed, Deliver, Delivery, Model, Registry};
+use everloop_engine::{Engine, EngineRules, Environment, WorkerIdentity};
+use everloop_models::{ScriptedModel, ScriptedReply};
+use everloop_ports::{BoxFuture, Deliver, Delivery, Model, Registry};
 use everloop_store::{MemoryDb, Store};
 use everloop_testkit::VirtualClock;
 use everloop_tools::{Channel, Channels, SendMessage};
@@ -32,9 +32,9 @@ fn tools() -> Registry {
 /// An engine, and a run of it that has queued these messages and ended.
 async fn queued(store: &Store, texts: &[&str]) -> (Arc<Engine>, RunId) {
     let say =
-        |text: &&str| Scripted::calls("send_message", json!({"channel": "ops", "text": text}));
-    let mut script: Vec<Scripted> = texts.iter().map(say).collect();
-    script.push(Scripted::says("done"));
+        |text: &&str| ScriptedReply::calls("send_message", json!({"channel": "ops", "text": text}));
+    let mut script: Vec<ScriptedReply> = texts.iter().map(say).collect();
+    script.push(ScriptedReply::says("done"));
     let engine = engine(store, script);
     let frame = Frame {
         tools: tools().specs(),
@@ -55,11 +55,11 @@ async fn queued(store: &Store, texts: &[&str]) -> (Arc<Engine>, RunId) {
     (engine, run)
 }
 
-fn engine(store: &Store, script: Vec<Scripted>) -> Arc<Engine> {
+fn engine(store: &Store, script: Vec<ScriptedReply>) -> Arc<Engine> {
     let means = Arc::new(AgendaContext(Arc::new(ScriptedModel::new(script))));
-    let identity = Identity { worker: WorkerId::new("worker_1"), build: "test".to_owned() };
+    let identity = WorkerIdentity { worker: WorkerId::new("worker_1"), build: "test".to_owned() };
     let clock = Arc::new(VirtualClock::default());
-    Engine::new(store.clone(), means, clock, identity, Rules::default())
+    Engine::new(store.clone(), means, clock, identity, EngineRules::default())
 }
 
 /// What the receiver does with one arrival.
@@ -109,7 +109,7 @@ impl Deliver for Receiver {
         channel == "ops"
     }
 
-    fn deliver<'a>(&'a self, delivery: &'a Delivery) -> Boxed<'a, Result<(), String>> {
+    fn deliver<'a>(&'a self, delivery: &'a Delivery) -> BoxFuture<'a, Result<(), String>> {
         Box::pin(async move {
             let does = self.plan.lock().expect("whole").pop().unwrap_or(Does::Accepts);
             if !matches!(does, Does::Refuses) {
@@ -125,7 +125,7 @@ impl Deliver for Receiver {
     }
 }
 
-/// Lets the engine bring messages until none of the run is left.
+/// Lets the engine deliver messages until the run has none left.
 async fn brought(engine: &Arc<Engine>, run: &RunId, receiver: &Arc<Receiver>) {
     let bringing = engine.clone().deliver_outbox(receiver.clone());
     let empty = async {
@@ -168,7 +168,7 @@ async fn two_who_bring_at_once_bring_each_message_once() {
     assert_eq!(receiver.texts(), ["one", "two", "three"]);
 }
 
-/// Whoever holds a message dies before the end of its delivery is written.
+/// The process that delivers a message dies before the delivery is recorded.
 #[tokio::test(start_paused = true)]
 async fn a_message_whose_bearer_died_is_brought_again_under_its_id() {
     let store = Store::with_db(Arc::new(MemoryDb::new()));
@@ -196,7 +196,7 @@ impl Deliver for Stranger {
         channel == "sales"
     }
 
-    fn deliver<'a>(&'a self, delivery: &'a Delivery) -> Boxed<'a, Result<(), String>> {
+    fn deliver<'a>(&'a self, delivery: &'a Delivery) -> BoxFuture<'a, Result<(), String>> {
         panic!("{} is not its channel", delivery.channel)
     }
 }

@@ -3,8 +3,8 @@
 //! A sweep that passes proves little until it is known to fail. With no bug the same sweeps pass.
 
 use everloop_testkit::{
-    Scenario, Swept, families, scenarios, sweep_cancels, sweep_crashes, sweep_double_crashes,
-    sweep_letters, sweep_living_owners, sweep_lost_replies, sweep_stale_owners, sweep_takeovers,
+    Scenario, SweepReport, families, scenarios, sweep_cancels, sweep_crashes, sweep_double_crashes,
+    sweep_living_owners, sweep_lost_replies, sweep_messages, sweep_stale_owners, sweep_takeovers,
 };
 use everloop_types::planted::{Bug, plant};
 use tokio::sync::{Mutex, MutexGuard};
@@ -46,17 +46,17 @@ impl Drop for Planted {
 
 const SWEEPS: usize = 8;
 
-async fn sweep(scenario: &Scenario, which: usize) -> Result<Swept, String> {
+async fn sweep(scenario: &Scenario, which: usize) -> Result<SweepReport, String> {
     match which {
         0 => sweep_crashes(scenario).await,
         1 => sweep_cancels(scenario).await,
         2 => sweep_lost_replies(scenario).await,
         3 => sweep_stale_owners(scenario).await,
         4 => sweep_takeovers(scenario).await,
-        5 => sweep_letters(scenario).await,
+        5 => sweep_messages(scenario).await,
         6 => sweep_living_owners(scenario).await,
         _ if scenario.name == TWICE => sweep_double_crashes(scenario).await,
-        _ => Ok(Swept::default()),
+        _ => Ok(SweepReport::default()),
     }
 }
 
@@ -83,7 +83,7 @@ async fn is_found(bug: Bug, named: &str) {
 #[tokio::test(start_paused = true)]
 async fn without_a_bug_nothing_is_found() {
     let _planted = Planted::with(None).await;
-    let mut total = Swept::default();
+    let mut total = SweepReport::default();
     for (scenario, which) in chosen() {
         total.add(sweep(&scenario, which).await.unwrap_or_else(|broken| panic!("{broken}")));
     }

@@ -1,6 +1,6 @@
-//! Ten thousand seeds of fate. `EVERLOOP_SEED=n` plays one of them.
+//! Ten thousand seeds of the simulator. `EVERLOOP_SEED=n` plays one of them.
 
-use everloop_testkit::{Simulated, simulate};
+use everloop_testkit::{SimReport, simulate};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -23,7 +23,7 @@ fn ten_thousand_seeds_keep_every_promise() {
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     let total = std::thread::scope(|scope| {
         let play = || {
-            let mut sum = Simulated::default();
+            let mut sum = SimReport::default();
             loop {
                 let seed = next.fetch_add(1, Ordering::Relaxed);
                 if seed >= seeds {
@@ -33,13 +33,13 @@ fn ten_thousand_seeds_keep_every_promise() {
             }
         };
         let handles: Vec<_> = (0..threads).map(|_| scope.spawn(play)).collect();
-        let mut total = Simulated::default();
+        let mut total = SimReport::default();
         handles.into_iter().for_each(|handle| total.add(&handle.join().expect("every seed holds")));
         total
     });
     let took = begun.elapsed().as_secs_f64();
     println!("{seeds} seeds in {took:.1} s, {:.0} seeds/s: {total:?}", seeds as f64 / took);
-    // A fate that never strikes proves nothing.
+    // A simulation without faults proves nothing.
     for (what, count) in [
         ("crashes", total.crashes),
         ("holds", total.holds),

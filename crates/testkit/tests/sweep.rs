@@ -4,16 +4,16 @@
 
 use everloop_loops::LOOPS;
 use everloop_testkit::{
-    Scenario, Swept, families, scenarios, sweep_cancels, sweep_crashes, sweep_double_crashes,
-    sweep_letters, sweep_living_owners, sweep_lost_replies, sweep_stale_owners, sweep_switches,
+    Scenario, SweepReport, families, scenarios, sweep_cancels, sweep_crashes, sweep_double_crashes,
+    sweep_living_owners, sweep_lost_replies, sweep_messages, sweep_stale_owners, sweep_switches,
     sweep_takeovers,
 };
 
 async fn all<F>(what: &str, least: usize, sweep: impl Fn(Scenario) -> F)
 where
-    F: Future<Output = Result<Swept, String>>,
+    F: Future<Output = Result<SweepReport, String>>,
 {
-    let mut total = Swept::default();
+    let mut total = SweepReport::default();
     for scenario in scenarios().into_iter().chain(families()) {
         total.add(sweep(scenario).await.unwrap_or_else(|broken| panic!("{broken}")));
     }
@@ -53,7 +53,7 @@ async fn row_12_an_owner_that_wakes_between_a_claim_and_its_first_entry_can_do_n
 
 #[tokio::test(start_paused = true)]
 async fn row_17_a_letter_at_any_point_is_read_and_no_run_waits_with_unread_mail() {
-    all("letters", 400, async |scenario| sweep_letters(&scenario).await).await;
+    all("letters", 400, async |scenario| sweep_messages(&scenario).await).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -66,7 +66,7 @@ async fn a_switch_to_another_loop_survives_a_crash_at_any_point_and_never_leaves
     all("switches", 3_000, async |scenario| sweep_switches(&scenario).await).await;
 }
 
-/// The sweeps, the random kills and the simulator play these: a ninth loop cannot be forgotten.
+/// The sweeps, the random kills and the simulator play these: a new loop cannot be forgotten.
 #[test]
 fn every_loop_has_its_scenarios() {
     let mut played: Vec<&str> = scenarios().iter().map(|scenario| scenario.loop_name).collect();

@@ -1,4 +1,4 @@
-//! The format of the data files, and what is checked in them.
+//! The format of the data files, and its checks.
 //!
 //! ```text
 //! # A comment.
@@ -16,13 +16,13 @@ use std::fmt;
 
 /// What is wrong, and where.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Problem {
+pub(crate) struct CatalogProblem {
     pub(crate) file: String,
     pub(crate) line: usize,
     pub(crate) text: String,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for CatalogProblem {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}:{}: {}", self.file, self.line, self.text)
     }
@@ -41,7 +41,7 @@ pub(crate) enum Access {
 
 /// One message. Texts are string literals of Rust, without their quotes.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Message {
+pub(crate) struct CatalogMessage {
     pub(crate) key: String,
     pub(crate) args: Vec<String>,
     /// Which argument picks the English form.
@@ -53,7 +53,7 @@ pub(crate) struct Message {
 }
 
 /// A message whose entry has not ended yet.
-struct Draft {
+struct CatalogDraft {
     key: String,
     line: usize,
     args: Vec<String>,
@@ -64,13 +64,13 @@ struct Draft {
 const FORMS: [&str; 4] = ["en", "en.one", "en.other", "zh"];
 
 /// All messages in the order of their keys, then the patterns as they are tried: in file order.
-pub(crate) fn read(files: &[(String, String)]) -> Result<Vec<Message>, Vec<Problem>> {
-    let mut reader = Reader::default();
+pub(crate) fn read(files: &[(String, String)]) -> Result<Vec<CatalogMessage>, Vec<CatalogProblem>> {
+    let mut reader = CatalogReader::default();
     for (file, text) in files {
         reader.file(file, text);
     }
     if reader.problems.is_empty() {
-        let is_pattern = |message: &Message| message.access == Access::Pattern;
+        let is_pattern = |message: &CatalogMessage| message.access == Access::Pattern;
         let (patterns, mut messages): (Vec<_>, Vec<_>) =
             reader.messages.into_iter().partition(is_pattern);
         messages.sort_by(|one, other| one.key.cmp(&other.key));
@@ -82,19 +82,19 @@ pub(crate) fn read(files: &[(String, String)]) -> Result<Vec<Message>, Vec<Probl
 }
 
 #[derive(Default)]
-struct Reader {
+struct CatalogReader {
     name: String,
     named: Vec<String>,
     is_patterns: bool,
-    draft: Option<Draft>,
+    draft: Option<CatalogDraft>,
     seen: BTreeSet<String>,
-    messages: Vec<Message>,
-    problems: Vec<Problem>,
+    messages: Vec<CatalogMessage>,
+    problems: Vec<CatalogProblem>,
 }
 
-impl Reader {
+impl CatalogReader {
     fn problem(&mut self, line: usize, text: impl Into<String>) {
-        self.problems.push(Problem { file: self.name.clone(), line, text: text.into() });
+        self.problems.push(CatalogProblem { file: self.name.clone(), line, text: text.into() });
     }
 
     fn file(&mut self, name: &str, text: &str) {
@@ -154,7 +154,7 @@ impl Reader {
             args.push(plain.to_owned());
         }
         let texts = BTreeMap::new();
-        self.draft = Some(Draft { key: key.to_owned(), line: number, args, count, texts });
+        self.draft = Some(CatalogDraft { key: key.to_owned(), line: number, args, count, texts });
     }
 
     /// One language of an entry.
@@ -207,7 +207,7 @@ impl Reader {
             self.check_args(&draft, zh.0, &zh.1, None);
         }
         let access = self.access(&draft);
-        self.messages.push(Message {
+        self.messages.push(CatalogMessage {
             key: draft.key,
             args: draft.args,
             count: draft.count,
@@ -218,7 +218,7 @@ impl Reader {
         });
     }
 
-    fn check_plural(&mut self, draft: &Draft, one: bool, other: bool, plain: bool) {
+    fn check_plural(&mut self, draft: &CatalogDraft, one: bool, other: bool, plain: bool) {
         let key = &draft.key;
         let wrong = match (one, other, plain) {
             (true, true, false) if draft.count.is_none() => {
@@ -235,7 +235,13 @@ impl Reader {
         self.problem(draft.line, format!("`{key}`: {wrong}"));
     }
 
-    fn check_args(&mut self, draft: &Draft, line: usize, text: &str, optional: Option<&str>) {
+    fn check_args(
+        &mut self,
+        draft: &CatalogDraft,
+        line: usize,
+        text: &str,
+        optional: Option<&str>,
+    ) {
         let key = &draft.key;
         let used = placeholders(text);
         for name in used.iter().filter(|name| !draft.args.contains(name)) {
@@ -248,7 +254,7 @@ impl Reader {
         }
     }
 
-    /// People need not be shown all that a pattern finds.
+    /// A translation may leave out values that the pattern finds.
     fn check_pattern(&mut self, key: &str, en: &str, zh: &(usize, String)) {
         let found = placeholders(en);
         for name in placeholders(&zh.1).iter().filter(|name| !found.contains(name)) {
@@ -256,7 +262,7 @@ impl Reader {
         }
     }
 
-    fn access(&mut self, draft: &Draft) -> Access {
+    fn access(&mut self, draft: &CatalogDraft) -> Access {
         if self.is_patterns {
             return Access::Pattern;
         }

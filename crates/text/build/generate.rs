@@ -1,6 +1,6 @@
 //! Writes the functions, and the table that they and stored words point into.
 
-use super::catalog::{Access, Message};
+use super::catalog::{Access, CatalogMessage};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -9,16 +9,16 @@ const NAMED_FROM: usize = 3;
 
 /// A module of the generated code.
 #[derive(Default)]
-struct Area<'m> {
-    areas: BTreeMap<&'m str, Area<'m>>,
-    functions: Vec<(usize, &'m Message, &'m str)>,
+struct CatalogModule<'m> {
+    areas: BTreeMap<&'m str, CatalogModule<'m>>,
+    functions: Vec<(usize, &'m CatalogMessage, &'m str)>,
     /// The prefix of the keys that are found by name.
     named: Option<&'m str>,
 }
 
 /// The whole generated file.
-pub(crate) fn code(messages: &[Message]) -> String {
-    let mut root = Area::default();
+pub(crate) fn code(messages: &[CatalogMessage]) -> String {
+    let mut root = CatalogModule::default();
     let shown = messages.iter().filter(|message| message.access != Access::Pattern);
     for (index, message) in shown.enumerate() {
         let path = match message.access {
@@ -46,7 +46,7 @@ pub(crate) fn code(messages: &[Message]) -> String {
     out
 }
 
-fn module(out: &mut String, name: &str, area: &Area<'_>) {
+fn module(out: &mut String, name: &str, area: &CatalogModule<'_>) {
     let _ = writeln!(out, "/// Messages of this area.\npub mod {} {{", ident(name));
     for (index, message, name) in &area.functions {
         if message.args.len() < NAMED_FROM {
@@ -70,7 +70,7 @@ fn module(out: &mut String, name: &str, area: &Area<'_>) {
     out.push_str("}\n");
 }
 
-fn function(out: &mut String, index: usize, message: &Message, name: &str) {
+fn function(out: &mut String, index: usize, message: &CatalogMessage, name: &str) {
     let params: Vec<String> =
         message.args.iter().map(|arg| format!("{}: &dyn std::fmt::Display", ident(arg))).collect();
     let values: Vec<String> =
@@ -85,7 +85,7 @@ fn function(out: &mut String, index: usize, message: &Message, name: &str) {
     );
 }
 
-fn structure(out: &mut String, index: usize, message: &Message, name: &str) {
+fn structure(out: &mut String, index: usize, message: &CatalogMessage, name: &str) {
     let name = camel(name);
     let mut fields = String::new();
     for arg in &message.args {
@@ -108,13 +108,13 @@ fn structure(out: &mut String, index: usize, message: &Message, name: &str) {
     );
 }
 
-fn doc(message: &Message) -> String {
+fn doc(message: &CatalogMessage) -> String {
     let text = format!(" ```text\n {}\n {}\n ```", message.en, message.zh);
     format!("#[doc = \"{}\"]\n", text.replace('\n', "\\n"))
 }
 
 /// Patterns, or all the others, as a table in the order of the keys.
-fn table(out: &mut String, messages: &[Message], patterns: bool) {
+fn table(out: &mut String, messages: &[CatalogMessage], patterns: bool) {
     let name = if patterns { "PATTERNS" } else { "TEMPLATES" };
     let _ = writeln!(out, "pub(crate) static {name}: &[crate::Template] = &[");
     for message in messages.iter().filter(|m| (m.access == Access::Pattern) == patterns) {

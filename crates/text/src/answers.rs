@@ -8,9 +8,9 @@
 //!                        anything else ─────────────────────────► unclear: to be asked again
 //! ```
 //!
-//! A yes with a condition allows another thing than what was asked, so what was asked is not done.
-//! In doubt an answer is unclear. Whoever asks says then which words count, and asks again: nothing
-//! is allowed and nothing is denied by an accident. Deliberately absent: what a question is about.
+//! A yes with a condition allows something other than what was asked, so it counts as a no.
+//! An ambiguous answer is unclear. The caller then lists the accepted words and asks again, so that
+//! nothing is allowed or denied by accident. Deliberately absent: what a question is about.
 
 mod words;
 
@@ -19,7 +19,7 @@ use words::{
     LEAVE, LOOK, NO, PLEASE, STOP, TURNED, YES,
 };
 
-/// What an answer to a question that wants a yes or a no means.
+/// The meaning of an answer to a yes-or-no question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Meaning {
     /// Yes, this once.
@@ -33,24 +33,24 @@ pub enum Meaning {
     },
     /// What was proposed is to be changed first.
     Edit,
-    /// Nothing that is known, or two things at once.
+    /// Not recognized, or two things at once.
     Unclear,
 }
 
-/// What a person says of a call whose outcome nobody knows.
+/// What a person reports about a call whose outcome is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
+pub enum OutcomeReport {
     /// It happened.
     Happened,
     /// It did not.
     DidNot,
-    /// The tool is to look itself.
+    /// The tool should check itself.
     Look,
 }
 
-/// What a word that stands alone asks of the program itself.
+/// A command to the program itself, given as a single word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bare {
+pub enum BareCommand {
     /// The person leaves.
     Leave,
     /// The person wants help.
@@ -58,7 +58,7 @@ pub enum Bare {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum AnswerWord {
     Yes,
     Always,
     Again,
@@ -67,17 +67,17 @@ enum Kind {
     Filler,
 }
 
-/// A word that counts, and where it ends.
+/// A recognized word, and where it ends.
 #[derive(Debug, Clone, Copy)]
-struct Found {
-    kind: Kind,
+struct WordMatch {
+    kind: AnswerWord,
     word: &'static str,
     end: usize,
 }
 
-/// What stands between two words.
+/// What is between two words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Gap {
+enum WordGap {
     None,
     Space,
     Mark,
@@ -88,7 +88,7 @@ enum Gap {
 pub fn meaning(answer: &str) -> Meaning {
     let said: Vec<char> = answer.split_whitespace().collect::<Vec<_>>().join(" ").chars().collect();
     let plain: Vec<char> = said.iter().copied().map(plain_char).collect();
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<WordMatch> = Vec::new();
     let mut at = 0;
     let rest = loop {
         let (_, from) = gap(&plain, at);
@@ -96,7 +96,7 @@ pub fn meaning(answer: &str) -> Meaning {
             break from;
         }
         match word_at(&plain, from) {
-            // "不过" is no "不".
+            // "不过" is not "不".
             Some(word) if condition_at(&plain, from) <= Some(word.end) => {
                 at = word.end;
                 found.push(word);
@@ -104,22 +104,24 @@ pub fn meaning(answer: &str) -> Meaning {
             _ => break from,
         }
     };
-    let counts = |kind: Kind| found.iter().any(|word| word.kind == kind);
-    let first = found.iter().find(|word| word.kind != Kind::Filler);
+    let counts = |kind: AnswerWord| found.iter().any(|word| word.kind == kind);
+    let first = found.iter().find(|word| word.kind != AnswerWord::Filler);
     let is_whole = rest == plain.len();
     match first.map(|word| word.kind) {
-        Some(Kind::No) => denial(&said, &plain, &found, rest),
-        Some(Kind::Yes | Kind::Always | Kind::Again) if is_whole => match () {
-            () if counts(Kind::No) || counts(Kind::Edit) => Meaning::Unclear,
-            () if counts(Kind::Always) => Meaning::Always,
-            () if counts(Kind::Again) && counts(Kind::Yes) => Meaning::Always,
-            () if counts(Kind::Again) => Meaning::Unclear,
+        Some(AnswerWord::No) => denial(&said, &plain, &found, rest),
+        Some(AnswerWord::Yes | AnswerWord::Always | AnswerWord::Again) if is_whole => match () {
+            () if counts(AnswerWord::No) || counts(AnswerWord::Edit) => Meaning::Unclear,
+            () if counts(AnswerWord::Always) => Meaning::Always,
+            () if counts(AnswerWord::Again) && counts(AnswerWord::Yes) => Meaning::Always,
+            () if counts(AnswerWord::Again) => Meaning::Unclear,
             () => Meaning::Yes,
         },
-        Some(Kind::Yes | Kind::Always) if !counts(Kind::No) && is_conditional(&plain[rest..]) => {
+        Some(AnswerWord::Yes | AnswerWord::Always)
+            if !counts(AnswerWord::No) && is_conditional(&plain[rest..]) =>
+        {
             Meaning::No { reason: Some(said.iter().collect()) }
         }
-        Some(Kind::Edit) if is_whole && found.iter().all(|word| is_edit(word.kind)) => {
+        Some(AnswerWord::Edit) if is_whole && found.iter().all(|word| is_edit(word.kind)) => {
             Meaning::Edit
         }
         None if is_whole && found.iter().any(|word| has(PLEASE, word.word)) => Meaning::Yes,
@@ -127,26 +129,26 @@ pub fn meaning(answer: &str) -> Meaning {
     }
 }
 
-/// Whether an answer to a yes-or-no question means yes. Anything else is none.
+/// Whether an answer to a yes-or-no question means yes. Anything else does not.
 #[must_use]
 pub fn means_yes(answer: &str) -> bool {
     meaning(answer) == Meaning::Yes
 }
 
-/// What an answer says of a call whose outcome nobody knows, if it says anything.
+/// What an answer reports about a call whose outcome is unknown, if anything.
 #[must_use]
-pub fn told(answer: &str) -> Option<Told> {
+pub fn reported_outcome(answer: &str) -> Option<OutcomeReport> {
     let bare = bare(answer);
     let is = |words: &str| has(words, &bare);
     match () {
-        () if is(HAPPENED) => Some(Told::Happened),
-        () if is(DID_NOT) => Some(Told::DidNot),
-        () if is(LOOK) => Some(Told::Look),
+        () if is(HAPPENED) => Some(OutcomeReport::Happened),
+        () if is(DID_NOT) => Some(OutcomeReport::DidNot),
+        () if is(LOOK) => Some(OutcomeReport::Look),
         () if is(STOP) => None,
         () => match meaning(answer) {
-            Meaning::Yes => Some(Told::Happened),
+            Meaning::Yes => Some(OutcomeReport::Happened),
             Meaning::No { reason: None } if is("n|no|nope|nah|不|不是|否") => {
-                Some(Told::DidNot)
+                Some(OutcomeReport::DidNot)
             }
             _ => None,
         },
@@ -174,21 +176,21 @@ pub fn corrected(line: &str) -> String {
     said[from..].iter().collect::<String>().trim().to_owned()
 }
 
-/// What a line that is one bare word asks of the program itself.
+/// The command to the program itself, if the line is such a word.
 #[must_use]
-pub fn bare_word(line: &str) -> Option<Bare> {
+pub fn bare_word(line: &str) -> Option<BareCommand> {
     // A question mark alone is all punctuation.
     let whole: String = line.trim().chars().map(plain_char).collect();
     let bare = bare(line);
     let is = |words: &str| has(words, &bare) || has(words, &whole);
     match () {
-        () if is(LEAVE) => Some(Bare::Leave),
-        () if is(HELP) => Some(Bare::Help),
+        () if is(LEAVE) => Some(BareCommand::Leave),
+        () if is(HELP) => Some(BareCommand::Help),
         () => None,
     }
 }
 
-/// A line in half width and small letters, without what stands around its words.
+/// A line in half width and lower case, without leading and trailing punctuation.
 #[must_use]
 pub fn bare(line: &str) -> String {
     let plain: String = line.chars().map(plain_char).collect();
@@ -196,14 +198,15 @@ pub fn bare(line: &str) -> String {
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A no, and what stands behind it.
-fn denial(said: &[char], plain: &[char], found: &[Found], rest: usize) -> Meaning {
-    let all_no = found.iter().all(|word| matches!(word.kind, Kind::No | Kind::Filler));
+/// A no, and what follows it.
+fn denial(said: &[char], plain: &[char], found: &[WordMatch], rest: usize) -> Meaning {
+    let all_no = found.iter().all(|word| matches!(word.kind, AnswerWord::No | AnswerWord::Filler));
     if rest == plain.len() {
         return if all_no { Meaning::No { reason: None } } else { Meaning::Unclear };
     }
-    let noes = found.iter().take_while(|word| matches!(word.kind, Kind::No | Kind::Filler));
-    let Some(last) = noes.filter(|word| word.kind == Kind::No).last() else {
+    let noes =
+        found.iter().take_while(|word| matches!(word.kind, AnswerWord::No | AnswerWord::Filler));
+    let Some(last) = noes.filter(|word| word.kind == AnswerWord::No).last() else {
         return Meaning::Unclear;
     };
     let (gap, behind) = gap(plain, last.end);
@@ -213,18 +216,18 @@ fn denial(said: &[char], plain: &[char], found: &[Found], rest: usize) -> Meanin
     };
     let is_turned = TURNED.split('|').any(|word| matches(plain, behind, word).is_some());
     match gap {
-        Gap::Mark => because(behind),
-        Gap::Space if has(LEAD, last.word) && !is_turned => because(behind),
-        Gap::None if has(GLUED, last.word) && !is_turned => because(0),
+        WordGap::Mark => because(behind),
+        WordGap::Space if has(LEAD, last.word) && !is_turned => because(behind),
+        WordGap::None if has(GLUED, last.word) && !is_turned => because(0),
         _ => Meaning::Unclear,
     }
 }
 
-fn is_edit(kind: Kind) -> bool {
-    matches!(kind, Kind::Edit | Kind::Filler)
+fn is_edit(kind: AnswerWord) -> bool {
+    matches!(kind, AnswerWord::Edit | AnswerWord::Filler)
 }
 
-/// Whether what follows a yes takes it back or narrows it.
+/// Whether the text after a yes withdraws or narrows it.
 fn is_conditional(rest: &[char]) -> bool {
     (0..rest.len()).any(|from| {
         let at_border = from == 0 || !rest[from - 1].is_ascii_alphanumeric();
@@ -232,24 +235,25 @@ fn is_conditional(rest: &[char]) -> bool {
     })
 }
 
-/// Where the longest condition ends that stands at a place.
+/// The end of the longest condition at a position.
 fn condition_at(plain: &[char], from: usize) -> Option<usize> {
     CONDITIONS.split('|').filter_map(|word| matches(plain, from, word)).max()
 }
 
-/// The longest word that counts, at a place.
-fn word_at(plain: &[char], from: usize) -> Option<Found> {
+/// The longest recognized word at a position.
+fn word_at(plain: &[char], from: usize) -> Option<WordMatch> {
     let lists = [
-        (Kind::Yes, YES),
-        (Kind::Always, ALWAYS),
-        (Kind::Again, AGAIN),
-        (Kind::No, NO),
-        (Kind::Edit, EDIT),
-        (Kind::Filler, FILLER),
+        (AnswerWord::Yes, YES),
+        (AnswerWord::Always, ALWAYS),
+        (AnswerWord::Again, AGAIN),
+        (AnswerWord::No, NO),
+        (AnswerWord::Edit, EDIT),
+        (AnswerWord::Filler, FILLER),
     ];
     let all = lists.iter().flat_map(|(kind, list)| list.split('|').map(|word| (*kind, word)));
-    let fits = all
-        .filter_map(|(kind, word)| matches(plain, from, word).map(|end| Found { kind, word, end }));
+    let fits = all.filter_map(|(kind, word)| {
+        matches(plain, from, word).map(|end| WordMatch { kind, word, end })
+    });
     fits.max_by_key(|found| found.end)
 }
 
@@ -258,7 +262,7 @@ fn has(list: &str, word: &str) -> bool {
     list.split('|').any(|known| known == word)
 }
 
-/// Where a word ends that stands at a place. Latin words end at a border.
+/// The end of a word at a position. Latin words end at a word boundary.
 fn matches(plain: &[char], from: usize, word: &str) -> Option<usize> {
     let end = from + word.chars().count();
     let here = plain.get(from..end)?;
@@ -271,14 +275,14 @@ fn matches(plain: &[char], from: usize, word: &str) -> Option<usize> {
     (!is_cut).then_some(end)
 }
 
-/// What stands at a place before the next word, and where that begins.
-fn gap(plain: &[char], at: usize) -> (Gap, usize) {
+/// The gap at a position, and where the next word begins.
+fn gap(plain: &[char], at: usize) -> (WordGap, usize) {
     let from = (at..plain.len()).find(|place| !is_gap(plain[*place])).unwrap_or(plain.len());
     let between = &plain[at..from];
     let gap = match () {
-        () if between.iter().any(|c| !c.is_whitespace()) => Gap::Mark,
-        () if between.is_empty() => Gap::None,
-        () => Gap::Space,
+        () if between.iter().any(|c| !c.is_whitespace()) => WordGap::Mark,
+        () if between.is_empty() => WordGap::None,
+        () => WordGap::Space,
     };
     (gap, from)
 }
@@ -287,7 +291,7 @@ fn is_gap(c: char) -> bool {
     c.is_whitespace() || ".,;:!~-。、…—·“”\"()《》「」".contains(c)
 }
 
-/// A letter as the lists write it.
+/// A character as the lists write it.
 fn plain_char(c: char) -> char {
     let half = match c {
         '\u{3000}' => ' ',

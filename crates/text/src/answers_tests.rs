@@ -1,6 +1,9 @@
 //! Answers as people write them, and what they must mean.
 
-use super::{Bare, Meaning, Told, bare_word, corrected, is_later, is_stop, meaning, told};
+use super::{
+    BareCommand, Meaning, OutcomeReport, bare_word, corrected, is_later, is_stop, meaning,
+    reported_outcome,
+};
 
 fn no(reason: &str) -> Meaning {
     let reason = (!reason.is_empty()).then(|| reason.to_owned());
@@ -182,7 +185,7 @@ fn a_no_carries_its_reason_as_it_was_written() {
     }
 }
 
-/// It allows something else than what was asked, so what was asked is not done.
+/// It allows something other than what was asked, so what was asked is not done.
 #[test]
 fn a_yes_with_a_condition_is_a_no_that_says_it() {
     for word in [
@@ -265,16 +268,16 @@ fn a_change_is_asked_for_in_few_words() {
 #[test]
 fn what_happened_is_said_by_number_or_word() {
     for word in ["1", "１", "1。", "happened", "发生了", "是的", "yes"] {
-        assert_eq!(told(word), Some(Told::Happened), "{word}");
+        assert_eq!(reported_outcome(word), Some(OutcomeReport::Happened), "{word}");
     }
     for word in ["2", "２", "not", "没有", "没有发生。", "没发生", "no", "it didn't"] {
-        assert_eq!(told(word), Some(Told::DidNot), "{word}");
+        assert_eq!(reported_outcome(word), Some(OutcomeReport::DidNot), "{word}");
     }
     for word in ["3", "３", "look", "查看", "核实", "不知道", "unknown"] {
-        assert_eq!(told(word), Some(Told::Look), "{word}");
+        assert_eq!(reported_outcome(word), Some(OutcomeReport::Look), "{word}");
     }
     for word in ["4", "", "取消", "算了", "写周报", "yes but twice", "stop"] {
-        assert_eq!(told(word), None, "{word}");
+        assert_eq!(reported_outcome(word), None, "{word}");
     }
 }
 
@@ -288,10 +291,10 @@ fn a_bare_word_may_stop_leave_or_ask_for_help() {
         assert!(!is_stop(word), "{word}");
     }
     for word in ["exit", "quit", "Quit.", "退出", "退出。"] {
-        assert_eq!(bare_word(word), Some(Bare::Leave), "{word}");
+        assert_eq!(bare_word(word), Some(BareCommand::Leave), "{word}");
     }
     for word in ["?", "？", "help", "帮助"] {
-        assert_eq!(bare_word(word), Some(Bare::Help), "{word}");
+        assert_eq!(bare_word(word), Some(BareCommand::Help), "{word}");
     }
     for word in ["??? what", "help me", "exit the building", "", "!"] {
         assert_eq!(bare_word(word), None, "{word}");

@@ -15,7 +15,8 @@ pub use generated::*;
 pub use observed::observed;
 
 pub use answers::{
-    Bare, Meaning, Told, bare, bare_word, corrected, is_later, is_stop, meaning, means_yes, told,
+    BareCommand, Meaning, OutcomeReport, bare, bare_word, corrected, is_later, is_stop, meaning,
+    means_yes, reported_outcome,
 };
 
 use everloop_types::{Lang, Status, TextKey, Words};
@@ -54,8 +55,8 @@ impl Text {
 
     /// The message in a language.
     ///
-    /// Some arguments are translated too, by their name: a `status`, `by` whom something was
-    /// done, what a tool has `seen`, and the `detail` of a failure.
+    /// Some arguments are translated too, by their name: a `status`, the actor (`by`), the result
+    /// of a tool (`seen`), and the `detail` of a failure.
     #[must_use]
     pub fn in_lang(&self, lang: Lang) -> String {
         let args = self.template.args.iter().zip(&self.values);
@@ -64,7 +65,7 @@ impl Text {
         })
     }
 
-    /// The message as words of a run, which are recorded by key and shown in any language later.
+    /// The message as words of a run, which are recorded by key and can be shown in any language.
     #[must_use]
     pub fn words(self) -> Words {
         let names = self.template.args.iter().map(|name| (*name).to_owned());
@@ -99,10 +100,10 @@ fn translate<'v>(lang: Lang, name: &str, value: &'v str) -> Cow<'v, str> {
     }
 }
 
-/// Characters of one line of what a tool came back with.
+/// Characters of a tool result on one line.
 const SEEN_CHARS: usize = 160;
 
-/// What a tool came back with, as one line.
+/// A tool result as one line.
 fn one_line(lang: Lang, text: &str) -> String {
     let line = observed(lang, text).split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(SEEN_CHARS) {
@@ -148,7 +149,7 @@ pub fn render(words: &Words, lang: Lang) -> String {
     }
 }
 
-/// Names that mean a command beside its canonical one, and that one. People type in their language.
+/// Other names of commands, each with the canonical one. People type in their language.
 #[must_use]
 pub fn command_names() -> &'static [(&'static str, &'static str)] {
     &[
@@ -184,7 +185,7 @@ pub fn command_names() -> &'static [(&'static str, &'static str)] {
     ]
 }
 
-/// The canonical name of a command, in small letters, for any of its names; other names stay.
+/// The canonical name of a command, in lower case, for any of its names; other names stay.
 #[must_use]
 pub fn command_name(said: &str) -> String {
     let said = said.to_lowercase();

@@ -1,20 +1,20 @@
-//! What tools say, for people.
+//! Tool results in the language of the user.
 //!
-//! Tools and the engine speak English, because the model reads it; what they say themselves has the
-//! same for people in `texts/observations.txt`, whose English is the pattern. What others wrote
-//! (files, pages, output of commands, errors of other programs) stays as it is.
+//! Tools and the engine write English, because the model reads it. Their own sentences are
+//! translated with `texts/observations.txt`, whose English is the pattern. Foreign text (files,
+//! pages, output of commands, errors of other programs) stays as it is.
 
 use crate::{Template, fill, generated};
 use everloop_types::Lang;
 use std::borrow::Cow;
 
-/// Templates that stand on a line of their own within what others wrote.
+/// Templates that occur on their own line within foreign text.
 const NOTE: &str = "seen.note.";
 /// The rows of the model's list, which follow its head.
 const ROW: &str = "seen.row.";
 const HEAD: &str = "seen.list";
 
-/// What a tool came back with, in the language of the person who reads it.
+/// A tool result in the language of the user.
 #[must_use]
 pub fn observed(lang: Lang, text: &str) -> Cow<'_, str> {
     if lang == Lang::En {
@@ -22,7 +22,7 @@ pub fn observed(lang: Lang, text: &str) -> Cow<'_, str> {
     }
     let lines: Vec<&str> = text.split('\n').collect();
     let last = lines.len() - 1;
-    // What ends with how a command ended is its output.
+    // Text that ends with an exit line is the output of a command.
     let is_output = lines[last].starts_with("[exit code ");
     let is_list = find(lines[0]).is_some_and(|(text, _)| text.key == HEAD);
     let shown = lines.iter().enumerate().map(|(at, line)| match find(line) {
@@ -37,14 +37,14 @@ pub fn observed(lang: Lang, text: &str) -> Cow<'_, str> {
     Cow::Owned(shown.collect::<Vec<_>>().join("\n"))
 }
 
-/// Templates for what the system and the store say of a failure.
+/// Templates for failures reported by the system and the store.
 const FAULT: &str = "seen.fault.";
 
-/// Characters of a failure beyond which nothing is looked for in it.
+/// A longer failure is not matched against templates.
 const FAULT_CHARS_MAX: usize = 400;
 
-/// What the system or the store said of a failure, and each cause behind it, in the language of the
-/// person who reads it. What others said (providers, other programs) stays as it is.
+/// A failure reported by the system or the store, with each of its causes, in the language of the
+/// user. Messages of providers and other programs stay as they are.
 pub(crate) fn fault(lang: Lang, text: &str) -> Cow<'_, str> {
     if lang == Lang::En || text.len() > FAULT_CHARS_MAX {
         return Cow::Borrowed(text);
@@ -65,17 +65,17 @@ pub(crate) fn fault(lang: Lang, text: &str) -> Cow<'_, str> {
     Cow::Owned(said.collect::<Vec<_>>().join("："))
 }
 
-type Found<'t> = Vec<(&'static str, &'t str)>;
+type PlaceholderValues<'t> = Vec<(&'static str, &'t str)>;
 
-fn find(line: &str) -> Option<(&'static Template, Found<'_>)> {
+fn find(line: &str) -> Option<(&'static Template, PlaceholderValues<'_>)> {
     generated::PATTERNS.iter().find_map(|text| {
         let mut found = Vec::new();
         matches(text.en, line, &mut found).then_some((text, found))
     })
 }
 
-/// The text for people; what stands for a reason is such a text itself.
-fn filled(text: &Template, found: &Found<'_>) -> String {
+/// The translated text; a reason in it is translated the same way.
+fn filled(text: &Template, found: &PlaceholderValues<'_>) -> String {
     let values: Vec<(&str, String)> = found
         .iter()
         .map(|(name, value)| {
@@ -97,8 +97,8 @@ fn part(text: &str) -> String {
     find(text).map_or_else(|| text.to_owned(), |(text, found)| filled(text, &found))
 }
 
-/// Whether a text is made by a template; `found` gets what its placeholders stand for.
-fn matches<'t>(template: &'static str, text: &'t str, found: &mut Found<'t>) -> bool {
+/// Whether a text is made by a template; `found` gets the values of its placeholders.
+fn matches<'t>(template: &'static str, text: &'t str, found: &mut PlaceholderValues<'t>) -> bool {
     if let Some(rest) = template.strip_prefix("(s)") {
         let many = text.strip_prefix('s').is_some_and(|text| matches(rest, text, found));
         return many || matches(rest, text, found);

@@ -1,5 +1,4 @@
-//! What the run's rules close to a call that comes upon it on its way: a redirect, a file below a
-//! folder.
+//! What the rules of a run deny to a call on its way: a redirect, a file below a folder.
 
 use crate::ReadFile;
 use everloop_ports::{AccessRules, Tool};
@@ -16,7 +15,7 @@ pub(crate) fn closes_file(rules: &AccessRules, path: &Path) -> bool {
         .any(|said| matches!(said, Some((Approval::Deny, _))))
 }
 
-/// Why a redirect may not be followed: nobody was asked about another host.
+/// Why a redirect may not be followed: another host needs its own approval.
 pub(crate) fn closes_redirect(rules: &AccessRules, from: &Url, to: &Url) -> Option<String> {
     let says = rules.about("url", to.as_str());
     // Rules may close one port of a host and not another.
@@ -58,7 +57,7 @@ mod tests {
             assert!(closes(decision, "127.0.0.1:2000", three, two));
             assert!(!closes(decision, "127.0.0.1:1000", three, two));
         }
-        // Whoever was asked about the host was asked about all of it.
+        // An approval for the host covers all of its addresses.
         assert!(!closes(Approval::Ask, "a.example", "http://a.example/", "https://a.example/"));
         assert!(closes(Approval::Ask, "*", "http://a.example/", "https://b.example/"));
     }

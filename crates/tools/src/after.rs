@@ -1,72 +1,72 @@
-//! The look after a command, which is taken whatever becomes of the call: a call that is given up,
-//! or a program that ends, leaves no trap behind.
+//! The check of the workspace after a command. It also runs for a call that is abandoned and when
+//! Everloop exits, so that nothing dangerous stays behind.
 
-use crate::walls::Enclosure;
+use crate::sandbox::PreparedSandbox;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Looks that are not over.
+/// Checks that are not finished.
 static OPEN: Mutex<usize> = Mutex::new(0);
 static OVER: Condvar = Condvar::new();
 
-/// How long the processes of a call that was given up take to be gone.
+/// How long the processes of an abandoned call take to be gone.
 const GONE: Duration = Duration::from_secs(1);
 
-/// How long a next command waits for the looks before it.
+/// How long the next command waits for checks.
 const NEXT: Duration = Duration::from_secs(60);
 
-/// Said where a look takes longer than whoever stopped the command waits.
-const GOES_ON: &str = "the look through the workspace for what it left goes on";
+/// Reported when a check takes longer than a stopped call waits.
+const STILL_CHECKING: &str = "the workspace is still being checked for what it left";
 
-/// One look that is not over.
-struct Open;
+/// One check that is not finished.
+struct PendingCheck;
 
-impl Open {
+impl PendingCheck {
     fn begin() -> Self {
         *OPEN.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         Self
     }
 }
 
-impl Drop for Open {
+impl Drop for PendingCheck {
     fn drop(&mut self) {
         *OPEN.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
         OVER.notify_all();
     }
 }
 
-/// Waits until every look is over, but not longer than that.
-pub fn finish_looking(patience: Duration) {
+/// Waits until every check has finished, at most `patience`.
+pub fn finish_checks(patience: Duration) {
     let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
     let _ = OVER.wait_timeout_while(open, patience, |open| *open > 0);
 }
 
-/// The same for a command that comes next.
-pub(crate) async fn finish_looks() {
+/// The same before the next command.
+pub(crate) async fn wait_for_checks() {
     let is_open = *OPEN.lock().unwrap_or_else(PoisonError::into_inner) > 0;
     if is_open {
-        let _ = tokio::task::spawn_blocking(|| finish_looking(NEXT)).await;
+        let _ = tokio::task::spawn_blocking(|| finish_checks(NEXT)).await;
     }
 }
 
-/// The walls around a command, and the look that is due when it has ended.
-pub(crate) struct After(Option<Enclosure>);
+/// The sandbox of a command, and the check after it ended.
+pub(crate) struct AfterCommand(Option<PreparedSandbox>);
 
-impl After {
-    pub(crate) fn of(walls: Option<Enclosure>) -> Self {
-        Self(walls)
+impl AfterCommand {
+    pub(crate) fn of(sandbox: Option<PreparedSandbox>) -> Self {
+        Self(sandbox)
     }
 
-    pub(crate) fn walls(&self) -> Option<&Enclosure> {
+    pub(crate) fn sandbox(&self) -> Option<&PreparedSandbox> {
         self.0.as_ref()
     }
 
-    /// Looks, and tells what was found, if that does not take longer than wanted.
-    pub(crate) async fn look(mut self, patience: Option<Duration>) -> Vec<String> {
-        let Some(walls) = self.0.take() else { return Vec::new() };
-        let open = Open::begin();
+    /// Checks the workspace, and returns what was found unless that takes longer than `patience`.
+    pub(crate) async fn check(mut self, patience: Option<Duration>) -> Vec<String> {
+        let Some(sandbox) = self.0.take() else { return Vec::new() };
+        let open = PendingCheck::begin();
         let looking = tokio::task::spawn_blocking(move || {
-            let found = walls.watch.end();
+            let found = sandbox.snapshot.restore();
             drop(open);
             found
         });
@@ -74,19 +74,19 @@ impl After {
             None => looking.await.unwrap_or_default(),
             Some(patience) => match tokio::time::timeout(patience, looking).await {
                 Ok(found) => found.unwrap_or_default(),
-                Err(_) => vec![GOES_ON.to_owned()],
+                Err(_) => vec![STILL_CHECKING.to_owned()],
             },
         }
     }
 }
 
-impl Drop for After {
+impl Drop for AfterCommand {
     fn drop(&mut self) {
-        let Some(walls) = self.0.take() else { return };
-        let open = Open::begin();
+        let Some(sandbox) = self.0.take() else { return };
+        let open = PendingCheck::begin();
         std::thread::spawn(move || {
             std::thread::sleep(GONE);
-            walls.watch.end();
+            sandbox.snapshot.restore();
             drop(open);
         });
     }

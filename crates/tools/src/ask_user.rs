@@ -1,7 +1,7 @@
 //! `ask_user`: a question to the person. The run waits without holding a worker.
 
-use everloop_ports::{CallContext, Done, Tool};
-use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown};
+use everloop_ports::{CallContext, Tool, ToolReturn};
+use everloop_types::{Approval, DataFlow, EffectClass, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -31,7 +31,7 @@ impl Tool for AskUser {
             approval: Approval::Allow,
             on_unknown: OnUnknown::TellModel,
             timeout_ms: 0,
-            flow: Some(Flow::NOTHING),
+            flow: Some(DataFlow::NOTHING),
             ..Handling::default()
         }
     }
@@ -40,10 +40,10 @@ impl Tool for AskUser {
         Some("question")
     }
 
-    async fn call(&self, args: AskUserArgs, _context: &CallContext) -> Done {
+    async fn call(&self, args: AskUserArgs, _context: &CallContext) -> ToolReturn {
         match args.question.trim() {
-            "" => Done::Seen(Observation::error("question: is empty")),
-            question => Done::Ask(question.to_owned()),
+            "" => ToolReturn::Seen(Observation::error("question: is empty")),
+            question => ToolReturn::Ask(question.to_owned()),
         }
     }
 }

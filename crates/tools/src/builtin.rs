@@ -1,6 +1,6 @@
 //! The built-in tools, in the order in which the model sees them.
 
-use crate::programs::{distrust, file_of};
+use crate::programs::{file_of, register_workspace};
 use crate::table::TOOLS;
 use crate::{
     Channels, Git, Http, ListDir, ReadFile, SearchSetting, Shell, ShellSetting, WebSetting,
@@ -18,22 +18,22 @@ pub struct Setting {
     /// The program that is run as `<guard> __guard -- …` around each shell command, so that no
     /// process outlives us; without it only an orderly end stops them.
     pub guard: Option<PathBuf>,
-    /// What bounds shell commands, and what stands around them.
+    /// What bounds shell commands, and the sandbox around them.
     pub shell: ShellSetting,
     /// Files that no file tool may open, replace or make, by whatever name: those of the program
     /// itself. The records and the files of channels are among them without being named.
     pub protected: Vec<PathBuf>,
     /// A private folder for records of what became of commands; see `Shell::records`.
     pub records: Option<PathBuf>,
-    /// Requests; without a host there is no tool for them.
+    /// Requests; without a host the tools are not offered.
     pub http: Http,
     /// How long the hosts honour an idempotency key; 0 if they honour none.
     pub http_key_lifetime_ms: u64,
-    /// Where messages may go; without a channel there is no tool for them.
+    /// Where messages may go; without a channel the tool is not offered.
     pub channels: Channels,
-    /// Where to search; without it there is no tool for it.
+    /// Where to search; without it the tool is not offered.
     pub search: Option<SearchSetting>,
-    /// Reading pages; without it there is no tool for it.
+    /// Reading pages; without it the tool is not offered.
     pub web: Option<WebSetting>,
 }
 
@@ -64,7 +64,7 @@ impl Setting {
     }
 
     fn open_workspace(&self, own: &[PathBuf]) -> Result<Workspace, WorkspaceError> {
-        // Whoever could change our own program would be run by us, outside the walls.
+        // A changed program of ours would run outside the sandbox.
         let image = self.guard.as_deref().and_then(file_of);
         let shut: Vec<PathBuf> = own.iter().cloned().chain(image).collect();
         Ok(Workspace::open(&self.workspace)?.protecting(&shut))
@@ -72,14 +72,14 @@ impl Setting {
 }
 
 /// What the tools of one workspace are made of.
-pub(crate) struct Parts<'a> {
+pub(crate) struct ToolParts<'a> {
     pub(crate) setting: &'a Setting,
     workspace: Arc<Workspace>,
     own: Vec<PathBuf>,
     is_repository: bool,
 }
 
-impl Parts<'_> {
+impl ToolParts<'_> {
     pub(crate) fn workspace(&self) -> Arc<Workspace> {
         Arc::clone(&self.workspace)
     }
@@ -125,9 +125,9 @@ impl Parts<'_> {
 pub fn builtin_tools(setting: &Setting) -> Result<Registry, WorkspaceError> {
     let own = setting.own();
     let workspace = setting.open_workspace(&own)?;
-    distrust(workspace.root());
+    register_workspace(workspace.root());
     let is_repository = crate::git_program::is_repository(workspace.root());
-    let parts = Parts { setting, workspace: Arc::new(workspace), own, is_repository };
+    let parts = ToolParts { setting, workspace: Arc::new(workspace), own, is_repository };
     let tools = TOOLS.iter().filter_map(|(_, make)| make(&parts));
     Ok(tools.fold(Registry::default(), Registry::with_any))
 }

@@ -1,21 +1,21 @@
 //! Keeps a bounded part of an unbounded output: its beginning and its end.
 
 use crate::clean::{Cleaner, clean};
-use crate::clip::{self, Gap};
+use crate::clip::{self, ClipGap};
 use everloop_ports::OnOutput;
 use std::collections::VecDeque;
 
-/// What is kept of an output. Whoever writes is never held up: the excess is read and dropped.
+/// What is kept of an output. The writer never blocks: the excess is read and dropped.
 pub(crate) struct Capture {
     half_max: usize,
     start: Vec<u8>,
     end: VecDeque<u8>,
-    gap: Gap,
-    live: Option<Live>,
+    gap: ClipGap,
+    live: Option<LiveOutput>,
 }
 
-/// Hands the output on while it comes, as far as it is kept in memory at all.
-struct Live {
+/// Forwards the output while it arrives, as far as it is kept in memory.
+struct LiveOutput {
     cleaner: Cleaner,
     on_output: OnOutput,
     bytes_left: usize,
@@ -23,13 +23,13 @@ struct Live {
 
 impl Capture {
     pub(crate) fn new(bytes_max: usize, on_output: Option<OnOutput>) -> Self {
-        let live = on_output.map(|on_output| Live {
+        let live = on_output.map(|on_output| LiveOutput {
             cleaner: Cleaner::default(),
             on_output,
             bytes_left: bytes_max,
         });
         let half_max = bytes_max / 2;
-        Self { half_max, start: Vec::new(), end: VecDeque::new(), gap: Gap::default(), live }
+        Self { half_max, start: Vec::new(), end: VecDeque::new(), gap: ClipGap::default(), live }
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8]) {
@@ -80,7 +80,7 @@ impl Capture {
     }
 }
 
-impl Live {
+impl LiveOutput {
     fn push(&mut self, bytes: &[u8]) {
         let shown = bytes.len().min(self.bytes_left);
         self.bytes_left -= shown;

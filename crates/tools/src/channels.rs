@@ -5,9 +5,9 @@
 //!
 //! Deliberately absent: the queue, its order and its retries (the engine's and the store's).
 
-use crate::hosts::{Host, Hosts};
-use crate::request::{Http, Request};
-use everloop_ports::{Boxed, Deliver, Delivery};
+use crate::hosts::{HostAddress, Hosts};
+use crate::request::{Http, HttpRequest};
+use everloop_ports::{BoxFuture, Deliver, Delivery};
 use everloop_types::UtcMs;
 use reqwest::{Method, Url};
 use rustix::fs::{FlockOperation, flock};
@@ -27,11 +27,11 @@ const BYTES_MAX: usize = 1 << 20;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Channel {
     name: String,
-    target: Target,
+    target: ChannelTarget,
 }
 
 #[derive(Clone, PartialEq, Eq)]
-enum Target {
+enum ChannelTarget {
     Hook(Url),
     File(PathBuf),
 }
@@ -46,28 +46,28 @@ impl Channel {
             return None;
         }
         let target = match target.strip_prefix("file:") {
-            Some(path) if Path::new(path).is_absolute() => Target::File(PathBuf::from(path)),
+            Some(path) if Path::new(path).is_absolute() => ChannelTarget::File(PathBuf::from(path)),
             Some(_) => return None,
             None => {
                 let url = Url::parse(target).ok()?;
-                // Whoever names an address has allowed its host; all else about it is checked.
-                let own: Hosts = Host::of(&url).into_iter().collect();
-                Target::Hook(own.admit(target).ok()?)
+                // Naming an address allows its host; everything else about it is checked.
+                let own: Hosts = HostAddress::of(&url).into_iter().collect();
+                ChannelTarget::Hook(own.admit(target).ok()?)
             }
         };
         Some(Self { name: name.to_owned(), target })
     }
 }
 
-/// The name and where it leads, without what could be a secret.
+/// The name and the kind, without what could be a secret.
 impl fmt::Display for Channel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.target {
-            Target::Hook(url) => {
+            ChannelTarget::Hook(url) => {
                 let host = url.host_str().unwrap_or_default();
                 write!(f, "{}={}://{host}/…", self.name, url.scheme())
             }
-            Target::File(path) => write!(f, "{}=file:{}", self.name, path.display()),
+            ChannelTarget::File(path) => write!(f, "{}=file:{}", self.name, path.display()),
         }
     }
 }
@@ -104,8 +104,8 @@ impl Channels {
     /// The files that messages are written to.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> {
         self.0.iter().filter_map(|channel| match &channel.target {
-            Target::File(path) => Some(path.clone()),
-            Target::Hook(_) => None,
+            ChannelTarget::File(path) => Some(path.clone()),
+            ChannelTarget::Hook(_) => None,
         })
     }
 
@@ -115,10 +115,10 @@ impl Channels {
             return Err(format!("there is no channel {} here", delivery.channel));
         };
         let (id, text, at) = (delivery.id.clone(), delivery.text.clone(), delivery.at);
-        let line = Line { id, text, at };
+        let line = ChannelLine { id, text, at };
         match &channel.target {
-            Target::Hook(url) => post(url, &line).await,
-            Target::File(path) => {
+            ChannelTarget::Hook(url) => post(url, &line).await,
+            ChannelTarget::File(path) => {
                 let path = path.clone();
                 let written = tokio::task::spawn_blocking(move || append(&path, &line)).await;
                 written.map_err(|e| e.to_string())?.map_err(|e| e.to_string())
@@ -132,25 +132,25 @@ impl Deliver for Channels {
         self.names().contains(&channel)
     }
 
-    fn deliver<'a>(&'a self, delivery: &'a Delivery) -> Boxed<'a, Result<(), String>> {
+    fn deliver<'a>(&'a self, delivery: &'a Delivery) -> BoxFuture<'a, Result<(), String>> {
         Box::pin(self.bring(delivery))
     }
 }
 
 /// A message as it arrives.
 #[derive(Debug, Serialize, Deserialize)]
-struct Line {
+struct ChannelLine {
     id: String,
     text: String,
     at: UtcMs,
 }
 
-async fn post(url: &Url, line: &Line) -> Result<(), String> {
-    let hosts = Host::of(url).into_iter().collect();
+async fn post(url: &Url, line: &ChannelLine) -> Result<(), String> {
+    let hosts = HostAddress::of(url).into_iter().collect();
     let (timeout_ms, bytes_max) = (DELIVERY_MS_MAX, BYTES_MAX);
     let http = Http { hosts, timeout_ms, bytes_max, ..Http::default() };
     let body = serde_json::to_vec(line).map_err(|error| error.to_string())?;
-    let request = Request {
+    let request = HttpRequest {
         method: Method::POST,
         url: url.as_str(),
         body: Some(("application/json", body)),
@@ -164,8 +164,9 @@ async fn post(url: &Url, line: &Line) -> Result<(), String> {
     }
 }
 
-/// One line for each id, whoever writes. A line that a crash cut short is closed, not continued.
-fn append(path: &Path, line: &Line) -> std::io::Result<()> {
+/// One line for each id, even with several writers. A line that a crash cut short is closed, not
+/// continued.
+fn append(path: &Path, line: &ChannelLine) -> std::io::Result<()> {
     let mut file = File::options().read(true).append(true).create(true).open(path)?;
     flock(&file, FlockOperation::LockExclusive)?;
     if holds(&file, &line.id)? {
@@ -183,7 +184,7 @@ fn append(path: &Path, line: &Line) -> std::io::Result<()> {
 
 fn holds(file: &File, id: &str) -> std::io::Result<bool> {
     for text in BufReader::new(file).split(b'\n') {
-        if serde_json::from_slice::<Line>(&text?).is_ok_and(|line| line.id == id) {
+        if serde_json::from_slice::<ChannelLine>(&text?).is_ok_and(|line| line.id == id) {
             return Ok(true);
         }
     }

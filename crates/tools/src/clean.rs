@@ -17,12 +17,12 @@ pub fn clean(bytes: &[u8]) -> String {
 pub struct Cleaner {
     /// The beginning of a character whose rest has not come yet; at most three bytes.
     partial: Vec<u8>,
-    place: Place,
+    place: CleanerState,
 }
 
 /// Where in the stream we are.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
-enum Place {
+enum CleanerState {
     #[default]
     Text,
     /// After a carriage return: a newline that follows belongs to it.
@@ -73,7 +73,7 @@ impl Cleaner {
         if !std::mem::take(&mut self.partial).is_empty() {
             self.take("\u{fffd}", &mut text);
         }
-        self.place = Place::Text;
+        self.place = CleanerState::Text;
         text
     }
 
@@ -83,38 +83,42 @@ impl Cleaner {
         }
     }
 
-    fn step(&self, c: char, text: &mut String) -> Place {
+    fn step(&self, c: char, text: &mut String) -> CleanerState {
         match (self.place, c) {
-            (Place::MessageEscape, '\\')
-            | (Place::Message | Place::MessageEscape, '\u{7}' | '\u{9c}') => Place::Text,
-            (Place::Message | Place::MessageEscape, '\u{1b}') => Place::MessageEscape,
+            (CleanerState::MessageEscape, '\\')
+            | (CleanerState::Message | CleanerState::MessageEscape, '\u{7}' | '\u{9c}') => {
+                CleanerState::Text
+            }
+            (CleanerState::Message | CleanerState::MessageEscape, '\u{1b}') => {
+                CleanerState::MessageEscape
+            }
             // A message never spans lines: an unfinished one must not swallow all that follows.
-            (Place::Message | Place::MessageEscape, '\n') => plain(c, text),
-            (Place::Message | Place::MessageEscape, _) => Place::Message,
-            (_, '\u{1b}') => Place::Escape,
+            (CleanerState::Message | CleanerState::MessageEscape, '\n') => plain(c, text),
+            (CleanerState::Message | CleanerState::MessageEscape, _) => CleanerState::Message,
+            (_, '\u{1b}') => CleanerState::Escape,
             // The C1 controls say in one character what ESC and a letter say.
-            (Place::Escape, '[') | (_, '\u{9b}') => Place::Control,
-            (Place::Escape, ']' | 'P' | 'X' | '^' | '_')
-            | (_, '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}') => Place::Message,
-            (Place::Escape, ' '..='/') => Place::Charset,
-            (Place::Escape | Place::Charset, ' '..='~') => Place::Text,
-            (Place::Control, ' '..='?') => Place::Control,
-            (Place::Control, '@'..='~') => Place::Text,
-            (Place::Return, '\n') => Place::Text,
+            (CleanerState::Escape, '[') | (_, '\u{9b}') => CleanerState::Control,
+            (CleanerState::Escape, ']' | 'P' | 'X' | '^' | '_')
+            | (_, '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}') => CleanerState::Message,
+            (CleanerState::Escape, ' '..='/') => CleanerState::Charset,
+            (CleanerState::Escape | CleanerState::Charset, ' '..='~') => CleanerState::Text,
+            (CleanerState::Control, ' '..='?') => CleanerState::Control,
+            (CleanerState::Control, '@'..='~') => CleanerState::Text,
+            (CleanerState::Return, '\n') => CleanerState::Text,
             (_, '\r') => {
                 text.push('\n');
-                Place::Return
+                CleanerState::Return
             }
             _ => plain(c, text),
         }
     }
 }
 
-fn plain(c: char, text: &mut String) -> Place {
+fn plain(c: char, text: &mut String) -> CleanerState {
     if !c.is_control() || c == '\n' || c == '\t' {
         text.push(c);
     }
-    Place::Text
+    CleanerState::Text
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use unicode_segmentation::UnicodeSegmentation;
 /// What takes secrets out of a text before it is cut.
 static SCREEN: OnceLock<fn(&str) -> String> = OnceLock::new();
 
-/// Says what takes secrets out of a text: after a cut nobody recognises the half of one. The first
-/// word counts for the whole process, which has one redactor.
+/// Sets what takes secrets out of a text: a secret that was cut in half cannot be recognised. The
+/// first call counts for the whole process, which has one redactor.
 pub fn screen_with(redact: fn(&str) -> String) {
     let _ = SCREEN.set(redact);
 }
@@ -54,7 +54,7 @@ pub fn ends(text: &str, chars_max: usize) -> String {
 
 /// What was dropped from the middle of a text before it got here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Gap {
+pub struct ClipGap {
     /// Bytes.
     pub bytes: u64,
     /// Newlines among them.
@@ -63,7 +63,7 @@ pub struct Gap {
 
 /// Joins the beginning and the end of a text whose middle is gone, and says how much is.
 #[must_use]
-pub fn around(start: &str, gap: Gap, end: &str, chars_max: usize) -> String {
+pub fn around(start: &str, gap: ClipGap, end: &str, chars_max: usize) -> String {
     if gap.bytes == 0 {
         return ends(&format!("{start}{end}"), chars_max);
     }

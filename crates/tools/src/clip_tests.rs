@@ -59,7 +59,7 @@ fn graphemes_of_many_characters_are_not_torn() {
 
 #[test]
 fn a_gap_is_counted_together_with_what_is_cut_beside_it() {
-    let gap = Gap { bytes: 1_000, lines: 50 };
+    let gap = ClipGap { bytes: 1_000, lines: 50 };
     assert_eq!(around("a\n", gap, "z\n", 200), "a\n[50 lines, 1000 bytes left out]\nz\n");
     let cut = around(&rows(100), gap, &rows(100), 100);
     let start = "row 1\nrow 2\nrow 3\nrow 4\nrow 5\n";
@@ -87,7 +87,7 @@ proptest! {
         start in "(\\PC|\n){0,200}", end in "(\\PC|\n){0,200}", max in 0usize..300,
         bytes in any::<u32>(), lines in any::<u32>(),
     ) {
-        let gap = Gap { bytes: bytes.into(), lines: lines.into() };
+        let gap = ClipGap { bytes: bytes.into(), lines: lines.into() };
         prop_assert!(around(&start, gap, &end, max).chars().count() <= max);
     }
 

@@ -2,8 +2,8 @@
 //!
 //! Deliberately absent: the child. The engine makes it, in the transaction that says so.
 
-use everloop_ports::{CallContext, DelegateArgs, Done, Tool};
-use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown};
+use everloop_ports::{CallContext, DelegateArgs, Tool, ToolReturn};
+use everloop_types::{Approval, DataFlow, EffectClass, Handling, Observation, OnUnknown};
 
 /// Hands a task to a child run.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl Tool for Delegate {
             on_unknown: OnUnknown::TellModel,
             timeout_ms: 0,
             // Its outcome has the labels of what the child has read.
-            flow: Some(Flow::NOTHING),
+            flow: Some(DataFlow::NOTHING),
             ..Handling::default()
         }
     }
@@ -35,10 +35,10 @@ impl Tool for Delegate {
         Some("task")
     }
 
-    async fn call(&self, args: DelegateArgs, _context: &CallContext) -> Done {
+    async fn call(&self, args: DelegateArgs, _context: &CallContext) -> ToolReturn {
         match args.task.trim() {
-            "" => Done::Seen(Observation::error("task: is empty")),
-            _ => Done::Delegate(args),
+            "" => ToolReturn::Seen(Observation::error("task: is empty")),
+            _ => ToolReturn::Delegate(args),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Files that whoever started us had open: we keep them, and none of our children gets them.
+//! Open files that this process inherited: we keep them, and none of our children gets them.
 //!
-//! A descriptor leads past every wall: a shell's `exec 3<file`, a build's job server, a socket that
-//! a service manager handed over.
+//! A descriptor bypasses every sandbox: a shell's `exec 3<file`, a build's job server, a socket
+//! that a service manager handed over.
 
 /// The first descriptor that is neither input nor output.
 const FIRST: i32 = 3;

@@ -1,25 +1,25 @@
 //! `edit_file`: one exact passage of a file replaced by another; see `replace` for how.
 //!
 //! ```text
-//!   read ──► the passage stands there once ──► the same bytes but for it ──► replace the file
-//!              └─ never, or more than once: told with lines, so that the model can mend it
+//!   read ──► the passage occurs once ──► replace it, keep all other bytes ──► replace the file
+//!              └─ never, or more than once: an error with lines, so that the model can correct it
 //! ```
 //!
 //! The intent records the digests before and after, so a probe tells by the content what happened.
 
 mod passage;
 
-use crate::near_names::told;
+use crate::near_names::describe_error;
 use crate::place::{here, only_here};
 use crate::read_file::blocking;
 use crate::replace::{
-    COMPARE_BYTES_MAX, Present, Replacement, expected, replace_file, short_hash, temporary,
+    COMPARE_BYTES_MAX, CurrentFile, Replacement, expected, replace_file, short_hash, temporary,
 };
 use crate::write_file::{changing, found, judged, present, was};
 use crate::{Workspace, WorkspaceError, clip};
-use everloop_ports::{CallContext, CallPolicy, Done, Intent, Probe, Tool};
-use everloop_types::{Flow, Handling, Observation, Sends, digest_bytes};
-use passage::{Change, Edit, replaced};
+use everloop_ports::{CallContext, CallPolicy, Intent, Probe, Tool, ToolReturn};
+use everloop_types::{DataFlow, Handling, Observation, SendTarget, digest_bytes};
+use passage::{EditedText, PassageChange, replaced};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ impl Tool for EditFile {
 
     /// Where a passage is not found, lines of the file are shown.
     fn handling(&self) -> Handling {
-        let flow = Flow::workspace().sends(Sends::Later("path".to_owned()));
+        let flow = DataFlow::workspace().sends(SendTarget::Later("path".to_owned()));
         Handling { flow: Some(flow), ..changing() }
     }
 
@@ -72,7 +72,7 @@ impl Tool for EditFile {
         self.workspace.leads_to(&args.path)
     }
 
-    async fn call(&self, args: EditFileArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: EditFileArgs, context: &CallContext) -> ToolReturn {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         let temporary = temporary(context);
         blocking(move || match edit(&workspace, &args, &temporary) {
@@ -93,8 +93,8 @@ impl Tool for EditFile {
     async fn before(&self, args: &EditFileArgs) -> Value {
         let present = present(&self.workspace, args.path.clone()).await;
         let edit = match &present {
-            Present::Content(content) => replaced(content, change(args)).ok(),
-            Present::Nothing | Present::Unreadable => None,
+            CurrentFile::Content(content) => replaced(content, change(args)).ok(),
+            CurrentFile::Nothing | CurrentFile::Unreadable => None,
         };
         json!({
             "was": was(&present),
@@ -111,7 +111,7 @@ impl Tool for EditFile {
             |name: &str| intent.before[name].as_u64().and_then(|n| usize::try_from(n).ok());
         let (line, count) = (number("line").unwrap_or(1), number("count").unwrap_or(1));
         let content =
-            if let Present::Content(content) = &present { content.as_slice() } else { &[] };
+            if let CurrentFile::Content(content) = &present { content.as_slice() } else { &[] };
         let seen = || done(&args, line, count, content);
         let found = found(&was(&present), &intent.before["was"], &intent.before["will"], seen);
         only_here(found, intent, self.records.clone()).await
@@ -128,14 +128,14 @@ fn done(args: &EditFileArgs, line: usize, count: usize, content: &[u8]) -> Obser
     Observation::ok(format!("edited {path} {place}; its hash is now {hash}"))
 }
 
-fn change(args: &EditFileArgs) -> Change<'_> {
-    Change { old: &args.old, new: &args.new, all: args.all }
+fn change(args: &EditFileArgs) -> PassageChange<'_> {
+    PassageChange { old: &args.old, new: &args.new, all: args.all }
 }
 
-fn edit(workspace: &Workspace, args: &EditFileArgs, temporary: &str) -> Result<Edit, String> {
+fn edit(workspace: &Workspace, args: &EditFileArgs, temporary: &str) -> Result<EditedText, String> {
     let path = args.path.display();
-    let told = |error: WorkspaceError| told(workspace, &error);
-    let (content, size) = workspace.read(&args.path, COMPARE_BYTES_MAX).map_err(told)?;
+    let describe = |error: WorkspaceError| describe_error(workspace, &error);
+    let (content, size) = workspace.read(&args.path, COMPARE_BYTES_MAX).map_err(describe)?;
     if size > content.len() as u64 {
         return Err(format!("{path} has {size} bytes, which is too many to edit"));
     }
@@ -143,11 +143,11 @@ fn edit(workspace: &Workspace, args: &EditFileArgs, temporary: &str) -> Result<E
     if let Some(hash) = expected(args.expect_hash.as_deref())?
         && !now.eq_ignore_ascii_case(hash)
     {
-        return Err(told(WorkspaceError::Changed { path: args.path.clone(), now: Some(now) }));
+        return Err(describe(WorkspaceError::Changed { path: args.path.clone(), now: Some(now) }));
     }
     let edit = replaced(&content, change(args)).map_err(|why| format!("{path}: {why}"))?;
     let (path, content) = (args.path.as_path(), edit.content.as_slice());
     let new = Replacement { path, content, temporary, expect: Some(&now) };
-    replace_file(workspace, &new).map_err(told)?;
+    replace_file(workspace, &new).map_err(describe)?;
     Ok(edit)
 }

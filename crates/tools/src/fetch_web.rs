@@ -4,30 +4,32 @@
 //!   ask ──► redirect: admitted and checked anew ──► text? ──► characters ──► what is worth reading
 //! ```
 //!
-//! Nothing is changed by it, so no person is asked. But an address can carry words away: it is a
-//! way out for what a run knows, and what it brings was written by anybody.
+//! It changes nothing, so no approval is needed. But an address can carry data out of a run, and
+//! the content of a page is untrusted.
 //!
 //! Deliberately absent: scripts, cookies, forms, pages that want a name, images.
 
 mod readable;
 
 use crate::access::closes_redirect;
-use crate::hosts::{Host, Hosts, Names};
+use crate::hosts::{HostAddress, Hosts, NameResolver};
 use crate::http::canceled;
-use crate::request::{Answer, Body, Http, NoAnswer, Request};
+use crate::request::{BodyExtent, Http, HttpReply, HttpRequest, RequestError};
 use crate::{clean, clip};
-use everloop_ports::{AccessRules, CallContext, Done, FROM_THE_WEB, Tool, Transient};
-use everloop_types::{
-    Approval, EffectClass, Flow, Handling, Labels, Observation, OnUnknown, Sends,
+use everloop_ports::{
+    AccessRules, CallContext, FROM_THE_WEB, Tool, ToolReturn, TransientToolError,
 };
-use readable::{Kind, Readable};
+use everloop_types::{
+    Approval, DataFlow, EffectClass, Handling, Labels, Observation, OnUnknown, SendTarget,
+};
+use readable::{BodyKind, ReadableText};
 use reqwest::Url;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A site that sends us round longer than this does not want to answer.
+/// Redirects that are followed.
 const REDIRECTS_MAX: usize = 5;
 
 /// How long a request may take to stop: it is simply dropped.
@@ -45,13 +47,13 @@ const HEADERS: [(&str, &str); 2] = [
 #[derive(Debug, Clone, Default)]
 pub struct WebSetting {
     /// Hosts that may be in this machine or its network; all others must be public.
-    pub near: Vec<Host>,
+    pub near: Vec<HostAddress>,
     /// How long a page and its redirects may take.
     pub timeout_ms: u64,
     /// Bytes of a page that are read.
     pub bytes_max: usize,
-    /// Who looks names up.
-    pub names: Names,
+    /// Resolves the names.
+    pub names: NameResolver,
 }
 
 /// The arguments of `fetch_web`.
@@ -102,7 +104,7 @@ impl Tool for FetchWeb {
             timeout_ms: self.http.timeout_ms,
             grace_ms: GRACE_MS,
             retries: 3,
-            flow: Some(Flow::brings(brings).sends(Sends::Arg("url".to_owned()))),
+            flow: Some(DataFlow::brings(brings).sends(SendTarget::Arg("url".to_owned()))),
             ..Handling::default()
         }
     }
@@ -111,31 +113,36 @@ impl Tool for FetchWeb {
         Some("url")
     }
 
-    async fn call(&self, args: FetchWebArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: FetchWebArgs, context: &CallContext) -> ToolReturn {
         let page = tokio::select! {
             page = self.page(&args.url, &context.bars) => page,
             () = context.cancel.cancelled() => return canceled(),
         };
         match page {
-            Ok(page) => Done::Seen(page.shown(args.start.unwrap_or(0), context.observation_chars)),
-            Err(NoPage::Refused(words)) => Done::Seen(Observation::denied(words)),
-            Err(NoPage::Passing(words, retry_after_ms)) => {
-                Done::Passing(Transient { seen: Observation::error(words), retry_after_ms })
+            Ok(page) => {
+                ToolReturn::Seen(page.shown(args.start.unwrap_or(0), context.observation_chars))
             }
-            Err(NoPage::Unreadable(words)) => Done::Seen(Observation::error(words)),
+            Err(PageError::Refused(words)) => ToolReturn::Seen(Observation::denied(words)),
+            Err(PageError::Passing(words, retry_after_ms)) => {
+                ToolReturn::Passing(TransientToolError {
+                    seen: Observation::error(words),
+                    retry_after_ms,
+                })
+            }
+            Err(PageError::Unreadable(words)) => ToolReturn::Seen(Observation::error(words)),
         }
     }
 }
 
 /// A page that was read, and where in the end.
-struct Page {
+struct FetchedPage {
     url: Url,
-    readable: Readable,
-    read: Body,
+    readable: ReadableText,
+    read: BodyExtent,
 }
 
 /// Why there is no page.
-enum NoPage {
+enum PageError {
     /// It may not be asked for.
     Refused(String),
     /// Another time it may be there; how long the site asks us to wait.
@@ -144,76 +151,76 @@ enum NoPage {
     Unreadable(String),
 }
 
-impl From<NoAnswer> for NoPage {
-    fn from(none: NoAnswer) -> Self {
+impl From<RequestError> for PageError {
+    fn from(none: RequestError) -> Self {
         match none {
-            NoAnswer::Refused(words) => Self::Refused(words),
+            RequestError::Refused(words) => Self::Refused(words),
             // Reading twice changes nothing, so it does not matter whether it was sent.
-            NoAnswer::Unsent(words) | NoAnswer::Cut(words) => Self::Passing(words, None),
+            RequestError::Unsent(words) | RequestError::Cut(words) => Self::Passing(words, None),
         }
     }
 }
 
 impl FetchWeb {
-    async fn page(&self, address: &str, bars: &AccessRules) -> Result<Page, NoPage> {
+    async fn page(&self, address: &str, bars: &AccessRules) -> Result<FetchedPage, PageError> {
         if address.chars().count() > URL_CHARS_MAX {
             let words = format!("the address has more than {URL_CHARS_MAX} characters");
-            return Err(NoPage::Refused(words));
+            return Err(PageError::Refused(words));
         }
         let until = Instant::now() + Duration::from_millis(self.http.timeout_ms);
         let admitted = self.http.hosts.admit(address);
-        let mut url = admitted.map_err(NoPage::Refused)?;
+        let mut url = admitted.map_err(PageError::Refused)?;
         for _ in 0..=REDIRECTS_MAX {
-            let request = Request { headers: &HEADERS, ..Request::get(url.as_str()) };
+            let request = HttpRequest { headers: &HEADERS, ..HttpRequest::get(url.as_str()) };
             let answer = self.http.until(until).ask(request).await?;
             match answer.redirect(&url) {
                 None => return read(url, answer).await,
                 Some(next) => {
-                    let next = next.map_err(NoPage::Refused)?;
+                    let next = next.map_err(PageError::Refused)?;
                     if let Some(words) = closes_redirect(bars, &url, &next) {
-                        return Err(NoPage::Refused(words));
+                        return Err(PageError::Refused(words));
                     }
                     url = next;
                 }
             }
         }
-        Err(NoPage::Refused(format!("more than {REDIRECTS_MAX} redirects")))
+        Err(PageError::Refused(format!("more than {REDIRECTS_MAX} redirects")))
     }
 }
 
-async fn read(url: Url, answer: Answer) -> Result<Page, NoPage> {
+async fn read(url: Url, answer: HttpReply) -> Result<FetchedPage, PageError> {
     if !answer.is_success() {
         let words = format!("{url}: {}", answer.status_line());
         return Err(match answer.may_pass() {
-            true => NoPage::Passing(words, answer.retry_after_ms),
-            false => NoPage::Unreadable(words),
+            true => PageError::Passing(words, answer.retry_after_ms),
+            false => PageError::Unreadable(words),
         });
     }
     let content_type = answer.content_type().to_lowercase();
-    let Some(kind) = Kind::of(&content_type) else {
+    let Some(kind) = BodyKind::of(&content_type) else {
         let words = format!("{url} is {content_type}, which is no text");
-        return Err(NoPage::Unreadable(words));
+        return Err(PageError::Unreadable(words));
     };
     let (bytes, read) = answer.into_bytes();
     let address = url.to_string();
-    let work = move || Readable::of(&bytes, kind, &content_type, &address);
+    let work = move || ReadableText::of(&bytes, kind, &content_type, &address);
     match tokio::task::spawn_blocking(work).await {
-        Ok(Some(readable)) => Ok(Page { url, readable, read }),
-        Ok(None) => Err(NoPage::Unreadable(format!("{url} is binary, not text"))),
-        Err(error) => Err(NoPage::Unreadable(format!("the page cannot be read: {error}"))),
+        Ok(Some(readable)) => Ok(FetchedPage { url, readable, read }),
+        Ok(None) => Err(PageError::Unreadable(format!("{url} is binary, not text"))),
+        Err(error) => Err(PageError::Unreadable(format!("the page cannot be read: {error}"))),
     }
 }
 
-impl Page {
+impl FetchedPage {
     fn shown(self, start: usize, chars_max: usize) -> Observation {
         let Self { url, readable, read } = self;
         let total = readable.text.chars().count();
         let mut head = vec![readable.title, url.to_string(), FROM_THE_WEB.to_owned()];
         head.extend((start > 0).then(|| format!("[from character {start} of {total}]")));
         head.extend(match read {
-            Body::Whole => None,
-            Body::Beginning => Some("[only the beginning of the page was read]".to_owned()),
-            Body::Broken => Some("[the page broke off]".to_owned()),
+            BodyExtent::Whole => None,
+            BodyExtent::Beginning => Some("[only the beginning of the page was read]".to_owned()),
+            BodyExtent::Broken => Some("[the page broke off]".to_owned()),
         });
         head.retain(|line| !line.is_empty());
         let text: String = readable.text.chars().skip(start).collect();

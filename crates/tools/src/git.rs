@@ -5,8 +5,8 @@
 //!     as it was ──► did not happen      what it was to become ──► happened      else ──► unknown
 //! ```
 //!
-//! Arguments are a list and never a shell's. Hooks do not run and signing is off: they would run
-//! programs that nobody was asked about; a repository whose own configuration runs others is
+//! Arguments are a list and never go through a shell. Hooks do not run and signing is off, because
+//! both would run programs without approval. A repository whose own configuration runs programs is
 //! refused. Nothing prompts: a missing password is an error. After a git that did not end well the
 //! ref is compared at once, because an exit code does not say what was done.
 //!
@@ -15,13 +15,13 @@
 //! Deliberately absent: clone, checkout, merge, reset, force. `shell` has them where commands may
 //! write the repository (`tools.shell_git`), and asks.
 
-use crate::git_locks::{Seen, advice};
+use crate::git_locks::{LockSnapshot, advice};
 use crate::git_program::{GRACE_MS, Git};
 use crate::place::{here, only_here};
 use crate::{Workspace, clip};
-use everloop_ports::{CallContext, Done, Intent, Probe, Tool};
+use everloop_ports::{CallContext, Intent, Probe, Tool, ToolReturn};
 use everloop_types::{
-    Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, Sends,
+    Approval, DataFlow, EffectClass, Ending, Handling, Labels, Observation, OnUnknown, SendTarget,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -41,7 +41,7 @@ fn handling(class: EffectClass, approval: Approval) -> Handling {
         on_unknown: OnUnknown::TellModel,
         timeout_ms: 120_000,
         grace_ms: GRACE_MS,
-        flow: Some(Flow::NOTHING),
+        flow: Some(DataFlow::NOTHING),
         ..Handling::default()
     }
 }
@@ -64,10 +64,10 @@ pub struct GitReadArgs {
     pub view: GitView,
 }
 
-/// Looking must not wait for others.
+/// Reading must not wait for locks.
 const LOCKLESS: &str = "--no-optional-locks";
 
-/// Looking into a submodule would run git by that one's configuration.
+/// Reading a submodule would run git with the configuration of the submodule.
 const SHALLOW: &str = "--ignore-submodules=dirty";
 
 /// Looks at the repository.
@@ -83,11 +83,11 @@ impl Tool for GitRead {
     }
 
     fn handling(&self) -> Handling {
-        let flow = Some(Flow::below());
+        let flow = Some(DataFlow::below());
         Handling { flow, ..handling(EffectClass::Pure, Approval::Allow) }
     }
 
-    async fn call(&self, args: GitReadArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: GitReadArgs, context: &CallContext) -> ToolReturn {
         let args: &[&str] = match args.view {
             GitView::Status => &[LOCKLESS, "status", "--short", "--branch", SHALLOW],
             GitView::Diff => &[LOCKLESS, "diff", "--no-ext-diff", "--no-textconv", SHALLOW, "HEAD"],
@@ -95,13 +95,13 @@ impl Tool for GitRead {
         };
         let chars = context.observation_chars;
         tokio::select! {
-            said = self.0.look(args) => Done::Seen(match said {
+            said = self.0.look(args) => ToolReturn::Seen(match said {
                 Ok(text) if text.trim().is_empty() => Observation::ok("nothing"),
                 Ok(text) => Observation::ok(shown(&text, chars)),
                 Err(text) => Observation::error(clip::ends(&text, chars)),
             }),
             () = context.cancel.cancelled() => {
-                Done::Seen(Observation { ending: Ending::Canceled, text: "stopped".to_owned() })
+                ToolReturn::Seen(Observation { ending: Ending::Canceled, text: "stopped".to_owned() })
             }
         }
     }
@@ -132,7 +132,7 @@ fn shown(text: &str, chars: usize) -> String {
     }
 }
 
-/// Stands for what is left out.
+/// Replaces what is left out.
 const MARK: &str = "[… left out …]";
 
 /// The arguments of `git_commit`.
@@ -164,34 +164,36 @@ impl Tool for GitCommit {
         handling(EffectClass::Probeable, Approval::Ask)
     }
 
-    async fn call(&self, args: GitCommitArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: GitCommitArgs, context: &CallContext) -> ToolReturn {
         let root = self.0.workspace.clone();
         let paths: Result<Vec<String>, _> =
             args.paths.iter().map(|path| path_text(&root, path)).collect();
         let paths = match paths {
             Ok(paths) if !paths.is_empty() && !args.message.trim().is_empty() => paths,
-            Ok(_) => return Done::Seen(Observation::error("message and paths must not be empty")),
-            Err(error) => return Done::Seen(Observation::error(error)),
+            Ok(_) => {
+                return ToolReturn::Seen(Observation::error("message and paths must not be empty"));
+            }
+            Err(error) => return ToolReturn::Seen(Observation::error(error)),
         };
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
         let before = match self.0.head().await {
             Ok(head) => head,
-            Err(why) => return Done::Seen(Observation::error(why)),
+            Err(why) => return ToolReturn::Seen(Observation::error(why)),
         };
         let added = self.0.act(&[&["add", "--"], paths.as_slice()].concat(), context).await;
         if !added.is_ok() {
-            // Staging is no commit.
-            return Done::Seen(Observation::error(self.explained(added.text).await));
+            // Nothing was committed yet.
+            return ToolReturn::Seen(Observation::error(self.explained(added.text).await));
         }
         let trailer = format!("--trailer={TRAILER}: {}", context.idem_key);
         let commit = ["commit", "--no-verify", "--quiet", "-m", &args.message, &trailer, "--"];
         let made = self.0.act(&[&commit, paths.as_slice()].concat(), context).await;
         if context.cancel.is_cancelled() && !made.is_ok() {
-            return Done::Seen(made);
+            return ToolReturn::Seen(made);
         }
         match (made.is_ok(), self.found(Some(&before), &context.idem_key).await) {
-            (true, Probe::Happened(seen)) => Done::Seen(seen),
-            (true, _) => Done::Seen(Observation::ok("committed")),
+            (true, Probe::Happened(seen)) => ToolReturn::Seen(seen),
+            (true, _) => ToolReturn::Seen(Observation::ok("committed")),
             (false, found) => {
                 let text = self.explained(made.text).await;
                 after_failure(Observation { text, ..made }, found)
@@ -201,7 +203,7 @@ impl Tool for GitCommit {
 
     async fn before(&self, _: &GitCommitArgs) -> Value {
         let place = here(self.0.records.clone()).await;
-        let locks = self.0.locks().await.ok().map(Seen::now);
+        let locks = self.0.locks().await.ok().map(LockSnapshot::now);
         json!({ "head": self.0.head().await.ok(), "place": place, "locks": locks })
     }
 
@@ -217,7 +219,7 @@ impl Tool for GitCommit {
 impl GitCommit {
     /// A call that made no commit may have left its locks, or its git may still be at work.
     async fn unlocked(&self, intent: &Intent) -> Probe {
-        let seen = serde_json::from_value::<Option<Seen>>(intent.before["locks"].clone());
+        let seen = serde_json::from_value::<Option<LockSnapshot>>(intent.before["locks"].clone());
         let (Ok(Some(seen)), Ok(locks)) = (seen, self.0.locks().await) else {
             return Probe::DidNot;
         };
@@ -230,7 +232,7 @@ impl GitCommit {
         }
     }
 
-    /// What git said, and what to do if a lock was in its way.
+    /// The output of git, with advice if a lock stopped it.
     async fn explained(&self, said: String) -> String {
         let lock = self.0.locks().await.ok().and_then(|locks| locks.into_iter().next());
         match lock.filter(|_| said.contains(".lock")) {
@@ -239,11 +241,11 @@ impl GitCommit {
         }
     }
 
-    /// The new commit names the effect, so it is known among others; staging alone is no commit.
+    /// The new commit names the effect in a trailer, which tells it from other commits.
     async fn found(&self, before: Option<&str>, idem_key: &str) -> Probe {
         let (before, head) = match (before, self.0.head().await) {
             (_, Err(why)) => return Probe::Unknown(why),
-            (None, Ok(_)) => return Probe::unknown("nobody saw HEAD before"),
+            (None, Ok(_)) => return Probe::unknown("HEAD before the call was not recorded"),
             (Some(before), Ok(head)) => (before, head),
         };
         if before == head {
@@ -258,14 +260,14 @@ impl GitCommit {
     }
 }
 
-/// What is true after a git that did not end well. One that was cut short may still act elsewhere,
-/// so that nothing is to be seen proves nothing.
-fn after_failure(said: Observation, found: Probe) -> Done {
+/// The outcome of a git that failed. One that was cut short may still act elsewhere, so finding no
+/// change proves nothing.
+fn after_failure(said: Observation, found: Probe) -> ToolReturn {
     match (found, said.ending) {
-        (Probe::Happened(seen), _) => Done::Seen(seen),
-        (Probe::DidNot, Ending::Error) => Done::Seen(said),
-        (Probe::DidNot, _) => Done::Lost(format!("git was cut short: {}", said.text)),
-        (Probe::Unknown(why), _) => Done::Lost(format!("git failed: {}; {why}", said.text)),
+        (Probe::Happened(seen), _) => ToolReturn::Seen(seen),
+        (Probe::DidNot, Ending::Error) => ToolReturn::Seen(said),
+        (Probe::DidNot, _) => ToolReturn::Lost(format!("git was cut short: {}", said.text)),
+        (Probe::Unknown(why), _) => ToolReturn::Lost(format!("git failed: {}; {why}", said.text)),
     }
 }
 
@@ -304,15 +306,17 @@ impl Tool for GitPush {
         Handling {
             resource_arg: Some("remote".to_owned()),
             on_unknown: OnUnknown::AskUser,
-            // Whoever keeps the remote may say something.
-            flow: Some(Flow::brings(Labels::UNTRUSTED).sends(Sends::Arg("remote".to_owned()))),
+            // The output of a push contains text of the remote.
+            flow: Some(
+                DataFlow::brings(Labels::UNTRUSTED).sends(SendTarget::Arg("remote".to_owned())),
+            ),
             ..handling(EffectClass::Probeable, Approval::Ask)
         }
     }
 
-    async fn call(&self, args: GitPushArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: GitPushArgs, context: &CallContext) -> ToolReturn {
         if !is_plain(&args.remote) || !is_plain(&args.branch) {
-            return Done::Seen(Observation::error("remote and branch must be plain names"));
+            return ToolReturn::Seen(Observation::error("remote and branch must be plain names"));
         }
         let heads = (
             self.0.remote_head(&args.remote, &args.branch).await,
@@ -320,17 +324,17 @@ impl Tool for GitPush {
         );
         let (before, wanted) = match heads {
             (Ok(before), Ok(wanted)) => (before, wanted),
-            (Err(why), _) => return Done::Seen(Observation::error(why)),
+            (Err(why), _) => return ToolReturn::Seen(Observation::error(why)),
             (_, Err(_)) => {
                 let words = format!("there is no branch {}", args.branch);
-                return Done::Seen(Observation::error(words));
+                return ToolReturn::Seen(Observation::error(words));
             }
         };
         let branch = format!("refs/heads/{0}:refs/heads/{0}", args.branch);
         let push = ["push", "--no-verify", "--porcelain", "--", &args.remote, &branch];
         let pushed = self.0.send(&push, context).await;
         if pushed.is_ok() || context.cancel.is_cancelled() {
-            return Done::Seen(pushed);
+            return ToolReturn::Seen(pushed);
         }
         after_failure(pushed, self.found(&args, &before, &wanted).await)
     }
@@ -347,7 +351,7 @@ impl Tool for GitPush {
     async fn probe(&self, args: GitPushArgs, intent: &Intent) -> Probe {
         let was = |name: &str| intent.before[name].as_str();
         let (Some(before), Some(wanted)) = (was("remote"), was("local")) else {
-            return Probe::unknown("nobody saw the remote before");
+            return Probe::unknown("the remote before the call was not recorded");
         };
         // Elsewhere the remote's name may mean another one.
         let found = self.found(&args, before, wanted).await;

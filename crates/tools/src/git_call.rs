@@ -3,14 +3,15 @@
 use crate::process::environment;
 use crate::programs::search_path;
 use crate::protected::real;
-use crate::walls::Enclosure;
+use crate::sandbox::PreparedSandbox;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use tokio::process::Command;
 
-/// Settings of the person that every git of ours is told: who they are, and how lines end.
-const TOLD: [&str; 5] = ["user.name", "user.email", "core.autocrlf", "core.eol", "core.safecrlf"];
+/// Settings of the user that every git we start gets: who they are, and how lines end.
+const FORWARDED: [&str; 5] =
+    ["user.name", "user.email", "core.autocrlf", "core.eol", "core.safecrlf"];
 
 /// And how large files are stored, if it is done as it is done everywhere.
 const LARGE_FILES: [(&str, &str); 4] = [
@@ -24,8 +25,8 @@ const LARGE_FILES: [(&str, &str); 4] = [
 pub(crate) struct GitCall {
     pub(crate) argv: Vec<String>,
     pub(crate) variables: Vec<(&'static str, String)>,
-    /// What stands around it, if something does.
-    pub(crate) walls: Option<Enclosure>,
+    /// Its sandbox, if there is one.
+    pub(crate) sandbox: Option<PreparedSandbox>,
     /// Where it runs.
     pub(crate) root: PathBuf,
 }
@@ -33,8 +34,9 @@ pub(crate) struct GitCall {
 impl GitCall {
     /// Runs it to its end.
     pub(crate) async fn output(&self) -> Result<Output, String> {
-        let walls = self.walls.as_ref().map(|walls| walls.argv.as_slice()).unwrap_or_default();
-        let argv = walls.iter().cloned().chain(self.argv.iter().map(OsString::from));
+        let sandbox =
+            self.sandbox.as_ref().map(|sandbox| sandbox.argv.as_slice()).unwrap_or_default();
+        let argv = sandbox.iter().cloned().chain(self.argv.iter().map(OsString::from));
         let mut argv = argv.collect::<Vec<_>>().into_iter();
         let mut command = Command::new(argv.next().unwrap_or_default());
         command.args(argv).current_dir(&self.root);
@@ -65,8 +67,8 @@ pub(crate) fn global_settings() -> PathBuf {
     real(&home.join(".gitconfig"))
 }
 
-/// What of the person's own settings is handed on, unless the repository has its own.
-pub(crate) fn told(program: &Path, own: &[String]) -> Vec<String> {
+/// Options that forward settings of the user, unless the repository has its own.
+pub(crate) fn forwarded_options(program: &Path, own: &[String]) -> Vec<String> {
     let mut command = std::process::Command::new(program);
     command.env_clear().envs(environment(std::env::vars_os())).env("GIT_CONFIG_NOSYSTEM", "1");
     command.args(["config", "--global", "--includes", "--list", "-z"]).current_dir("/");
@@ -74,12 +76,12 @@ pub(crate) fn told(program: &Path, own: &[String]) -> Vec<String> {
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
     let text = text.unwrap_or_default();
     let pairs = text.split('\0').filter_map(|pair| pair.split_once('\n'));
-    let is_told = |(name, value): &(&str, &str)| {
-        let is_usual = TOLD.contains(name) || LARGE_FILES.contains(&(*name, *value));
+    let is_forwarded = |(name, value): &(&str, &str)| {
+        let is_usual = FORWARDED.contains(name) || LARGE_FILES.contains(&(*name, *value));
         is_usual && !own.iter().any(|known| known == name)
     };
     let options = pairs
-        .filter(is_told)
+        .filter(is_forwarded)
         .flat_map(|(name, value)| ["-c".to_owned(), format!("{name}={value}")]);
     options.collect()
 }

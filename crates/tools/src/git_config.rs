@@ -1,7 +1,8 @@
 //! Which keys of a repository's own configuration make git run programs or change where it goes.
 //!
-//! Whoever approves a commit or a push sees its arguments, not this configuration, and looking at a
-//! repository asks nobody. The person's own configuration, outside the repository, is theirs.
+//! A person who approves a commit or a push sees its arguments, not this configuration, and reading
+//! a repository needs no approval. The configuration of the user, outside the repository, is
+//! trusted.
 //!
 //! Deliberately absent: values that are programs. A key that could run something is reason enough.
 

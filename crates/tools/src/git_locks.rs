@@ -1,9 +1,9 @@
-//! Lock files that a git left which was killed, and whose they are.
+//! Lock files that a killed git left, and which of them belong to the call.
 //!
 //! ```text
-//!   there before the call ─────────────────────────────► somebody else's: stays
+//!   there before the call ─────────────────────────────► not ours: stays
 //!   made since, and a git works here or holds it open ──► in use: nothing can be said yet
-//!   made since, and nobody does ────────────────────────► the dead call's own: removed
+//!   made since, and no process ─────────────────────────► the dead call's own: removed
 //! ```
 //!
 //! Deliberately absent: locks of programs that write a repository without git, hold nothing open
@@ -20,12 +20,12 @@ const SLACK: Duration = Duration::from_millis(100);
 
 /// What the intent keeps: the locks that were there, and when.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Seen {
+pub(crate) struct LockSnapshot {
     locks: Vec<PathBuf>,
     at_ms: u64,
 }
 
-impl Seen {
+impl LockSnapshot {
     /// These locks, now.
     pub(crate) fn now(locks: Vec<PathBuf>) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -35,7 +35,7 @@ impl Seen {
     /// Removes those that only the call can have left that began after this look.
     ///
     /// # Errors
-    /// The lock that somebody may still hold.
+    /// The lock that a process may still hold.
     pub(crate) fn clear(&self, locks: &[PathBuf], workspace: &Path) -> Result<(), PathBuf> {
         let began = UNIX_EPOCH + Duration::from_millis(self.at_ms).saturating_sub(SLACK);
         let is_newer = |lock: &Path| {
@@ -52,11 +52,11 @@ impl Seen {
     }
 }
 
-/// Whether a git works in the workspace, or anybody has the lock open.
+/// Whether a git works in the workspace, or a process has the lock open.
 fn is_held(lock: &Path, workspace: &Path) -> bool {
     let works_here = |process: &Path| match fs::read_link(process.join("cwd")) {
         Ok(folder) => folder.starts_with(workspace),
-        // Somebody else's, or one that has just ended; the next look tells.
+        // It belongs to another account, or has just ended; the next check will show.
         Err(_) => process.exists(),
     };
     let has_open = |process: &Path| {

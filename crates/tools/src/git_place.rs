@@ -1,14 +1,14 @@
 //! Where the repository of a workspace lies, and why nothing outside is shown by it.
 //!
-//! A folder that comes from somebody else may bring a `.git` that leads to other places of the
-//! disk: by a file, a link, `commondir`, `alternates`. What leads out of the workspace is refused,
-//! but for a work tree that the repository itself knows: only the person can have told it.
+//! A folder from elsewhere may contain a `.git` that refers to other folders of the disk: by a
+//! file, a link, `commondir`, `alternates`. A reference out of the workspace is refused, except for
+//! a work tree that the repository itself lists: only the user can have added it.
 
-use crate::walls::repositories::{common, lead};
+use crate::sandbox::repositories::{resolve_common_dir, resolve_git_dir};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Stores of objects that lead to others; git follows as many.
+/// Depth of alternate object stores; git has the same limit.
 const DEPTH_MAX: usize = 5;
 
 /// A repository, both paths without links.
@@ -21,12 +21,12 @@ pub(crate) struct GitPlace {
 }
 
 impl GitPlace {
-    /// Finds it. An error says what leads out of the workspace.
+    /// Finds it. An error names the reference out of the workspace.
     pub(crate) fn of(root: &Path) -> Result<Self, String> {
         let name = root.join(".git");
         let outside = || format!("{} leads out of the workspace; ask the user", name.display());
-        let folder = lead(&name).ok_or_else(|| "there is no repository".to_owned())?;
-        let common = common(&folder).ok_or_else(outside)?;
+        let folder = resolve_git_dir(&name).ok_or_else(|| "there is no repository".to_owned())?;
+        let common = resolve_common_dir(&folder).ok_or_else(outside)?;
         let place = Self { folder, common };
         let is_inside = place.folder.starts_with(root) && place.common.starts_with(root);
         if !is_inside && !place.knows(&name) {
@@ -50,8 +50,7 @@ impl GitPlace {
         [root, &self.folder, &self.common].iter().any(|folder| path.starts_with(folder))
     }
 
-    /// Links in the repository that lead out of it and of the workspace: git reads and writes
-    /// through them.
+    /// Refuses links out of the repository and the workspace: git reads and writes through them.
     fn check_links(&self, root: &Path) -> Result<(), String> {
         let objects = self.common.join("objects");
         let flat = [&self.folder, &self.common, &objects, &objects.join("pack")].map(Clone::clone);

@@ -1,24 +1,24 @@
-//! The git program: what it is told each time, and what is refused before it is run.
+//! The git program: the options of every call, and the checks before it runs.
 //!
 //! ```text
 //!   .git within the workspace? ──► settings that run programs? ──► git, pinned to both folders,
-//!                                                                  behind walls where some stand
+//!                                                                  in a sandbox where there is one
 //! ```
 //!
-//! Hooks do not run and signing is off: they would run programs that nobody was asked about; a
-//! repository whose own configuration runs others is refused. Nothing prompts. What only looks or
+//! Hooks do not run and signing is off, because both would run programs without approval. A
+//! repository whose own configuration runs programs is refused. Nothing prompts. What only looks or
 //! commits sees the workspace and the system, has no network, and of the person's own settings only
 //! who they are. What asks a remote runs with all of them, unless they lie in a workspace.
 
 use crate::capture::Capture;
 use crate::clean::clean;
-use crate::git_call::{GitCall, global_settings, own_settings, told};
+use crate::git_call::{GitCall, forwarded_options, global_settings, own_settings};
 use crate::git_config::runs_programs;
 use crate::git_place::GitPlace;
-use crate::process::{Ended, Launch, Search};
+use crate::process::{CommandEnd, Launch, ProgramSearch};
 use crate::programs::{self, find_program};
 use crate::protected::real;
-use crate::{Workspace, walls};
+use crate::{Workspace, sandbox};
 use everloop_ports::CallContext;
 use everloop_types::{Ending, Observation};
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ const SAFE: [&str; 30] = [
     "--literal-pathspecs",
 ];
 
-/// Options of a git that reaches nobody.
+/// Options of a git without a network.
 const LOCAL: [&str; 12] = [
     "-c",
     "protocol.allow=never",
@@ -84,9 +84,9 @@ const LOCAL: [&str; 12] = [
     "commit.template=",
 ];
 
-/// Whom a git may reach.
+/// What a git may reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
+enum GitReach {
     /// The workspace, to look at it.
     Look,
     /// The workspace, and its repository to write to.
@@ -128,15 +128,15 @@ pub struct Git {
 impl Git {
     /// A git that commits.
     pub(crate) async fn act(&self, args: &[&str], context: &CallContext) -> Observation {
-        self.change(args, Reach::Write, context).await
+        self.change(args, GitReach::Write, context).await
     }
 
     /// A git that pushes.
     pub(crate) async fn send(&self, args: &[&str], context: &CallContext) -> Observation {
-        self.change(args, Reach::Remote, context).await
+        self.change(args, GitReach::Remote, context).await
     }
 
-    async fn change(&self, args: &[&str], reach: Reach, context: &CallContext) -> Observation {
+    async fn change(&self, args: &[&str], reach: GitReach, context: &CallContext) -> Observation {
         let call = match self.checked(args, reach).await {
             Ok((call, _)) => call,
             Err(refused) => return Observation::error(refused),
@@ -149,10 +149,10 @@ impl Git {
             grace_ms: Some(GRACE_MS),
             record: None,
             folder: self.workspace.root(),
-            walls: call.walls.as_ref(),
+            sandbox: call.sandbox.as_ref(),
             argv: &argv,
             variables: &variables,
-            search: Search::Trusted,
+            search: ProgramSearch::Trusted,
         };
         let running = match launch.start() {
             Ok(running) => running,
@@ -163,20 +163,22 @@ impl Git {
         let (ended, stop) = running.follow(&mut capture, context.cancel.cancelled(), grace).await;
         let text = capture.text(context.observation_chars);
         let ending = match (stop, ended) {
-            (None, Ended::Exit(0)) => Ending::Ok,
-            (None, Ended::Exit(_) | Ended::NeverStarted(_)) => Ending::Error,
-            // It may have come far enough.
-            (Some(()), _) | (_, Ended::Signal(_) | Ended::Lost | Ended::Stuck) => Ending::Unknown,
+            (None, CommandEnd::Exit(0)) => Ending::Ok,
+            (None, CommandEnd::Exit(_) | CommandEnd::NeverStarted(_)) => Ending::Error,
+            // It may already have taken effect.
+            (Some(()), _) | (_, CommandEnd::Signal(_) | CommandEnd::Lost | CommandEnd::Stuck) => {
+                Ending::Unknown
+            }
         };
         Observation { ending, text }
     }
 
     /// A git that only looks; its output, if it ended well.
     pub(crate) async fn look(&self, args: &[&str]) -> Result<String, String> {
-        self.read(args, Reach::Look).await
+        self.read(args, GitReach::Look).await
     }
 
-    async fn read(&self, args: &[&str], reach: Reach) -> Result<String, String> {
+    async fn read(&self, args: &[&str], reach: GitReach) -> Result<String, String> {
         let output = self.run(args, reach).await?;
         let kept = |bytes: &[u8]| clean(&bytes[..bytes.len().min(OUTPUT_BYTES_MAX)]);
         match output.status.success() {
@@ -185,16 +187,20 @@ impl Git {
         }
     }
 
-    async fn run(&self, args: &[&str], reach: Reach) -> Result<Output, String> {
+    async fn run(&self, args: &[&str], reach: GitReach) -> Result<Output, String> {
         self.checked(args, reach).await?.0.output().await
     }
 
     /// The call, if the repository lies in the workspace and its own settings run nothing; and the
     /// names of those.
-    async fn checked(&self, args: &[&str], reach: Reach) -> Result<(GitCall, Vec<String>), String> {
+    async fn checked(
+        &self,
+        args: &[&str],
+        reach: GitReach,
+    ) -> Result<(GitCall, Vec<String>), String> {
         let place = GitPlace::of(self.workspace.root())?;
         let list = ["config", "--no-includes", "--show-scope", "--list", "-z"];
-        let output = self.call(&place, &list, Reach::Look, &[])?.output().await?;
+        let output = self.call(&place, &list, GitReach::Look, &[])?.output().await?;
         if !output.status.success() {
             let why = clean(&output.stderr);
             return Err(format!("cannot read the repository's configuration: {why}"));
@@ -210,17 +216,17 @@ impl Git {
         }
         let names: Vec<String> = own.into_iter().map(|(name, _)| name).collect();
         let call = self.call(&place, args, reach, &names)?;
-        if reach == Reach::Write && call.walls.is_none() {
+        if reach == GitReach::Write && call.sandbox.is_none() {
             self.check_nested(&place).await?;
         }
         Ok((call, names))
     }
 
-    /// Git runs in repositories that the index names, by their own settings. Where no wall stands
-    /// around it, there must be none.
+    /// Git also works in nested repositories that the index names, by their own settings. Without a
+    /// sandbox they are refused.
     async fn check_nested(&self, place: &GitPlace) -> Result<(), String> {
         let list = ["ls-files", "--stage", "-z"];
-        let output = self.call(place, &list, Reach::Look, &[])?.output().await?;
+        let output = self.call(place, &list, GitReach::Look, &[])?.output().await?;
         let text = String::from_utf8_lossy(&output.stdout);
         let nested = text.split('\0').filter(|line| line.starts_with("160000 "));
         let paths = nested.filter_map(|line| line.split_once('\t')).map(|(_, path)| path);
@@ -230,7 +236,7 @@ impl Git {
         });
         match live.next() {
             Some(path) => Err(format!(
-                "{} is a repository of its own, and no wall stands around git here; ask the user",
+                "{} is a repository of its own, and git is not sandboxed here; ask the user",
                 clean(path.as_bytes())
             )),
             None => Ok(()),
@@ -245,7 +251,7 @@ impl Git {
         &self,
         place: &GitPlace,
         args: &[&str],
-        reach: Reach,
+        reach: GitReach,
         own: &[String],
     ) -> Result<GitCall, String> {
         let program = find_program("git").ok_or("git is not installed")?;
@@ -257,33 +263,40 @@ impl Git {
         variables.push(("GIT_WORK_TREE", text(root)?));
         let mut argv = vec![text(&program)?];
         argv.extend(SAFE.map(str::to_owned));
-        let local = reach != Reach::Remote;
+        let local = reach != GitReach::Remote;
         if local {
             argv.extend(LOCAL.map(str::to_owned));
             // Nothing of the person's home counts.
             variables.push(("HOME", "/dev/null".to_owned()));
         }
-        if reach == Reach::Look {
+        if reach == GitReach::Look {
             variables.push(("GIT_OPTIONAL_LOCKS", "0".to_owned()));
         }
         if local || programs::is_in_workspace(&global_settings()) {
             variables.push(("GIT_CONFIG_GLOBAL", "/dev/null".to_owned()));
         }
-        if reach == Reach::Write {
-            argv.extend(told(&program, own));
+        if reach == GitReach::Write {
+            argv.extend(forwarded_options(&program, own));
         }
         argv.extend(args.iter().map(|arg| (*arg).to_owned()));
         let helper = self.guard.as_deref().filter(|_| local);
-        let walls = helper.and_then(|helper| {
-            let is_written = reach == Reach::Write;
-            walls::around_git(helper, &program, root, [&place.common, &place.folder], is_written)
+        let sandbox = helper.and_then(|helper| {
+            let is_written = reach == GitReach::Write;
+            sandbox::prepare_for_git(
+                helper,
+                &program,
+                root,
+                [&place.common, &place.folder],
+                is_written,
+            )
         });
-        Ok(GitCall { argv, variables, walls, root: root.to_owned() })
+        Ok(GitCall { argv, variables, sandbox, root: root.to_owned() })
     }
 
     /// The commit that HEAD names; empty before the first.
     pub(crate) async fn head(&self) -> Result<String, String> {
-        let output = self.run(&["rev-parse", "--verify", "--quiet", "HEAD"], Reach::Look).await?;
+        let output =
+            self.run(&["rev-parse", "--verify", "--quiet", "HEAD"], GitReach::Look).await?;
         match output.status.code() {
             Some(0) => Ok(clean(&output.stdout).trim().to_owned()),
             Some(1) if output.stderr.is_empty() => Ok(String::new()),
@@ -320,7 +333,7 @@ impl Git {
     pub(crate) async fn remote_head(&self, remote: &str, branch: &str) -> Result<String, String> {
         let branch = format!("refs/heads/{branch}");
         let ask = ["ls-remote", "--", remote, &branch];
-        let (call, names) = self.checked(&ask, Reach::Remote).await?;
+        let (call, names) = self.checked(&ask, GitReach::Remote).await?;
         // Anything else git would take for an address.
         if !names.contains(&format!("remote.{remote}.url")) {
             return Err(format!("there is no remote {remote}"));
@@ -336,7 +349,7 @@ impl Git {
         }
     }
 
-    /// Whether an address is a path that leads into the workspace, or may.
+    /// Whether an address is a path into the workspace, or may be one.
     fn is_inside(&self, url: &str) -> bool {
         let path = match url.strip_prefix("file://") {
             Some(_) if url.contains('%') => return true,

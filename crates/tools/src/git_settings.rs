@@ -25,23 +25,23 @@ pub(crate) fn parse(bytes: &[u8]) -> (Vec<GitSetting>, bool) {
     if text.contains(|c: char| c.is_control() && c != '\n' && c != '\t') {
         return (Vec::new(), false);
     }
-    let mut reader = Reader { left: text.chars().peekable(), section: String::new() };
+    let mut reader = GitSettingsReader { left: text.chars().peekable(), section: String::new() };
     let mut all = Vec::new();
     loop {
         match reader.next() {
             Ok(Some(setting)) => all.push(setting),
             Ok(None) => return (all, true),
-            Err(Unusual) => return (all, false),
+            Err(UnusualSyntax) => return (all, false),
         }
     }
 }
 
-/// Where a `.git` that is a file leads, by its content; relative to the folder that it lies in.
+/// The path in a `.git` file, relative to the folder of the file.
 pub(crate) fn gitfile(bytes: &[u8]) -> Option<PathBuf> {
     one_path(bytes.strip_prefix(b"gitdir: ")?)
 }
 
-/// Where `commondir` leads, by its content; relative to the folder that it lies in.
+/// The path in `commondir`, relative to the folder of the file.
 pub(crate) fn commondir(bytes: &[u8]) -> Option<PathBuf> {
     one_path(bytes)
 }
@@ -53,22 +53,22 @@ fn one_path(bytes: &[u8]) -> Option<PathBuf> {
     is_usual.then(|| Path::new(text).to_owned())
 }
 
-struct Unusual;
+struct UnusualSyntax;
 
-struct Reader<'t> {
+struct GitSettingsReader<'t> {
     left: std::iter::Peekable<std::str::Chars<'t>>,
     section: String,
 }
 
-impl Reader<'_> {
-    fn next(&mut self) -> Result<Option<GitSetting>, Unusual> {
+impl GitSettingsReader<'_> {
+    fn next(&mut self) -> Result<Option<GitSetting>, UnusualSyntax> {
         while let Some(sign) = self.left.next() {
             match sign {
                 ' ' | '\t' | '\n' => {}
                 '#' | ';' => self.skip_line(),
                 '[' => self.section = self.section()?,
                 sign if sign.is_ascii_alphabetic() => return self.setting(sign).map(Some),
-                _ => return Err(Unusual),
+                _ => return Err(UnusualSyntax),
             }
         }
         Ok(None)
@@ -83,40 +83,40 @@ impl Reader<'_> {
     }
 
     /// `[name]` or `[name "with another"]`.
-    fn section(&mut self) -> Result<String, Unusual> {
+    fn section(&mut self) -> Result<String, UnusualSyntax> {
         let mut name = String::new();
         loop {
-            match self.left.next().ok_or(Unusual)? {
+            match self.left.next().ok_or(UnusualSyntax)? {
                 ']' if !name.is_empty() => return Ok(name),
                 sign if is_key(sign) || sign == '.' => name.push(sign.to_ascii_lowercase()),
                 ' ' | '\t' if !name.is_empty() => break,
-                _ => return Err(Unusual),
+                _ => return Err(UnusualSyntax),
             }
         }
         self.skip_blanks();
         if self.left.next() != Some('"') {
-            return Err(Unusual);
+            return Err(UnusualSyntax);
         }
         name.push('.');
         loop {
-            match self.left.next().ok_or(Unusual)? {
+            match self.left.next().ok_or(UnusualSyntax)? {
                 '"' => break,
-                '\n' => return Err(Unusual),
+                '\n' => return Err(UnusualSyntax),
                 '\\' => {
-                    name.push(self.left.next().filter(|sign| *sign != '\n').ok_or(Unusual)?);
+                    name.push(self.left.next().filter(|sign| *sign != '\n').ok_or(UnusualSyntax)?);
                 }
                 sign => name.push(sign),
             }
         }
         match self.left.next() {
             Some(']') => Ok(name),
-            _ => Err(Unusual),
+            _ => Err(UnusualSyntax),
         }
     }
 
-    fn setting(&mut self, first: char) -> Result<GitSetting, Unusual> {
+    fn setting(&mut self, first: char) -> Result<GitSetting, UnusualSyntax> {
         if self.section.is_empty() {
-            return Err(Unusual);
+            return Err(UnusualSyntax);
         }
         let mut key = String::from(first.to_ascii_lowercase());
         while let Some(sign) = self.left.next_if(|sign| is_key(*sign)) {
@@ -127,16 +127,16 @@ impl Reader<'_> {
         let value = match self.left.next() {
             None | Some('\n') => String::new(),
             Some('=') => self.value()?,
-            Some(_) => return Err(Unusual),
+            Some(_) => return Err(UnusualSyntax),
         };
         Ok(GitSetting { name, value })
     }
 
-    fn value(&mut self) -> Result<String, Unusual> {
+    fn value(&mut self) -> Result<String, UnusualSyntax> {
         let (mut value, mut is_quoted, mut solid) = (String::new(), false, 0);
         loop {
             match self.left.next() {
-                None | Some('\n') if is_quoted => return Err(Unusual),
+                None | Some('\n') if is_quoted => return Err(UnusualSyntax),
                 None | Some('\n') => break,
                 Some(' ' | '\t') if !is_quoted && value.is_empty() => {}
                 Some(sign @ (' ' | '\t')) if !is_quoted => value.push(sign),
@@ -146,13 +146,13 @@ impl Reader<'_> {
                     solid = value.len();
                 }
                 Some('\\') => {
-                    match self.left.next().ok_or(Unusual)? {
+                    match self.left.next().ok_or(UnusualSyntax)? {
                         '\n' => continue,
                         't' => value.push('\t'),
                         'n' => value.push('\n'),
                         'b' => value.push('\u{8}'),
                         sign @ ('"' | '\\') => value.push(sign),
-                        _ => return Err(Unusual),
+                        _ => return Err(UnusualSyntax),
                     }
                     solid = value.len();
                 }

@@ -4,12 +4,12 @@
 //! ```text
 //!   everloop ══socket (the guard's stdin)══ guard ──► sh -c … ──► its children
 //!       'T' ─────────► SIGTERM to the tree
-//!       end of file ─► SIGKILL to the tree, until nobody is left
+//!       end of file ─► SIGKILL to the tree, until no process is left
 //!                      (with `--grace`, and nothing said before: SIGTERM first)
 //!       ◄───────────── "never <why>", or at the end "exit <code>" or "signal <n>"
 //! ```
 //!
-//! With `--apart` the command's first process is a wall around all others, as bubblewrap is: it is
+//! With `--apart` the command's first process is the sandbox of all others, as bubblewrap is: it is
 //! never asked to end, because its end would end the others without a word.
 //!
 //! With `--grace <ms>` a command whose owner is gone is asked to end first, and killed only after
@@ -36,7 +36,7 @@ use crate::descriptors::hand_on_no_files;
 use crate::handover;
 use crate::leader;
 use crate::process_table::descendants;
-use crate::record::{self, Record};
+use crate::record::{self, CommandRecord};
 use crate::shared_memory;
 use rustix::io::Errno;
 use rustix::process::{
@@ -81,7 +81,8 @@ const OUTPUT_BYTES_MAX: usize = 64 * 1024;
 /// [--stdin] [--record FILE] -- sh …`.
 pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     hand_on_no_files();
-    let (Orders { wall, grace, most, stdin, book, die_with }, args) = Orders::read(args);
+    let (GuardOptions { role, grace, limits, stdin, record_writer, die_with }, args) =
+        GuardOptions::read(args);
     if let Some(guard) = die_with {
         return leader::become_command(guard, args);
     }
@@ -92,44 +93,44 @@ pub fn guard_main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let _ = setsid();
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
-    let started = stdin.open(&control).and_then(|stdin| book.start(args, stdin));
+    let started = stdin.open(&control).and_then(|stdin| record_writer.start(args, stdin));
     let (leader, output) = match started {
         Ok(started) => started,
         Err(error) => {
-            say(&mut control, &format!("never {error}"));
+            write_line(&mut control, &format!("never {error}"));
             return ExitCode::from(NEVER_STARTED);
         }
     };
     let ending = Arc::new(AtomicBool::new(false));
     if let Ok(listener) = control.try_clone() {
         let ending = Arc::clone(&ending);
-        std::thread::spawn(move || obey(listener, leader, wall, grace, &ending));
+        std::thread::spawn(move || serve_control(listener, leader, role, grace, &ending));
     }
-    if most != Most::default() {
+    if limits != TreeLimits::default() {
         let ending = Arc::clone(&ending);
-        std::thread::spawn(move || count(most, leader, &ending));
+        std::thread::spawn(move || enforce_limits(limits, leader, &ending));
     }
     let (status, by_itself) = reap(leader, &ending);
-    book.close(status.filter(|_| by_itself), output.as_ref());
+    record_writer.close(status.filter(|_| by_itself), output.as_ref());
     report(&mut control, status)
 }
 
-/// What the guard was told.
+/// The options of the guard.
 #[derive(Default)]
-struct Orders {
-    wall: Wall,
+struct GuardOptions {
+    role: LeaderRole,
     /// How long it may take to end once its owner is gone.
     grace: Option<Duration>,
-    most: Most,
+    limits: TreeLimits,
     stdin: Stdin,
-    book: Book,
+    record_writer: RecordWriter,
     /// The guard whose command this process is to become.
     die_with: Option<u64>,
 }
 
-/// What a command may have in all.
+/// What all processes of a command may use together.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct Most {
+struct TreeLimits {
     processes: Option<u64>,
     /// Bytes of memory that its processes share.
     memory: Option<u64>,
@@ -156,50 +157,50 @@ impl Stdin {
 
 /// What the first process is.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Wall {
+enum LeaderRole {
     /// The command.
     #[default]
-    None,
-    /// A wall around the command.
-    Apart,
+    Command,
+    /// The sandbox around the command.
+    Sandbox,
 }
 
-impl Orders {
+impl GuardOptions {
     /// Reads the options; the rest is the command.
     fn read(args: impl IntoIterator<Item = OsString>) -> (Self, Vec<OsString>) {
-        let mut orders = Self::default();
+        let mut options = Self::default();
         let mut args = args.into_iter().skip_while(|arg| arg == "--").peekable();
         let number = |arg: Option<OsString>| arg.and_then(|number| number.to_str()?.parse().ok());
         while let Some(option) = args.next_if(|arg| arg.as_encoded_bytes().starts_with(b"--")) {
             match option.to_str() {
-                Some("--apart") => orders.wall = Wall::Apart,
-                Some("--stdin") => orders.stdin = Stdin::Sent,
-                Some("--record") => orders.book.file = args.next().map(PathBuf::from),
-                Some("--processes") => orders.most.processes = number(args.next()),
-                Some("--memory") => orders.most.memory = number(args.next()),
-                Some(leader::DIE_WITH) => orders.die_with = number(args.next()),
-                Some("--grace") => orders.grace = number(args.next()).map(Duration::from_millis),
+                Some("--apart") => options.role = LeaderRole::Sandbox,
+                Some("--stdin") => options.stdin = Stdin::Sent,
+                Some("--record") => options.record_writer.file = args.next().map(PathBuf::from),
+                Some("--processes") => options.limits.processes = number(args.next()),
+                Some("--memory") => options.limits.memory = number(args.next()),
+                Some(leader::DIE_WITH) => options.die_with = number(args.next()),
+                Some("--grace") => options.grace = number(args.next()).map(Duration::from_millis),
                 _ => break,
             }
         }
-        (orders, args.collect())
+        (options, args.collect())
     }
 }
 
-/// Where the guard writes down what it does; nowhere, if it was not told.
+/// Writes the record of the command, if there is a file for it.
 #[derive(Default)]
-struct Book {
+struct RecordWriter {
     file: Option<PathBuf>,
 }
 
-/// The end of the output, once the last one who could write is gone.
-type Output = Receiver<String>;
+/// The end of the output, once the last writer is gone.
+type FinalOutput = Receiver<String>;
 
-impl Book {
+impl RecordWriter {
     /// Starts the command, after the record of it is durable.
-    fn start(&self, args: Vec<OsString>, stdin: OwnedFd) -> io::Result<(Pid, Option<Output>)> {
+    fn start(&self, args: Vec<OsString>, stdin: OwnedFd) -> io::Result<(Pid, Option<FinalOutput>)> {
         let Some(file) = &self.file else { return Ok((leader::start(args, stdin, None)?, None)) };
-        let held = record::begin(file, &Record::Started { pid: std::process::id() })?;
+        let held = record::begin(file, &CommandRecord::Started { pid: std::process::id() })?;
         // The lock says that we live, so it is never let go.
         std::mem::forget(held);
         let started = io::pipe().and_then(|(output, writer)| {
@@ -208,29 +209,29 @@ impl Book {
         });
         if started.is_err() {
             // Nothing was started: what cannot be written leaves only a doubt.
-            let _ = record::replace(file, &Record::Never);
+            let _ = record::replace(file, &CommandRecord::Never);
         }
         started
     }
 
     /// Writes down how it ended; `None` if it was cut short.
-    fn close(&self, status: Option<WaitStatus>, output: Option<&Output>) {
+    fn close(&self, status: Option<WaitStatus>, output: Option<&FinalOutput>) {
         let Some(file) = &self.file else { return };
         let output = output.and_then(|output| output.recv_timeout(LAST_OUTPUT).ok());
         let exit = status.and_then(WaitStatus::exit_status);
         let signal = status.and_then(WaitStatus::terminating_signal);
         let record = match (exit, signal, output) {
-            (Some(code), _, Some(output)) => Record::Exit { code, output },
-            (None, Some(signal), Some(output)) => Record::Signal { signal, output },
-            _ => Record::Killed,
+            (Some(code), _, Some(output)) => CommandRecord::Exit { code, output },
+            (None, Some(signal), Some(output)) => CommandRecord::Signal { signal, output },
+            _ => CommandRecord::Killed,
         };
         // A record that cannot be written leaves "started", and so a doubt: that is the truth.
         let _ = record::replace(file, &record);
     }
 }
 
-/// Hands the output on to whoever started us, and keeps its ends.
-fn relay(mut output: io::PipeReader) -> Output {
+/// Forwards the output to the process that started us, and keeps its beginning and end.
+fn relay(mut output: io::PipeReader) -> FinalOutput {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         let mut capture = Capture::new(OUTPUT_BYTES_MAX, None);
@@ -238,7 +239,7 @@ fn relay(mut output: io::PipeReader) -> Output {
         let mut buffer = vec![0; 16 * 1024];
         while let Ok(n @ 1..) = output.read(&mut buffer) {
             capture.push(&buffer[..n]);
-            // Nobody may read any more; the command is being ended then.
+            // If the reader is gone, the command is being ended.
             if onward.as_mut().is_some_and(|onward| onward.write_all(&buffer[..n]).is_err()) {
                 onward = None;
             }
@@ -268,11 +269,11 @@ fn reap(leader: Pid, ending: &AtomicBool) -> (Option<WaitStatus>, bool) {
     }
 }
 
-/// Follows the one who started us; that it is gone is an order too.
-fn obey(
+/// Serves the process that started us; its end is a request to kill the command.
+fn serve_control(
     mut control: File,
     leader: Pid,
-    wall: Wall,
+    role: LeaderRole,
     mut grace: Option<Duration>,
     ending: &AtomicBool,
 ) {
@@ -281,9 +282,9 @@ fn obey(
         match control.read(&mut order) {
             Ok(1) if order == [TERMINATE] => {
                 ending.store(true, Ordering::SeqCst);
-                // Whoever asks for it gives it time, too.
+                // The process that asks for it also waits for it.
                 grace = None;
-                terminate_all(leader, wall);
+                terminate_all(leader, role);
             }
             Ok(1..) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -291,7 +292,7 @@ fn obey(
                 ending.store(true, Ordering::SeqCst);
                 if let Some(grace) = grace {
                     // If all end sooner the guard does, and this thread with it.
-                    terminate_all(leader, wall);
+                    terminate_all(leader, role);
                     std::thread::sleep(grace);
                 }
                 let _ = kill_process_group(leader, Signal::KILL);
@@ -304,11 +305,11 @@ fn obey(
 /// Ends a command that has too many processes: a limit of the kernel does not bind root, and
 /// without a namespace it would count the whole account. Or one that shares too much memory, which
 /// no limit of the kernel bounds.
-fn count(most: Most, leader: Pid, ending: &AtomicBool) {
+fn enforce_limits(limits: TreeLimits, leader: Pid, ending: &AtomicBool) {
     let before = shared_memory::of_machine();
     loop {
         std::thread::sleep(COUNT_INTERVAL);
-        if let Some(why) = most.passed(before) {
+        if let Some(why) = limits.exceeded(before) {
             ending.store(true, Ordering::SeqCst);
             let _ = io::stdout().write_all(format!("[ended: {why}]\n").as_bytes());
             let _ = kill_process(leader, Signal::KILL);
@@ -317,9 +318,9 @@ fn count(most: Most, leader: Pid, ending: &AtomicBool) {
     }
 }
 
-impl Most {
+impl TreeLimits {
     /// What there is too much of, if so much memory was shared on the machine before.
-    fn passed(&self, shared_before: u64) -> Option<String> {
+    fn exceeded(&self, shared_before: u64) -> Option<String> {
         let (processes, memory) = (self.processes, self.memory);
         let crowded = processes.filter(|most| all_processes() > *most);
         let crowded = crowded.filter(|most| descendants(getpid()).len() as u64 > *most);
@@ -334,7 +335,7 @@ impl Most {
     }
 }
 
-/// How many there are in all, threads included; a cheap look that spares a dear one.
+/// Processes and threads of the machine: a cheap check before an expensive one.
 fn all_processes() -> u64 {
     #[cfg(target_os = "linux")]
     return u64::from(rustix::system::sysinfo().procs);
@@ -342,7 +343,7 @@ fn all_processes() -> u64 {
     return u64::MAX;
 }
 
-/// Runs until the guard itself exits, which it does when nobody is left.
+/// Runs until the guard itself exits, which it does when no process is left.
 fn kill_until_gone() {
     loop {
         signal_each(&descendants(getpid()), Signal::KILL);
@@ -350,13 +351,13 @@ fn kill_until_gone() {
     }
 }
 
-/// Asks everyone to end, each once. All are stopped first, so that nobody starts a process that
-/// the question misses, and so that helpers started for a clean end are not asked.
-fn terminate_all(leader: Pid, wall: Wall) {
+/// Sends SIGTERM to every process once. All are stopped first, so that none starts a process that
+/// is missed, and so that helpers started for a clean end do not get it.
+fn terminate_all(leader: Pid, role: LeaderRole) {
     let mut family: Vec<Pid> = Vec::new();
     for _ in 0..STOP_ROUNDS_MAX {
         let mut new = descendants(getpid());
-        new.retain(|pid| !family.contains(pid) && (wall == Wall::None || *pid != leader));
+        new.retain(|pid| !family.contains(pid) && (role == LeaderRole::Command || *pid != leader));
         if new.is_empty() {
             break;
         }
@@ -364,7 +365,7 @@ fn terminate_all(leader: Pid, wall: Wall) {
         family.extend(new);
     }
     // Where descendants cannot be listed, the group still gets it.
-    if wall == Wall::None {
+    if role == LeaderRole::Command {
         let _ = kill_process_group(leader, Signal::TERM);
     }
     signal_each(&family, Signal::TERM);
@@ -386,11 +387,11 @@ fn report(control: &mut File, status: Option<WaitStatus>) -> ExitCode {
         (None, Some(signal)) => (format!("signal {signal}"), 128 + signal),
         (None, None) => return ExitCode::FAILURE,
     };
-    say(control, &text);
+    write_line(control, &text);
     ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
 }
 
-/// Nobody may listen any more, and then it does not matter.
-fn say(control: &mut File, line: &str) {
+/// The reader may be gone, and then it does not matter.
+fn write_line(control: &mut File, line: &str) {
     let _ = control.write_all(format!("{line}\n").as_bytes());
 }

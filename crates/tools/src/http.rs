@@ -6,18 +6,22 @@
 //!     else ──► unknown
 //! ```
 //!
-//! Whoever got a request may still be at it when the probe looks. So of POST and PATCH, which must
-//! not arrive twice, a probe never says that they did not happen; PUT and DELETE may be repeated.
+//! The server may still be processing a request when the probe runs. So for POST and PATCH, which
+//! must not arrive twice, a probe never says that they did not happen; PUT and DELETE may be
+//! repeated.
 //!
 //! Where hosts honour keys (`key_lifetime_ms`), a request that was cut short is sent again with the
 //! same key. Elsewhere only a probe, or the person, can tell whether it was acted upon.
 //!
 //! Deliberately absent: headers of the model's choice, and so every credential.
 
-use crate::request::{Answer, Http, NoAnswer, Request};
-use everloop_ports::{CallContext, CallPolicy, Done, Intent, Probe, Tool, Transient};
+use crate::request::{Http, HttpReply, HttpRequest, RequestError};
+use everloop_ports::{
+    CallContext, CallPolicy, Intent, Probe, Tool, ToolReturn, TransientToolError,
+};
 use everloop_types::{
-    Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, Sends, host_of,
+    Approval, DataFlow, EffectClass, Ending, Handling, Labels, Observation, OnUnknown, SendTarget,
+    host_of,
 };
 use reqwest::Method;
 use schemars::JsonSchema;
@@ -60,8 +64,8 @@ impl HttpGet {
 }
 
 /// What comes back is anybody's, and an address alone can carry something out.
-fn by_address() -> Flow {
-    Flow::brings(Labels::UNTRUSTED).sends(Sends::Arg("url".to_owned()))
+fn by_address() -> DataFlow {
+    DataFlow::brings(Labels::UNTRUSTED).sends(SendTarget::Arg("url".to_owned()))
 }
 
 impl Tool for HttpGet {
@@ -91,9 +95,9 @@ impl Tool for HttpGet {
         Some("url")
     }
 
-    async fn call(&self, args: HttpGetArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: HttpGetArgs, context: &CallContext) -> ToolReturn {
         let answer = tokio::select! {
-            answer = self.http.ask(Request::get(&args.url)) => answer,
+            answer = self.http.ask(HttpRequest::get(&args.url)) => answer,
             () = context.cancel.cancelled() => return canceled(),
         };
         match answer {
@@ -101,13 +105,15 @@ impl Tool for HttpGet {
                 let (may_pass, retry_after_ms) = (answer.may_pass(), answer.retry_after_ms);
                 let seen = answer.observed("", context.observation_chars);
                 match may_pass {
-                    true => Done::Passing(Transient { seen, retry_after_ms }),
-                    false => Done::Seen(seen),
+                    true => ToolReturn::Passing(TransientToolError { seen, retry_after_ms }),
+                    false => ToolReturn::Seen(seen),
                 }
             }
-            Err(NoAnswer::Refused(words)) => Done::Seen(Observation::denied(words)),
+            Err(RequestError::Refused(words)) => ToolReturn::Seen(Observation::denied(words)),
             // Reading twice changes nothing, so it does not matter whether it was sent.
-            Err(NoAnswer::Unsent(words) | NoAnswer::Cut(words)) => Done::passing(words),
+            Err(RequestError::Unsent(words) | RequestError::Cut(words)) => {
+                ToolReturn::passing(words)
+            }
         }
     }
 }
@@ -143,7 +149,7 @@ pub struct HttpSendArgs {
     pub probe_url: Option<String>,
 }
 
-/// Sends something to an address.
+/// SendTarget something to an address.
 #[derive(Debug)]
 pub struct HttpSend {
     http: Http,
@@ -159,7 +165,7 @@ enum Shows {
     There,
     /// 404 or 410.
     Absent,
-    /// Anything else, or nobody looked.
+    /// Anything else, or it was not checked.
     Unclear,
 }
 
@@ -175,7 +181,7 @@ impl HttpSend {
         Self { http, key_lifetime_ms, description }
     }
 
-    async fn send(&self, args: &HttpSendArgs, key: &str) -> Result<Answer, NoAnswer> {
+    async fn send(&self, args: &HttpSendArgs, key: &str) -> Result<HttpReply, RequestError> {
         let kind = args.content_type.as_deref().unwrap_or("application/json");
         let method = match args.method {
             SendMethod::Post => Method::POST,
@@ -184,7 +190,9 @@ impl HttpSend {
             SendMethod::Delete => Method::DELETE,
         };
         let body = args.body.as_ref().map(|body| (kind, body.clone().into_bytes()));
-        self.http.ask(Request { method, body, key: Some(key), ..Request::get(&args.url) }).await
+        self.http
+            .ask(HttpRequest { method, body, key: Some(key), ..HttpRequest::get(&args.url) })
+            .await
     }
 }
 
@@ -213,7 +221,7 @@ impl Tool for HttpSend {
         }
     }
 
-    /// Rules, approvals and labels look at `url`: no other address leads elsewhere.
+    /// Rules, approvals and labels check `url` only, so no other argument may name another host.
     async fn judge(&self, args: &HttpSendArgs) -> CallPolicy {
         match probes_elsewhere(args) {
             true => CallPolicy::Deny(ELSEWHERE.to_owned()),
@@ -221,24 +229,24 @@ impl Tool for HttpSend {
         }
     }
 
-    async fn call(&self, args: HttpSendArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: HttpSendArgs, context: &CallContext) -> ToolReturn {
         if context.cancel.is_cancelled() {
             return canceled();
         }
         if probes_elsewhere(&args) {
-            return Done::Seen(Observation::denied(ELSEWHERE));
+            return ToolReturn::Seen(Observation::denied(ELSEWHERE));
         }
         let answer = tokio::select! {
             answer = self.send(&args, &context.idem_key) => answer,
             () = context.cancel.cancelled() => {
-                return Done::Lost("stopped after it may have been sent".to_owned());
+                return ToolReturn::Lost("stopped after it may have been sent".to_owned());
             }
         };
         match answer {
-            Ok(answer) => Done::Seen(answer.observed("", context.observation_chars)),
-            Err(NoAnswer::Refused(words)) => Done::Seen(Observation::denied(words)),
-            Err(NoAnswer::Unsent(words)) => Done::passing(words),
-            Err(NoAnswer::Cut(words)) => Done::Lost(words),
+            Ok(answer) => ToolReturn::Seen(answer.observed("", context.observation_chars)),
+            Err(RequestError::Refused(words)) => ToolReturn::Seen(Observation::denied(words)),
+            Err(RequestError::Unsent(words)) => ToolReturn::passing(words),
+            Err(RequestError::Cut(words)) => ToolReturn::Lost(words),
         }
     }
 
@@ -247,7 +255,7 @@ impl Tool for HttpSend {
         let Some(url) = args.probe_url.as_ref().filter(|_| !probes_elsewhere(args)) else {
             return Value::Null;
         };
-        let shows = match self.http.ask(Request::get(url)).await {
+        let shows = match self.http.ask(HttpRequest::get(url)).await {
             Ok(answer) => shows(&answer),
             Err(_) => Shows::Unclear,
         };
@@ -259,7 +267,7 @@ impl Tool for HttpSend {
             return Probe::unknown("the call had no probe_url that may be asked");
         };
         let was = serde_json::from_value(intent.before.clone()).unwrap_or(Shows::Unclear);
-        let answer = match self.http.ask(Request::get(url)).await {
+        let answer = match self.http.ask(HttpRequest::get(url)).await {
             Ok(answer) => answer,
             Err(error) => return Probe::Unknown(error.words()),
         };
@@ -286,10 +294,10 @@ impl Tool for HttpSend {
     }
 }
 
-/// Why a call is refused whose `probe_url` leads elsewhere.
+/// Why a call is refused whose `probe_url` names another host.
 const ELSEWHERE: &str = "probe_url must have the host and port of url; nothing was sent";
 
-/// Whether `probe_url` leads to another host or port than `url`, or nobody can tell.
+/// Whether `probe_url` has another host or port than `url`, or cannot be read.
 fn probes_elsewhere(args: &HttpSendArgs) -> bool {
     args.probe_url.as_ref().is_some_and(|probe| {
         let (own, there) = (host_of(&args.url), host_of(probe));
@@ -297,7 +305,7 @@ fn probes_elsewhere(args: &HttpSendArgs) -> bool {
     })
 }
 
-fn shows(answer: &Answer) -> Shows {
+fn shows(answer: &HttpReply) -> Shows {
     match answer.status {
         200..300 => Shows::There,
         404 | 410 => Shows::Absent,
@@ -305,7 +313,7 @@ fn shows(answer: &Answer) -> Shows {
     }
 }
 
-pub(crate) fn canceled() -> Done {
+pub(crate) fn canceled() -> ToolReturn {
     let text = "stopped: canceled".to_owned();
-    Done::Seen(Observation { ending: Ending::Canceled, text })
+    ToolReturn::Seen(Observation { ending: Ending::Canceled, text })
 }

@@ -5,9 +5,9 @@
 //!     ◄══socket══ nothing: it has become the command; or why it could not
 //! ```
 //!
-//! A guard that is killed can end nobody any more, so the kernel does it: it kills the first
-//! process of the command when the guard dies. Processes are told apart by their parent at the
-//! moment of the order, because a guard that died before it would never be missed.
+//! A killed guard can end no process, so the kernel does it: it kills the first process of the
+//! command when the guard dies. That process checks its parent right after the request to the
+//! kernel, because a guard that died before the request would not be noticed.
 //!
 //! Not covered: what the first process has started, if the guard and we are killed at once (a
 //! command behind bubblewrap is covered whole), and a first process that is a set-user-id program,
@@ -57,7 +57,7 @@ pub(crate) fn start(
     let mut why = String::new();
     ours.read_to_string(&mut why)?;
     if why.is_empty() {
-        // Whoever reaps all others reaps it, too.
+        // The loop that reaps all children reaps it too.
         return Ok(Pid::from_child(&child));
     }
     let _ = child.wait();

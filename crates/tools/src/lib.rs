@@ -3,11 +3,12 @@
 //! ```text
 //!   arguments (JSON) ──check──► Tool::call ──► Done ──► engine journals it
 //!                                  │
-//!                workspace (no path leaves it), guard (no process outlives us), walls (no command
-//!                reaches beyond it)
+//!                workspace (no path leaves it), guard (no process outlives us),
+//!                sandbox (no command reaches beyond it)
 //! ```
 //!
-//! Deliberately absent: approvals, retries, journaling (the engine's), and hosts that nobody named.
+//! Deliberately absent: approvals, retries, journaling (the engine's), and hosts that the settings
+//! do not list.
 
 mod access;
 mod after;
@@ -25,8 +26,8 @@ mod fetch_web;
 mod git;
 mod git_call;
 mod git_config;
-mod git_leads;
 mod git_locks;
+mod git_paths;
 mod git_place;
 mod git_program;
 mod git_settings;
@@ -52,6 +53,7 @@ mod readable;
 mod record;
 mod replace;
 mod request;
+mod sandbox;
 mod search;
 mod search_code;
 mod send_message;
@@ -61,11 +63,10 @@ mod shell_rules;
 mod shell_words;
 mod table;
 mod todo_write;
-mod walls;
 mod workspace;
 mod write_file;
 
-pub use after::finish_looking;
+pub use after::finish_checks;
 pub use ask_user::{AskUser, AskUserArgs};
 pub use builtin::{Setting, builtin_tools, with_reads_outside};
 pub use channels::{Channel, Channels};
@@ -79,18 +80,22 @@ pub use git::{GitCommit, GitCommitArgs, GitPush, GitPushArgs, GitRead, GitReadAr
 pub use git_program::Git;
 pub use guard::guard_main;
 pub use home::holds_home;
-pub use hosts::{Host, Hosts, Names, Resolve};
+pub use hosts::{HostAddress, Hosts, NameResolver, Resolve};
 pub use http::{HttpGet, HttpGetArgs, HttpSend, HttpSendArgs, SendMethod};
 pub use list_dir::{ListDir, ListDirArgs};
 pub use local_server::{LocalServer, RunningServer};
 pub use pinned::{PinError, PinnedClient};
-pub use process::{Ended, Life};
+pub use process::{CommandEnd, CommandHandle};
 pub use programs::{
-    find_program, own_program, run_from_workspace, search_path, trusted_program, will_run,
+    find_program, own_program, register_programs, run_from_workspace, search_path, trusted_program,
 };
 pub use read_file::{ReadFile, ReadFileArgs};
 pub use record::{forget_records, recorded_runs, replace_file};
 pub use request::Http;
+pub use sandbox::{
+    CommandLimits, GitAccess, Network, SandboxLevel, SandboxMode, SandboxSetting, SandboxSupport,
+    sandbox_main,
+};
 pub use search::{
     Hit, InternetSearch, InternetSearchArgs, SearchError, SearchProvider, SearchService,
     SearchSetting,
@@ -98,9 +103,8 @@ pub use search::{
 pub use search_code::{SearchCode, SearchCodeArgs};
 pub use send_message::{SendMessage, SendMessageArgs};
 pub use shell::{Shell, ShellArgs, ShellLimits, ShellSetting};
-pub use shell_rules::{Examples, RuleError, Say, ShellRule};
+pub use shell_rules::{RuleAction, RuleError, RuleExamples, ShellRule};
 pub use table::{BUILT_IN, BuiltIn, Needs, Timeout};
-pub use todo_write::{Todo, TodoItem, TodoState, TodoStatus, TodoWrite, TodoWriteArgs};
-pub use walls::{GitAccess, Level, Limits, Network, Sandbox, Standing, WallSetting, wall_main};
+pub use todo_write::{TodoEntry, TodoItem, TodoState, TodoStatus, TodoWrite, TodoWriteArgs};
 pub use workspace::{Workspace, WorkspaceError};
 pub use write_file::{WriteFile, WriteFileArgs};

@@ -1,24 +1,24 @@
-//! Where a path of the workspace leads once links are followed: rules and labels are about that.
+//! Resolves the links in a path of the workspace: rules and labels apply to the result.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// Links that lead to links; the system follows as many.
+/// Links that are followed; the system has the same limit.
 const LINKS_MAX: usize = 40;
 
 /// The path relative to the root by which the file is known without links; none if that is how it
-/// was given, or if it leads out (which is refused when it is opened).
+/// was given, or if it is outside (which is refused when it is opened).
 pub(crate) fn leads_to(root: &Path, relative: &Path) -> Option<String> {
     let place = goal(&root.join(relative));
     let inside = place.strip_prefix(root).ok()?;
     let inside = if inside.as_os_str().is_empty() { Path::new(".") } else { inside };
-    (inside != by_its_look(relative)).then(|| inside.to_string_lossy().into_owned())
+    (inside != normalized(relative)).then(|| inside.to_string_lossy().into_owned())
 }
 
-/// Where an absolute path leads, part by part. A link whose goal does not exist yet leads there all
-/// the same: whoever writes to it makes the goal.
+/// Resolves an absolute path part by part. A link to a missing target resolves to that target,
+/// because writing to the link creates it.
 pub(crate) fn goal(path: &Path) -> PathBuf {
     trail(path).0
 }
@@ -49,7 +49,7 @@ pub(crate) fn trail(path: &Path) -> (PathBuf, Vec<PathBuf>) {
 }
 
 /// The same path without `.` and `..`.
-fn by_its_look(relative: &Path) -> PathBuf {
+fn normalized(relative: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in relative.components() {
         match component {

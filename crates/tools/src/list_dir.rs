@@ -1,13 +1,13 @@
 //! `list_dir`: what is in a folder of the workspace.
 
 use crate::clip::counted;
-use crate::near_names::told;
+use crate::near_names::describe_error;
 use crate::read_file::{blocking, reading};
 use crate::write_file::judged;
 use crate::{Workspace, WorkspaceError, clip};
 use cap_std::fs::DirEntry;
-use everloop_ports::{CallContext, CallPolicy, Done, Tool};
-use everloop_types::{Flow, Handling, Observation};
+use everloop_ports::{CallContext, CallPolicy, Tool, ToolReturn};
+use everloop_types::{DataFlow, Handling, Observation};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::io;
@@ -41,7 +41,7 @@ impl Tool for ListDir {
     }
 
     fn handling(&self) -> Handling {
-        Handling { flow: Some(Flow::below()), ..reading() }
+        Handling { flow: Some(DataFlow::below()), ..reading() }
     }
 
     fn text_arg() -> Option<&'static str> {
@@ -60,11 +60,13 @@ impl Tool for ListDir {
         judged(self.is_delicate(args))
     }
 
-    async fn call(&self, args: ListDirArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: ListDirArgs, context: &CallContext) -> ToolReturn {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         blocking(move || match list(&workspace, &args.path) {
             Ok(text) => Observation::ok(clip::head(&text, chars)),
-            Err(error) => Observation::error(clip::head(&told(&workspace, &error), chars)),
+            Err(error) => {
+                Observation::error(clip::head(&describe_error(&workspace, &error), chars))
+            }
         })
         .await
     }

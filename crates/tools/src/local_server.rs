@@ -1,11 +1,11 @@
-//! A program that is talked to while it runs, and that its guard ends with us.
+//! A program with open input and output, which its guard ends with us.
 
-use crate::process::{Launch, Life, Search};
+use crate::process::{CommandHandle, Launch, ProgramSearch};
 use std::io;
 use std::path::Path;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
-/// A program to start and talk to.
+/// A program to start with open input and output.
 #[derive(Debug, Clone, Copy)]
 pub struct LocalServer<'a> {
     /// The program that ends it with us.
@@ -18,7 +18,7 @@ pub struct LocalServer<'a> {
     pub variables: &'a [(&'a str, &'a str)],
 }
 
-/// A program that is talked to.
+/// A running program with open input and output.
 pub struct RunningServer {
     /// Its standard input.
     pub input: Sender,
@@ -27,7 +27,7 @@ pub struct RunningServer {
     /// Its standard error.
     pub log: Receiver,
     /// Dropping it kills.
-    pub life: Life,
+    pub life: CommandHandle,
 }
 
 impl LocalServer<'_> {
@@ -41,10 +41,10 @@ impl LocalServer<'_> {
             grace_ms: None,
             record: None,
             folder: self.folder,
-            walls: None,
+            sandbox: None,
             argv: self.argv,
             variables: self.variables,
-            search: Search::Trusted,
+            search: ProgramSearch::Trusted,
         };
         launch.talk()
     }

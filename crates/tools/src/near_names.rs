@@ -1,20 +1,20 @@
-//! What a path that does not exist may have meant.
+//! Suggestions for a path that does not exist.
 
 use crate::{Workspace, WorkspaceError};
 use std::path::Path;
 
-/// Entries of the folder that are looked at, and names that are told.
+/// Entries of the folder that are read, and names that are suggested.
 const ENTRIES_MAX: usize = 2_000;
 const NAMES_MAX: usize = 5;
 
-/// Letters that a name has to begin with as the path's last part does.
+/// Letters at the beginning that a suggestion shares with the last part of the path.
 const SAME_LETTERS: usize = 3;
 
-/// The error for the model, with names that begin alike where there is nothing at the path.
-pub(crate) fn told(workspace: &Workspace, error: &WorkspaceError) -> String {
+/// The error for the model, with similar names where nothing is at the path.
+pub(crate) fn describe_error(workspace: &Workspace, error: &WorkspaceError) -> String {
     let text = error.text();
     match error {
-        WorkspaceError::Missing { path } => match near(workspace, path).as_slice() {
+        WorkspaceError::Missing { path } => match similar_names(workspace, path).as_slice() {
             [] => text,
             names => format!("{text}; there is {}", names.join(", ")),
         },
@@ -22,7 +22,7 @@ pub(crate) fn told(workspace: &Workspace, error: &WorkspaceError) -> String {
     }
 }
 
-fn near(workspace: &Workspace, path: &Path) -> Vec<String> {
+fn similar_names(workspace: &Workspace, path: &Path) -> Vec<String> {
     let Some(wanted) = path.file_name().map(|name| name.to_string_lossy().to_lowercase()) else {
         return Vec::new();
     };
@@ -50,7 +50,7 @@ fn shown(path: std::path::PathBuf) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use super::describe_error;
     use crate::Workspace;
 
     #[test]
@@ -63,7 +63,7 @@ mod tests {
         let workspace = Workspace::open(folder.path()).unwrap();
         let missing = |path: &str| {
             let error = workspace.read(path.as_ref(), 10).unwrap_err();
-            told(&workspace, &error)
+            describe_error(&workspace, &error)
         };
         assert_eq!(missing("logs"), "logs does not exist; there is Logs.md, log.txt");
         assert_eq!(

@@ -20,13 +20,13 @@ impl Workspace {
     }
 
     /// The place outside, without links, that a path names; none if it may not be read, or if the
-    /// path is one of the workspace. A link of the workspace never leads out.
+    /// path is one of the workspace. A link in the workspace cannot be used for that.
     pub(crate) fn outside(&self, path: &Path) -> Option<PathBuf> {
         let leaves = matches!(self.resolve(path), Err(WorkspaceError::Outside { .. }));
         (self.reads_outside && leaves).then(|| links::goal(&self.root().join(path)))
     }
 
-    /// Opens a file outside, by its folder, so that no link that appears meanwhile leads elsewhere.
+    /// Opens a file outside, relative to its folder, so that a link made meanwhile is not followed.
     pub(crate) fn open_outside(
         &self,
         path: &Path,
@@ -40,8 +40,7 @@ impl Workspace {
         self.open_below(&folder, path, Path::new(name))
     }
 
-    /// Opens a folder outside. What the kernel shows as files, such as the environment of this
-    /// process, is none.
+    /// Opens a folder outside. File systems of the kernel, such as `/proc`, are refused.
     pub(crate) fn folder_outside(&self, path: &Path, place: &Path) -> Result<Dir, WorkspaceError> {
         refuse(path, self.protected.is_place(place))?;
         let opened = Dir::open_ambient_dir(place, ambient_authority());

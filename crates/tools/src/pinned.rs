@@ -1,7 +1,7 @@
 //! A client for one address that a person wrote into the settings, and for no other.
 
-use crate::hosts::{Host, Hosts, Misled, Names, places};
-use crate::request;
+use crate::hosts::{HostAddress, Hosts, NameResolver, ResolveError, places};
+use everloop_ports::http::tls_config;
 use reqwest::Url;
 use std::time::Duration;
 
@@ -35,14 +35,15 @@ impl PinnedClient {
     /// If the address cannot be used, or its host is not found.
     pub async fn open(address: &str) -> Result<Self, PinError> {
         let url = Url::parse(address).map_err(|error| PinError::Address(error.to_string()))?;
-        // Who wrote an address into the settings meant it, wherever its name leads.
-        let own: Hosts = Host::of(&url).map(Host::anywhere).into_iter().collect();
+        // An address from the settings is allowed whatever its name resolves to.
+        let own: Hosts = HostAddress::of(&url).map(HostAddress::anywhere).into_iter().collect();
         let url = own.admit(address).map_err(PinError::Address)?;
-        let found = places(&url, own.reach(&url), &Names::default()).await;
+        let found = places(&url, own.reach(&url), &NameResolver::default()).await;
         let found = found.map_err(|misled| match misled {
-            Misled::NotFound(why) => PinError::Unreachable(why),
-            Misled::Private(ip) => PinError::Address(format!("it leads to {ip}")),
+            ResolveError::NotFound(why) => PinError::Unreachable(why),
+            ResolveError::Private(ip) => PinError::Address(format!("it leads to {ip}")),
         })?;
+        let tls = tls_config(url.scheme()).map_err(|error| PinError::Address(error.to_string()))?;
         let client = reqwest::Client::builder()
             .user_agent(concat!("everloop/", env!("CARGO_PKG_VERSION")))
             .redirect(reqwest::redirect::Policy::none())
@@ -51,7 +52,7 @@ impl PinnedClient {
             .no_proxy()
             .connect_timeout(Duration::from_millis(CONNECT_MS_MAX))
             .resolve_to_addrs(url.host_str().unwrap_or_default(), &found)
-            .tls_backend_preconfigured(request::tls(&url).map_err(PinError::Address)?)
+            .tls_backend_preconfigured(tls)
             .build()
             .map_err(|error| PinError::Address(error.to_string()))?;
         Ok(Self { url, client })

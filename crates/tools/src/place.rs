@@ -6,7 +6,7 @@
 //! Deliberately absent: proof that a workspace is shared. What another place shows may prove that
 //! something happened, never that it did not.
 
-use crate::record::Records;
+use crate::record::RecordFolder;
 use everloop_ports::{Intent, Probe};
 use serde_json::Value;
 use std::fs;
@@ -19,7 +19,7 @@ const MACHINE: [&str; 2] = ["/etc/machine-id", "/proc/sys/kernel/random/boot_id"
 pub(crate) async fn here(records: Option<PathBuf>) -> Option<String> {
     let look = move || {
         let folder = match records {
-            Some(folder) => Records::new(folder).place().ok()?,
+            Some(folder) => RecordFolder::new(folder).place().ok()?,
             None => String::new(),
         };
         let machine = MACHINE.iter().filter_map(|file| fs::read_to_string(file).ok());
@@ -29,7 +29,7 @@ pub(crate) async fn here(records: Option<PathBuf>) -> Option<String> {
     tokio::task::spawn_blocking(look).await.ok().flatten()
 }
 
-/// What a probe may say of a call that began in another place, or nobody knows where.
+/// What a probe can say of a call that began elsewhere, or at an unknown place.
 pub(crate) async fn only_here(found: Probe, intent: &Intent, records: Option<PathBuf>) -> Probe {
     match (found, here(records).await, &intent.before["place"]) {
         (found @ Probe::Happened(_), ..) => found,

@@ -7,7 +7,7 @@ use crate::capture::Capture;
 use crate::guard::TERMINATE;
 use crate::process_table::{in_group, in_session};
 use crate::programs::{find_program, search_path};
-use crate::walls::Enclosure;
+use crate::sandbox::PreparedSandbox;
 use crate::{RunningServer, handover};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::ffi::{OsStr, OsString};
@@ -46,42 +46,42 @@ pub(crate) struct Launch<'a> {
     /// Where the guard writes down what became of the command.
     pub(crate) record: Option<&'a Path>,
     pub(crate) folder: &'a Path,
-    /// What stands around it, if something does.
-    pub(crate) walls: Option<&'a Enclosure>,
+    /// Its sandbox, if there is one.
+    pub(crate) sandbox: Option<&'a PreparedSandbox>,
     /// The program and its arguments.
     pub(crate) argv: &'a [&'a str],
     /// Variables beside those that every command inherits.
     pub(crate) variables: &'a [(&'a str, &'a str)],
     /// Where it looks for programs.
-    pub(crate) search: Search,
+    pub(crate) search: ProgramSearch,
 }
 
 /// Where a command, and what it starts, looks for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Search {
-    /// Wherever the person does: it is behind walls, or a person saw it.
+pub(crate) enum ProgramSearch {
+    /// Wherever the person does: it is in a sandbox, or a person saw it.
     Anywhere,
-    /// Only where nobody but root and we can put one, and no run.
+    /// Only in folders that only root and this account can write, and no run.
     Trusted,
 }
 
 /// A command under way.
 pub(crate) struct Running {
     output: Receiver,
-    exit: Exit,
-    leash: Leash,
+    exit: ExitWatch,
+    leash: KillHandle,
 }
 
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ended {
+pub enum CommandEnd {
     /// With this code.
     Exit(i32),
     /// By this signal.
     Signal(i32),
     /// It certainly never ran.
     NeverStarted(String),
-    /// Its guard was killed, so nobody knows.
+    /// Its guard was killed, so its end is not known.
     Lost,
     /// It was killed but did not vanish.
     Stuck,
@@ -113,27 +113,27 @@ impl Launch<'_> {
             input: Sender::from_owned_fd(OwnedFd::from(input))?,
             output: Receiver::from_owned_fd(OwnedFd::from(output))?,
             log: Receiver::from_owned_fd(OwnedFd::from(log))?,
-            life: Life { exit, leash },
+            life: CommandHandle { exit, leash },
         })
     }
 
-    /// The command, its walls around it, and the guard around those.
+    /// The command in its sandbox, started by the guard.
     fn command(&self, orders: &[&str]) -> io::Result<Command> {
-        let walls = self.walls.map(|walls| walls.argv.as_slice()).unwrap_or_default();
+        let sandbox = self.sandbox.map(|sandbox| sandbox.argv.as_slice()).unwrap_or_default();
         let own = self.argv.iter().map(OsStr::new);
-        let mut argv = walls.iter().map(OsString::as_os_str).chain(own);
+        let mut argv = sandbox.iter().map(OsString::as_os_str).chain(own);
         let program = self.found(argv.next().ok_or(io::ErrorKind::InvalidInput)?)?;
         let mut command = match self.guard {
             Some(guard) => {
                 let mut command = Command::new(guard);
                 command.arg("__guard").args(orders);
-                if self.walls.is_some_and(|walls| walls.is_apart) {
+                if self.sandbox.is_some_and(|sandbox| sandbox.has_outer_process) {
                     command.arg("--apart");
                 }
                 if let Some(grace_ms) = self.grace_ms {
                     command.arg("--grace").arg(grace_ms.to_string());
                 }
-                let limits = self.walls.map(|walls| walls.limits);
+                let limits = self.sandbox.map(|sandbox| sandbox.limits);
                 let limits = limits.map(|most| [most.processes, most.memory_bytes]);
                 for (order, most) in ["--processes", "--memory"].iter().zip(limits.iter().flatten())
                 {
@@ -151,21 +151,21 @@ impl Launch<'_> {
         };
         command.args(argv).current_dir(self.folder);
         command.env_clear().envs(environment(std::env::vars_os()));
-        if self.search == Search::Trusted {
+        if self.search == ProgramSearch::Trusted {
             command.env("PATH", search_path());
         }
         command.envs(self.variables.iter().copied());
-        if let Some(scratch) = self.walls.and_then(|walls| walls.scratch.as_ref()) {
+        if let Some(scratch) = self.sandbox.and_then(|sandbox| sandbox.scratch.as_ref()) {
             command.envs(["HOME", "TMPDIR"].map(|name| (name, &scratch.path)));
         }
         Ok(command)
     }
 
-    /// A program that is only named is looked for here, not by whoever starts it.
+    /// A program without a path is searched here, not by the process that starts it.
     fn found(&self, program: &OsStr) -> io::Result<PathBuf> {
         let path = PathBuf::from(program);
         let is_name = path.components().count() == 1 && path.is_relative();
-        match program.to_str().filter(|_| is_name && self.search == Search::Trusted) {
+        match program.to_str().filter(|_| is_name && self.search == ProgramSearch::Trusted) {
             Some(name) => find_program(name).ok_or_else(|| {
                 io::Error::new(io::ErrorKind::NotFound, format!("{name} is not installed"))
             }),
@@ -174,21 +174,21 @@ impl Launch<'_> {
     }
 }
 
-/// The life of a command that is talked to. Dropping it kills.
-pub struct Life {
-    exit: Exit,
-    leash: Leash,
+/// A running command with input and output. Dropping it kills the command.
+pub struct CommandHandle {
+    exit: ExitWatch,
+    leash: KillHandle,
 }
 
-impl Life {
+impl CommandHandle {
     /// Ends it and says how it ended.
-    pub async fn end(&mut self) -> Ended {
+    pub async fn end(&mut self) -> CommandEnd {
         self.leash.kill();
-        timeout(VANISH, self.exit.wait()).await.unwrap_or(Ended::Stuck)
+        timeout(VANISH, self.exit.wait()).await.unwrap_or(CommandEnd::Stuck)
     }
 }
 
-fn guarded(mut command: Command, stdin: Option<OwnedFd>) -> io::Result<(Exit, Leash)> {
+fn guarded(mut command: Command, stdin: Option<OwnedFd>) -> io::Result<(ExitWatch, KillHandle)> {
     let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
     if let Some(stdin) = stdin {
         handover::send(&ours, stdin)?;
@@ -197,13 +197,13 @@ fn guarded(mut command: Command, stdin: Option<OwnedFd>) -> io::Result<(Exit, Le
     let (report, orders) = UnixStream::from_std(ours)?.into_split();
     let child = command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn()?;
     let report = report.take(REPORT_BYTES_MAX);
-    Ok((Exit::Guarded { child, report }, Leash::Guarded(Some(orders))))
+    Ok((ExitWatch::Guarded { child, report }, KillHandle::Guarded(Some(orders))))
 }
 
-fn direct(mut command: Command) -> io::Result<(Exit, Leash)> {
+fn direct(mut command: Command) -> io::Result<(ExitWatch, KillHandle)> {
     let child = command.stdin(Stdio::null()).process_group(0).kill_on_drop(true).spawn()?;
     let group = pid_of(&child);
-    Ok((Exit::Direct { child, group }, Leash::Direct(group)))
+    Ok((ExitWatch::Direct { child, group }, KillHandle::Direct(group)))
 }
 
 fn pid_of(child: &Child) -> Option<Pid> {
@@ -220,20 +220,20 @@ pub(crate) fn environment(
 }
 
 /// Waits for the end.
-enum Exit {
+enum ExitWatch {
     Guarded { child: Child, report: Take<OwnedReadHalf> },
     Direct { child: Child, group: Option<Pid> },
 }
 
-impl Exit {
-    async fn wait(&mut self) -> Ended {
+impl ExitWatch {
+    async fn wait(&mut self) -> CommandEnd {
         match self {
             Self::Guarded { child, report } => {
                 let mut text = String::new();
                 let _ = report.read_to_string(&mut text).await;
                 let ended = read_report(&text);
-                // The guard leads a session, and until it is waited for its number is taken.
-                if let (Ended::Lost, Some(session)) = (&ended, pid_of(child)) {
+                // The guard leads a session, whose id is not reused before the guard is waited for.
+                if let (CommandEnd::Lost, Some(session)) = (&ended, pid_of(child)) {
                     kill_all(|| in_session(session)).await;
                 }
                 let _ = child.wait().await;
@@ -245,13 +245,13 @@ impl Exit {
                     let _ = kill_process_group(group, Signal::KILL);
                     kill_all(|| in_group(group)).await;
                 }
-                status.map_or(Ended::Lost, Ended::from)
+                status.map_or(CommandEnd::Lost, CommandEnd::from)
             }
         }
     }
 }
 
-impl From<ExitStatus> for Ended {
+impl From<ExitStatus> for CommandEnd {
     fn from(status: ExitStatus) -> Self {
         match (status.code(), status.signal()) {
             (Some(code), _) => Self::Exit(code),
@@ -261,18 +261,18 @@ impl From<ExitStatus> for Ended {
     }
 }
 
-fn read_report(text: &str) -> Ended {
+fn read_report(text: &str) -> CommandEnd {
     let number = |text: &str| text.parse::<i32>().ok();
     let ended = match text.trim_end().split_once(' ') {
-        Some(("never", why)) => Some(Ended::NeverStarted(why.to_owned())),
-        Some(("exit", code)) => number(code).map(Ended::Exit),
-        Some(("signal", signal)) => number(signal).map(Ended::Signal),
+        Some(("never", why)) => Some(CommandEnd::NeverStarted(why.to_owned())),
+        Some(("exit", code)) => number(code).map(CommandEnd::Exit),
+        Some(("signal", signal)) => number(signal).map(CommandEnd::Signal),
         _ => None,
     };
-    ended.unwrap_or(Ended::Lost)
+    ended.unwrap_or(CommandEnd::Lost)
 }
 
-/// Kills what a command left behind, until nobody is left.
+/// Kills what a command left behind, until no process is left.
 async fn kill_all(family: impl Fn() -> Vec<Pid>) {
     let gone = async {
         loop {
@@ -290,12 +290,12 @@ async fn kill_all(family: impl Fn() -> Vec<Pid>) {
 }
 
 /// Ends the command. Dropping it kills.
-enum Leash {
+enum KillHandle {
     Guarded(Option<OwnedWriteHalf>),
     Direct(Option<Pid>),
 }
 
-impl Leash {
+impl KillHandle {
     fn terminate(&mut self) {
         match self {
             Self::Guarded(Some(orders)) => drop(orders.try_write(&[TERMINATE])),
@@ -312,7 +312,7 @@ impl Leash {
         }
     }
 
-    /// Nobody is left; the group's number may soon belong to others.
+    /// No process is left; the id of the group may be reused soon.
     fn release(&mut self) {
         match self {
             Self::Guarded(orders) => drop(orders.take()),
@@ -321,7 +321,7 @@ impl Leash {
     }
 }
 
-impl Drop for Leash {
+impl Drop for KillHandle {
     fn drop(&mut self) {
         self.kill();
     }
@@ -335,7 +335,7 @@ impl Running {
         capture: &mut Capture,
         stop: impl Future<Output = S>,
         grace: Duration,
-    ) -> (Ended, Option<S>) {
+    ) -> (CommandEnd, Option<S>) {
         let Self { output, mut exit, mut leash } = self;
         let mut end = pin!(watch(&mut exit, output, capture));
         let why = tokio::select! {
@@ -351,7 +351,7 @@ impl Running {
             Ok(ended) => ended,
             Err(_) => {
                 leash.kill();
-                timeout(VANISH, &mut end).await.unwrap_or(Ended::Stuck)
+                timeout(VANISH, &mut end).await.unwrap_or(CommandEnd::Stuck)
             }
         };
         leash.release();
@@ -359,7 +359,7 @@ impl Running {
     }
 }
 
-async fn watch(exit: &mut Exit, output: Receiver, capture: &mut Capture) -> Ended {
+async fn watch(exit: &mut ExitWatch, output: Receiver, capture: &mut Capture) -> CommandEnd {
     let mut exit = pin!(exit.wait());
     let mut drain = pin!(drain(output, capture));
     tokio::select! {
@@ -394,9 +394,12 @@ mod tests {
 
     #[test]
     fn a_guard_that_says_nothing_at_the_end_leaves_the_outcome_unknown() {
-        assert_eq!(read_report(""), Ended::Lost);
-        assert_eq!(read_report("never no such file\n"), Ended::NeverStarted("no such file".into()));
-        assert_eq!(read_report("exit 3\n"), Ended::Exit(3));
-        assert_eq!(read_report("signal 9\n"), Ended::Signal(9));
+        assert_eq!(read_report(""), CommandEnd::Lost);
+        assert_eq!(
+            read_report("never no such file\n"),
+            CommandEnd::NeverStarted("no such file".into())
+        );
+        assert_eq!(read_report("exit 3\n"), CommandEnd::Exit(3));
+        assert_eq!(read_report("signal 9\n"), CommandEnd::Signal(9));
     }
 }

@@ -1,10 +1,10 @@
-//! Who is whose child, from `/proc`. Where there is none, every answer is "nobody".
+//! Parents and children of processes, from `/proc`. Without it every list is empty.
 
 use rustix::process::Pid;
 use std::fs;
 use std::path::PathBuf;
 
-struct Process {
+struct ProcessRow {
     pid: Pid,
     parent: i32,
     group: i32,
@@ -17,7 +17,7 @@ pub(crate) fn descendants(root: Pid) -> Vec<Pid> {
     let mut family = vec![root];
     let mut next = 0;
     while let Some(parent) = family.get(next).copied() {
-        let of_parent = |process: &&Process| process.parent == parent.as_raw_pid();
+        let of_parent = |process: &&ProcessRow| process.parent == parent.as_raw_pid();
         let children = table.iter().filter(of_parent).map(|process| process.pid);
         let new: Vec<Pid> = children.filter(|child| !family.contains(child)).collect();
         family.extend(new);
@@ -38,17 +38,18 @@ pub(crate) fn in_session(session: Pid) -> Vec<Pid> {
 
 /// The name of each living process, and its folder in the table.
 pub(crate) fn named() -> Vec<(String, PathBuf)> {
-    let folder = |process: &Process| PathBuf::from(format!("/proc/{}", process.pid.as_raw_pid()));
+    let folder =
+        |process: &ProcessRow| PathBuf::from(format!("/proc/{}", process.pid.as_raw_pid()));
     let name = |folder: &PathBuf| fs::read_to_string(folder.join("comm")).unwrap_or_default();
     living().iter().map(folder).map(|folder| (name(&folder).trim().to_owned(), folder)).collect()
 }
 
-fn living_where(holds: impl Fn(&Process) -> bool) -> Vec<Pid> {
+fn living_where(holds: impl Fn(&ProcessRow) -> bool) -> Vec<Pid> {
     living().into_iter().filter(holds).map(|process| process.pid).collect()
 }
 
 /// All but zombies, which hold nothing and do nothing.
-fn living() -> Vec<Process> {
+fn living() -> Vec<ProcessRow> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     pids.filter_map(read).collect()
@@ -56,7 +57,7 @@ fn living() -> Vec<Process> {
 
 /// Fields of `stat`: pid, (name), state, parent, group, session.
 /// A name may hold blanks and brackets.
-fn read(pid: i32) -> Option<Process> {
+fn read(pid: i32) -> Option<ProcessRow> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let stat = String::from_utf8_lossy(&stat);
     let (_, after_name) = stat.rsplit_once(')')?;
@@ -68,5 +69,5 @@ fn read(pid: i32) -> Option<Process> {
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
     let session = fields.next()?.parse().ok()?;
-    Some(Process { pid: Pid::from_raw(pid)?, parent, group, session })
+    Some(ProcessRow { pid: Pid::from_raw(pid)?, parent, group, session })
 }

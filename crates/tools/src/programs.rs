@@ -1,8 +1,8 @@
-//! The programs that we start ourselves, outside the walls: where each lies, and why it is trusted.
+//! The programs that Everloop starts outside the sandbox: where each is, and why it is trusted.
 //!
 //! ```text
-//!   name ──► each folder of PATH ──► the real file ──► nobody but root and we can change it,
-//!                                                      and it lies in no workspace
+//!   name ──► each folder of PATH ──► the real file ──► only root and this account can change it,
+//!                                                      and it is in no workspace
 //! ```
 //!
 //! A folder of the search path may lie in the workspace (a virtual environment,
@@ -10,7 +10,7 @@
 //! are relative ones and those that others may write. Programs that we start look for theirs in the
 //! same folders.
 //!
-//! Deliberately absent: the programs of a command behind walls, which may use any.
+//! Deliberately absent: the programs of a command in a sandbox, which may use any.
 
 use crate::home;
 use std::collections::BTreeSet;
@@ -21,29 +21,29 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{OnceLock, PoisonError, RwLock};
 
-/// The image of whoever opens it, also after its file was replaced.
+/// The running program, even after its file was replaced.
 const SELF: &str = "/proc/self/exe";
 
 /// Folders in which runs of this process work. What lies in one is never run by us.
 static WORKSPACES: RwLock<BTreeSet<PathBuf>> = RwLock::new(BTreeSet::new());
 
-/// Counts a folder, without links, among those that runs write to.
-pub(crate) fn distrust(workspace: &Path) {
+/// Registers a folder, without links, as one that runs write to.
+pub(crate) fn register_workspace(workspace: &Path) {
     let mut known = WORKSPACES.write().unwrap_or_else(PoisonError::into_inner);
     known.insert(workspace.to_owned());
 }
 
-/// Files that the settings make us run, outside the walls: programs, and scripts that are given to
-/// them. Where one lies in a workspace, tools ask before they change it and commands only read it.
+/// Files that the settings make us run outside the sandbox: programs, and scripts given to them.
+/// Where one is in a workspace, tools ask before they change it and commands can only read it.
 static RUN_BY_US: RwLock<BTreeSet<PathBuf>> = RwLock::new(BTreeSet::new());
 
 /// Endings of files that programs run.
 const SCRIPTS: [&str; 12] =
     ["cjs", "jar", "js", "lua", "mjs", "php", "pl", "py", "rb", "sh", "ts", "wasm"];
 
-/// Counts the programs and scripts among the words of a command of the settings among what we run.
+/// Registers the programs and scripts in a command of the settings as files that we run.
 /// Folders and data that it is given are not.
-pub fn will_run<'w>(words: impl IntoIterator<Item = &'w str>) {
+pub fn register_programs<'w>(words: impl IntoIterator<Item = &'w str>) {
     let mut known = RUN_BY_US.write().unwrap_or_else(PoisonError::into_inner);
     for word in words {
         let value = word.split_once('=').map_or(word, |(_, value)| value);
@@ -53,7 +53,7 @@ pub fn will_run<'w>(words: impl IntoIterator<Item = &'w str>) {
 }
 
 /// A program or script among the words of a command that lies where runs write, or here: what
-/// lies beside it would be run with it, outside the walls.
+/// lies beside it would be run with it, outside the sandbox.
 #[must_use]
 pub fn run_from_workspace<'w>(
     words: impl IntoIterator<Item = &'w str>,
@@ -80,12 +80,12 @@ fn is_run(path: &Path) -> bool {
     is_script || fs::metadata(path).is_ok_and(is_program)
 }
 
-pub(crate) fn run_by_us() -> Vec<PathBuf> {
+pub(crate) fn registered_programs() -> Vec<PathBuf> {
     let known = RUN_BY_US.read().unwrap_or_else(PoisonError::into_inner);
     known.iter().cloned().collect()
 }
 
-/// The real path of a program of this name that nobody else can have put there.
+/// The real path of a trusted program of this name.
 #[must_use]
 pub fn find_program(name: &str) -> Option<PathBuf> {
     let workspaces = workspaces();
@@ -101,14 +101,14 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
     })
 }
 
-/// The real path of a program that a person named, if nobody else can have put it there.
+/// The real path of a program that a person named, if it is trusted.
 #[must_use]
 pub fn trusted_program(path: &Path) -> Option<PathBuf> {
     let file = path.canonicalize().ok().filter(|_| path.is_absolute())?;
     is_trusted(&file, &workspaces()).then_some(file)
 }
 
-/// Whether a place lies where runs write, and is not shut to them.
+/// Whether a path is where runs can write, and is not protected from them.
 pub(crate) fn is_in_workspace(place: &Path) -> bool {
     workspaces().iter().any(|workspace| place.starts_with(workspace))
 }
@@ -127,7 +127,7 @@ fn is_of_system(folder: &Path) -> bool {
     SYSTEM.iter().any(|system| folder.starts_with(system))
 }
 
-/// Names by which a folder shows itself to be somebody's project, in which commands may have run.
+/// Names that mark a folder as a project, in which commands may have run.
 const PROJECT: [&str; 6] =
     [".git", "pyvenv.cfg", "package.json", "node_modules", "Cargo.toml", "pyproject.toml"];
 
@@ -203,14 +203,15 @@ fn folders(workspaces: &[PathBuf]) -> Vec<PathBuf> {
     real.filter(|folder| folder.is_dir() && is_trusted(folder, workspaces)).collect()
 }
 
-/// Whether only root and we can change what a path without links leads to, and no run does.
+/// Whether only root and this account can change a path without links, and no run can.
 fn is_trusted(path: &Path, workspaces: &[PathBuf]) -> bool {
     let account = rustix::process::geteuid().as_raw();
     let by_root =
         path.ancestors().all(|part| fs::metadata(part).is_ok_and(|found| found.uid() == 0));
     let is_fixed = by_root && account != 0;
-    let is_within =
-        |workspace: &PathBuf| path.starts_with(workspace) && !home::is_shut(workspace, path);
+    let is_within = |workspace: &PathBuf| {
+        path.starts_with(workspace) && !home::is_start_up_file(workspace, path)
+    };
     if !is_fixed && workspaces.iter().any(is_within) {
         return false;
     }
@@ -227,14 +228,14 @@ fn is_ours(found: &Metadata, account: u32) -> bool {
     // Many systems give each account a group of its own, with the same number.
     let private = group == 0 || group == account;
     let others_write = mode & BY_ALL != 0 || mode & BY_GROUP != 0 && !private;
-    // In a folder such as `/tmp` nobody moves what belongs to somebody else.
+    // In a folder such as `/tmp` an account cannot move files of another one.
     let holds_still = found.is_dir() && mode & STICKY != 0;
     let owner = found.uid();
     (owner == 0 || owner == account || is_unmapped(owner)) && (!others_write || holds_still)
 }
 
 /// Whether it belongs to an account that does not exist in here, as the system does in some
-/// containers: then nobody in here can be its owner.
+/// containers: then no account in here is its owner.
 fn is_unmapped(owner: u32) -> bool {
     static NOBODY: OnceLock<Option<u32>> = OnceLock::new();
     let nobody = NOBODY.get_or_init(|| {

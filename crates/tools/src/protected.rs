@@ -1,6 +1,6 @@
 //! Files that belong to the program itself, which no tool may open.
 //!
-//! A lock on a file belongs to the whole process: whoever closes any descriptor of a file drops
+//! A lock on a file belongs to the whole process: closing any descriptor of a file drops
 //! the locks that the process holds on it. A tool that merely reads our database would so make
 //! another process believe that it is alone. Everything here looks at names and inodes only.
 
@@ -10,12 +10,11 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
-/// Files and folders that programs read by themselves when somebody comes to the folder, if it is a
-/// home.
+/// Files and folders that programs read on their own when the folder is opened, or is a home.
 pub(crate) const START_UP: [&str; 6] =
     [".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile", ".ssh"];
 
-/// What version control keeps its own files in: a folder, or a file that leads to one.
+/// Where version control keeps its own files: a folder, or a file that refers to one.
 pub(crate) const VERSION_CONTROL: [&str; 11] = [
     ".git",
     ".hg",
@@ -30,16 +29,16 @@ pub(crate) const VERSION_CONTROL: [&str; 11] = [
     "_FOSSIL_",
 ];
 
-/// What tells a file from all others, whatever it is called.
-type Id = (u64, u64);
+/// Identifies a file by device and inode.
+type InodeId = (u64, u64);
 
 /// The files and folders that no tool may touch, whether they exist or not.
 #[derive(Debug, Default)]
-pub(crate) struct Protected {
+pub(crate) struct ProtectedFiles {
     paths: Vec<PathBuf>,
 }
 
-impl Protected {
+impl ProtectedFiles {
     /// All of them but what the workspace lies in: it would be shut as a whole.
     pub(crate) fn new(paths: &[PathBuf], workspace: &Path) -> Self {
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
@@ -59,7 +58,7 @@ impl Protected {
         self.paths.iter().any(|path| place.starts_with(real(path)))
     }
 
-    /// Whether this name in this folder is one of them, or the folder is, whatever way led to it.
+    /// Whether this name in this folder is one of them, or the folder is, by whatever path.
     pub(crate) fn is_entry(&self, folder: &Dir, name: &OsStr) -> bool {
         let Ok(folder) = folder.dir_metadata() else { return true };
         let id = (folder.dev(), folder.ino());
@@ -70,7 +69,7 @@ impl Protected {
     }
 }
 
-fn id_of(path: &Path) -> Option<Id> {
+fn id_of(path: &Path) -> Option<InodeId> {
     let metadata = fs::metadata(path).ok()?;
     Some((metadata.dev(), metadata.ino()))
 }

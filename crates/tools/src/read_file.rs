@@ -1,12 +1,12 @@
 //! `read_file`: a text file of the workspace, as far as it fits.
 
 use crate::clip::counted;
-use crate::near_names::told;
+use crate::near_names::describe_error;
 use crate::replace::short_hash;
 use crate::write_file::judged;
 use crate::{Workspace, clean, clip};
-use everloop_ports::{CallContext, CallPolicy, Done, Tool};
-use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown};
+use everloop_ports::{CallContext, CallPolicy, Tool, ToolReturn};
+use everloop_types::{Approval, DataFlow, EffectClass, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -65,7 +65,7 @@ impl Tool for ReadFile {
         judged(self.is_delicate(args))
     }
 
-    async fn call(&self, args: ReadFileArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: ReadFileArgs, context: &CallContext) -> ToolReturn {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         blocking(move || read(&workspace, &args, chars)).await
     }
@@ -79,16 +79,16 @@ pub(crate) fn reading() -> Handling {
         on_unknown: OnUnknown::TellModel,
         timeout_ms: 30_000,
         grace_ms: 1_000,
-        flow: Some(Flow::workspace()),
+        flow: Some(DataFlow::workspace()),
         ..Handling::default()
     }
 }
 
 /// Runs file work on a thread of its own: a slow disk must not hold up other runs.
-pub(crate) async fn blocking(work: impl FnOnce() -> Observation + Send + 'static) -> Done {
+pub(crate) async fn blocking(work: impl FnOnce() -> Observation + Send + 'static) -> ToolReturn {
     match tokio::task::spawn_blocking(work).await {
-        Ok(seen) => Done::Seen(seen),
-        Err(error) => Done::Seen(Observation::error(format!("the tool broke off: {error}"))),
+        Ok(seen) => ToolReturn::Seen(seen),
+        Err(error) => ToolReturn::Seen(Observation::error(format!("the tool broke off: {error}"))),
     }
 }
 
@@ -96,7 +96,9 @@ fn read(workspace: &Workspace, args: &ReadFileArgs, chars_max: usize) -> Observa
     let path = &args.path;
     let (bytes, size) = match workspace.read(path, READ_BYTES_MAX) {
         Ok(found) => found,
-        Err(error) => return Observation::error(clip::head(&told(workspace, &error), chars_max)),
+        Err(error) => {
+            return Observation::error(clip::head(&describe_error(workspace, &error), chars_max));
+        }
     };
     if bytes.contains(&0) {
         let size = counted(size, "byte");

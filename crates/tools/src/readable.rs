@@ -4,8 +4,8 @@
 //!   home  with  home/.local/share/everloop   ──►   home/bin  home/.cargo  …
 //! ```
 //!
-//! A folder that holds something of ours is shown by its other entries. So it does not matter which
-//! wall stands: what is not named is not seen.
+//! A folder that holds something of ours is shown by its other entries. So this works with
+//! every kind of sandbox: what is not named is not seen.
 
 use crate::protected::real;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What a guard writes down about its command, so that a probe can tell after a crash.
+//! The record that a guard keeps of its command, which a probe reads after a crash.
 //!
 //! ```text
 //!   started ──► exit or signal, with the end of the output      the command ended by itself
@@ -8,12 +8,12 @@
 //! ```
 //!
 //! The first record of an attempt is made by linking a finished file to its name, which one of
-//! guard and probe does first: so "nothing is on record" is never said of a command that starts
-//! later. The guard holds a lock on its file until it is gone.
+//! guard and probe does first: so a probe never reports "no record" of a command that starts later.
+//! The guard holds a lock on its file until it is gone.
 //!
 //! The records of a run lie in a folder of its own, with a file that names it. They are removed as
-//! a whole once the run is over and every outcome is in its journal; no clock has a say. A folder
-//! that is gone, or that was made anew, says nothing about a call that began before.
+//! a whole once the run is over and every outcome is in its journal; time plays no part. A folder
+//! that is gone, or was created again, says nothing about an earlier call.
 //!
 //! Deliberately absent: who decides that a run is over (`engine`).
 
@@ -33,13 +33,13 @@ const ENDING: Duration = Duration::from_secs(10);
 /// The file whose content names the folder: what is on record elsewhere says nothing here.
 const PLACE: &str = "place";
 
-/// No longer id of a run is the name of a folder.
+/// A longer run id cannot be the name of a folder.
 const RUN_ID_BYTES_MAX: usize = 100;
 
 /// What is known of one attempt at a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub(crate) enum Record {
+pub(crate) enum CommandRecord {
     /// The command may run, or may have run. Also what cannot be read.
     Started { pid: u32 },
     /// It ended by itself.
@@ -65,11 +65,11 @@ pub(crate) struct Origin {
 
 /// A private folder of records.
 #[derive(Debug, Clone)]
-pub(crate) struct Records {
+pub(crate) struct RecordFolder {
     folder: PathBuf,
 }
 
-impl Records {
+impl RecordFolder {
     pub(crate) fn new(folder: PathBuf) -> Self {
         Self { folder }
     }
@@ -98,8 +98,8 @@ impl Records {
         (fits && name != PLACE).then(|| self.folder.join(name))
     }
 
-    /// What is on record of an attempt, once nobody writes it any more. Where there is nothing, the
-    /// attempt is revoked: its guard, should it still come up, will start nothing.
+    /// What is on record of an attempt, once no process writes it any more. Where there is nothing,
+    /// the attempt is revoked: its guard, should it still come up, will start nothing.
     ///
     /// # Errors
     /// Why it cannot be said.
@@ -108,7 +108,7 @@ impl Records {
         origin: &Origin,
         idem_key: &str,
         attempt: u32,
-    ) -> Result<Record, String> {
+    ) -> Result<CommandRecord, String> {
         let folder = self.of(&origin.run).ok_or("nothing can be kept of it")?;
         let here = fs::read_to_string(folder.join(PLACE)).unwrap_or_default();
         if here.is_empty() || here != origin.place {
@@ -118,15 +118,17 @@ impl Records {
         let until = std::time::Instant::now() + ENDING;
         loop {
             match read(&file) {
-                Ok(Record::Started { .. }) if !is_held(&file) => return Ok(read_again(&file)),
-                Ok(Record::Started { .. }) if std::time::Instant::now() >= until => {
+                Ok(CommandRecord::Started { .. }) if !is_held(&file) => {
+                    return Ok(read_again(&file));
+                }
+                Ok(CommandRecord::Started { .. }) if std::time::Instant::now() >= until => {
                     return Err("its guard is still ending it".to_owned());
                 }
-                Ok(Record::Started { .. }) => std::thread::sleep(Duration::from_millis(20)),
+                Ok(CommandRecord::Started { .. }) => std::thread::sleep(Duration::from_millis(20)),
                 Ok(known) => return Ok(known),
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.to_string()),
-                Err(_) => match begin(&file, &Record::Revoked) {
-                    Ok(_) => return Ok(Record::Revoked),
+                Err(_) => match begin(&file, &CommandRecord::Revoked) {
+                    Ok(_) => return Ok(CommandRecord::Revoked),
                     Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                     Err(error) => return Err(error.to_string()),
                 },
@@ -153,15 +155,15 @@ pub fn recorded_runs(folder: &Path) -> io::Result<Vec<RunId>> {
 /// # Errors
 /// If some of them could not be removed.
 pub fn forget_records(folder: &Path, run: &RunId) -> io::Result<()> {
-    let Some(of_run) = Records::new(folder.to_owned()).of(run) else { return Ok(()) };
+    let Some(of_run) = RecordFolder::new(folder.to_owned()).of(run) else { return Ok(()) };
     match fs::remove_dir_all(of_run) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         removed => removed,
     }
 }
 
-/// What names a folder, which is made if it is missing. Chance names it, so that no folder that is
-/// made later is taken for it.
+/// The name of a folder, which is created if it is missing. The name is random, so that a folder
+/// created later is not taken for it.
 fn named(folder: &Path) -> io::Result<String> {
     let name = folder.join(PLACE);
     if !name.exists() {
@@ -181,12 +183,12 @@ fn named(folder: &Path) -> io::Result<String> {
 ///
 /// # Errors
 /// [`ErrorKind::AlreadyExists`] if there is one.
-pub(crate) fn begin(file: &Path, record: &Record) -> io::Result<File> {
+pub(crate) fn begin(file: &Path, record: &CommandRecord) -> io::Result<File> {
     write_first(file, &bytes(record))
 }
 
 /// Replaces the record, durably.
-pub(crate) fn replace(file: &Path, record: &Record) -> io::Result<()> {
+pub(crate) fn replace(file: &Path, record: &CommandRecord) -> io::Result<()> {
     replace_file(file, &bytes(record))
 }
 
@@ -205,9 +207,11 @@ pub fn replace_file(file: &Path, content: &[u8]) -> io::Result<()> {
 pub(crate) fn clean(file: &Path, redact: fn(&str) -> String) -> io::Result<()> {
     let known = read(file)?;
     let cleaned = match &known {
-        Record::Exit { code, output } => Record::Exit { code: *code, output: redact(output) },
-        Record::Signal { signal, output } => {
-            Record::Signal { signal: *signal, output: redact(output) }
+        CommandRecord::Exit { code, output } => {
+            CommandRecord::Exit { code: *code, output: redact(output) }
+        }
+        CommandRecord::Signal { signal, output } => {
+            CommandRecord::Signal { signal: *signal, output: redact(output) }
         }
         _ => return Ok(()),
     };
@@ -239,21 +243,21 @@ fn sync_folder(file: &Path) -> io::Result<()> {
     File::open(file.parent().unwrap_or(Path::new(".")))?.sync_all()
 }
 
-fn bytes(record: &Record) -> Vec<u8> {
+fn bytes(record: &CommandRecord) -> Vec<u8> {
     serde_json::to_vec(record).expect("our own types always have a JSON form")
 }
 
-fn read(file: &Path) -> io::Result<Record> {
+fn read(file: &Path) -> io::Result<CommandRecord> {
     let content = fs::read(file)?;
-    Ok(serde_json::from_slice(&content).unwrap_or(Record::Started { pid: 0 }))
+    Ok(serde_json::from_slice(&content).unwrap_or(CommandRecord::Started { pid: 0 }))
 }
 
 /// What was read before the lock was seen to be free may have been replaced in between.
-fn read_again(file: &Path) -> Record {
-    read(file).unwrap_or(Record::Started { pid: 0 })
+fn read_again(file: &Path) -> CommandRecord {
+    read(file).unwrap_or(CommandRecord::Started { pid: 0 })
 }
 
-/// Whether the one who made the record lives.
+/// Whether the process that made the record is alive.
 fn is_held(file: &Path) -> bool {
     let free =
         File::open(file).and_then(|file| Ok(flock(&file, FlockOperation::NonBlockingLockShared)?));
@@ -272,34 +276,34 @@ mod tests {
         RunId::new("run_1")
     }
 
-    fn records() -> (tempfile::TempDir, Records, Origin) {
+    fn records() -> (tempfile::TempDir, RecordFolder, Origin) {
         let folder = tempfile::TempDir::new().unwrap();
-        let records = Records::new(folder.path().join("effects"));
+        let records = RecordFolder::new(folder.path().join("effects"));
         let origin = records.origin(&run()).unwrap();
         (folder, records, origin)
     }
 
-    fn file(records: &Records, attempt: u32) -> PathBuf {
+    fn file(records: &RecordFolder, attempt: u32) -> PathBuf {
         records.file(&run(), "key", attempt).unwrap()
     }
 
     #[test]
     fn nothing_on_record_revokes_the_attempt_and_stays_so() {
         let (_folder, records, origin) = records();
-        assert_eq!(records.settle(&origin, "key", 1), Ok(Record::Revoked));
-        assert_eq!(records.settle(&origin, "key", 1), Ok(Record::Revoked));
-        let late = begin(&file(&records, 1), &Record::Started { pid: 1 });
+        assert_eq!(records.settle(&origin, "key", 1), Ok(CommandRecord::Revoked));
+        assert_eq!(records.settle(&origin, "key", 1), Ok(CommandRecord::Revoked));
+        let late = begin(&file(&records, 1), &CommandRecord::Started { pid: 1 });
         assert_eq!(late.unwrap_err().kind(), ErrorKind::AlreadyExists);
-        assert!(begin(&file(&records, 2), &Record::Started { pid: 1 }).is_ok());
+        assert!(begin(&file(&records, 2), &CommandRecord::Started { pid: 1 }).is_ok());
     }
 
     #[test]
     fn an_end_on_record_is_believed_and_a_start_alone_is_not_an_end() {
         let (_folder, records, origin) = records();
         let file = file(&records, 1);
-        drop(begin(&file, &Record::Started { pid: 1 }).unwrap());
-        assert_eq!(records.settle(&origin, "key", 1), Ok(Record::Started { pid: 1 }));
-        let end = Record::Exit { code: 3, output: "said".to_owned() };
+        drop(begin(&file, &CommandRecord::Started { pid: 1 }).unwrap());
+        assert_eq!(records.settle(&origin, "key", 1), Ok(CommandRecord::Started { pid: 1 }));
+        let end = CommandRecord::Exit { code: 3, output: "said".to_owned() };
         replace(&file, &end).unwrap();
         assert_eq!(records.settle(&origin, "key", 1), Ok(end));
     }
@@ -308,12 +312,12 @@ mod tests {
     fn age_removes_no_record_and_proves_nothing() {
         let (_folder, records, origin) = records();
         let old = file(&records, 1);
-        drop(begin(&old, &Record::Killed).unwrap());
+        drop(begin(&old, &CommandRecord::Killed).unwrap());
         File::options().write(true).open(&old).unwrap().set_modified(UNIX_EPOCH).unwrap();
         for other in ["run_1", "run_2", "run_3"] {
             records.origin(&RunId::new(other)).unwrap();
         }
-        assert_eq!(records.settle(&origin, "key", 1), Ok(Record::Killed));
+        assert_eq!(records.settle(&origin, "key", 1), Ok(CommandRecord::Killed));
     }
 
     #[test]
@@ -325,7 +329,7 @@ mod tests {
         assert_eq!(recorded_runs(&effects).unwrap(), [run()]);
         forget_records(&effects, &run()).unwrap();
         assert!(records.settle(&origin, "key", 1).is_err());
-        assert!(begin(&file(&records, 1), &Record::Started { pid: 1 }).is_err());
+        assert!(begin(&file(&records, 1), &CommandRecord::Started { pid: 1 }).is_err());
         assert_ne!(records.origin(&run()).unwrap(), origin);
         assert!(records.settle(&origin, "key", 1).is_err());
     }

@@ -9,8 +9,8 @@
 //! effect uses the same name and clears it away.
 //!
 //! Deliberately absent: files by which git could be made to run programs. `shell` writes them, and
-//! asks. Also absent: a lock against others. Whoever changes the file between the last look and the
-//! rename is overwritten; the last look comes after the slow part.
+//! asks. Also absent: a lock against other writers. A change between the last check and the
+//! rename is overwritten; the last check comes after the slow part.
 
 use crate::workspace::check_regular;
 use crate::{Workspace, WorkspaceError};
@@ -37,7 +37,7 @@ pub(crate) fn short_hash(content: &[u8]) -> String {
 }
 
 /// The hash that a model expects, if it gave one. Models that fill in every argument write an empty
-/// one, or make one up: that is told apart from a file that has changed.
+/// one, or make one up; the error says so instead of reporting a changed file.
 pub(crate) fn expected(hash: Option<&str>) -> Result<Option<&str>, String> {
     let Some(hash) = hash.map(str::trim).filter(|hash| !hash.is_empty()) else { return Ok(None) };
     if hash.len() == HASH_DIGITS && hash.bytes().all(|digit| digit.is_ascii_hexdigit()) {
@@ -64,13 +64,13 @@ pub(crate) fn temporary(context: &CallContext) -> String {
 }
 
 /// What is at a path now.
-pub(crate) enum Present {
+pub(crate) enum CurrentFile {
     Nothing,
     Content(Vec<u8>),
     Unreadable,
 }
 
-impl Present {
+impl CurrentFile {
     /// Looks at a file of the workspace.
     pub(crate) fn at(workspace: &Workspace, path: &Path) -> Self {
         match workspace.read(path, COMPARE_BYTES_MAX) {
@@ -147,7 +147,7 @@ fn follow_links(dir: &Dir, path: PathBuf) -> io::Result<PathBuf> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(path),
             Err(error) => return Err(error),
         }
-        // Refuses what leads outside; opening it below refuses the same again.
+        // Refuses paths to the outside; opening the file refuses them again.
         let target = dir.read_link(&path)?;
         path = path.parent().unwrap_or(Path::new("")).join(target);
     }

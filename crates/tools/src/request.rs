@@ -9,23 +9,20 @@
 //! of its own, admitted and checked anew.
 //!
 //! Deliberately absent: retries (the engine's), cookies, proxies, credentials. What is
-//! sent was shown to the person who approved it and stands in the journal, so it holds no secret.
+//! sent was shown to the person who approved it and is in the journal, so it holds no secret.
 
 use crate::capture::Capture;
 use crate::clean::clean;
 use crate::clip;
-use crate::hosts::{Hosts, Misled, Names, places};
+use crate::hosts::{Hosts, NameResolver, ResolveError, places};
 use everloop_ports::FROM_THE_WEB;
+use everloop_ports::http::{retry_after_ms, tls_config};
 use everloop_types::{Ending, Observation};
-use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, LOCATION, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Client, Method, Response, Url};
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::{ClientConfig, RootCertStore};
 use std::error::Error as _;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 /// How long a connection may take to come up.
@@ -34,7 +31,7 @@ const CONNECT_MS_MAX: u64 = 10_000;
 /// Characters of the lines above a body.
 const HEAD_CHARS_MAX: usize = 500;
 
-/// The header by which the other side knows a repetition.
+/// The header by which the server recognises a repetition.
 const KEY: &str = "idempotency-key";
 
 /// What bounds requests.
@@ -46,12 +43,12 @@ pub struct Http {
     pub timeout_ms: u64,
     /// Bytes of an answer that are kept, and of a body that are sent.
     pub bytes_max: usize,
-    /// Who looks names up.
-    pub names: Names,
+    /// Resolves the names.
+    pub names: NameResolver,
 }
 
 /// One request.
-pub(crate) struct Request<'r> {
+pub(crate) struct HttpRequest<'r> {
     pub(crate) method: Method,
     pub(crate) url: &'r str,
     /// Its type and bytes.
@@ -63,20 +60,20 @@ pub(crate) struct Request<'r> {
 }
 
 /// What came back.
-pub(crate) struct Answer {
+pub(crate) struct HttpReply {
     pub(crate) status: u16,
     head: String,
     location: Option<String>,
     content_type: String,
-    /// How long the other side asks us to wait before we come again.
+    /// How long the server asks us to wait before the next request.
     pub(crate) retry_after_ms: Option<u64>,
     body: Capture,
-    read: Body,
+    read: BodyExtent,
 }
 
 /// How much of a body was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Body {
+pub(crate) enum BodyExtent {
     /// All of it.
     Whole,
     /// As much as is kept of any.
@@ -87,7 +84,7 @@ pub(crate) enum Body {
 
 /// Why nothing came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum NoAnswer {
+pub(crate) enum RequestError {
     /// It may not be sent, now or later.
     Refused(String),
     /// It certainly was not sent; another time it may be.
@@ -96,7 +93,7 @@ pub(crate) enum NoAnswer {
     Cut(String),
 }
 
-impl NoAnswer {
+impl RequestError {
     pub(crate) fn words(self) -> String {
         match self {
             Self::Refused(words) | Self::Unsent(words) | Self::Cut(words) => words,
@@ -104,46 +101,46 @@ impl NoAnswer {
     }
 }
 
-impl Request<'_> {
-    pub(crate) fn get(url: &str) -> Request<'_> {
-        Request { method: Method::GET, url, body: None, key: None, headers: &[] }
+impl HttpRequest<'_> {
+    pub(crate) fn get(url: &str) -> HttpRequest<'_> {
+        HttpRequest { method: Method::GET, url, body: None, key: None, headers: &[] }
     }
 }
 
 impl Http {
     /// Sends a request and reads its answer, within the time of one request.
-    pub(crate) async fn ask(&self, request: Request<'_>) -> Result<Answer, NoAnswer> {
+    pub(crate) async fn ask(&self, request: HttpRequest<'_>) -> Result<HttpReply, RequestError> {
         let until = Instant::now() + Duration::from_millis(self.timeout_ms);
-        let url = self.hosts.admit(request.url).map_err(NoAnswer::Refused)?;
+        let url = self.hosts.admit(request.url).map_err(RequestError::Refused)?;
         if request.body.as_ref().is_some_and(|(_, body)| body.len() > self.bytes_max) {
             let words = format!("the body has more than {} bytes", self.bytes_max);
-            return Err(NoAnswer::Refused(words));
+            return Err(RequestError::Refused(words));
         }
         let host = url.host_str().unwrap_or_default().to_owned();
         let places = match timeout_at(until, self.places(&url)).await {
             Ok(Ok(places)) => places,
-            Ok(Err(Misled::Private(ip))) => {
+            Ok(Err(ResolveError::Private(ip))) => {
                 let words = format!("{host} leads to {ip}, which is not on the public network");
-                return Err(NoAnswer::Refused(words));
+                return Err(RequestError::Refused(words));
             }
-            Ok(Err(Misled::NotFound(why))) => {
-                return Err(NoAnswer::Unsent(format!("{host} was not found: {why}")));
+            Ok(Err(ResolveError::NotFound(why))) => {
+                return Err(RequestError::Unsent(format!("{host} was not found: {why}")));
             }
-            Err(_) => return Err(NoAnswer::Unsent(format!("{host} was not found in time"))),
+            Err(_) => return Err(RequestError::Unsent(format!("{host} was not found in time"))),
         };
-        let client = self.client(&url, &places).map_err(NoAnswer::Refused)?;
+        let client = self.client(&url, &places).map_err(RequestError::Refused)?;
         match timeout_at(until, built(&client, url, request).send()).await {
             Ok(Ok(response)) => Ok(self.read(response, until).await),
-            Ok(Err(error)) if error.is_builder() => Err(NoAnswer::Refused(words(error))),
+            Ok(Err(error)) if error.is_builder() => Err(RequestError::Refused(words(error))),
             Ok(Err(error)) if error.is_connect() => {
-                Err(NoAnswer::Unsent(format!("{host}: {}", words(error))))
+                Err(RequestError::Unsent(format!("{host}: {}", words(error))))
             }
-            Ok(Err(error)) => Err(NoAnswer::Cut(format!("{host}: {}", words(error)))),
-            Err(_) => Err(NoAnswer::Cut(format!("{host} did not answer in time"))),
+            Ok(Err(error)) => Err(RequestError::Cut(format!("{host}: {}", words(error)))),
+            Err(_) => Err(RequestError::Cut(format!("{host} did not answer in time"))),
         }
     }
 
-    async fn places(&self, url: &Url) -> Result<Vec<SocketAddr>, Misled> {
+    async fn places(&self, url: &Url) -> Result<Vec<SocketAddr>, ResolveError> {
         places(url, self.hosts.reach(url), &self.names).await
     }
 
@@ -168,12 +165,14 @@ impl Http {
             .pool_max_idle_per_host(0)
             .dns_resolver(NoLookup)
             .resolve_to_addrs(url.host_str().unwrap_or_default(), places)
-            .tls_backend_preconfigured(tls(url)?);
+            .tls_backend_preconfigured(
+                tls_config(url.scheme()).map_err(|error| error.to_string())?,
+            );
         builder.build().map_err(words)
     }
 
-    /// Once there is a status the other side has decided; a body that breaks off says so.
-    async fn read(&self, mut response: Response, until: Instant) -> Answer {
+    /// Once there is a status the server has decided; an incomplete body is marked as such.
+    async fn read(&self, mut response: Response, until: Instant) -> HttpReply {
         let mut head = head(&response);
         let mut body = Capture::new(self.bytes_max, None);
         let mut left = self.bytes_max;
@@ -186,12 +185,12 @@ impl Http {
                 Ok(Ok(Some(chunk))) => {
                     body.push(&chunk[..left]);
                     head.push_str("[only the beginning of the body was read]\n");
-                    break Body::Beginning;
+                    break BodyExtent::Beginning;
                 }
-                Ok(Ok(None)) => break Body::Whole,
+                Ok(Ok(None)) => break BodyExtent::Whole,
                 Ok(Err(_)) | Err(_) => {
                     head.push_str("[the body broke off]\n");
-                    break Body::Broken;
+                    break BodyExtent::Broken;
                 }
             }
         };
@@ -200,11 +199,11 @@ impl Http {
         let content_type = shown(response.headers(), &CONTENT_TYPE).unwrap_or_default();
         let retry_after_ms = retry_after_ms(response.headers());
         let status = response.status().as_u16();
-        Answer { status, head, location, content_type, retry_after_ms, body, read }
+        HttpReply { status, head, location, content_type, retry_after_ms, body, read }
     }
 }
 
-/// The names were looked up and checked; no second look may find something else.
+/// Refuses to resolve: the names were resolved and checked already.
 struct NoLookup;
 
 impl reqwest::dns::Resolve for NoLookup {
@@ -214,7 +213,7 @@ impl reqwest::dns::Resolve for NoLookup {
     }
 }
 
-impl Answer {
+impl HttpReply {
     /// The answer as the model sees it; `note` is one more line above the body.
     pub(crate) fn observed(self, note: &str, chars_max: usize) -> Observation {
         let ending = if self.is_success() { Ending::Ok } else { Ending::Error };
@@ -229,7 +228,7 @@ impl Answer {
         Observation { ending, text }
     }
 
-    /// Where the other side says that the answer is instead.
+    /// The address of a redirect.
     pub(crate) fn redirect(&self, from: &Url) -> Option<Result<Url, String>> {
         let moved = matches!(self.status, 301 | 302 | 303 | 307 | 308);
         let to = self.location.as_deref().filter(|_| moved)?;
@@ -241,7 +240,7 @@ impl Answer {
         })
     }
 
-    /// The type of the body, as the other side says.
+    /// The content type of the body.
     pub(crate) fn content_type(&self) -> &str {
         &self.content_type
     }
@@ -252,7 +251,7 @@ impl Answer {
     }
 
     /// The body as it came, and how much of it that is.
-    pub(crate) fn into_bytes(self) -> (Vec<u8>, Body) {
+    pub(crate) fn into_bytes(self) -> (Vec<u8>, BodyExtent) {
         (self.body.bytes(), self.read)
     }
 
@@ -271,21 +270,7 @@ pub(crate) fn is_passing(status: u16) -> bool {
     matches!(status, 408 | 429 | 500 | 502 | 503 | 504)
 }
 
-/// `Retry-After` in seconds or as a date. A date is measured against the server's own clock where
-/// it says what that shows.
-fn retry_after_ms(headers: &HeaderMap) -> Option<u64> {
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    let after = text(RETRY_AFTER)?;
-    if let Ok(seconds) = after.parse::<u64>() {
-        return Some(seconds.saturating_mul(1_000));
-    }
-    let then = httpdate::parse_http_date(after).ok()?;
-    let now = text(DATE).and_then(|date| httpdate::parse_http_date(date).ok());
-    let wait = then.duration_since(now.unwrap_or_else(SystemTime::now)).unwrap_or_default();
-    u64::try_from(wait.as_millis()).ok()
-}
-
-fn built(client: &Client, url: Url, request: Request<'_>) -> reqwest::RequestBuilder {
+fn built(client: &Client, url: Url, request: HttpRequest<'_>) -> reqwest::RequestBuilder {
     let mut building = client.request(request.method, url);
     for (name, value) in request.headers {
         building = building.header(*name, *value);
@@ -330,21 +315,4 @@ fn words(error: reqwest::Error) -> String {
         cause = inner.source();
     }
     words
-}
-
-/// Certificates are compiled in; `SSL_CERT_FILE` adds those of a company's own authority.
-pub(crate) fn tls(url: &Url) -> Result<ClientConfig, String> {
-    let mut roots = RootCertStore::empty();
-    if url.scheme() == "https" {
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-        if let Some(file) = std::env::var_os("SSL_CERT_FILE") {
-            let found = CertificateDer::pem_file_iter(file).into_iter().flatten().flatten();
-            roots.add_parsable_certificates(found);
-        }
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?;
-    Ok(config.with_root_certificates(roots).with_no_client_auth())
 }

@@ -19,18 +19,18 @@ mod text;
 mod token;
 
 pub(crate) use text::{decoded, is_hidden, spaced};
-pub(crate) use token::{Token, Tokens};
+pub(crate) use token::{HtmlToken, HtmlTokens};
 
 use crate::clip;
 use crate::http::canceled;
 use crate::request::is_passing;
 use bing::Bing;
 use duckduckgo::DuckDuckGo;
-use everloop_ports::{Boxed, CallContext, Done, Tool, Transient};
+use everloop_ports::{BoxFuture, CallContext, Tool, ToolReturn, TransientToolError};
 use everloop_types::{
-    Approval, EffectClass, Flow, Handling, Labels, Observation, OnUnknown, Sends,
+    Approval, DataFlow, EffectClass, Handling, Labels, Observation, OnUnknown, SendTarget,
 };
-use fetch::Fetch;
+use fetch::SearchFetch;
 use reqwest::Url;
 use schemars::JsonSchema;
 use searxng::Searxng;
@@ -45,7 +45,7 @@ const QUERY_CHARS_MAX: usize = 400;
 const TITLE_CHARS_MAX: usize = 200;
 const SUMMARY_CHARS_MAX: usize = 500;
 
-/// A link that is cut leads nowhere, so a hit with a longer one is passed over.
+/// A truncated link does not work, so a hit with a longer one is skipped.
 const LINK_BYTES_MAX: usize = 2_000;
 
 /// Something that was found, as plain bounded text.
@@ -89,7 +89,7 @@ pub enum SearchError {
         /// Who answered.
         host: String,
     },
-    /// The way led to a host that may not be called, or nowhere.
+    /// A redirect named a host that may not be called, or no valid address.
     #[error("refused: {0}")]
     Refused(String),
     /// The answer is not in the form that the service is known for.
@@ -131,7 +131,7 @@ pub trait SearchProvider: Send + Sync {
         &'a self,
         query: &'a str,
         top_k: usize,
-    ) -> Boxed<'a, Result<Vec<Hit>, SearchError>>;
+    ) -> BoxFuture<'a, Result<Vec<Hit>, SearchError>>;
 }
 
 /// The services that are known.
@@ -175,7 +175,7 @@ pub struct SearchSetting {
 impl SearchSetting {
     fn provider(&self) -> Arc<dyn SearchProvider> {
         let fetch =
-            |usual, hosts: &[&str]| Fetch::new(&self.base_url, usual, hosts, self.timeout_ms);
+            |usual, hosts: &[&str]| SearchFetch::new(&self.base_url, usual, hosts, self.timeout_ms);
         match self.service {
             SearchService::Bing => Arc::new(Bing(fetch(bing::USUAL, &bing::HOSTS))),
             SearchService::DuckDuckGo => {
@@ -244,7 +244,7 @@ impl Tool for InternetSearch {
             grace_ms: GRACE_MS,
             retries: 3,
             // The words that are searched for go out, too.
-            flow: Some(Flow::brings(Labels::UNTRUSTED).sends(Sends::To(service))),
+            flow: Some(DataFlow::brings(Labels::UNTRUSTED).sends(SendTarget::To(service))),
             ..Handling::default()
         }
     }
@@ -253,11 +253,11 @@ impl Tool for InternetSearch {
         Some("query")
     }
 
-    async fn call(&self, args: InternetSearchArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: InternetSearchArgs, context: &CallContext) -> ToolReturn {
         let query = text::spaced(&args.query);
         if query.is_empty() || query.chars().count() > QUERY_CHARS_MAX {
             let words = format!("the query must have 1 to {QUERY_CHARS_MAX} characters");
-            return Done::Seen(Observation::error(words));
+            return ToolReturn::Seen(Observation::error(words));
         }
         let found = tokio::select! {
             found = self.provider.search(&query, self.top_k) => found,
@@ -267,13 +267,16 @@ impl Tool for InternetSearch {
         match found {
             Ok(hits) => {
                 let text = shown(&hits, self.top_k);
-                Done::Seen(Observation::ok(clip::head(&text, context.observation_chars)))
+                ToolReturn::Seen(Observation::ok(clip::head(&text, context.observation_chars)))
             }
             Err(error) if error.is_transient() => {
                 let retry_after_ms = error.retry_after_ms();
-                Done::Passing(Transient { seen: Observation::error(words(error)), retry_after_ms })
+                ToolReturn::Passing(TransientToolError {
+                    seen: Observation::error(words(error)),
+                    retry_after_ms,
+                })
             }
-            Err(error) => Done::Seen(Observation::error(words(error))),
+            Err(error) => ToolReturn::Seen(Observation::error(words(error))),
         }
     }
 }

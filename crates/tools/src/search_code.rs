@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The walk only finds names. Each file is opened like any other file of the workspace, so a folder
-//! that is swapped for a link under our feet leads nowhere.
+//! that is replaced by a link meanwhile is refused.
 //!
 //! Deliberately absent: an index, matches over several lines, files that git would not keep.
 
@@ -14,8 +14,8 @@ use crate::access::closes_file;
 use crate::clip::counted;
 use crate::read_file::reading;
 use crate::{Workspace, clean, clip};
-use everloop_ports::{AccessRules, CallContext, Done, Tool};
-use everloop_types::{Ending, Flow, Handling, Observation};
+use everloop_ports::{AccessRules, CallContext, Tool, ToolReturn};
+use everloop_types::{DataFlow, Ending, Handling, Observation};
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::{DirEntry, Walk, WalkBuilder};
 use regex::bytes::{Regex, RegexBuilder};
@@ -84,7 +84,7 @@ impl Tool for SearchCode {
     }
 
     fn handling(&self) -> Handling {
-        Handling { flow: Some(Flow::below()), ..reading() }
+        Handling { flow: Some(DataFlow::below()), ..reading() }
     }
 
     fn text_arg() -> Option<&'static str> {
@@ -95,11 +95,12 @@ impl Tool for SearchCode {
         self.workspace.leads_to(args.path.as_deref()?)
     }
 
-    async fn call(&self, args: SearchCodeArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: SearchCodeArgs, context: &CallContext) -> ToolReturn {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         let soon = Instant::now() + TIME_MAX;
         let until = context.deadline.map_or(soon, |deadline| deadline.min(soon));
-        let bounds = Bounds { cancel: context.cancel.clone(), until, bars: context.bars.clone() };
+        let bounds =
+            SearchBounds { cancel: context.cancel.clone(), until, bars: context.bars.clone() };
         crate::read_file::blocking(move || match search(&workspace, &args, &bounds) {
             Ok(_) if bounds.cancel.is_cancelled() => {
                 Observation { ending: Ending::Canceled, text: "stopped: canceled".to_owned() }
@@ -112,7 +113,7 @@ impl Tool for SearchCode {
 }
 
 /// When a search has to stop, and what is closed to it.
-struct Bounds {
+struct SearchBounds {
     cancel: CancellationToken,
     until: Instant,
     bars: AccessRules,
@@ -120,7 +121,7 @@ struct Bounds {
 
 /// What was found, and why there may be more.
 #[derive(Default)]
-struct Found {
+struct CodeMatches {
     lines: Vec<String>,
     files: usize,
     bytes: u64,
@@ -131,7 +132,7 @@ struct Found {
     read_as: Option<String>,
 }
 
-impl Found {
+impl CodeMatches {
     fn shown(self, chars_max: usize) -> String {
         let mut notes = Vec::new();
         if self.lines.is_empty() {
@@ -156,7 +157,11 @@ impl Found {
     }
 }
 
-fn search(workspace: &Workspace, args: &SearchCodeArgs, bounds: &Bounds) -> Result<Found, String> {
+fn search(
+    workspace: &Workspace,
+    args: &SearchCodeArgs,
+    bounds: &SearchBounds,
+) -> Result<CodeMatches, String> {
     let expression = expression(args)?;
     let glob = args.glob.as_deref().map(glob).transpose()?;
     let start = args.path.clone().unwrap_or_else(|| PathBuf::from("."));
@@ -165,7 +170,7 @@ fn search(workspace: &Workspace, args: &SearchCodeArgs, bounds: &Bounds) -> Resu
     if !can_be_walked(&workspace.root().join(&start)) {
         return Err("its .gitignore or .ignore is not a plain file, so it is not read".to_owned());
     }
-    let mut found = Found { read_as: any_of(args), ..Found::default() };
+    let mut found = CodeMatches { read_as: any_of(args), ..CodeMatches::default() };
     for (number, entry) in walk(workspace, &start).enumerate() {
         if bounds.cancel.is_cancelled() {
             break;
@@ -176,7 +181,7 @@ fn search(workspace: &Workspace, args: &SearchCodeArgs, bounds: &Bounds) -> Resu
             found.stopped = Some(why.to_owned());
             break;
         }
-        // What cannot be looked at, or vanished, is no reason to give up the rest.
+        // A file that cannot be read, or is gone, does not end the search.
         let Some(relative) = entry.ok().and_then(|entry| file_of(workspace, &entry)) else {
             continue;
         };
@@ -213,7 +218,7 @@ fn expression(args: &SearchCodeArgs) -> Result<Regex, String> {
 }
 
 /// The words of a plain query such as `color|background`, which means either. A bar with nothing or
-/// a blank beside it is code (`a || b`, `|x| x`, `ls | wc`), and is looked for as it stands.
+/// a blank beside it is code (`a || b`, `|x| x`, `ls | wc`), and is searched literally.
 fn alternatives(args: &SearchCodeArgs) -> Option<Vec<&str>> {
     let words: Vec<&str> = args.query.split('|').collect();
     let is_word = |word: &&str| !word.is_empty() && *word == word.trim();
@@ -250,7 +255,7 @@ fn walk(workspace: &Workspace, start: &Path) -> Walk {
 }
 
 /// Whether the lists of what to leave out in a folder are plain files. The walk opens them by their
-/// names, and a link could lead to a device that never ends, a pipe would never begin.
+/// names, and a link to a device or a pipe would block it.
 fn can_be_walked(folder: &Path) -> bool {
     [".gitignore", ".ignore"].iter().all(|name| {
         let found = folder.join(name).symlink_metadata();
@@ -270,7 +275,7 @@ fn search_file(
     workspace: &Workspace,
     path: &Path,
     expression: &Regex,
-    found: &mut Found,
+    found: &mut CodeMatches,
 ) -> ControlFlow<()> {
     // A protected file, a link that appeared, a pipe: refused like any other time.
     let Ok((bytes, size)) = workspace.read(path, FILE_BYTES_MAX) else {

@@ -1,11 +1,13 @@
 //! `send_message`: a message to a channel, through our own outbox.
 //!
 //! The message and the outcome of the call are one transaction, so whether it was sent is never
-//! unknown: it is queued, and whoever works next brings it, at least once and under one id.
+//! unknown: it is queued, and the next worker delivers it, at least once and under one id.
 
 use crate::Channels;
-use everloop_ports::{CallContext, Done, Outgoing, Tool};
-use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown, Sends};
+use everloop_ports::{CallContext, Outgoing, Tool, ToolReturn};
+use everloop_types::{
+    Approval, DataFlow, EffectClass, Handling, Observation, OnUnknown, SendTarget,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -56,23 +58,23 @@ impl Tool for SendMessage {
             approval: Approval::Ask,
             on_unknown: OnUnknown::TellModel,
             timeout_ms: 10_000,
-            flow: Some(Flow::NOTHING.sends(Sends::Arg("channel".to_owned()))),
+            flow: Some(DataFlow::NOTHING.sends(SendTarget::Arg("channel".to_owned()))),
             ..Handling::default()
         }
     }
 
-    async fn call(&self, args: SendMessageArgs, _: &CallContext) -> Done {
+    async fn call(&self, args: SendMessageArgs, _: &CallContext) -> ToolReturn {
         let SendMessageArgs { channel, text } = args;
         if !self.channels.names().contains(&channel.as_str()) {
             let names = self.channels.names().join(", ");
             let words = format!("there is no channel {channel}; there are: {names}");
-            return Done::Seen(Observation::error(words));
+            return ToolReturn::Seen(Observation::error(words));
         }
         if text.trim().is_empty() || text.chars().count() > TEXT_CHARS_MAX {
             let words = format!("a message has 1 to {TEXT_CHARS_MAX} characters");
-            return Done::Seen(Observation::error(words));
+            return ToolReturn::Seen(Observation::error(words));
         }
         let seen = Observation::ok(format!("queued for {channel}"));
-        Done::Queued(seen, Outgoing { channel, text })
+        ToolReturn::Queued(seen, Outgoing { channel, text })
     }
 }

@@ -1,7 +1,7 @@
-//! How much shared memory some processes hold. The kernel bounds a process's own memory, not what
-//! it shares with others or with nobody.
+//! How much shared memory some processes hold. The kernel limits the private memory of a process,
+//! not its shared memory.
 //!
-//! Deliberately absent: segments of System V that nobody has attached. No table of ours names them.
+//! Deliberately absent: System V segments that no process has attached.
 
 use rustix::process::Pid;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Bytes of shared memory on the whole machine: a cheap look that spares a dear one.
+/// Bytes of shared memory on the whole machine: a cheap check before an expensive one.
 pub(crate) fn of_machine() -> u64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     bytes_of(&text, "Shmem:")

@@ -1,21 +1,21 @@
-//! `shell`: one command line, in the workspace and behind walls, with a time-out and a bounded
+//! `shell`: one command line, in the workspace and in a sandbox, with a time-out and a bounded
 //! output.
 //!
-//! Where no wall stands, a call is refused unless a person allowed exactly this one and knew.
+//! Without a sandbox a call is refused, unless a person approved exactly this call unsandboxed.
 
-use crate::after::{self, After};
+use crate::after::{self, AfterCommand};
 use crate::capture::Capture;
-use crate::process::{Ended, Launch, Search};
+use crate::process::{CommandEnd, Launch, ProgramSearch};
 use crate::protected::real;
 use crate::readable::without_own;
-use crate::record::{self, Origin, Record, Records};
-use crate::shell_rules::{self, Say};
-use crate::walls::{self, Enclosure, Plot};
-use crate::{GitAccess, Network, Sandbox, ShellRule, WallSetting, Workspace, clip};
-use everloop_ports::{CallContext, CallPolicy, Done, Intent, Probe, Tool, UnsandboxedReason};
+use crate::record::{self, CommandRecord, Origin, RecordFolder};
+use crate::sandbox::{self, PreparedSandbox, SandboxBuilder};
+use crate::shell_rules::{self, RuleAction};
+use crate::{GitAccess, Network, SandboxMode, SandboxSetting, ShellRule, Workspace, clip};
+use everloop_ports::{CallContext, CallPolicy, Intent, Probe, Tool, ToolReturn, UnsandboxedReason};
 use everloop_types::{
-    Approval, EffectClass, Ending, Flow, Handling, Labels, Observation, OnUnknown, RunId, Sends,
-    instructs,
+    Approval, DataFlow, EffectClass, Ending, Handling, Labels, Observation, OnUnknown, RunId,
+    SendTarget, instructs,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -50,13 +50,13 @@ impl Default for ShellLimits {
     }
 }
 
-/// What bounds commands, and what stands around them.
+/// What bounds commands, and the sandbox around them.
 #[derive(Debug, Clone, Default)]
 pub struct ShellSetting {
     /// Time and output.
     pub limits: ShellLimits,
     /// What it may reach and use.
-    pub walls: WallSetting,
+    pub sandbox: SandboxSetting,
     /// What is allowed and denied by its words.
     pub rules: Vec<ShellRule>,
     /// What takes secrets out of the records of commands.
@@ -70,7 +70,7 @@ pub struct Shell {
     pub workspace: Arc<Workspace>,
     /// The program that is run as `<guard> __guard -- …` around the command.
     pub guard: Option<PathBuf>,
-    /// What bounds it, and what stands around it.
+    /// What bounds it, and the sandbox around it.
     pub setting: ShellSetting,
     /// The private folder in which guards write down what became of their commands. With it an
     /// interrupted command can be probed; without, its outcome is unknown.
@@ -88,11 +88,11 @@ const SHUT_DESCRIPTION: &str = "Run a command with sh in the workspace, such as 
     read-only: commit with git_commit.";
 
 /// Said of a command that was not run.
-const NO_WALL: &str = "no wall stands around commands here; nothing was done";
+const NO_SANDBOX: &str = "there is no sandbox around commands here; nothing was done";
 
 /// Why a command is stopped.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Stop {
+enum CommandStop {
     Canceled,
     TimedOut,
 }
@@ -103,7 +103,7 @@ impl Tool for Shell {
 
     fn description(&self) -> &'static str {
         let has_git = self.workspace.root().join(".git").exists();
-        match has_git && self.setting.walls.git == GitAccess::Read {
+        match has_git && self.setting.sandbox.git == GitAccess::Read {
             true => SHUT_DESCRIPTION,
             false => DESCRIPTION,
         }
@@ -121,7 +121,7 @@ impl Tool for Shell {
             grace_ms: self.setting.limits.grace_ms,
             // Only for a command that certainly never started.
             retries: 3,
-            flow: Some(Flow::brings(Labels::ALL).sends(self.sends())),
+            flow: Some(DataFlow::brings(Labels::ALL).sends(self.sends())),
             ..Handling::default()
         }
     }
@@ -130,14 +130,14 @@ impl Tool for Shell {
         Some("command")
     }
 
-    async fn call(&self, args: ShellArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: ShellArgs, context: &CallContext) -> ToolReturn {
         if context.cancel.is_cancelled() {
             let text = "not started: canceled".to_owned();
-            return Done::Seen(Observation { ending: Ending::Canceled, text });
+            return ToolReturn::Seen(Observation { ending: Ending::Canceled, text });
         }
-        let after = match self.walls(context).await {
-            Ok(walls) => After::of(walls),
-            Err(refused) => return Done::Seen(Observation::denied(refused)),
+        let after = match self.sandbox(context).await {
+            Ok(sandbox) => AfterCommand::of(sandbox),
+            Err(refused) => return ToolReturn::Seen(Observation::denied(refused)),
         };
         let record = self.record(context);
         let launch = Launch {
@@ -145,14 +145,14 @@ impl Tool for Shell {
             grace_ms: None,
             record: record.as_deref(),
             folder: self.workspace.root(),
-            walls: after.walls(),
+            sandbox: after.sandbox(),
             argv: &["/bin/sh", "-c", &args.command],
             variables: &[],
-            search: Search::Anywhere,
+            search: ProgramSearch::Anywhere,
         };
         let running = match launch.start() {
             Ok(running) => running,
-            Err(error) => return Done::passing(format!("cannot start the shell: {error}")),
+            Err(error) => return ToolReturn::passing(format!("cannot start the shell: {error}")),
         };
         let mut capture =
             Capture::new(self.setting.limits.output_bytes_max, context.on_output.clone());
@@ -160,25 +160,25 @@ impl Tool for Shell {
         let (ended, stop) = running.follow(&mut capture, self.stop(context), grace).await;
         self.clean(record);
         let patience = stop.is_some().then_some(PATIENCE);
-        let notes = after.look(patience).await;
+        let notes = after.check(patience).await;
         self.done(capture, &ended, stop, notes, context.observation_chars)
     }
 
     async fn judge(&self, args: &ShellArgs) -> CallPolicy {
-        let said = shell_rules::say(&self.setting.rules, &args.command);
-        if let Some((Say::Deny, rule)) = said {
+        let said = shell_rules::decision(&self.setting.rules, &args.command);
+        if let Some((RuleAction::Deny, rule)) = said {
             return CallPolicy::Deny(format!("the rule {rule} denies it"));
         }
-        let veiled = shell_rules::veiled(&self.setting.rules, &args.command);
-        match self.look(|plot| plot.check()).await {
-            Ok(()) => match (said, veiled) {
+        let unknown_program = shell_rules::unknown_program(&self.setting.rules, &args.command);
+        match self.look(|builder| builder.check()).await {
+            Ok(()) => match (said, unknown_program) {
                 (_, Some(part)) => CallPolicy::AlwaysAsk(part),
-                (Some((Say::Allow, rule)), None) => CallPolicy::Allow(rule.to_owned()),
+                (Some((RuleAction::Allow, rule)), None) => CallPolicy::Allow(rule.to_owned()),
                 (Some((_, rule)), None) => CallPolicy::Ask(rule.to_owned()),
                 (None, None) => CallPolicy::Default,
             },
-            Err(_) if self.setting.walls.sandbox == Sandbox::Require => {
-                CallPolicy::Deny(NO_WALL.to_owned())
+            Err(_) if self.setting.sandbox.mode == SandboxMode::Require => {
+                CallPolicy::Deny(NO_SANDBOX.to_owned())
             }
             Err(why) => CallPolicy::Unsandboxed(why),
         }
@@ -210,15 +210,17 @@ impl Tool for Shell {
 }
 
 /// What a record means. Only an end of its own is an end.
-fn from_record(record: Record, chars: usize) -> Probe {
+fn from_record(record: CommandRecord, chars: usize) -> Probe {
     let (ending, status, output) = match record {
-        Record::Never | Record::Revoked => return Probe::DidNot,
-        Record::Started { .. } | Record::Killed => {
+        CommandRecord::Never | CommandRecord::Revoked => return Probe::DidNot,
+        CommandRecord::Started { .. } | CommandRecord::Killed => {
             return Probe::unknown("it was cut short after it started");
         }
-        Record::Exit { code: 0, output } => (Ending::Ok, "exit code 0".to_owned(), output),
-        Record::Exit { code, output } => (Ending::Error, format!("exit code {code}"), output),
-        Record::Signal { signal, output } => {
+        CommandRecord::Exit { code: 0, output } => (Ending::Ok, "exit code 0".to_owned(), output),
+        CommandRecord::Exit { code, output } => {
+            (Ending::Error, format!("exit code {code}"), output)
+        }
+        CommandRecord::Signal { signal, output } => {
             (Ending::Error, format!("killed by signal {signal}"), output)
         }
     };
@@ -229,18 +231,18 @@ fn from_record(record: Record, chars: usize) -> Probe {
 }
 
 impl Shell {
-    /// Behind walls without a network a command reaches nobody.
-    fn sends(&self) -> Sends {
-        let walls = &self.setting.walls;
-        match walls.network == Network::On || walls.sandbox == Sandbox::Off {
-            true => Sends::Anywhere,
-            false => Sends::No,
+    /// In a sandbox without a network a command sends nothing.
+    fn sends(&self) -> SendTarget {
+        let sandbox = &self.setting.sandbox;
+        match sandbox.network == Network::On || sandbox.mode == SandboxMode::Off {
+            true => SendTarget::Anywhere,
+            false => SendTarget::No,
         }
     }
 
     /// Only a guard keeps records.
-    fn records(&self) -> Option<Records> {
-        self.guard.as_ref().and(self.records.clone()).map(Records::new)
+    fn records(&self) -> Option<RecordFolder> {
+        self.guard.as_ref().and(self.records.clone()).map(RecordFolder::new)
     }
 
     /// The file in which the guard writes down what becomes of a call that a run makes.
@@ -256,42 +258,50 @@ impl Shell {
         }
     }
 
-    /// The walls, or none if a person wants none.
-    async fn walls(&self, context: &CallContext) -> Result<Option<Enclosure>, String> {
-        // What an earlier command left must not be taken for the person's own.
-        after::finish_looks().await;
-        let bare_is_fine = context.may_run_bare && self.setting.walls.sandbox != Sandbox::Require;
-        match self.look(|plot| plot.enclose()).await {
-            Ok(walls) => Ok(Some(walls)),
+    /// The sandbox, or none if a person wants none.
+    async fn sandbox(&self, context: &CallContext) -> Result<Option<PreparedSandbox>, String> {
+        // What an earlier command left must not be taken for files of the user.
+        after::wait_for_checks().await;
+        let bare_is_fine =
+            context.may_run_bare && self.setting.sandbox.mode != SandboxMode::Require;
+        match self.look(|builder| builder.prepare()).await {
+            Ok(sandbox) => Ok(Some(sandbox)),
             Err(_) if bare_is_fine => Ok(None),
-            Err(_) => Err(NO_WALL.to_owned()),
+            Err(_) => Err(NO_SANDBOX.to_owned()),
         }
     }
 
-    /// Walls are tried out and files looked at, which may take a moment.
+    /// Tries the sandbox and looks at files, which may take a moment.
     async fn look<T: Send + 'static>(
         &self,
-        at: impl FnOnce(&Plot<'_>) -> Result<T, UnsandboxedReason> + Send + 'static,
+        at: impl FnOnce(&SandboxBuilder<'_>) -> Result<T, UnsandboxedReason> + Send + 'static,
     ) -> Result<T, UnsandboxedReason> {
         let Some(helper) = self.guard.clone() else {
-            return Err(UnsandboxedReason::NoWall("there is no program to build one".to_owned()));
+            return Err(UnsandboxedReason::Unavailable(
+                "there is no program to build one".to_owned(),
+            ));
         };
         let (workspace, own) = (self.workspace.root().to_owned(), self.own.clone());
-        let mut setting = self.setting.walls.clone();
+        let mut setting = self.setting.sandbox.clone();
         let data = self.records.as_ref().and_then(|records| records.parent()).map(Path::to_owned);
         let look = move || {
             if let Some(own) = data.iter().chain(&own).find(|own| is_shown(own)) {
                 let words = format!("{} lies where every command may read", own.display());
-                return Err(UnsandboxedReason::NoWall(words));
+                return Err(UnsandboxedReason::Unavailable(words));
             }
             setting.readable = without_own(&setting.readable, &own);
-            at(&Plot { setting: &setting, workspace: &workspace, own: &own, helper: &helper })
+            at(&SandboxBuilder {
+                setting: &setting,
+                workspace: &workspace,
+                own: &own,
+                helper: &helper,
+            })
         };
         let looked = tokio::task::spawn_blocking(look).await;
-        looked.unwrap_or_else(|error| Err(UnsandboxedReason::NoWall(error.to_string())))
+        looked.unwrap_or_else(|error| Err(UnsandboxedReason::Unavailable(error.to_string())))
     }
 
-    async fn stop(&self, context: &CallContext) -> Stop {
+    async fn stop(&self, context: &CallContext) -> CommandStop {
         let own = match self.setting.limits.timeout_ms {
             0 => None,
             ms => Instant::now().checked_add(Duration::from_millis(ms)),
@@ -304,66 +314,70 @@ impl Shell {
             }
         };
         tokio::select! {
-            () = context.cancel.cancelled() => Stop::Canceled,
-            () = expired => Stop::TimedOut,
+            () = context.cancel.cancelled() => CommandStop::Canceled,
+            () = expired => CommandStop::TimedOut,
         }
     }
 
     fn done(
         &self,
         capture: Capture,
-        ended: &Ended,
-        stop: Option<Stop>,
+        ended: &CommandEnd,
+        stop: Option<CommandStop>,
         notes: Vec<String>,
         chars: usize,
-    ) -> Done {
+    ) -> ToolReturn {
         let (ending, status) = match (stop, ended) {
-            (None, Ended::NeverStarted(why)) => {
-                return Done::passing(format!("cannot start the shell: {why}"));
+            (None, CommandEnd::NeverStarted(why)) => {
+                return ToolReturn::passing(format!("cannot start the shell: {why}"));
             }
-            (_, Ended::Lost) => (Ending::Unknown, "its end was not seen".to_owned()),
-            (_, Ended::Stuck) => (Ending::Unknown, "killed, but not gone yet".to_owned()),
-            (Some(Stop::Canceled), _) => (Ending::Canceled, "stopped: canceled".to_owned()),
-            (Some(Stop::TimedOut), _) => (Ending::TimedOut, "stopped: out of time".to_owned()),
-            (None, Ended::Exit(0)) => (Ending::Ok, "exit code 0".to_owned()),
-            (None, Ended::Exit(code)) => (Ending::Error, format!("exit code {code}")),
-            (None, Ended::Signal(signal)) => (Ending::Error, format!("killed by signal {signal}")),
+            (_, CommandEnd::Lost) => (Ending::Unknown, "its end was not seen".to_owned()),
+            (_, CommandEnd::Stuck) => (Ending::Unknown, "killed, but not gone yet".to_owned()),
+            (Some(CommandStop::Canceled), _) => (Ending::Canceled, "stopped: canceled".to_owned()),
+            (Some(CommandStop::TimedOut), _) => {
+                (Ending::TimedOut, "stopped: out of time".to_owned())
+            }
+            (None, CommandEnd::Exit(0)) => (Ending::Ok, "exit code 0".to_owned()),
+            (None, CommandEnd::Exit(code)) => (Ending::Error, format!("exit code {code}")),
+            (None, CommandEnd::Signal(signal)) => {
+                (Ending::Error, format!("killed by signal {signal}"))
+            }
         };
         let status = [vec![status], notes].concat().join("; ");
         let mut text = observed(capture, &status, chars);
         if let Some(hint) = Some(&text).filter(|_| ending == Ending::Error).and_then(|t| hint(t)) {
             text = format!("{}\n[{hint}]", clip::ends(&text, chars.saturating_sub(hint.len() + 3)));
         }
-        Done::Seen(Observation { ending, text })
+        ToolReturn::Seen(Observation { ending, text })
     }
 }
 
-/// Whether something of ours lies where every command reads. Of the system's settings it sees only
-/// what is for everybody.
+/// Whether a file of ours is where every command can read. Of the system's settings, commands see
+/// only what everybody may read.
 fn is_shown(own: &Path) -> bool {
     let own = real(own);
     let is_private = || {
         let mut found = own.ancestors().filter_map(|part| part.metadata().ok());
         found.any(|found| found.permissions().mode() & 0o004 == 0)
     };
-    match own.starts_with(walls::SETTINGS) {
+    match own.starts_with(sandbox::SETTINGS) {
         true => !is_private(),
-        false => walls::SYSTEM.iter().any(|folder| own.starts_with(folder)),
+        false => sandbox::SYSTEM.iter().any(|folder| own.starts_with(folder)),
     }
 }
 
-/// How long a call that was stopped waits for the look after it: whoever stopped it waits, too.
+/// How long a stopped call waits for the check after it.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Said of a command that tried to write what it may only read.
 const SHUT: &str = "commands read repositories (.git) and do not write them: use git_commit, or \
     ask the user";
-const HELD: &str = "files that later runs or other programs obey (AGENTS.md, .github, .vscode and \
+const HELD: &str = "files that later runs or other programs trust (AGENTS.md, .github, .vscode and \
     the like) are read-only for commands: write_file asks the user";
 const BUSY: &str = "a folder with a repository in it is neither moved nor removed by commands: ask \
     the user to do it";
 
-/// What to do instead, where a command met something that is shut to it.
+/// Advice for a command that tried to write a protected path.
 fn hint(text: &str) -> Option<&'static str> {
     let names_git = |line: &str| {
         let after = line.split(".git").skip(1);

@@ -1,20 +1,20 @@
 //! Rules on commands: which may run without a question, which never.
 //!
-//! A pattern is made of words. `*` as a word stands for one word, at the end for any number of
-//! words, also none; within a word it stands for any letters.
+//! A pattern is made of words. `*` as a word matches one word, and at the end any number of words
+//! including none; within a word it matches any letters.
 //!
-//! A denial holds if any command of the line fits; so does a wish to be asked. A permission needs
-//! every command to fit a rule that allows it, and a line without anything that only a running
-//! shell could know. So denials win over questions, and questions over permissions. Where there is
-//! a denial, a line whose program only the running shell knows is asked about: it might be the
-//! denied one. So is a line that names all words of a denial in another place. All are a person's
-//! ease, not a wall: what a program does once it runs is up to the walls.
+//! A denial applies if any command of the line matches; so does a rule that asks. A permission
+//! needs every command to fit a rule that allows it, and a line without anything that only a
+//! running shell could know. So denials win over questions, and questions over permissions. Where
+//! there is a denial, a line whose program only the running shell knows is asked about: it might be
+//! the denied one. So is a line that names all words of a denial in another place. All are a
+//! person's convenience, not protection: what a program does once it runs is up to the sandbox.
 
-use crate::shell_words::{self as words, Line, Words};
+use crate::shell_words::{self as words, ParsedCommandLine, ShellWords};
 
 /// What a rule says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Say {
+pub enum RuleAction {
     /// It may run without a question.
     Allow,
     /// A person is asked.
@@ -26,15 +26,15 @@ pub enum Say {
 /// One rule on commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellRule {
-    say: Say,
-    pattern: Words,
+    say: RuleAction,
+    pattern: ShellWords,
     shown: String,
 }
 
 /// Why a rule cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
-    /// The pattern is no plain command.
+    /// The pattern is not a plain command.
     #[error("the pattern is not the words of one command: {0}")]
     Pattern(String),
     /// An example that the rule should fit, and does not.
@@ -60,7 +60,7 @@ pub enum RuleError {
 
 /// What a rule is to fit and not to fit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Examples {
+pub struct RuleExamples {
     /// Lines that the rule decides.
     pub fits: Vec<String>,
     /// Lines that it does not.
@@ -72,7 +72,7 @@ impl ShellRule {
     ///
     /// # Errors
     /// See [`RuleError`].
-    pub fn new(say: Say, pattern: &str, examples: &Examples) -> Result<Self, RuleError> {
+    pub fn new(say: RuleAction, pattern: &str, examples: &RuleExamples) -> Result<Self, RuleError> {
         let shown = pattern.trim().to_owned();
         let words = pattern_words(&shown).ok_or_else(|| RuleError::Pattern(shown.clone()))?;
         let rule = Self { say, pattern: words, shown };
@@ -92,15 +92,17 @@ impl ShellRule {
     }
 
     /// Whether the rule alone would decide about the line.
-    fn decides(&self, line: &Line) -> bool {
+    fn decides(&self, line: &ParsedCommandLine) -> bool {
         match self.say {
-            Say::Allow => vouches(std::slice::from_ref(self), line).is_some(),
-            Say::Ask | Say::Deny => line.commands.iter().any(|words| self.fits(words)),
+            RuleAction::Allow => allowing_rule(std::slice::from_ref(self), line).is_some(),
+            RuleAction::Ask | RuleAction::Deny => {
+                line.commands.iter().any(|words| self.fits(words))
+            }
         }
     }
 
-    /// Whether the rule might fit once the shell has filled in what stands in the words: all words
-    /// of the pattern fit up to one that nobody knows, and after which nothing is certain.
+    /// Whether the rule might match once the shell has substituted the words: all words of the
+    /// pattern match up to one that only the running shell knows.
     fn could_fit(&self, words: &[String]) -> bool {
         let pattern = self.pattern.iter().filter(|own| *own != "*");
         for (own, word) in pattern.zip(words) {
@@ -114,8 +116,8 @@ impl ShellRule {
         false
     }
 
-    /// Whether the words of the pattern, if it has several, stand anywhere in the line: a program
-    /// that is not known to run others may run its words, a script or an alias too.
+    /// Whether the words of a pattern with several occur anywhere in the line: an unknown program,
+    /// a script or an alias may run its arguments.
     fn is_named_in(&self, line: &str) -> bool {
         let pattern: Vec<&String> = self.pattern.iter().filter(|own| *own != "*").collect();
         let bare: String = line.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
@@ -139,7 +141,7 @@ impl ShellRule {
             && pattern.iter().zip(words).enumerate().all(|(place, (own, word))| {
                 // A program may be called by its path.
                 let name = if place == 0 { word.rsplit('/').next().unwrap_or(word) } else { word };
-                fits_word(own, word) || self.say != Say::Allow && fits_word(own, name)
+                fits_word(own, word) || self.say != RuleAction::Allow && fits_word(own, name)
             })
     }
 }
@@ -153,7 +155,7 @@ fn could_become(pattern: &str, word: &str) -> bool {
     pattern.contains('*') || pattern.starts_with(head) && pattern.ends_with(tail)
 }
 
-/// `*` stands for any letters.
+/// `*` matches any letters.
 fn fits_word(pattern: &str, word: &str) -> bool {
     let Some((head, tail)) = pattern.split_once('*') else { return pattern == word };
     let Some(rest) = word.strip_prefix(head) else { return false };
@@ -161,44 +163,45 @@ fn fits_word(pattern: &str, word: &str) -> bool {
 }
 
 /// The words of a pattern: those of one command in which only `*` is special.
-fn pattern_words(pattern: &str) -> Option<Words> {
+fn pattern_words(pattern: &str) -> Option<ShellWords> {
     let has_no_other_sign = words::split(&pattern.replace('*', "x")).is_plain;
     let mut commands = words::split(pattern).commands;
     let words = commands.pop().filter(|_| commands.is_empty() && has_no_other_sign)?;
     (!words.first()?.starts_with('*')).then_some(words)
 }
 
-/// What the rules say about a line, and which one; nothing if none fits.
-pub(crate) fn say<'r>(rules: &'r [ShellRule], line: &str) -> Option<(Say, &'r str)> {
+/// The decision of the rules about a line, and the rule; `None` if no rule matches.
+pub(crate) fn decision<'r>(rules: &'r [ShellRule], line: &str) -> Option<(RuleAction, &'r str)> {
     let line = words::parse(line);
-    for say in [Say::Deny, Say::Ask] {
+    for say in [RuleAction::Deny, RuleAction::Ask] {
         let fits = |rule: &&ShellRule| rule.say == say && rule.decides(&line);
         if let Some(rule) = rules.iter().find(fits) {
             return Some((say, &rule.shown));
         }
     }
-    vouches(rules, &line).map(|rule| (Say::Allow, rule))
+    allowing_rule(rules, &line).map(|rule| (RuleAction::Allow, rule))
 }
 
 /// The part of a line of which no denial can be ruled out, where there are denials: only the
 /// running shell knows what it runs.
-pub(crate) fn veiled(rules: &[ShellRule], line: &str) -> Option<String> {
-    let mut denials = rules.iter().filter(|rule| rule.say == Say::Deny).peekable();
+pub(crate) fn unknown_program(rules: &[ShellRule], line: &str) -> Option<String> {
+    let mut denials = rules.iter().filter(|rule| rule.say == RuleAction::Deny).peekable();
     denials.peek()?;
     let read = words::parse(line);
-    let could_fit = |words: &&Words| denials.clone().any(|rule| rule.could_fit(words));
+    let could_fit = |words: &&ShellWords| denials.clone().any(|rule| rule.could_fit(words));
     let filled_in = || read.commands.iter().find(could_fit).map(|words| words.join(" "));
     let named = || denials.clone().any(|rule| rule.is_named_in(line)).then(|| line.to_owned());
-    read.veiled.clone().or_else(filled_in).or_else(named)
+    read.unknown_program.clone().or_else(filled_in).or_else(named)
 }
 
 /// The rule that allows the line's last command, if every command has one.
-fn vouches<'r>(rules: &'r [ShellRule], line: &Line) -> Option<&'r str> {
+fn allowing_rule<'r>(rules: &'r [ShellRule], line: &ParsedCommandLine) -> Option<&'r str> {
     if !line.is_plain {
         return None;
     }
-    let allowing =
-        |words: &Words| rules.iter().find(|rule| rule.say == Say::Allow && rule.fits(words));
+    let allowing = |words: &ShellWords| {
+        rules.iter().find(|rule| rule.say == RuleAction::Allow && rule.fits(words))
+    };
     let found: Option<Vec<&ShellRule>> = line.commands.iter().map(allowing).collect();
     found?.last().map(|rule| rule.shown.as_str())
 }
@@ -207,58 +210,58 @@ fn vouches<'r>(rules: &'r [ShellRule], line: &Line) -> Option<&'r str> {
 mod tests {
     use super::*;
 
-    fn rule(say: Say, pattern: &str, example: &str) -> ShellRule {
-        let examples = Examples { fits: vec![example.to_owned()], fits_not: Vec::new() };
+    fn rule(say: RuleAction, pattern: &str, example: &str) -> ShellRule {
+        let examples = RuleExamples { fits: vec![example.to_owned()], fits_not: Vec::new() };
         ShellRule::new(say, pattern, &examples).unwrap()
     }
 
     fn rules() -> Vec<ShellRule> {
         vec![
-            rule(Say::Allow, "git *", "git status -s"),
-            rule(Say::Allow, "ls *", "ls"),
-            rule(Say::Allow, "npm run test*", "npm run test:unit"),
-            rule(Say::Ask, "git push *", "git push origin"),
-            rule(Say::Deny, "rm -rf *", "rm -rf ."),
+            rule(RuleAction::Allow, "git *", "git status -s"),
+            rule(RuleAction::Allow, "ls *", "ls"),
+            rule(RuleAction::Allow, "npm run test*", "npm run test:unit"),
+            rule(RuleAction::Ask, "git push *", "git push origin"),
+            rule(RuleAction::Deny, "rm -rf *", "rm -rf ."),
         ]
     }
 
     #[test]
     fn denials_win_over_questions_and_questions_over_permissions() {
         for (line, expected) in [
-            ("git status", Some(Say::Allow)),
-            ("git", Some(Say::Allow)),
-            ("git log | ls && git diff", Some(Say::Allow)),
-            ("git log 2>/dev/null", Some(Say::Allow)),
-            ("npm run test:unit", Some(Say::Allow)),
+            ("git status", Some(RuleAction::Allow)),
+            ("git", Some(RuleAction::Allow)),
+            ("git log | ls && git diff", Some(RuleAction::Allow)),
+            ("git log 2>/dev/null", Some(RuleAction::Allow)),
+            ("npm run test:unit", Some(RuleAction::Allow)),
             ("npm run build", None),
-            ("git push", Some(Say::Ask)),
-            ("ls; git push origin main", Some(Say::Ask)),
-            ("git push; rm -rf .", Some(Say::Deny)),
-            ("/bin/rm -rf .", Some(Say::Deny)),
-            ("ls $(rm -rf .)", Some(Say::Deny)),
+            ("git push", Some(RuleAction::Ask)),
+            ("ls; git push origin main", Some(RuleAction::Ask)),
+            ("git push; rm -rf .", Some(RuleAction::Deny)),
+            ("/bin/rm -rf .", Some(RuleAction::Deny)),
+            ("ls $(rm -rf .)", Some(RuleAction::Deny)),
             ("git log | sh", None),
             ("git log > f", None),
             ("git $(x)", None),
             ("bash -c ls", None),
-            ("bash -c 'ls; rm -rf .'", Some(Say::Deny)),
+            ("bash -c 'ls; rm -rf .'", Some(RuleAction::Deny)),
             ("./git status", None),
             ("cat f", None),
             ("", None),
         ] {
-            assert_eq!(say(&rules(), line).map(|(said, _)| said), expected, "{line}");
+            assert_eq!(decision(&rules(), line).map(|(said, _)| said), expected, "{line}");
         }
     }
 
     #[test]
     fn a_word_that_is_filled_in_may_be_the_denied_one() {
         for line in ["rm -rf$Z d", "rm $x d", "rm -r{f,} d", "/bin/rm \"$x\"", "rm `x` d"] {
-            assert!(veiled(&rules(), line).is_some(), "{line}");
+            assert!(unknown_program(&rules(), line).is_some(), "{line}");
         }
         let ordinary = ["git log $x", "rm -i $x", "rm *.o", "rm a b", "ls -rf $x", "echo rm $x"];
         for line in ordinary {
-            assert_eq!(veiled(&rules(), line), None, "{line}");
+            assert_eq!(unknown_program(&rules(), line), None, "{line}");
         }
-        assert_eq!(veiled(&rules()[..4], "rm -rf$Z d"), None, "where nothing is denied");
+        assert_eq!(unknown_program(&rules()[..4], "rm -rf$Z d"), None, "where nothing is denied");
     }
 
     /// Lines that shells read otherwise than they look.
@@ -320,8 +323,8 @@ mod tests {
             "python3 -c 'import os; os.system(\"rm -rf d\")'",
             "make -f - <<X\nall:\n\trm -rf d\nX",
         ] {
-            let denied = matches!(say(&rules(), line), Some((Say::Deny, _)));
-            assert!(denied || veiled(&rules(), line).is_some(), "{line}");
+            let denied = matches!(decision(&rules(), line), Some((RuleAction::Deny, _)));
+            assert!(denied || unknown_program(&rules(), line).is_some(), "{line}");
         }
     }
 
@@ -329,23 +332,25 @@ mod tests {
     fn a_rule_is_held_against_its_examples() {
         let new = |say, pattern: &str, fits: &[&str], fits_not: &[&str]| {
             let texts = |lines: &[&str]| lines.iter().map(|&line| line.to_owned()).collect();
-            let examples = Examples { fits: texts(fits), fits_not: texts(fits_not) };
+            let examples = RuleExamples { fits: texts(fits), fits_not: texts(fits_not) };
             ShellRule::new(say, pattern, &examples)
         };
-        assert!(new(Say::Allow, "git status *", &["git status"], &["git push", "ls"]).is_ok());
+        assert!(
+            new(RuleAction::Allow, "git status *", &["git status"], &["git push", "ls"]).is_ok()
+        );
         let example = "git push".to_owned();
         let pattern = "git *".to_owned();
-        let wrong = new(Say::Allow, "git *", &["git log"], &["git push"]);
+        let wrong = new(RuleAction::Allow, "git *", &["git log"], &["git push"]);
         assert_eq!(wrong, Err(RuleError::Match { pattern, example }));
         // Nothing that a rule may not vouch for is an example of its permission.
         for line in ["git log > f", "git log; ls", "git $x", "eval git log", "bash -c 'git log'"] {
-            let wrong = new(Say::Allow, "git *", &[line], &[]);
+            let wrong = new(RuleAction::Allow, "git *", &[line], &[]);
             assert!(matches!(wrong, Err(RuleError::NoMatch { .. })), "{line}");
         }
         for pattern in ["", "*", "* x", "a | b", "a; b", "a $b", "a > b"] {
-            let wrong = new(Say::Deny, pattern, &["a"], &[]);
+            let wrong = new(RuleAction::Deny, pattern, &["a"], &[]);
             assert!(matches!(wrong, Err(RuleError::Pattern(_))), "{pattern}");
         }
-        assert!(matches!(new(Say::Deny, "a", &[], &[]), Err(RuleError::NoExample(_))));
+        assert!(matches!(new(RuleAction::Deny, "a", &[], &[]), Err(RuleError::NoExample(_))));
     }
 }

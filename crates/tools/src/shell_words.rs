@@ -12,17 +12,17 @@ mod inner;
 mod reader;
 
 /// One simple command: its words without quotes.
-pub(crate) type Words = Vec<String>;
+pub(crate) type ShellWords = Vec<String>;
 
 /// A command line as far as it is understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Line {
-    pub(crate) commands: Vec<Words>,
+pub(crate) struct ParsedCommandLine {
+    pub(crate) commands: Vec<ShellWords>,
     /// Whether that is all there is to it, so that a rule can vouch for it.
     pub(crate) is_plain: bool,
     /// The words of a command whose program only the running shell knows, or a line that cannot be
     /// read with certainty.
-    pub(crate) veiled: Option<String>,
+    pub(crate) unknown_program: Option<String>,
 }
 
 /// Programs that run what their arguments say.
@@ -74,20 +74,25 @@ const DEPTH_MAX: usize = 3;
 const INNER_DEPTH_MAX: usize = 8;
 
 /// Takes a line apart. What a command would run is listed after it, as far as that can be seen.
-pub(crate) fn parse(line: &str) -> Line {
-    let Line { commands, is_plain, veiled } = split(line);
+pub(crate) fn parse(line: &str) -> ParsedCommandLine {
+    let ParsedCommandLine { commands, is_plain, unknown_program } = split(line);
     let is_plain = is_plain && commands.iter().all(is_simple);
-    let (mut all, mut veiled) = (Vec::new(), veiled);
+    let (mut all, mut unknown_program) = (Vec::new(), unknown_program);
     for words in commands {
-        unfold(words, DEPTH_MAX, &mut all, &mut veiled);
+        unfold(words, DEPTH_MAX, &mut all, &mut unknown_program);
     }
-    Line { commands: all, is_plain, veiled }
+    ParsedCommandLine { commands: all, is_plain, unknown_program }
 }
 
 /// A command, and what it would run.
-fn unfold(words: Words, depth: usize, all: &mut Vec<Words>, veiled: &mut Option<String>) {
-    if is_veiled(&words) {
-        veiled.get_or_insert_with(|| words.join(" "));
+fn unfold(
+    words: ShellWords,
+    depth: usize,
+    all: &mut Vec<ShellWords>,
+    unknown_program: &mut Option<String>,
+) {
+    if is_unknown_program(&words) {
+        unknown_program.get_or_insert_with(|| words.join(" "));
     }
     if !is_simple(&words) {
         let mut lines: Vec<String> = words.iter().skip(1).flat_map(|w| lines_in(w)).collect();
@@ -101,19 +106,20 @@ fn unfold(words: Words, depth: usize, all: &mut Vec<Words>, veiled: &mut Option<
         }
         if !matches!(program(&words[0]), "find" | "fd") {
             let tail = words.iter().skip(1).position(|word| RUNNERS.contains(&program(word)));
-            let tail = tail.map(|place| &words[place + 1..]).filter(|tail| is_veiled(tail));
+            let tail =
+                tail.map(|place| &words[place + 1..]).filter(|tail| is_unknown_program(tail));
             if let Some(tail) = tail {
-                veiled.get_or_insert_with(|| tail.join(" "));
+                unknown_program.get_or_insert_with(|| tail.join(" "));
             }
         }
         for line in lines {
             match depth {
-                0 => drop(veiled.get_or_insert(line)),
+                0 => drop(unknown_program.get_or_insert(line)),
                 _ => {
                     let inner = split(&line);
-                    *veiled = veiled.take().or(inner.veiled);
+                    *unknown_program = unknown_program.take().or(inner.unknown_program);
                     for words in inner.commands {
-                        unfold(words, depth - 1, all, veiled);
+                        unfold(words, depth - 1, all, unknown_program);
                     }
                 }
             }
@@ -122,8 +128,8 @@ fn unfold(words: Words, depth: usize, all: &mut Vec<Words>, veiled: &mut Option<
     all.push(words);
 }
 
-/// Lines that a word of a program which runs others may hold: the word, or what stands behind an
-/// option in it. A word without signs is only a name.
+/// Command lines that an argument of a program which runs others may hold: the word, or the value
+/// of an option in it. A word without shell syntax is only a name.
 fn lines_in(word: &str) -> Vec<String> {
     let has_signs =
         |text: &str| text.contains(|c: char| c.is_whitespace() || ";|&<>()`".contains(c));
@@ -148,7 +154,7 @@ fn program(word: &str) -> &str {
 
 /// Whether only the running shell knows which program a command runs. What runs others is believed
 /// only if all of its words are known.
-fn is_veiled(words: &[String]) -> bool {
+fn is_unknown_program(words: &[String]) -> bool {
     let leads_in = |word: &&String| {
         is_assignment(word) || KEYWORDS.contains(&word.as_str()) && !NAMING.contains(&word.as_str())
     };
@@ -238,29 +244,29 @@ fn is_assignment(word: &str) -> bool {
 }
 
 /// Takes a line apart, by its signs alone.
-pub(crate) fn split(line: &str) -> Line {
+pub(crate) fn split(line: &str) -> ParsedCommandLine {
     split_within(line, INNER_DEPTH_MAX)
 }
 
-fn split_within(line: &str, depth: usize) -> Line {
+fn split_within(line: &str, depth: usize) -> ParsedCommandLine {
     let reading = reader::read(line);
     let mut commands = reading.commands;
-    let mut veiled = reading.is_unsure.then(|| line.to_owned());
+    let mut unknown_program = reading.is_unsure.then(|| line.to_owned());
     for inner in reading.inner {
         match depth {
-            0 => drop(veiled.get_or_insert(inner)),
+            0 => drop(unknown_program.get_or_insert(inner)),
             _ => {
                 let inner = split_within(&inner, depth - 1);
                 commands.extend(inner.commands);
-                veiled = veiled.or(inner.veiled);
+                unknown_program = unknown_program.or(inner.unknown_program);
             }
         }
     }
-    Line { commands, is_plain: reading.is_plain, veiled }
+    ParsedCommandLine { commands, is_plain: reading.is_plain, unknown_program }
 }
 
 /// Whether a command is what it looks like.
-fn is_simple(words: &Words) -> bool {
+fn is_simple(words: &ShellWords) -> bool {
     let Some(first) = words.first() else { return true };
     let assigns = first.contains('=');
     !assigns && !RUNNERS.contains(&program(first)) && !KEYWORDS.contains(&first.as_str())

@@ -3,7 +3,7 @@
 use super::*;
 
 fn commands(line: &str) -> (Vec<Vec<String>>, bool) {
-    let Line { commands, is_plain, .. } = parse(line);
+    let ParsedCommandLine { commands, is_plain, .. } = parse(line);
     (commands, is_plain)
 }
 
@@ -141,7 +141,7 @@ fn a_program_that_only_the_shell_knows_is_told_and_no_other() {
         "ls & $x",
         "sh -c \"sh -c 'sh -c \\\"sh -c \\\\\\\"rm -rf d\\\\\\\"\\\"'\"",
     ] {
-        assert!(parse(line).veiled.is_some(), "{line}: {:?}", parse(line));
+        assert!(parse(line).unknown_program.is_some(), "{line}: {:?}", parse(line));
     }
     for line in [
         "echo $x",
@@ -158,7 +158,7 @@ fn a_program_that_only_the_shell_knows_is_told_and_no_other() {
         "timeout 5 ls",
         "ls *.rs",
     ] {
-        assert_eq!(parse(line).veiled, None, "{line}");
+        assert_eq!(parse(line).unknown_program, None, "{line}");
     }
 }
 
@@ -216,7 +216,7 @@ fn what_stands_in_quotes_heredocs_and_targets_is_still_seen() {
         let hidden: Vec<String> = ["rm", "-rf", "d"].map(str::to_owned).into();
         let seen = parse(line).commands.iter().any(|words| words.starts_with(&hidden));
         // Where it is not certain what a line runs, a person is asked.
-        assert!(seen || parse(line).veiled.is_some(), "{line}: {:?}", parse(line));
+        assert!(seen || parse(line).unknown_program.is_some(), "{line}: {:?}", parse(line));
     }
 }
 
@@ -249,7 +249,7 @@ fn what_reads_its_commands_from_elsewhere_or_cannot_be_read_is_told() {
         "echo `rm -rf d",
         "$'\\x72m' -rf d",
     ] {
-        assert!(parse(line).veiled.is_some(), "{line}: {:?}", parse(line));
+        assert!(parse(line).unknown_program.is_some(), "{line}: {:?}", parse(line));
     }
 }
 
@@ -288,6 +288,6 @@ fn ordinary_lines_are_understood() {
         "echo $(( (a + b) * 2 )) \"cost: $5\" \"foo$\\|bar\"",
         "cat <<EOF > f\nit costs 5$'s\nEOF",
     ] {
-        assert_eq!(parse(line).veiled, None, "{line}: {:?}", parse(line));
+        assert_eq!(parse(line).unknown_program, None, "{line}: {:?}", parse(line));
     }
 }

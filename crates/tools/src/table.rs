@@ -4,7 +4,7 @@
 //! A new tool is its file, its `mod` line in `lib.rs`, its row here and its texts. The tools
 //! themselves say the same in their handling; a test holds the two together.
 
-use crate::builtin::Parts;
+use crate::builtin::ToolParts;
 use crate::{
     AskUser, EditFile, FetchWeb, GitCommit, GitPush, GitRead, HttpGet, HttpSend, InternetSearch,
     ListDir, ReadFile, SearchCode, SendMessage, TodoWrite, WriteFile,
@@ -28,7 +28,7 @@ pub struct BuiltIn {
     pub timeout: Timeout,
     /// The argument that names what it acts on, one call at a time.
     pub resource_arg: Option<&'static str>,
-    /// Without what there is no such tool.
+    /// What the tool needs to be offered.
     pub needs: Needs,
 }
 
@@ -41,7 +41,7 @@ pub enum Timeout {
     Setting(&'static str),
 }
 
-/// Without what there is no such tool.
+/// What a tool needs to be offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
     /// It is always there.
@@ -79,12 +79,12 @@ const HTTP: Timeout = Timeout::Setting("tools.http_timeout");
 const HOSTS: Needs = Needs::Setting("tools.http_allow");
 
 /// What makes a tool; none where what it needs is not there.
-pub(crate) type Make = fn(&Parts<'_>) -> Option<Arc<dyn AnyTool>>;
+pub(crate) type ToolFactory = fn(&ToolParts<'_>) -> Option<Arc<dyn AnyTool>>;
 
 /// The tools of this crate, in the order in which the model sees them, as they are where a private
 /// folder for records is kept: without one `shell` is dangerous. `http_send` is keyed where hosts
 /// honour keys. Of files, a person is asked only about those that others take instructions from.
-pub(crate) const TOOLS: [(BuiltIn, Make); 16] = [
+pub(crate) const TOOLS: [(BuiltIn, ToolFactory); 16] = [
     (tool("read_file", Pure, Allow, FILES), |parts| {
         some(ReadFile { workspace: parts.workspace() })
     }),

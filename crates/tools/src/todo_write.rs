@@ -2,10 +2,10 @@
 //! folds the list from the calls, and `Run` answers calls that name their items with all of it.
 
 use crate::clip;
-use everloop_ports::{CallContext, Done, Tool};
+use everloop_ports::{CallContext, Tool, ToolReturn};
 use everloop_types::{
-    Approval, EffectClass, Flow, Handling, ItemState, Observation, OnUnknown, PlanItem, TODO_WRITE,
-    TodoList,
+    Approval, DataFlow, EffectClass, Handling, ItemState, Observation, OnUnknown, PlanItem,
+    TODO_WRITE, TodoList,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ const ITEMS_MAX: usize = 100;
 pub struct TodoWriteArgs {
     /// The items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub todos: Option<Vec<Todo>>,
+    pub todos: Option<Vec<TodoEntry>>,
     /// true: update by id, add. false: replace all.
     #[serde(default)]
     pub merge: bool,
@@ -32,7 +32,7 @@ pub struct TodoWriteArgs {
 /// One item with its name.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Todo {
+pub struct TodoEntry {
     /// A short name.
     pub id: String,
     /// What to do.
@@ -111,12 +111,12 @@ impl Tool for TodoWrite {
             approval: Approval::Allow,
             on_unknown: OnUnknown::TellModel,
             timeout_ms: 5_000,
-            flow: Some(Flow::NOTHING),
+            flow: Some(DataFlow::NOTHING),
             ..Handling::default()
         }
     }
 
-    async fn call(&self, args: TodoWriteArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: TodoWriteArgs, context: &CallContext) -> ToolReturn {
         let seen = match &args.items {
             Some(items) if args.todos.is_none() => match refusal(items) {
                 Some(why) => Err(why),
@@ -130,7 +130,7 @@ impl Tool for TodoWrite {
                 .and_then(|args| TodoList::default().after(&args))
                 .map(|list| list.shown()),
         };
-        Done::Seen(match seen {
+        ToolReturn::Seen(match seen {
             Ok(text) => Observation::ok(clip::head(&text, context.observation_chars)),
             Err(why) => Observation::error(why),
         })

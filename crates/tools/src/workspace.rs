@@ -1,14 +1,14 @@
 //! The folder that file tools are confined to.
 //!
 //! Every path is opened below a handle of that folder, component by component where the kernel
-//! cannot do it at once, so that neither `..` nor a symbolic link leads out of it, not even one
-//! that appears between a check and its use.
+//! cannot do it at once, so that neither `..` nor a symbolic link leaves it, not even one that
+//! appears between a check and its use.
 
-use crate::home::Home;
+use crate::home::AccountHome;
 use crate::links;
-use crate::protected::{Protected, START_UP, VERSION_CONTROL};
-use crate::walls::obeyed::is_led_to;
-use crate::walls::repositories::is_layout;
+use crate::protected::{ProtectedFiles, START_UP, VERSION_CONTROL};
+use crate::sandbox::repositories::is_layout;
+use crate::sandbox::trusted_files::is_trusted_target;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt};
 use everloop_types::{instructs, path_within};
@@ -24,7 +24,7 @@ pub struct Workspace {
     dir: Dir,
     /// The root as it was given, and without symbolic links: both are accepted in paths.
     roots: [PathBuf; 2],
-    pub(crate) protected: Protected,
+    pub(crate) protected: ProtectedFiles,
     /// Whether files outside can be read.
     pub(crate) reads_outside: bool,
 }
@@ -76,7 +76,7 @@ pub enum WorkspaceError {
         /// As it was given.
         path: PathBuf,
     },
-    /// It decides what is run or believed later, by whoever works in the folder.
+    /// It decides what other programs or people later run or trust in the folder.
     #[error("{} is protected in a workspace; nothing was done", path.display())]
     Shut {
         /// As it was given.
@@ -137,14 +137,14 @@ impl Workspace {
         let failed = |source| WorkspaceError::Root { root: root.to_owned(), source };
         let real = root.canonicalize().map_err(failed)?;
         let dir = Dir::open_ambient_dir(&real, ambient_authority()).map_err(failed)?;
-        let (roots, protected) = ([root.to_owned(), real], Protected::default());
+        let (roots, protected) = ([root.to_owned(), real], ProtectedFiles::default());
         Ok(Self { dir, roots, protected, reads_outside: false })
     }
 
     /// The same folder, but for these files: no tool opens, replaces or makes them.
     #[must_use]
     pub fn protecting(self, files: &[PathBuf]) -> Self {
-        let protected = Protected::new(files, self.root());
+        let protected = ProtectedFiles::new(files, self.root());
         Self { protected, ..self }
     }
 
@@ -154,8 +154,8 @@ impl Workspace {
         &self.roots[1]
     }
 
-    /// The path relative to the workspace. Refuses what leaves it by its mere look; what leaves
-    /// it through a symbolic link is refused when it is opened.
+    /// The path relative to the workspace. Refuses a path whose text leaves it; one that
+    /// leaves it through a symbolic link is refused when it is opened.
     ///
     /// # Errors
     /// [`WorkspaceError::Outside`].
@@ -221,7 +221,7 @@ impl Workspace {
         let file = dir.open_with(relative, &options).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if let Err(refused) = self.check_file(path, &metadata) {
-            // Closing it would drop the program's locks: better a descriptor that nobody closes.
+            // Closing it would drop the locks of this process: leak the descriptor instead.
             let _ = file.into_raw_fd();
             return Err(refused);
         }
@@ -235,7 +235,7 @@ impl Workspace {
     }
 
     /// Refuses a path, relative to the workspace, that no tool may change: git could be made to run
-    /// programs by it, or people and programs would believe it later.
+    /// programs by it, or people and programs would trust it later.
     pub(crate) fn check_change(&self, path: &Path, relative: &Path) -> Result<(), WorkspaceError> {
         let place = links::goal(&self.root().join(relative));
         let inside = place.strip_prefix(self.root()).unwrap_or(&place);
@@ -253,9 +253,9 @@ impl Workspace {
         Ok(())
     }
 
-    /// Whether others take instructions from a file, by its own name or that of what it leads to.
+    /// Whether other programs take instructions from a file, by its name or that of its target.
     pub(crate) fn instructs(&self, path: &Path) -> bool {
-        // What leads outside is refused when it is used.
+        // A path outside is refused when it is opened.
         let Ok(relative) = self.resolve(path) else { return false };
         let goal = links::goal(&self.root().join(&relative));
         let names = [goal.strip_prefix(self.root()).unwrap_or(&goal), &relative];
@@ -263,9 +263,11 @@ impl Workspace {
             let name = path_within(&path.to_string_lossy(), "");
             name.is_none_or(|name| instructs(&name))
         });
-        let is_obeyed =
-            by_name || makes_repository(self.root(), &goal) || is_led_to(self.root(), &goal);
-        is_obeyed || Home::of_account().is_some_and(|home| home.obeys(self.root(), &goal))
+        let is_obeyed = by_name
+            || makes_repository(self.root(), &goal)
+            || is_trusted_target(self.root(), &goal);
+        is_obeyed
+            || AccountHome::of_account().is_some_and(|home| home.is_trusted(self.root(), &goal))
     }
 
     /// Refuses a file of the program itself under any other name.
@@ -300,7 +302,7 @@ impl Workspace {
         }
     }
 
-    /// Where a path leads once links are followed, if that is another one.
+    /// The path with links resolved, if it differs.
     pub(crate) fn leads_to(&self, path: &Path) -> Option<String> {
         if let Some(place) = self.outside(path) {
             return (place != path).then(|| place.to_string_lossy().into_owned());

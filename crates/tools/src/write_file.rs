@@ -3,11 +3,11 @@
 use crate::clip::counted;
 use crate::place::{here, only_here};
 use crate::read_file::blocking;
-use crate::replace::{Present, Replacement, expected, replace_file, temporary};
+use crate::replace::{CurrentFile, Replacement, expected, replace_file, temporary};
 use crate::{Workspace, clip};
-use everloop_ports::{CallContext, CallPolicy, Done, Intent, Probe, Tool};
+use everloop_ports::{CallContext, CallPolicy, Intent, Probe, Tool, ToolReturn};
 use everloop_types::{
-    Approval, EffectClass, Flow, Handling, Observation, OnUnknown, Sends, digest_bytes,
+    Approval, DataFlow, EffectClass, Handling, Observation, OnUnknown, SendTarget, digest_bytes,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -54,7 +54,7 @@ impl Tool for WriteFile {
         self.workspace.leads_to(&args.path)
     }
 
-    async fn call(&self, args: WriteFileArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: WriteFileArgs, context: &CallContext) -> ToolReturn {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         let temporary = temporary(context);
         blocking(move || {
@@ -114,24 +114,24 @@ pub(crate) fn changing() -> Handling {
         timeout_ms: 30_000,
         grace_ms: 1_000,
         resource_arg: Some("path".to_owned()),
-        flow: Some(Flow::NOTHING.sends(Sends::Later("path".to_owned()))),
+        flow: Some(DataFlow::NOTHING.sends(SendTarget::Later("path".to_owned()))),
         ..Handling::default()
     }
 }
 
 /// What is at a path now.
-pub(crate) async fn present(workspace: &Arc<Workspace>, path: PathBuf) -> Present {
+pub(crate) async fn present(workspace: &Arc<Workspace>, path: PathBuf) -> CurrentFile {
     let workspace = Arc::clone(workspace);
-    let look = move || Present::at(&workspace, &path);
-    tokio::task::spawn_blocking(look).await.unwrap_or(Present::Unreadable)
+    let look = move || CurrentFile::at(&workspace, &path);
+    tokio::task::spawn_blocking(look).await.unwrap_or(CurrentFile::Unreadable)
 }
 
 /// What an intent records of it: the digest, null for nothing, false for what cannot be read.
-pub(crate) fn was(present: &Present) -> Value {
+pub(crate) fn was(present: &CurrentFile) -> Value {
     match present {
-        Present::Nothing => Value::Null,
-        Present::Content(bytes) => Value::String(digest_bytes(bytes)),
-        Present::Unreadable => Value::Bool(false),
+        CurrentFile::Nothing => Value::Null,
+        CurrentFile::Content(bytes) => Value::String(digest_bytes(bytes)),
+        CurrentFile::Unreadable => Value::Bool(false),
     }
 }
 

@@ -7,7 +7,7 @@ mod support;
 #[path = "repositories/ways.rs"]
 mod ways;
 
-use everloop_tools::{GitAccess, Level, Setting, Standing, finish_looking};
+use everloop_tools::{GitAccess, SandboxLevel, SandboxSupport, Setting, finish_checks};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -172,7 +172,7 @@ async fn what_looks_harmless_is_held_too() {
 /// Links of a command lead to what is the person's. Each is put aside itself.
 #[tokio::test]
 async fn nothing_outside_the_workspace_or_in_a_shut_repository_is_touched() {
-    if Standing::here(&guard()).level() != Level::Full {
+    if SandboxSupport::here(&guard()).level() != SandboxLevel::Full {
         println!("SKIPPED: without bubblewrap a person is asked where a repository is");
         return;
     }
@@ -195,7 +195,7 @@ async fn nothing_outside_the_workspace_or_in_a_shut_repository_is_touched() {
              symlink \"{outer}/bashrc\", \".git\"; symlink \"{outer}/keys\", \".hg\"'",
         ),
     ] {
-        let place = Place::walled();
+        let place = Place::sandboxed();
         let outer = place.root().canonicalize().unwrap().parent().unwrap().to_owned();
         let given = "git init -q .; mkdir x; git init -q ../other; echo precious > ../bashrc; \
             mkdir -m 500 ../keys; echo mine > ../other/.git/config-x";
@@ -232,11 +232,11 @@ async fn nothing_outside_the_workspace_or_in_a_shut_repository_is_touched() {
 /// The look must not wait for anybody.
 #[tokio::test]
 async fn a_pipe_that_is_called_like_a_repository_stops_nobody() {
-    if Standing::here(&guard()).level() == Level::None {
-        println!("SKIPPED: no wall stands here");
+    if SandboxSupport::here(&guard()).level() == SandboxLevel::None {
+        println!("SKIPPED: there is no sandbox here");
         return;
     }
-    let place = Place::walled();
+    let place = Place::sandboxed();
     let look = place.shell("mkdir a b; mkfifo a/.git b/.hg; echo done");
     let seen = tokio::time::timeout(Duration::from_secs(60), look).await.unwrap();
     assert!(seen.text.contains("a/.git-set-aside"), "{}", seen.text);
@@ -247,11 +247,11 @@ async fn a_pipe_that_is_called_like_a_repository_stops_nobody() {
 /// Each folder on the way to a repository would be a mount, and a word of a command line.
 #[tokio::test]
 async fn a_repository_far_down_stops_no_later_command() {
-    if Standing::here(&guard()).level() != Level::Full {
+    if SandboxSupport::here(&guard()).level() != SandboxLevel::Full {
         println!("SKIPPED: without bubblewrap a person is asked where a repository is");
         return;
     }
-    let place = Place::walled();
+    let place = Place::sandboxed();
     let made = "i=0; while [ $i -lt 1200 ]; do mkdir d; cd d; i=$((i+1)); done; git init -q .";
     let seen = place.shell(made).await;
     assert!(seen.is_ok(), "{}", seen.text);
@@ -262,12 +262,12 @@ async fn a_repository_far_down_stops_no_later_command() {
 /// What commands may write is looked at as if it were new.
 #[tokio::test]
 async fn where_commands_write_the_repository_links_and_programs_in_it_are_set_aside() {
-    if Standing::here(&guard()).level() != Level::Full {
+    if SandboxSupport::here(&guard()).level() != SandboxLevel::Full {
         println!("SKIPPED: without bubblewrap a person is asked where a repository is");
         return;
     }
     let place = Place::with(|mut setting| {
-        setting.shell.walls.git = GitAccess::Write;
+        setting.shell.sandbox.git = GitAccess::Write;
         Setting { guard: Some(guard()), ..setting }
     });
     let given = "git init -q .; git config user.name a; git config user.email a@b; \
@@ -301,7 +301,7 @@ async fn where_commands_write_the_repository_links_and_programs_in_it_are_set_as
 /// Not a promise, a figure: what the looks before and after a command cost.
 #[tokio::test]
 async fn what_a_look_through_fifty_thousand_files_costs_is_told() {
-    let place = Place::walled();
+    let place = Place::sandboxed();
     for folder in 0..500 {
         let folder = place.path(&format!("f{}/d{folder}", folder % 20));
         fs::create_dir_all(&folder).unwrap();
@@ -320,11 +320,11 @@ async fn what_a_look_through_fifty_thousand_files_costs_is_told() {
 /// Whoever gives up a call does not give up the look after it.
 #[tokio::test]
 async fn a_call_that_is_dropped_leaves_no_trap_behind() {
-    if Standing::here(&guard()).level() == Level::None {
-        println!("SKIPPED: no wall stands here, so a person is asked about every command");
+    if SandboxSupport::here(&guard()).level() == SandboxLevel::None {
+        println!("SKIPPED: there is no sandbox here, so a person is asked about every command");
         return;
     }
-    let place = Place::walled();
+    let place = Place::sandboxed();
     let trap = "git init -q .; git config core.fsmonitor 'touch ../mark #'; touch ready; sleep 99";
     let is_ready = async {
         while !place.path("ready").exists() {
@@ -336,6 +336,6 @@ async fn a_call_that_is_dropped_leaves_no_trap_behind() {
         () = is_ready => {}
     }
     assert!(place.path(".git").exists(), "nobody has looked yet");
-    finish_looking(Duration::from_secs(20));
+    finish_checks(Duration::from_secs(20));
     assert!(!place.path(".git").exists() && place.path(".git-set-aside").exists());
 }

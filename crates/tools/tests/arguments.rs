@@ -4,7 +4,7 @@
 
 mod support;
 
-use everloop_ports::{CallContext, Done};
+use everloop_ports::{CallContext, ToolReturn};
 use everloop_types::{Approval, EffectClass, Observation, OnUnknown, ToolSpec, check_args};
 use serde_json::{Value, json};
 use support::Place;
@@ -252,7 +252,7 @@ async fn bad_arguments_are_an_observation_of_the_call() {
     let place = Place::new();
     for (args, wrong) in [("[\"x\"]", "must be an object, not array"), ("{}", "path: is missing")] {
         let done = place.tool("read_file").call(args, &CallContext::new("key")).await;
-        assert_eq!(done, Done::Seen(Observation::error(format!("bad arguments: {wrong}"))));
+        assert_eq!(done, ToolReturn::Seen(Observation::error(format!("bad arguments: {wrong}"))));
     }
 }
 
@@ -262,9 +262,9 @@ async fn a_question_goes_to_the_person() {
     let context = CallContext::new("key");
     let tool = place.tool("ask_user");
     let done = tool.call(r#"{"question":" Which one? "}"#, &context).await;
-    assert_eq!(done, Done::Ask("Which one?".to_owned()));
+    assert_eq!(done, ToolReturn::Ask("Which one?".to_owned()));
     let done = tool.call(r#"{"question":" "}"#, &context).await;
-    assert_eq!(done, Done::Seen(Observation::error("question: is empty")));
+    assert_eq!(done, ToolReturn::Seen(Observation::error("question: is empty")));
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-#[path = "walls/attempts.rs"]
+#[path = "sandbox/attempts.rs"]
 mod attempts;
 #[path = "attempts/commands.rs"]
 mod commands;
@@ -27,13 +27,13 @@ mod leads;
 mod rows;
 #[path = "attempts/rules.rs"]
 mod rules;
+#[path = "sandbox/scene.rs"]
+mod sandbox_scene;
 #[path = "support/server.rs"]
 mod server;
 mod support;
 #[path = "attempts/told.rs"]
 mod told;
-#[path = "walls/scene.rs"]
-mod wall_scene;
 #[path = "repositories/ways.rs"]
 mod ways;
 #[path = "attacks/web.rs"]
@@ -41,7 +41,7 @@ mod web;
 #[path = "attempts/web.rs"]
 mod web_attempts;
 
-use everloop_tools::Standing;
+use everloop_tools::SandboxSupport;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter_all_threads};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -50,7 +50,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use support::guard;
 use tempfile::TempDir;
-use told::{Stage, Walls};
+use told::{Sandboxing, Stage};
 
 /// The account `nobody`.
 const ORDINARY: u32 = 65_534;
@@ -73,12 +73,12 @@ fn without_landlock() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn tells_the_attempts_of_one_setting_if_it_is_asked_to() {
     let Some(stage) = Stage::asked_for() else { return };
-    if stage.walls == Walls::None {
+    if stage.sandboxing == Sandboxing::None {
         without_landlock();
     }
-    let level = Standing::here(&guard()).level();
-    if level != stage.walls.level() {
-        println!("not tried: {} was wanted, {} stands", stage.walls.name(), level.name());
+    let level = SandboxSupport::here(&guard()).level();
+    if level != stage.sandboxing.level() {
+        println!("not tried: {} was wanted, {} works here", stage.sandboxing.name(), level.name());
         return;
     }
     // Servers of the web must answer in time, so nothing else is done meanwhile.
@@ -103,7 +103,7 @@ struct Stand {
 
 impl Stand {
     fn new() -> Self {
-        // Not below the system's temporary folder: there the walls hide everything anyway.
+        // Not below the system's temporary folder: there the sandbox hides everything anyway.
         let folder = TempDir::new_in("/var/tmp").unwrap();
         let path = |name: &str| folder.path().join(name);
         for name in ["", "programs", "root", "ordinary"] {
@@ -132,7 +132,7 @@ impl Stand {
         command.envs(stage.asking()).env("EVERLOOP_TEST_FOLDER", &folder).env("HOME", &folder);
         command.env("TMPDIR", &folder);
         command.env("EVERLOOP_TEST_GUARD", &self.guard).current_dir(&folder);
-        if stage.walls != Walls::Both {
+        if stage.sandboxing != Sandboxing::Both {
             command.env("PATH", &self.without_bubblewrap);
         }
         if stage.account == "ordinary" && is_root() {
@@ -145,7 +145,11 @@ impl Stand {
 fn stages() -> Vec<Stage> {
     let accounts: &[&'static str] = if is_root() { &["root", "ordinary"] } else { &["ordinary"] };
     let of = |account: &'static str| {
-        Walls::ALL.map(|walls| Stage { walls, account, proves: account == accounts[0] })
+        Sandboxing::ALL.map(|sandboxing| Stage {
+            sandboxing,
+            account,
+            proves: account == accounts[0],
+        })
     };
     accounts.iter().flat_map(|account| of(account)).collect()
 }

@@ -4,7 +4,7 @@
 
 mod support;
 
-use everloop_ports::{CallContext, Done, Intent, Probe};
+use everloop_ports::{CallContext, Intent, Probe, ToolReturn};
 use everloop_tools::{Setting, builtin_tools};
 use everloop_types::{Ending, Observation};
 use serde_json::{Value, json};
@@ -107,7 +107,7 @@ async fn names_that_git_could_take_for_something_else_are_refused() {
     }
     let outside = json!({"message": "m", "paths": ["../secret"]});
     let refused = place.tool("git_commit").call(&outside.to_string(), &support::context()).await;
-    assert!(matches!(refused, Done::Seen(seen) if !seen.is_ok()));
+    assert!(matches!(refused, ToolReturn::Seen(seen) if !seen.is_ok()));
 }
 
 #[tokio::test]
@@ -259,7 +259,7 @@ async fn a_push_that_was_killed_before_the_remote_took_it_is_lost() {
     on_change(&remote, kill);
     let args = json!({"remote": "origin", "branch": "main"}).to_string();
     let done = place.tool("git_push").call(&args, &support::context()).await;
-    assert!(matches!(done, Done::Lost(_)), "{done:?}");
+    assert!(matches!(done, ToolReturn::Lost(_)), "{done:?}");
 }
 
 #[tokio::test]

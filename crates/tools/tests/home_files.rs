@@ -5,7 +5,7 @@
 mod support;
 
 use everloop_ports::{CallPolicy, Registry};
-use everloop_tools::{Level, Setting, Standing, builtin_tools};
+use everloop_tools::{SandboxLevel, SandboxSupport, Setting, builtin_tools};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -60,7 +60,7 @@ async fn in_a_home_a_person_is_asked_about_what_others_obey() {
     for path in FREE {
         assert!(!asked(&registry, path).await, "{path}");
     }
-    if Standing::here(&guard()).level() != Level::Full {
+    if SandboxSupport::here(&guard()).level() != SandboxLevel::Full {
         println!("SKIPPED commands: only bubblewrap protects files in a workspace");
         return;
     }
@@ -131,7 +131,7 @@ async fn what_a_home_links_to_is_asked_about_where_it_lies() {
     let registry = builtin_tools(&setting).unwrap();
     assert!(asked(&registry, "rc").await && asked(&registry, "fish/config.fish").await);
     assert!(!asked(&registry, "README.md").await);
-    if Standing::here(&guard()).level() == Level::Full {
+    if SandboxSupport::here(&guard()).level() == SandboxLevel::Full {
         let args = json!({"command": "echo x > rc; echo x > fish/new; echo x > README.md"});
         registry.get("shell").unwrap().call(&args.to_string(), &context()).await;
         assert_eq!(fs::read_to_string(workspace.join("rc")).unwrap(), "mine\n");
@@ -141,7 +141,7 @@ async fn what_a_home_links_to_is_asked_about_where_it_lies() {
 
 #[tokio::test]
 async fn a_link_leads_to_the_question_also_where_nothing_is_yet() {
-    let place = Place::walled();
+    let place = Place::sandboxed();
     for (link, goal) in [
         ("notes.md", "AGENTS.md"),
         ("env.txt", ".envrc"),
@@ -196,7 +196,7 @@ async fn a_file_that_makes_a_folder_a_repository_or_lies_in_one_is_asked_about()
         ["config", "x", "commondir", "HEAD"],
     ] {
         for folder in [".", "src/deep"] {
-            let place = Place::walled();
+            let place = Place::sandboxed();
             let mut asked = Vec::new();
             for name in order {
                 let path = format!("{folder}/{name}");
@@ -208,7 +208,7 @@ async fn a_file_that_makes_a_folder_a_repository_or_lies_in_one_is_asked_about()
             assert!(!asked[0], "{folder} {order:?}: {asked:?}");
         }
     }
-    let place = Place::walled();
+    let place = Place::sandboxed();
     for path in ["config", "HEAD", "refs/x", "hooks/x", "docs/objects/x"] {
         let args = json!({"path": path, "content": "x"}).to_string();
         assert_eq!(place.tool("write_file").judge(&args).await, CallPolicy::Default, "{path}");

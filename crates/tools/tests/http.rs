@@ -6,8 +6,8 @@
 mod server;
 mod support;
 
-use everloop_ports::{CallContext, CallPolicy, Deliver, Delivery, Done, FROM_THE_WEB, Probe};
-use everloop_tools::{Channel, Channels, Host, Http, Setting};
+use everloop_ports::{CallContext, CallPolicy, Deliver, Delivery, FROM_THE_WEB, Probe, ToolReturn};
+use everloop_tools::{Channel, Channels, HostAddress, Http, Setting};
 use everloop_types::{EffectClass, Ending, Observation};
 use serde_json::{Value, json};
 use server::{Reply, Server, ok, status};
@@ -19,11 +19,11 @@ fn place(hosts: &[&str]) -> Place {
 }
 
 fn http(hosts: &[&str], timeout_ms: u64) -> Http {
-    let hosts = hosts.iter().filter_map(|host| Host::parse(host)).collect();
+    let hosts = hosts.iter().filter_map(|host| HostAddress::parse(host)).collect();
     Http { hosts, timeout_ms, bytes_max: 1_000, ..Http::default() }
 }
 
-async fn done(place: &Place, tool: &str, args: Value) -> Done {
+async fn done(place: &Place, tool: &str, args: Value) -> ToolReturn {
     place.tool(tool).call(&args.to_string(), &context()).await
 }
 
@@ -143,15 +143,15 @@ async fn a_request_that_never_left_may_be_made_again_and_one_that_was_cut_is_los
     let all = place(&["127.0.0.1"]);
     let url = format!("http://127.0.0.1:{port}/");
     let unsent = done(&all, "http_send", json!({"method": "POST", "url": url})).await;
-    assert!(matches!(unsent, Done::Passing(_)), "{unsent:?}");
+    assert!(matches!(unsent, ToolReturn::Passing(_)), "{unsent:?}");
     let server = Server::start(vec![Reply::Cut, Reply::Silence]).await;
     let args = json!({"method": "POST", "url": server.url("/")});
     let cut = done(&all, "http_send", args.clone()).await;
-    assert!(matches!(cut, Done::Lost(_)), "{cut:?}");
+    assert!(matches!(cut, ToolReturn::Lost(_)), "{cut:?}");
     let http = http(&["127.0.0.1"], 300);
     let hasty = Place::with(|setting| Setting { http, ..setting });
     let late = done(&hasty, "http_send", args).await;
-    assert_eq!(late, Done::Lost("127.0.0.1 did not answer in time".to_owned()));
+    assert_eq!(late, ToolReturn::Lost("127.0.0.1 did not answer in time".to_owned()));
     assert_eq!(server.lines().len(), 2, "each was sent once");
 }
 
@@ -169,7 +169,7 @@ async fn a_cancel_stops_a_request_that_is_under_way_and_leaves_it_lost() {
         context.cancel.cancel();
     };
     let (done, ()) = tokio::join!(tool.call(&args, &context), cancel);
-    assert!(matches!(done, Done::Lost(_)), "{done:?}");
+    assert!(matches!(done, ToolReturn::Lost(_)), "{done:?}");
 }
 
 #[tokio::test]
@@ -189,7 +189,9 @@ async fn probe_url_leads_to_the_host_and_port_of_url_or_nowhere() {
         assert!(matches!(tool.judge(&args).await, CallPolicy::Deny(_)), "{args}");
         assert_eq!(tool.before(&args).await, serde_json::Value::Null);
         assert!(matches!(tool.probe(&args, &intent(&json!("absent"))).await, Probe::Unknown(_)));
-        let Done::Seen(seen) = tool.call(&args, &CallContext::new("key")).await else { panic!() };
+        let ToolReturn::Seen(seen) = tool.call(&args, &CallContext::new("key")).await else {
+            panic!()
+        };
         assert_eq!(seen.ending, Ending::Denied, "{}", seen.text);
     }
     assert_eq!((own.lines(), other.lines()), (Vec::<String>::new(), Vec::<String>::new()));
@@ -258,7 +260,7 @@ async fn a_message_is_queued_for_a_channel_that_exists() {
     assert_eq!(spec.handling.class, EffectClass::Transactional);
     assert!(spec.description.contains("ops") && !spec.description.contains("secret"));
     let queued = done(&place, "send_message", json!({"channel": "ops", "text": "done"})).await;
-    let Done::Queued(seen, message) = queued else { panic!("{queued:?}") };
+    let ToolReturn::Queued(seen, message) = queued else { panic!("{queued:?}") };
     assert_eq!((seen.text.as_str(), message.text.as_str()), ("queued for ops", "done"));
     for args in [json!({"channel": "boss", "text": "x"}), json!({"channel": "ops", "text": " "})] {
         assert_eq!(place.call("send_message", args).await.ending, Ending::Error);

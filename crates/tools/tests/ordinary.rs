@@ -1,5 +1,5 @@
-//! A day of ordinary work behind the walls: nothing is asked beyond the tool's own question, and
-//! nothing fails. And what the walls cost.
+//! A day of ordinary work in the sandbox: nothing is asked beyond the tool's own question, and
+//! nothing fails. And what the sandbox costs.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
@@ -7,7 +7,7 @@
 mod support;
 
 use everloop_ports::CallPolicy;
-use everloop_tools::{GitAccess, Level, Setting, Standing};
+use everloop_tools::{GitAccess, SandboxLevel, SandboxSupport, Setting};
 use serde_json::json;
 use std::process::Command;
 use std::time::Instant;
@@ -142,7 +142,7 @@ fn has(program: &str) -> bool {
 
 fn project(git: GitAccess) -> Place {
     let place = Place::with(|mut setting| {
-        setting.shell.walls.git = git;
+        setting.shell.sandbox.git = git;
         Setting { guard: Some(guard()), ..setting }
     });
     let script = "git init -q . && echo x > f && git add f && \
@@ -154,7 +154,7 @@ fn project(git: GitAccess) -> Place {
 
 #[tokio::test]
 async fn ordinary_work_asks_nothing_and_fails_nowhere() {
-    if Standing::here(&guard()).level() != Level::Full {
+    if SandboxSupport::here(&guard()).level() != SandboxLevel::Full {
         println!("SKIPPED: without bubblewrap a person is asked where a repository is");
         return;
     }
@@ -188,11 +188,11 @@ async fn ordinary_work_asks_nothing_and_fails_nowhere() {
 }
 
 #[tokio::test]
-async fn what_the_walls_cost_is_told() {
-    let walled = project(GitAccess::Read);
+async fn what_the_sandbox_cost_is_told() {
+    let sandboxed = project(GitAccess::Read);
     let open = Place::with(|setting| bare(Setting { guard: Some(guard()), ..setting }));
     let mut medians = Vec::new();
-    for place in [&open, &walled] {
+    for place in [&open, &sandboxed] {
         place.shell("true").await;
         let mut took = Vec::new();
         for _ in 0..51 {
@@ -204,6 +204,9 @@ async fn what_the_walls_cost_is_told() {
         medians.push(took[25]);
     }
     let more = medians[1].saturating_sub(medians[0]).as_secs_f64() * 1_000.0;
-    println!("a command costs {:?} without walls, {:?} with those here", medians[0], medians[1]);
-    println!("overhead of the walls per command: {more:.1} ms");
+    println!(
+        "a command costs {:?} without a sandbox, {:?} with the one here",
+        medians[0], medians[1]
+    );
+    println!("overhead of the sandbox per command: {more:.1} ms");
 }

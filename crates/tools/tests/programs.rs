@@ -6,7 +6,7 @@
 mod support;
 
 use everloop_ports::CallContext;
-use everloop_tools::{Level, Setting, Standing, builtin_tools, find_program};
+use everloop_tools::{SandboxLevel, SandboxSupport, Setting, builtin_tools, find_program};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -44,7 +44,7 @@ async fn starts_programs_if_it_is_asked_to() {
     };
     let setting = Setting { guard: Some(guard()), ..Setting::new(&workspace) };
     let registry = builtin_tools(&setting).unwrap();
-    println!("walls: {}", Standing::here(&guard()).level().name());
+    println!("sandbox: {}", SandboxSupport::here(&guard()).level().name());
     for (tool, args) in [
         ("git_read", json!({"view": "status"})),
         ("shell", json!({"command": "true"})),
@@ -139,8 +139,8 @@ async fn our_own_program_in_the_workspace_cannot_be_changed_by_any_tool() {
         let args = json!({"path": path, "old": "ELF", "new": "elf"});
         assert!(!place.call("edit_file", args).await.is_ok(), "{path}");
     }
-    match Standing::here(&guard()).level() {
-        Level::Full => {
+    match SandboxSupport::here(&guard()).level() {
+        SandboxLevel::Full => {
             for command in [
                 "echo x > target/debug/everloop-guard",
                 "rm -f target/debug/everloop-guard",
@@ -154,7 +154,7 @@ async fn our_own_program_in_the_workspace_cannot_be_changed_by_any_tool() {
             }
             assert!(place.shell("test -x target/debug/everloop-guard").await.is_ok());
         }
-        level => println!("SKIPPED commands: {} walls do not protect it", level.name()),
+        level => println!("SKIPPED commands: the sandbox {} does not protect it", level.name()),
     }
     assert!(fs::read(place.path(own)).unwrap() == bytes);
 }

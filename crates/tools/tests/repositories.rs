@@ -8,7 +8,7 @@ mod support;
 mod ways;
 
 use everloop_ports::CallPolicy;
-use everloop_tools::{GitAccess, Level, Setting, Standing};
+use everloop_tools::{GitAccess, SandboxLevel, SandboxSupport, Setting};
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,8 @@ use ways::{filled, person};
 
 #[tokio::test]
 async fn a_repository_without_a_trap_stays_as_it_was_made() {
-    if Standing::here(&guard()).level() == Level::None {
-        println!("SKIPPED: no wall stands here");
+    if SandboxSupport::here(&guard()).level() == SandboxLevel::None {
+        println!("SKIPPED: there is no sandbox here");
         return;
     }
     for command in [
@@ -35,7 +35,7 @@ async fn a_repository_without_a_trap_stays_as_it_was_made() {
         "{new} git init -q . && git config user.name x && git commit -q --allow-empty -m x && \
          git checkout -q -b other && git merge -q master main 2>/dev/null; git tag v1",
     ] {
-        let place = Place::walled();
+        let place = Place::sandboxed();
         let seen = place.shell(&filled(command, Path::new("/dev/null"))).await;
         assert!(seen.is_ok(), "{command}: {}", seen.text);
         assert!(!seen.text.contains("set-aside"), "{command}: {}", seen.text);
@@ -59,11 +59,11 @@ async fn judged(place: &Place) -> CallPolicy {
 /// A folder with very many files must not keep us from seeing the repository at the top.
 #[tokio::test]
 async fn the_repository_at_the_top_is_shut_however_wide_the_folder_is() {
-    if Standing::here(&guard()).level() != Level::Full {
+    if SandboxSupport::here(&guard()).level() != SandboxLevel::Full {
         println!("SKIPPED: without bubblewrap a person is asked where a repository is");
         return;
     }
-    let place = Place::walled();
+    let place = Place::sandboxed();
     let made = Command::new("git").args(["init", "-q"]).arg(place.root()).status().unwrap();
     assert!(made.success());
     fs::create_dir(place.path(".bzr")).unwrap();
@@ -86,11 +86,11 @@ async fn the_repository_at_the_top_is_shut_however_wide_the_folder_is() {
 
 #[tokio::test]
 async fn a_project_of_two_hundred_thousand_files_needs_no_question_and_little_time() {
-    if Standing::here(&guard()).level() != Level::Full {
+    if SandboxSupport::here(&guard()).level() != SandboxLevel::Full {
         println!("SKIPPED: without bubblewrap a person is asked where a repository is");
         return;
     }
-    let place = Place::walled();
+    let place = Place::sandboxed();
     let made = Command::new("git").args(["init", "-q"]).arg(place.root()).status().unwrap();
     assert!(made.success());
     files(&place, 1_000, 200);
@@ -107,12 +107,12 @@ async fn a_project_of_two_hundred_thousand_files_needs_no_question_and_little_ti
 /// What is offered for a repository that commands may write is the same promise.
 #[tokio::test]
 async fn a_nested_repository_is_disarmed_where_commands_write_the_one_at_the_top() {
-    if Standing::here(&guard()).level() != Level::Full {
+    if SandboxSupport::here(&guard()).level() != SandboxLevel::Full {
         println!("SKIPPED: without bubblewrap a person is asked where a repository is");
         return;
     }
     let place = Place::with(|mut setting| {
-        setting.shell.walls.git = GitAccess::Write;
+        setting.shell.sandbox.git = GitAccess::Write;
         Setting { guard: Some(guard()), ..setting }
     });
     let mark = place.root().parent().unwrap().join("mark");
@@ -139,13 +139,13 @@ async fn a_nested_repository_is_disarmed_where_commands_write_the_one_at_the_top
 /// The git tools themselves, on a nested repository that nobody disarmed.
 #[tokio::test]
 async fn git_commit_runs_nothing_of_a_nested_repository() {
-    let has_walls = Standing::here(&guard()).level() != Level::None;
-    nested(Some(guard()), has_walls).await;
-    // Without a program to build walls with, none stand.
+    let has_sandbox = SandboxSupport::here(&guard()).level() != SandboxLevel::None;
+    nested(Some(guard()), has_sandbox).await;
+    // Without a program to build a sandbox with, there is none.
     nested(None, false).await;
 }
 
-async fn nested(helper: Option<PathBuf>, has_walls: bool) {
+async fn nested(helper: Option<PathBuf>, has_sandbox: bool) {
     let place = Place::with(|setting| {
         let made = Command::new("git").args(["init", "-q"]).arg(&setting.workspace).status();
         assert!(made.unwrap().success());
@@ -171,5 +171,5 @@ async fn nested(helper: Option<PathBuf>, has_walls: bool) {
         assert!(!mark.exists(), "{tool} {args}");
     }
     let status = place.call("git_read", json!({"view": "log"})).await;
-    assert_eq!(status.text.contains(" one"), has_walls, "{}", status.text);
+    assert_eq!(status.text.contains(" one"), has_sandbox, "{}", status.text);
 }

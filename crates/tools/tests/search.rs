@@ -6,7 +6,7 @@
 mod server;
 mod support;
 
-use everloop_ports::{Boxed, CallContext, Done, Registry};
+use everloop_ports::{BoxFuture, CallContext, Registry, ToolReturn};
 use everloop_tools::{
     Hit, InternetSearch, SearchError, SearchProvider, SearchService, SearchSetting, Setting,
 };
@@ -34,7 +34,7 @@ fn place(search: SearchSetting) -> Place {
     Place::with(|setting| Setting { search: Some(search), ..setting })
 }
 
-async fn search(search: SearchSetting) -> Done {
+async fn search(search: SearchSetting) -> ToolReturn {
     let args = json!({"query": "tidal power"}).to_string();
     place(search).tool("internet_search").call(&args, &CallContext::new("key")).await
 }
@@ -43,8 +43,8 @@ async fn search(search: SearchSetting) -> Done {
 async fn seen(service: SearchService, reply: Reply) -> Observation {
     let server = Server::start(vec![reply]).await;
     match search(setting(service, &server.url(""))).await {
-        Done::Seen(seen) => seen,
-        Done::Passing(failed) => failed.seen,
+        ToolReturn::Seen(seen) => seen,
+        ToolReturn::Passing(failed) => failed.seen,
         other => panic!("{other:?}"),
     }
 }
@@ -126,7 +126,7 @@ async fn the_number_of_results_is_a_setting() {
     for (top_k, last) in [(1, "1. How"), (4, "4. Fourth")] {
         let server = Server::start(vec![ok(SEARXNG)]).await;
         let setting = SearchSetting { top_k, ..setting(Searxng, &server.url("")) };
-        let Done::Seen(seen) = search(setting).await else { panic!() };
+        let ToolReturn::Seen(seen) = search(setting).await else { panic!() };
         assert_eq!(seen.text.split("\n\n").count(), top_k);
         assert!(seen.text.split("\n\n").last().unwrap().starts_with(last), "{}", seen.text);
     }
@@ -193,7 +193,9 @@ async fn an_error_of_the_network_may_pass_and_is_tried_again() {
     drop(closed);
     let server = Server::start(vec![Reply::Cut]).await;
     for url in [format!("http://127.0.0.1:{port}"), server.url("")] {
-        let Done::Passing(failed) = search(setting(Bing, &url)).await else { panic!("{url}") };
+        let ToolReturn::Passing(failed) = search(setting(Bing, &url)).await else {
+            panic!("{url}")
+        };
         let words = failed.seen.text;
         assert!(words.starts_with("search failed: network: 127.0.0.1"), "{words}");
     }
@@ -204,7 +206,7 @@ async fn a_service_that_never_answers_is_given_up_in_time() {
     let server = Server::start(vec![Reply::Silence]).await;
     let setting = SearchSetting { timeout_ms: 300, ..setting(Bing, &server.url("")) };
     let words = "search failed: time-out: 127.0.0.1 did not answer within 300 ms";
-    assert_eq!(search(setting).await, Done::passing(words));
+    assert_eq!(search(setting).await, ToolReturn::passing(words));
 }
 
 #[tokio::test]
@@ -216,7 +218,7 @@ async fn a_page_that_breaks_off_shows_what_came_before_it_broke() {
     let server = Server::start(vec![Reply::Raw(format!("{head}<html>"))]).await;
     let done = search(setting(Bing, &server.url(""))).await;
     let words = "search failed: network: 127.0.0.1: the answer broke off";
-    assert_eq!(done, Done::passing(words));
+    assert_eq!(done, ToolReturn::passing(words));
 }
 
 #[tokio::test]
@@ -252,11 +254,11 @@ fn moved(to: &str) -> Reply {
 #[tokio::test]
 async fn a_redirect_is_followed_on_the_same_host_and_not_for_ever() {
     let server = Server::start(vec![moved("/search?q=x&rdr=1"), ok(BING)]).await;
-    let Done::Seen(seen) = search(setting(Bing, &server.url(""))).await else { panic!() };
+    let ToolReturn::Seen(seen) = search(setting(Bing, &server.url(""))).await else { panic!() };
     assert!(seen.is_ok(), "{}", seen.text);
     assert_eq!(server.lines()[1], "get /search?q=x&rdr=1 http/1.1");
     let server = Server::start(vec![moved("/"); 10]).await;
-    let Done::Seen(seen) = search(setting(Bing, &server.url(""))).await else { panic!() };
+    let ToolReturn::Seen(seen) = search(setting(Bing, &server.url(""))).await else { panic!() };
     assert_eq!(seen.text, "search failed: refused: more than 3 redirects");
     assert_eq!(server.lines().len(), 4);
 }
@@ -280,7 +282,7 @@ async fn a_redirect_to_another_host_or_into_the_network_is_refused_and_not_follo
 #[tokio::test]
 async fn an_address_that_cannot_be_used_is_told_and_nothing_is_sent() {
     for base_url in ["", "search.example", "mailto:a@b", "http://h/?q=", "http://u:p@h/"] {
-        let Done::Seen(seen) = search(setting(Searxng, base_url)).await else { panic!() };
+        let ToolReturn::Seen(seen) = search(setting(Searxng, base_url)).await else { panic!() };
         assert!(seen.text.starts_with("search failed: refused: "), "{base_url}: {}", seen.text);
     }
 }
@@ -322,7 +324,7 @@ impl SearchProvider for Eager {
         &'a self,
         query: &'a str,
         _top_k: usize,
-    ) -> Boxed<'a, Result<Vec<Hit>, SearchError>> {
+    ) -> BoxFuture<'a, Result<Vec<Hit>, SearchError>> {
         let title = query.to_owned();
         let link = "https://a.example/".to_owned();
         let hit = Hit { title, summary: String::new(), link };
@@ -336,7 +338,7 @@ async fn another_provider_can_be_plugged_in_and_shows_no_more_than_asked_for() {
     let tool = registry.get("internet_search").unwrap();
     let done = tool.call(r#"{"query":"q"}"#, &CallContext::new("key")).await;
     let text = "1. q\nhttps://a.example/\n\n2. q\nhttps://a.example/";
-    assert_eq!(done, Done::Seen(Observation::ok(text)));
+    assert_eq!(done, ToolReturn::Seen(Observation::ok(text)));
 }
 
 #[tokio::test]
@@ -344,6 +346,6 @@ async fn a_service_that_is_busy_may_answer_later_and_one_that_refuses_will_not()
     for (code, may_pass) in [(429, true), (500, true), (503, true), (403, false), (404, false)] {
         let server = Server::start(vec![status(code)]).await;
         let done = search(setting(Searxng, &server.url(""))).await;
-        assert_eq!(matches!(done, Done::Passing(_)), may_pass, "{code}: {done:?}");
+        assert_eq!(matches!(done, ToolReturn::Passing(_)), may_pass, "{code}: {done:?}");
     }
 }

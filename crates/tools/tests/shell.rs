@@ -4,7 +4,7 @@
 
 mod support;
 
-use everloop_ports::{CallContext, Done};
+use everloop_ports::{CallContext, ToolReturn};
 use everloop_tools::{Setting, builtin_tools};
 use everloop_types::Ending::{Canceled, Error, Ok, TimedOut, Unknown};
 use everloop_types::Observation;
@@ -240,12 +240,12 @@ async fn a_shell_that_cannot_be_started_may_be_tried_again() {
         Place::with(|setting| Setting { guard: Some("/no/such/guard".into()), ..bare(setting) });
     let done = place.tool("shell").call(r#"{"command":"ls"}"#, &CallContext::new("key")).await;
     assert!(
-        matches!(&done, Done::Passing(why) if why.seen.text.starts_with("cannot start the shell: "))
+        matches!(&done, ToolReturn::Passing(why) if why.seen.text.starts_with("cannot start the shell: "))
     );
     let place = Place::guarded();
     std::fs::remove_dir(place.root()).unwrap();
     let done = place.tool("shell").call(r#"{"command":"ls"}"#, &CallContext::new("key")).await;
-    assert!(matches!(done, Done::Passing(_)), "{done:?}");
+    assert!(matches!(done, ToolReturn::Passing(_)), "{done:?}");
 }
 
 /// Runs the guard as the shell tool does, and gives its exit code and what it reported.
@@ -302,7 +302,7 @@ async fn runs_one_command_if_it_is_asked_to() {
     let registry = builtin_tools(&setting).unwrap();
     let args = json!({ "command": command }).to_string();
     let done = registry.get("shell").unwrap().call(&args, &CallContext::new("key")).await;
-    assert!(matches!(done, Done::Seen(Observation { ending: Ok, .. })), "{done:?}");
+    assert!(matches!(done, ToolReturn::Seen(Observation { ending: Ok, .. })), "{done:?}");
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn parent_of(pid: &str) -> String {
 
 /// Nobody is left to end the command then, so it ends by itself.
 #[test]
-fn a_command_without_walls_ends_when_its_guard_and_its_owner_are_killed() {
+fn a_command_without_a_sandbox_ends_when_its_guard_and_its_owner_are_killed() {
     let place = Place::new();
     let pipe = alive(&place.root());
     let command = "exec 3>alive; echo $$ >&3; read line < never; echo on > went";
@@ -404,7 +404,7 @@ mod records {
         assert_eq!(tool.spec().handling.class, EffectClass::Probeable);
         let args = r#"{"command":"echo said; echo more >&2; exit 3"}"#;
         let before = tool.before_call(args, &run()).await;
-        let Done::Seen(seen) = tool.call(args, &context()).await else { panic!() };
+        let ToolReturn::Seen(seen) = tool.call(args, &context()).await else { panic!() };
         assert_eq!((seen.ending, seen.text.as_str()), (Error, "said\nmore\n[exit code 3]"));
         let Probe::Happened(read) = tool.probe(args, &intent(&before)).await else { panic!() };
         assert_eq!(read.ending, Error);
@@ -418,10 +418,10 @@ mod records {
         let before = tool.before_call(args, &run()).await;
         assert_eq!(tool.probe(args, &intent(&before)).await, Probe::DidNot);
         let late = tool.call(args, &context()).await;
-        assert!(matches!(late, Done::Passing(_)), "{late:?}");
+        assert!(matches!(late, ToolReturn::Passing(_)), "{late:?}");
         assert!(!place.path("log").exists());
         let again = CallContext { attempt: 2, ..context() };
-        assert!(matches!(tool.call(args, &again).await, Done::Seen(seen) if seen.is_ok()));
+        assert!(matches!(tool.call(args, &again).await, ToolReturn::Seen(seen) if seen.is_ok()));
         assert_eq!(place.content("log"), "once\n");
     }
 

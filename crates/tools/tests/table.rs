@@ -5,7 +5,7 @@
 mod support;
 
 use everloop_tools::{
-    BUILT_IN, Channel, Host, Http, Needs, SearchService, SearchSetting, Setting, Timeout,
+    BUILT_IN, Channel, HostAddress, Http, Needs, SearchService, SearchSetting, Setting, Timeout,
     WebSetting,
 };
 use support::Place;
@@ -16,7 +16,10 @@ fn everything(setting: Setting) -> Setting {
     std::fs::write(setting.workspace.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     Setting {
         records: Some(setting.workspace.parent().unwrap().join("effects")),
-        http: Http { hosts: Host::parse("localhost").into_iter().collect(), ..Http::default() },
+        http: Http {
+            hosts: HostAddress::parse("localhost").into_iter().collect(),
+            ..Http::default()
+        },
         channels: Channel::parse("ops=https://hooks.example.com/x").into_iter().collect(),
         search: Some(SearchSetting {
             service: SearchService::Bing,

@@ -24,8 +24,8 @@ pub struct ModelCall {
     /// What the call is for.
     pub purpose: Purpose,
     /// Which tools are offered.
-    #[serde(default, skip_serializing_if = "Offer::is_none")]
-    pub offer: Offer,
+    #[serde(default, skip_serializing_if = "ToolOffer::is_none")]
+    pub offer: ToolOffer,
     /// Whether it may, must or must not call one.
     #[serde(default, skip_serializing_if = "ToolChoice::is_auto")]
     pub choice: ToolChoice,
@@ -78,7 +78,7 @@ pub enum Purpose {
 /// The tools that a model call offers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Offer {
+pub enum ToolOffer {
     /// No tool at all.
     #[default]
     None,
@@ -88,7 +88,7 @@ pub enum Offer {
     Only(Vec<String>),
 }
 
-impl Offer {
+impl ToolOffer {
     /// Whether nothing is offered.
     #[must_use]
     pub fn is_none(&self) -> bool {

@@ -1,4 +1,4 @@
-//! What a loop is told, and what it answers.
+//! The events that a loop takes in, and its decisions.
 
 use crate::{
     CallId, Frame, Image, Message, ModelCall, ModelError, Observation, Reason, Reply, ToolBatch,
@@ -26,7 +26,7 @@ pub enum Event {
         /// The reply, its call ids already unique within the run.
         reply: Reply,
     },
-    /// The model failed for good, or the engine's attempts are spent.
+    /// The model failed permanently, or the engine's attempts are used up.
     ModelFailed {
         /// When.
         at: UtcMs,
@@ -105,7 +105,7 @@ impl Goal {
     }
 }
 
-/// Something a loop is told without having asked.
+/// Something that a loop learns without having asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "notice", rename_all = "snake_case")]
 pub enum Notice {
@@ -161,4 +161,4 @@ pub struct Answer {
 }
 
 /// A transcript that a loop starts from: the messages of the run it was forked from.
-pub type Carried = Vec<Message>;
+pub type CarriedMessages = Vec<Message>;

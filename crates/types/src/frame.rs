@@ -1,6 +1,6 @@
 //! The frame: all that a fold needs to rebuild prompts, frozen when the run is created.
 
-use crate::{Carried, EffectClass, Flow, Lang, Limits, Policy};
+use crate::{CarriedMessages, DataFlow, EffectClass, Lang, Limits, Policy};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ pub struct Frame {
     pub workspace: String,
     /// What an earlier run knew, for a fork.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub carried: Carried,
+    pub carried: CarriedMessages,
     /// The mark without which an answer is not taken for the last one (TD-4); empty for none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub completion_mark: String,
@@ -147,7 +147,7 @@ pub struct Handling {
     pub polls: bool,
     /// What it brings into a run and can take out; a tool that does not say may do anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flow: Option<Flow>,
+    pub flow: Option<DataFlow>,
 }
 
 /// Whether a person is asked before a tool runs.
@@ -167,7 +167,7 @@ pub enum Approval {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnUnknown {
-    /// The model is told, and inspects before it goes on.
+    /// The model reads that it is unknown, and inspects before it continues.
     TellModel,
     /// A person says what happened.
     #[default]

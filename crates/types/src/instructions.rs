@@ -3,7 +3,7 @@
 use crate::pattern::path_fits;
 
 /// Files that later runs, or other programs, take instructions from: guidance, skills, hooks, and
-/// what shells, desktops, editors, other agents and builders run by themselves. In small letters.
+/// what shells, desktops, editors, other agents and builders run by themselves. In lower case.
 const INSTRUCTIONS: &[&str] = &[
     "**/agents.md",
     "**/claude.md",
@@ -124,7 +124,7 @@ const INSTRUCTIONS: &[&str] = &[
 ];
 
 /// Names with a dot in front that nobody obeys, or only who is asked to: what builders and checkers
-/// leave behind, what they look at and what they leave out. In small letters.
+/// leave behind, what they look at and what they leave out. In lower case.
 const ORDINARY: &[&str] = &[
     ".babelrc*",
     ".browserslistrc",

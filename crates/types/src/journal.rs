@@ -2,15 +2,15 @@
 //!
 //! Each kind wraps a struct of its own, so that a stored body names its fields and can be read
 //! alone.
-//! What each kind promises, and when it is written, stands in `docs/ARCHITECTURE.md`.
+//! `docs/ARCHITECTURE.md` describes what each kind promises, and when it is written.
 
 mod family;
 mod permission;
 mod stored;
 
-pub use family::{ChildEnded, Delegated, Spawned, Used};
+pub use family::{BudgetUse, ChildEnded, Delegated, Spawned};
 pub use permission::{ApprovalAsked, ApprovalGiven};
-pub use stored::{FORMATS, Unreadable};
+pub use stored::{EntryBodyError, FORMATS};
 
 use crate::{
     EffectClass, EffectId, Goal, Handling, Labels, Limits, ModelCall, ModelError, Observation,
@@ -31,23 +31,23 @@ pub struct Entry {
     /// The effect it is about.
     pub effect: Option<EffectId>,
     /// What happened.
-    pub kind: Kind,
+    pub kind: EntryKind,
 }
 
 /// An entry before the store has given it a place.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Draft {
+pub struct EntryDraft {
     /// When it happened.
     pub at: UtcMs,
     /// The effect it is about.
     pub effect: Option<EffectId>,
     /// What happened.
-    pub kind: Kind,
+    pub kind: EntryKind,
 }
 
 /// What an entry says.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
+pub enum EntryKind {
     /// The run exists.
     RunCreated(RunCreated),
     /// A worker has claimed it. The barrier that proves the fence.
@@ -74,7 +74,7 @@ pub enum Kind {
     MessageEmitted(MessageEmitted),
     /// A snapshot of the state was written in the same transaction.
     SnapshotTaken(SnapshotTaken),
-    /// What stands above was taken over from another run; from here on the run is its own.
+    /// The entries above were copied from another run; from here on the entries are its own.
     Forked(Forked),
     /// The run is a child of another one.
     Spawned(Spawned),
@@ -84,7 +84,7 @@ pub enum Kind {
     RunFinished(RunFinished),
 }
 
-/// See [`Kind::RunCreated`].
+/// See [`EntryKind::RunCreated`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunCreated {
     /// What the user wants.
@@ -104,7 +104,7 @@ pub struct RunCreated {
     pub policy_hash: String,
 }
 
-/// See [`Kind::EpochStarted`].
+/// See [`EntryKind::EpochStarted`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EpochStarted {
     /// Who drives the run now.
@@ -113,13 +113,14 @@ pub struct EpochStarted {
     pub build: String,
 }
 
-/// See [`Kind::Input`].
+/// See [`EntryKind::Input`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
     /// Identifies the message, so that sending it twice delivers it once.
     pub dedupe: String,
-    /// What it says.
-    pub letter: InboxMessage,
+    /// The message itself.
+    #[serde(rename = "letter")]
+    pub message: InboxMessage,
 }
 
 /// What can be sent to a run.
@@ -165,7 +166,7 @@ pub struct Switch {
     /// The new run's frame without what is carried over, as a frame is stored: its form is no
     /// matter of the journal's.
     pub frame: Value,
-    /// What the new run is told beside the goal.
+    /// What the new run gets beside the goal.
     pub context: String,
 }
 
@@ -184,7 +185,7 @@ impl InboxMessage {
     }
 }
 
-/// See [`Kind::EffectPlanned`].
+/// See [`EntryKind::EffectPlanned`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum EffectPlanned {
@@ -233,7 +234,7 @@ impl PlannedToolCall {
     }
 }
 
-/// See [`Kind::EffectStarted`].
+/// See [`EntryKind::EffectStarted`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EffectStarted {
     /// From 1.
@@ -241,7 +242,7 @@ pub struct EffectStarted {
     /// The call is not made after this moment.
     pub start_by: UtcMs,
     /// By then a call that began in time has come back or was stopped, grace included. `None`
-    /// where the call has no limit, or where nobody wrote it down.
+    /// if the call has no limit, or it was not recorded.
     #[serde(default)]
     pub over_by: Option<UtcMs>,
     /// What the tool saw before it acted, for its probe.
@@ -249,7 +250,7 @@ pub struct EffectStarted {
     pub before: Value,
 }
 
-/// See [`Kind::EffectAttemptFailed`].
+/// See [`EntryKind::EffectAttemptFailed`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectAttemptFailed {
     /// From 1.
@@ -263,13 +264,13 @@ pub struct EffectAttemptFailed {
     pub may_have_acted: bool,
 }
 
-/// See [`Kind::EffectProbed`].
+/// See [`EntryKind::EffectProbed`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectProbed {
     /// The attempt that was cut short, from 1.
     pub attempt: u32,
     /// What the probe found.
-    pub found: Found,
+    pub found: ProbeFinding,
     /// What it saw, in its own words; bounded.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
@@ -278,7 +279,7 @@ pub struct EffectProbed {
 /// What a probe found out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Found {
+pub enum ProbeFinding {
     /// The call was done.
     Happened,
     /// Nothing was done.
@@ -288,7 +289,7 @@ pub enum Found {
     Unknown,
 }
 
-/// See [`Kind::EffectFinished`].
+/// See [`EntryKind::EffectFinished`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectFinished {
     /// What came back.
@@ -315,7 +316,7 @@ impl EffectFinished {
 pub enum Outcome {
     /// A model replied.
     Replied(Reply),
-    /// A model failed for good.
+    /// A model failed permanently.
     ModelFailed(ModelError),
     /// A tool came back, one way or another.
     Observed(Observation),
@@ -325,7 +326,7 @@ pub enum Outcome {
     Canceled,
 }
 
-/// See [`Kind::Waiting`].
+/// See [`EntryKind::Waiting`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// What for.
@@ -356,28 +357,28 @@ pub enum WaitingOn {
     },
 }
 
-/// See [`Kind::MessageEmitted`].
+/// See [`EntryKind::MessageEmitted`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageEmitted {
     /// `final`, or `ask:` and the question's id.
     pub slot: String,
 }
 
-/// See [`Kind::SnapshotTaken`].
+/// See [`EntryKind::SnapshotTaken`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotTaken {
     /// Digest of the state before this entry.
     pub state_hash: String,
 }
 
-/// See [`Kind::Forked`].
+/// See [`EntryKind::Forked`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Forked {
     /// The run that it was forked from.
     pub from: RunId,
     /// The last entry of that run that counts here.
     pub at_seq: i64,
-    /// What bounds the run from here on; what stands above was bounded by the frame.
+    /// The limits from here on; the entries above were limited by the frame.
     pub limits: Limits,
     /// Effects above whose unknown outcome is known by now, by their places.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -387,7 +388,7 @@ pub struct Forked {
     pub word: Goal,
 }
 
-/// See [`Kind::RunFinished`].
+/// See [`EntryKind::RunFinished`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunFinished {
     /// One of the final states.

@@ -12,16 +12,16 @@ use serde_json::Value;
 /// What a value is. Without any it is public and trusted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Labels {
-    /// Not meant for everybody.
+    /// Not public.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub private: bool,
-    /// Written by somebody else than the person: it may hold instructions.
+    /// Written by others than the user: it may contain instructions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub untrusted: bool,
 }
 
 impl Labels {
-    /// Of what nobody has said anything.
+    /// The labels of data without a declaration.
     pub const ALL: Self = Self { private: true, untrusted: true };
     /// Of what is the person's own.
     pub const PRIVATE: Self = Self { private: true, untrusted: false };
@@ -54,7 +54,7 @@ impl std::ops::BitOr for Labels {
 
 /// What a tool brings into a run, and what it can take out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Flow {
+pub struct DataFlow {
     /// The labels of what it returns.
     #[serde(default, skip_serializing_if = "Labels::is_empty")]
     pub brings: Labels,
@@ -65,14 +65,14 @@ pub struct Flow {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub below: bool,
     /// Where a call can take what the run knows.
-    #[serde(default, skip_serializing_if = "Sends::is_no")]
-    pub sends: Sends,
+    #[serde(default, skip_serializing_if = "SendTarget::is_no")]
+    pub sends: SendTarget,
 }
 
 /// Where a call can take what the run knows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Sends {
+pub enum SendTarget {
     /// Nowhere.
     #[default]
     No,
@@ -86,23 +86,24 @@ pub enum Sends {
     Anywhere,
 }
 
-impl Sends {
+impl SendTarget {
     fn is_no(&self) -> bool {
         *self == Self::No
     }
 }
 
-impl Flow {
+impl DataFlow {
     /// Brings nothing and sends nothing.
     pub const NOTHING: Self = Self {
         brings: Labels { private: false, untrusted: false },
         workspace: false,
         below: false,
-        sends: Sends::No,
+        sends: SendTarget::No,
     };
 
     /// Of a tool that says nothing about itself.
-    const UNDECLARED: Self = Self { brings: Labels::ALL, sends: Sends::Anywhere, ..Self::NOTHING };
+    const UNDECLARED: Self =
+        Self { brings: Labels::ALL, sends: SendTarget::Anywhere, ..Self::NOTHING };
 
     /// Brings this, and sends nothing.
     #[must_use]
@@ -112,7 +113,7 @@ impl Flow {
 
     /// The same, and sends.
     #[must_use]
-    pub fn sends(self, sends: Sends) -> Self {
+    pub fn sends(self, sends: SendTarget) -> Self {
         Self { sends, ..self }
     }
 
@@ -160,7 +161,7 @@ pub struct Taint {
 /// How many sources of one label are remembered: enough for a question.
 const SOURCES_MAX: usize = 4;
 
-/// How many places can be opened; beyond it each is asked about anew.
+/// How many places can be opened; beyond it each is asked about again.
 const RELEASED_MAX: usize = 200;
 
 /// Characters of a source.
@@ -229,9 +230,9 @@ pub struct Egress {
 const ARGS_CHARS_MAX: usize = 200;
 
 impl Frame {
-    fn flow(&self, call: &ToolCall) -> Flow {
+    fn flow(&self, call: &ToolCall) -> DataFlow {
         let declared = self.tool(&call.tool).and_then(|tool| tool.handling.flow.clone());
-        declared.unwrap_or(Flow::UNDECLARED)
+        declared.unwrap_or(DataFlow::UNDECLARED)
     }
 
     /// The labels of what a call returned; none in runs from before labels.
@@ -254,20 +255,20 @@ impl Frame {
         labels
     }
 
-    /// Where a call would take what the run knows, if anywhere. A call without walls reaches
+    /// Where a call would take what the run knows, if anywhere. A call without a sandbox reaches
     /// anything, whatever its tool says.
     #[must_use]
-    pub fn way_out(&self, call: &ToolCall, walls: Walls) -> Option<Egress> {
-        let sends = match walls {
-            Walls::Standing => self.flow(call).sends,
-            Walls::None => Sends::Anywhere,
+    pub fn way_out(&self, call: &ToolCall, sandbox: CallSandbox) -> Option<Egress> {
+        let sends = match sandbox {
+            CallSandbox::Active => self.flow(call).sends,
+            CallSandbox::None => SendTarget::Anywhere,
         };
         let (place, to_later_runs) = match sends {
-            Sends::No => return None,
-            Sends::To(service) => (service, false),
-            Sends::Arg(name) => (named(call, &name).unwrap_or_else(|| exact(call)), false),
-            Sends::Anywhere => (exact(call), false),
-            Sends::Later(name) => {
+            SendTarget::No => return None,
+            SendTarget::To(service) => (service, false),
+            SendTarget::Arg(name) => (named(call, &name).unwrap_or_else(|| exact(call)), false),
+            SendTarget::Anywhere => (exact(call), false),
+            SendTarget::Later(name) => {
                 let path = argument(call, &name).unwrap_or_default();
                 let path = path_within(&path, &self.workspace).unwrap_or(path);
                 if !instructs(&path) {
@@ -328,12 +329,12 @@ fn unquoted(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Whether walls stand around a call.
+/// Whether a call runs in a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Walls {
-    /// They do, or none are needed.
-    Standing,
-    /// None.
+pub enum CallSandbox {
+    /// It does, or needs none.
+    Active,
+    /// It does not.
     None,
 }
 

@@ -9,14 +9,14 @@ fn frame() -> Frame {
         handling: Handling { flow, ..Handling::default() },
         ..ToolSpec::default()
     };
-    let out = |sends| Some(Flow::brings(Labels::UNTRUSTED).sends(sends));
+    let out = |sends| Some(DataFlow::brings(Labels::UNTRUSTED).sends(sends));
     let tools = vec![
-        tool("read_file", Some(Flow::workspace())),
-        tool("search_code", Some(Flow::below())),
-        tool("http_get", out(Sends::Arg("url".into()))),
-        tool("search", out(Sends::To("search.example".into()))),
-        tool("write_file", Some(Flow::NOTHING.sends(Sends::Later("path".into())))),
-        tool("shell", Some(Flow::brings(Labels::ALL))),
+        tool("read_file", Some(DataFlow::workspace())),
+        tool("search_code", Some(DataFlow::below())),
+        tool("http_get", out(SendTarget::Arg("url".into()))),
+        tool("search", out(SendTarget::To("search.example".into()))),
+        tool("write_file", Some(DataFlow::NOTHING.sends(SendTarget::Later("path".into())))),
+        tool("shell", Some(DataFlow::brings(Labels::ALL))),
         tool("plugin", None),
     ];
     let policy = Policy {
@@ -32,7 +32,7 @@ fn call(tool: &str, args: Value) -> ToolCall {
 }
 
 fn way(tool: &str, args: Value) -> Option<String> {
-    frame().way_out(&call(tool, args), Walls::Standing).map(|way| way.place)
+    frame().way_out(&call(tool, args), CallSandbox::Active).map(|way| way.place)
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn what_a_search_found_in_files_of_others_is_not_trusted() {
 fn a_tool_that_says_nothing_about_itself_may_do_anything() {
     let call = call("plugin", serde_json::json!({"b": 1, "a": 2}));
     assert_eq!(frame().brings(&call, ""), Labels::ALL);
-    let way = frame().way_out(&call, Walls::Standing).unwrap();
+    let way = frame().way_out(&call, CallSandbox::Active).unwrap();
     assert_eq!(way.place, "plugin → {\"a\":2,\"b\":1}");
 }
 
@@ -88,7 +88,7 @@ fn a_way_out_is_named_by_its_host_its_service_or_its_exact_arguments() {
     assert_ne!(url("https://a.example@evil.example/1"), url("https://a.example@evil.example/2"));
     assert_eq!(way("search", json!({"query": "x"})).as_deref(), Some("search → search.example"));
     assert_eq!(way("shell", json!({"command": "ls"})), None);
-    let bare = frame().way_out(&call("shell", json!({"command": "ls"})), Walls::None);
+    let bare = frame().way_out(&call("shell", json!({"command": "ls"})), CallSandbox::None);
     assert!(bare.unwrap().place.contains("ls"));
 }
 
@@ -106,7 +106,7 @@ fn files_that_later_runs_read_as_instructions_are_ways_out() {
         ".cursorrules",
         ".pre-commit-config.yaml",
     ] {
-        let way = frame().way_out(&call("write_file", json!({"path": path})), Walls::Standing);
+        let way = frame().way_out(&call("write_file", json!({"path": path})), CallSandbox::Active);
         assert!(way.is_some_and(|way| way.to_later_runs), "{path}");
     }
     assert_eq!(way("write_file", json!({"path": "notes.md"})), None);

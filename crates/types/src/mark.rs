@@ -1,17 +1,17 @@
 //! The completion mark, taken out of what people read, also where it comes in pieces (TD-4).
 
-/// A text on its way to people. What may be the beginning of the mark is held back.
+/// Removes the mark from a streamed text. Text that may begin the mark is held back.
 #[derive(Debug, Clone)]
-pub struct Unmarked {
+pub struct MarkFilter {
     mark: String,
     held: String,
-    /// Whether the mark stood where the next text begins.
+    /// Whether the mark was right before the next text.
     cut: bool,
-    /// Whether what was let go ends in a blank, or nothing was yet.
+    /// Whether the text released so far ends in a blank, or is empty.
     blank: bool,
 }
 
-impl Unmarked {
+impl MarkFilter {
     /// A text that has not begun.
     #[must_use]
     pub fn new(mark: &str) -> Self {
@@ -70,19 +70,19 @@ pub fn without_mark(text: &str, mark: &str) -> String {
     if mark.is_empty() || !text.contains(mark) {
         return text.to_owned();
     }
-    let mut unmarked = Unmarked::new(mark);
+    let mut unmarked = MarkFilter::new(mark);
     let shown = unmarked.push(text) + &unmarked.finish();
     shown.trim().to_owned()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Unmarked, without_mark};
+    use super::{MarkFilter, without_mark};
 
     const MARK: &str = "[完成 DONE]";
 
     fn streamed(pieces: &[&str]) -> String {
-        let mut unmarked = Unmarked::new(MARK);
+        let mut unmarked = MarkFilter::new(MARK);
         let shown: String = pieces.iter().map(|piece| unmarked.push(piece)).collect();
         shown + &unmarked.finish()
     }
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn what_only_begins_like_the_mark_is_shown_as_soon_as_that_is_sure() {
-        let mut unmarked = Unmarked::new(MARK);
+        let mut unmarked = MarkFilter::new(MARK);
         assert_eq!(unmarked.push("see [完成"), "see ");
         assert_eq!(unmarked.push(" or not"), "[完成 or not");
         assert_eq!(unmarked.push(" [[完"), " [");

@@ -4,8 +4,8 @@
 
 use core::net::Ipv6Addr;
 
-/// Whether a path fits a pattern. `?` is one letter, `*` any letters of one part, `**` any parts,
-/// also none.
+/// Whether a path fits a pattern. `?` is one character, `*` any characters of one part, `**` any
+/// parts, also none.
 #[must_use]
 pub fn path_fits(pattern: &str, path: &str) -> bool {
     let parts = |text: &str| text.split('/').map(str::to_owned).collect::<Vec<_>>();
@@ -24,7 +24,7 @@ fn parts_fit(pattern: &[String], path: &[String]) -> bool {
     }
 }
 
-/// Whether a word fits a pattern in which `*` is any letters and `?` one.
+/// Whether a word fits a pattern in which `*` is any characters and `?` one.
 pub(crate) fn word_fits(pattern: &str, word: &str) -> bool {
     let (pattern, word): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), word.chars().collect());
@@ -36,7 +36,7 @@ pub(crate) fn word_fits(pattern: &str, word: &str) -> bool {
                 p += 1;
             }
             Some(letter) if *letter == '?' || *letter == word[w] => (p, w) = (p + 1, w + 1),
-            // The last star takes one letter more.
+            // The last star takes one more character.
             _ => match star {
                 Some((at, taken)) => {
                     star = Some((at, taken + 1));
@@ -74,7 +74,7 @@ pub fn path_within(path: &str, workspace: &str) -> Option<String> {
     Some(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
 }
 
-/// The host of an address, in small letters and in its shortest form, with its port unless that is
+/// The host of an address, in lower case and in its shortest form, with its port unless that is
 /// the scheme's own. None for an address that two readers could read in two ways.
 #[must_use]
 pub fn host_of(address: &str) -> Option<String> {

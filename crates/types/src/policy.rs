@@ -37,10 +37,10 @@ pub struct Policy {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unattended {
-    /// It waits until somebody answers.
+    /// It waits for an answer.
     #[default]
     Wait,
-    /// Nobody is there: the call is denied at once.
+    /// The run is unattended: the call is denied at once.
     Deny,
 }
 
@@ -74,7 +74,7 @@ pub struct ArgPattern {
 
 /// Whether an argument fits a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fit {
+pub enum PatternFit {
     /// It does.
     Yes,
     /// It does not, or is not there.
@@ -86,7 +86,7 @@ pub enum Fit {
 impl ArgPattern {
     /// Whether a value of the argument fits.
     #[must_use]
-    pub fn fits(&self, value: &str, workspace: &str) -> Fit {
+    pub fn fits(&self, value: &str, workspace: &str) -> PatternFit {
         let fit = match self.arg.as_str() {
             "url" => host_of(value).map(|host| {
                 let pattern = shortest(&self.matches.to_ascii_lowercase());
@@ -104,9 +104,9 @@ impl ArgPattern {
             _ => Some(word_fits(&self.matches, value)),
         };
         match fit {
-            Some(true) => Fit::Yes,
-            Some(false) => Fit::No,
-            None => Fit::Unclear,
+            Some(true) => PatternFit::Yes,
+            Some(false) => PatternFit::No,
+            None => PatternFit::Unclear,
         }
     }
 }
@@ -137,14 +137,14 @@ impl ApprovalRule {
             return false;
         }
         let fit = match args.get(&when.arg) {
-            None | Some(Value::Null) => Fit::No,
+            None | Some(Value::Null) => PatternFit::No,
             Some(Value::String(text)) => when.fits(text, workspace),
             Some(other) => when.fits(&other.to_string(), workspace),
         };
         match fit {
-            Fit::Yes => true,
-            Fit::No => false,
-            Fit::Unclear => self.decision != Approval::Allow,
+            PatternFit::Yes => true,
+            PatternFit::No => false,
+            PatternFit::Unclear => self.decision != Approval::Allow,
         }
     }
 }

@@ -73,17 +73,17 @@ impl fmt::Display for Status {
     }
 }
 
-/// What was found out about an effect whose outcome nobody knew.
+/// What was found out about an effect with an unknown outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Settled {
+pub enum SettledOutcome {
     /// It happened.
     Happened,
     /// It did not happen.
     Not,
 }
 
-impl Settled {
+impl SettledOutcome {
     /// The word used in SQL, JSON and on the command line.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -125,7 +125,7 @@ pub enum Reason {
     ContextFull,
     /// The journal has no room for more.
     JournalFull,
-    /// The model failed for good.
+    /// The model failed permanently.
     Model(ModelError),
     /// The model broke its contract too often in a row.
     BrokenContract,

@@ -4,9 +4,9 @@ use crate::pattern::{host_of, path_within};
 use crate::{Frame, ToolCall, UtcMs, canonical, digest_bytes, digest_json};
 use serde_json::Value;
 
-/// What a person allowed for good: calls of one tool, in one workspace, on one resource.
+/// A standing approval: calls of one tool, in one workspace, on one resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct StandingApproval {
     /// Follows from what it covers, so that the same answer twice is one approval.
     pub id: String,
     /// The folder.
@@ -24,7 +24,7 @@ pub struct Standing {
 /// Bytes of arguments that are kept whole; longer ones are named by digest.
 const ARGS_BYTES_MAX: usize = 2_000;
 
-impl Standing {
+impl StandingApproval {
     /// The narrowest approval that covers this call again: its file, its host, or its arguments.
     #[must_use]
     pub fn for_call(frame: &Frame, call: &ToolCall, by: &str, at: UtcMs) -> Self {
@@ -83,9 +83,9 @@ mod tests {
         Frame { tools, workspace: "/work".into(), ..Frame::default() }
     }
 
-    fn standing(tool: &str, args: &str) -> Standing {
+    fn standing(tool: &str, args: &str) -> StandingApproval {
         let call = ToolCall { id: CallId::new("c"), tool: tool.into(), args: args.into() };
-        Standing::for_call(&frame(), &call, "user", 1)
+        StandingApproval::for_call(&frame(), &call, "user", 1)
     }
 
     #[test]

@@ -10,7 +10,7 @@
 
 /// A piece of a reply, without tags.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Untagged {
+pub enum ReplyPiece {
     /// For people.
     Text(String),
     /// What the model thought.
@@ -33,7 +33,7 @@ const DROPPED: [&str; 3] = ["<final>", "</final>", CLOSE];
 
 impl TagFilter {
     /// What can be shown once this piece has come.
-    pub fn push(&mut self, piece: &str) -> Vec<Untagged> {
+    pub fn push(&mut self, piece: &str) -> Vec<ReplyPiece> {
         self.held.push_str(piece);
         let mut shown = Vec::new();
         while self.step(&mut shown) {}
@@ -41,7 +41,7 @@ impl TagFilter {
     }
 
     /// The end of the reply. What was held back was no tag.
-    pub fn finish(&mut self) -> Vec<Untagged> {
+    pub fn finish(&mut self) -> Vec<ReplyPiece> {
         let held = std::mem::take(&mut self.held);
         let mut shown = Vec::new();
         self.let_go(&held, &mut shown);
@@ -50,7 +50,7 @@ impl TagFilter {
     }
 
     /// Takes what is held up to the next tag. Whether there may be more.
-    fn step(&mut self, shown: &mut Vec<Untagged>) -> bool {
+    fn step(&mut self, shown: &mut Vec<ReplyPiece>) -> bool {
         if self.thinks {
             return self.think(shown);
         }
@@ -74,7 +74,7 @@ impl TagFilter {
         false
     }
 
-    fn think(&mut self, shown: &mut Vec<Untagged>) -> bool {
+    fn think(&mut self, shown: &mut Vec<ReplyPiece>) -> bool {
         if let Some(at) = self.held.find(CLOSE) {
             self.cut(at, CLOSE, shown);
             return true;
@@ -84,20 +84,20 @@ impl TagFilter {
         false
     }
 
-    /// What stands before a tag is let go, and the tag is dropped.
-    fn cut(&mut self, at: usize, tag: &str, shown: &mut Vec<Untagged>) {
+    /// Releases the text before a tag, and drops the tag.
+    fn cut(&mut self, at: usize, tag: &str, shown: &mut Vec<ReplyPiece>) {
         self.take(at, shown);
         self.held.drain(..tag.len());
         (self.thinks, self.is_fresh, self.code) = (tag == OPEN, true, Code::default());
     }
 
-    fn take(&mut self, length: usize, shown: &mut Vec<Untagged>) {
+    fn take(&mut self, length: usize, shown: &mut Vec<ReplyPiece>) {
         let rest = self.held.split_off(length);
         let sure = std::mem::replace(&mut self.held, rest);
         self.let_go(&sure, shown);
     }
 
-    fn let_go(&mut self, text: &str, shown: &mut Vec<Untagged>) {
+    fn let_go(&mut self, text: &str, shown: &mut Vec<ReplyPiece>) {
         text.chars().for_each(|c| self.code.see(c));
         let text = if self.is_fresh { text.trim_start() } else { text };
         if text.is_empty() {
@@ -105,8 +105,8 @@ impl TagFilter {
         }
         self.is_fresh = false;
         shown.push(match self.thinks {
-            true => Untagged::Reasoning(text.to_owned()),
-            false => Untagged::Text(text.to_owned()),
+            true => ReplyPiece::Reasoning(text.to_owned()),
+            false => ReplyPiece::Text(text.to_owned()),
         });
     }
 }
@@ -154,8 +154,8 @@ pub fn without_tags(text: &str) -> String {
     let mut pieces = filter.push(text);
     pieces.extend(filter.finish());
     let said = pieces.iter().filter_map(|piece| match piece {
-        Untagged::Text(text) => Some(text.as_str()),
-        Untagged::Reasoning(_) => None,
+        ReplyPiece::Text(text) => Some(text.as_str()),
+        ReplyPiece::Reasoning(_) => None,
     });
     let shown: String = said.collect();
     if shown == text { shown } else { shown.trim().to_owned() }
@@ -163,17 +163,17 @@ pub fn without_tags(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{TagFilter, Untagged, without_tags};
+    use super::{ReplyPiece, TagFilter, without_tags};
 
     fn watched(pieces: &[&str]) -> (String, String) {
         let mut filter = TagFilter::default();
-        let mut all: Vec<Untagged> = pieces.iter().flat_map(|piece| filter.push(piece)).collect();
+        let mut all: Vec<ReplyPiece> = pieces.iter().flat_map(|piece| filter.push(piece)).collect();
         all.extend(filter.finish());
         let (mut text, mut thought) = (String::new(), String::new());
         for piece in all {
             match piece {
-                Untagged::Text(piece) => text.push_str(&piece),
-                Untagged::Reasoning(piece) => thought.push_str(&piece),
+                ReplyPiece::Text(piece) => text.push_str(&piece),
+                ReplyPiece::Reasoning(piece) => thought.push_str(&piece),
             }
         }
         (text, thought)

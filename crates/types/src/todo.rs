@@ -67,7 +67,7 @@ impl TodoList {
         self.versions
     }
 
-    /// Whether nobody has written it.
+    /// Whether it was never written.
     #[must_use]
     pub fn is_untouched(&self) -> bool {
         *self == Self::default()

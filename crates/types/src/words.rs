@@ -1,4 +1,4 @@
-//! Words for users, before they are rendered. `text` knows how; nobody else holds a text for users.
+//! Texts for users before they are rendered by `text`, the only crate that has texts for users.
 
 use crate::{without_mark, without_tags};
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub type Args = BTreeMap<String, String>;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Words {
-    /// Somebody's own words, shown as they are.
+    /// A given text, shown as it is.
     Said(String),
     /// A text of the catalogue.
     Key(TextKey, Args),

@@ -2,7 +2,7 @@
 
 /// The SQL of a write, and whether secrets are removed from its values.
 ///
-/// There is no default: whoever adds a statement decides which kind it is.
+/// There is no default: each new statement states its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Statement {
     sql: &'static str,

@@ -5,16 +5,17 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use everloop_types::journal::{
-    ApprovalAsked, ApprovalGiven, ChildEnded, Delegated, EffectAttemptFailed, EffectFinished,
-    EffectPlanned, EffectProbed, EffectStarted, EpochStarted, FORMATS, Forked, Found, InboxMessage,
-    Input, Kind, MessageEmitted, Outcome, PlannedModelCall, PlannedToolCall, RunCreated,
-    RunFinished, SnapshotTaken, Spawned, Switch, Unreadable, Used, Waiting, WaitingOn,
+    ApprovalAsked, ApprovalGiven, BudgetUse, ChildEnded, Delegated, EffectAttemptFailed,
+    EffectFinished, EffectPlanned, EffectProbed, EffectStarted, EntryBodyError, EntryKind,
+    EpochStarted, FORMATS, Forked, InboxMessage, Input, MessageEmitted, Outcome, PlannedModelCall,
+    PlannedToolCall, ProbeFinding, RunCreated, RunFinished, SnapshotTaken, Spawned, Switch,
+    Waiting, WaitingOn,
 };
 use everloop_types::{
     BudgetKind, CallId, ContextLimits, Contract, EffectClass, EffectId, Ending, Goal, Image,
-    Labels, Limits, ModelCall, ModelError, ModelErrorKind, Observation, Offer, OnUnknown, Purpose,
-    Question, QuestionKind, Reason, Reply, RunId, Status, StopCause, ToolCall, ToolChoice, Usage,
-    WorkerId,
+    Labels, Limits, ModelCall, ModelError, ModelErrorKind, Observation, OnUnknown, Purpose,
+    Question, QuestionKind, Reason, Reply, RunId, Status, StopCause, ToolCall, ToolChoice,
+    ToolOffer, Usage, WorkerId,
 };
 use serde_json::{Value, json};
 
@@ -68,42 +69,44 @@ fn newer_limits() -> Limits {
 }
 
 /// Every kind with every field filled. A field that is added does not compile until it is here.
-fn samples() -> Vec<Kind> {
+fn samples() -> Vec<EntryKind> {
     let mut all = vec![
-        Kind::EpochStarted(EpochStarted { worker: WorkerId::new("w"), build: text("0.1.0") }),
-        Kind::ApprovalAsked(ApprovalAsked { args_hash: text("h"), policy_hash: text("p") }),
-        Kind::ApprovalGiven(ApprovalGiven {
+        EntryKind::EpochStarted(EpochStarted { worker: WorkerId::new("w"), build: text("0.1.0") }),
+        EntryKind::ApprovalAsked(ApprovalAsked { args_hash: text("h"), policy_hash: text("p") }),
+        EntryKind::ApprovalGiven(ApprovalGiven {
             args_hash: text("h"),
             by: text("user"),
             policy_hash: text("p"),
             releases: Some(text("http_get → a.example")),
         }),
-        Kind::EffectStarted(EffectStarted {
+        EntryKind::EffectStarted(EffectStarted {
             attempt: 1,
             start_by: 5_000,
             over_by: Some(9_000),
             before: json!({"digest": "d"}),
         }),
-        Kind::EffectAttemptFailed(EffectAttemptFailed {
+        EntryKind::EffectAttemptFailed(EffectAttemptFailed {
             attempt: 1,
             error: text("busy"),
             retry_at: 2,
             may_have_acted: true,
         }),
-        Kind::EffectProbed(EffectProbed {
+        EntryKind::EffectProbed(EffectProbed {
             attempt: 1,
-            found: Found::DidNot,
+            found: ProbeFinding::DidNot,
             detail: text("no record"),
         }),
-        Kind::MessageEmitted(MessageEmitted { slot: text("final") }),
-        Kind::SnapshotTaken(SnapshotTaken { state_hash: text("h") }),
-        Kind::Spawned(Spawned { by: EffectId { run: RunId::new("run_1"), cause: 4, index: 0 } }),
-        Kind::Delegated(Delegated { to: RunId::new("run_2") }),
-        Kind::RunFinished(RunFinished {
+        EntryKind::MessageEmitted(MessageEmitted { slot: text("final") }),
+        EntryKind::SnapshotTaken(SnapshotTaken { state_hash: text("h") }),
+        EntryKind::Spawned(Spawned {
+            by: EffectId { run: RunId::new("run_1"), cause: 4, index: 0 },
+        }),
+        EntryKind::Delegated(Delegated { to: RunId::new("run_2") }),
+        EntryKind::RunFinished(RunFinished {
             status: Status::Failed,
             reason: Some(Reason::StepLimit { limit: 20 }),
         }),
-        Kind::RunFinished(RunFinished {
+        EntryKind::RunFinished(RunFinished {
             status: Status::Failed,
             reason: Some(Reason::Budget { what: BudgetKind::Money, limit: 1_500_000 }),
         }),
@@ -124,11 +127,11 @@ fn samples() -> Vec<Kind> {
         word,
     };
     let runs = [created(goal(), ""), created(pictured(), ""), created(goal(), "p")];
-    all.extend(runs.map(Kind::RunCreated));
+    all.extend(runs.map(EntryKind::RunCreated));
     let mut newest = newer_limits();
     newest.budget.money.limit = 1_000_000;
     let forks = [(Limits::default(), goal()), (newer_limits(), pictured()), (newest, goal())];
-    all.extend(forks.map(|(limits, word)| Kind::Forked(forked(limits, word))));
+    all.extend(forks.map(|(limits, word)| EntryKind::Forked(forked(limits, word))));
     let letters = [
         InboxMessage::Answer { question: text("q"), text: text("red"), by: text("user") },
         InboxMessage::Cancel { by: text("user") },
@@ -144,7 +147,7 @@ fn samples() -> Vec<Kind> {
             child: RunId::new("run_2"),
             status: Status::Succeeded,
             text: text("three files"),
-            used: Used {
+            used: BudgetUse {
                 model_calls: 2,
                 tool_calls: 1,
                 usage: Usage { input_tokens: 3, output_tokens: 2, cached_tokens: 1 },
@@ -153,13 +156,15 @@ fn samples() -> Vec<Kind> {
             labels: Labels::ALL,
         })),
     ];
-    all.extend(letters.map(|letter| Kind::Input(Input { dedupe: text("d"), letter })));
-    all.extend(planned().map(Kind::EffectPlanned));
-    let finished = |outcome| Kind::EffectFinished(EffectFinished::unlabeled(outcome, 3));
+    all.extend(
+        letters.map(|letter| EntryKind::Input(Input { dedupe: text("d"), message: letter })),
+    );
+    all.extend(planned().map(EntryKind::EffectPlanned));
+    let finished = |outcome| EntryKind::EffectFinished(EffectFinished::unlabeled(outcome, 3));
     all.extend(outcomes().map(finished));
     let outcome = Outcome::Observed(Observation { ending: Ending::Ok, text: text("a.txt") });
     let labels = Labels::ALL;
-    all.push(Kind::EffectFinished(EffectFinished { outcome, took_ms: 3, labels }));
+    all.push(EntryKind::EffectFinished(EffectFinished { outcome, took_ms: 3, labels }));
     let question = Question {
         id: text("q"),
         kind: QuestionKind::Ask,
@@ -168,7 +173,7 @@ fn samples() -> Vec<Kind> {
     };
     let child = WaitingOn::Child { run: RunId::new("run_2") };
     let waits = [WaitingOn::Person { question }, WaitingOn::Model { error: model_error() }, child];
-    all.extend(waits.map(|on| Kind::Waiting(Waiting { on, until: Some(8) })));
+    all.extend(waits.map(|on| EntryKind::Waiting(Waiting { on, until: Some(8) })));
     all
 }
 
@@ -177,7 +182,7 @@ fn planned() -> [EffectPlanned; 2] {
         EffectPlanned::CallModel(PlannedModelCall {
             call: ModelCall {
                 purpose: Purpose::Think,
-                offer: Offer::Only(vec![text("shell")]),
+                offer: ToolOffer::Only(vec![text("shell")]),
                 choice: ToolChoice::Required,
                 output: Some(Contract::Thought),
             },
@@ -215,7 +220,7 @@ fn outcomes() -> [Outcome; 5] {
 #[test]
 fn every_form_that_was_ever_written_reads_as_recorded() {
     for line in corpus() {
-        let read = Kind::read(&line.kind, line.fmt, &line.body);
+        let read = EntryKind::read(&line.kind, line.fmt, &line.body);
         let read = read.unwrap_or_else(|why| panic!("{} {}: {why:?}", line.kind, line.fmt));
         assert_eq!(read.name(), line.kind);
         let now: Value = serde_json::from_str(&read.body()).unwrap();
@@ -270,12 +275,12 @@ fn earlier_formats_are_read_as_the_present_form() {
         ("EffectFinished", r#"{"outcome":"canceled","took_ms":3}"#),
     ];
     for (kind, body) in bodies {
-        let read = Kind::read(kind, 1, body);
+        let read = EntryKind::read(kind, 1, body);
         assert!(read.is_ok(), "{kind}: {read:?}");
     }
     for sample in samples() {
         for fmt in 1..=sample.fmt() {
-            assert_eq!(Kind::read(sample.name(), fmt, &sample.body()).as_ref(), Ok(&sample));
+            assert_eq!(EntryKind::read(sample.name(), fmt, &sample.body()).as_ref(), Ok(&sample));
         }
     }
 }
@@ -284,10 +289,10 @@ fn earlier_formats_are_read_as_the_present_form() {
 fn row_24_a_format_of_the_next_version_is_refused_by_name() {
     for line in corpus() {
         for fmt in [0, 99] {
-            let newer = Unreadable::Newer { kind: line.kind.clone(), fmt };
-            assert_eq!(Kind::read(&line.kind, fmt, &line.body), Err(newer));
+            let newer = EntryBodyError::Newer { kind: line.kind.clone(), fmt };
+            assert_eq!(EntryKind::read(&line.kind, fmt, &line.body), Err(newer));
         }
     }
-    let newer = Unreadable::Newer { kind: text("EffectTeleported"), fmt: 1 };
-    assert_eq!(Kind::read("EffectTeleported", 1, "{}"), Err(newer));
+    let newer = EntryBodyError::Newer { kind: text("EffectTeleported"), fmt: 1 };
+    assert_eq!(EntryKind::read("EffectTeleported", 1, "{}"), Err(newer));
 }

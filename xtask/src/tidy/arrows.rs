@@ -1,9 +1,9 @@
-//! Who may use whom.
+//! Which crate may depend on which.
 
-use crate::{Complaint, File, Tree};
+use crate::{Complaint, Tree, TreeFile};
 use toml::Table;
 
-/// Each crate with those it may use. A new arrow needs an ADR.
+/// Each crate with its allowed dependencies. A new one needs an ADR.
 const MAY_USE: [(&str, &[&str]); 16] = [
     ("types", &[]),
     ("loops", &["types", "text"]),
@@ -12,9 +12,9 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     ("store", &["types"]),
     ("models", &["types", "ports"]),
     ("tools", &["types", "ports"]),
-    // Servers are started by the guard of the tools, and their addresses are checked as theirs are.
+    // The tools' guard starts the servers, and their addresses are checked as those of tools are.
     ("mcp", &["types", "ports", "tools"]),
-    // Neither models nor tools: the engine knows their contracts alone.
+    // Neither models nor tools: the engine knows only their contracts.
     ("engine", &["types", "loops", "text", "ports", "store"]),
     ("analysis", &["types", "loops", "text", "ports", "store", "tools", "engine"]),
     // Models only in its tests.
@@ -37,7 +37,7 @@ const MAY_USE: [(&str, &[&str]); 16] = [
             "analysis", "agenda", "app",
         ],
     ),
-    // The testkit is here for `everloop prove`; nobody else may ship it.
+    // The testkit is here for `everloop prove`; no other crate may ship it.
     (
         "cli",
         &[
@@ -54,56 +54,59 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     ),
 ];
 
-/// The crates use each other only along the arrows of the map. Tests may use the testkit anywhere.
+/// The crates depend on each other only as the map allows. Tests may use the testkit anywhere.
 #[must_use]
 pub fn check_arrows(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for file in tree.files() {
         if file.path == "xtask/Cargo.toml" {
             complaints.extend(check_manifest(file, "xtask", Some(&[])));
-        } else if let Some(room) = room_of(&file.path) {
-            let allowed = MAY_USE.iter().find(|(name, _)| *name == room).map(|(_, uses)| *uses);
-            complaints.extend(check_manifest(file, room, allowed));
+        } else if let Some(crate_name) = crate_name_of(&file.path) {
+            let allowed =
+                MAY_USE.iter().find(|(name, _)| *name == crate_name).map(|(_, uses)| *uses);
+            complaints.extend(check_manifest(file, crate_name, allowed));
         }
     }
     complaints
 }
 
-fn check_manifest(file: &File, room: &str, allowed: Option<&[&str]>) -> Vec<Complaint> {
+fn check_manifest(file: &TreeFile, crate_name: &str, allowed: Option<&[&str]>) -> Vec<Complaint> {
     let Some(allowed) = allowed else {
-        let text = format!("`{room}` is not on the map; add it to xtask's arrows, with an ADR");
+        let text =
+            format!("`{crate_name}` is not on the map; add it to xtask's arrows, with an ADR");
         return vec![file.complain(1, text)];
     };
     let manifest: Table = match file.text.parse() {
         Ok(manifest) => manifest,
-        Err(error) => return vec![file.complain(1, format!("{}; mend it", error.message()))],
+        Err(error) => return vec![file.complain(1, format!("{}; fix it", error.message()))],
     };
     let mut complaints = Vec::new();
-    if let Some(text) = wrong_name(&manifest, room) {
+    if let Some(text) = wrong_name(&manifest, crate_name) {
         complaints.push(file.complain(1, text));
     }
-    if room_of(&file.path).is_some() && !inherits_lints(&manifest) {
+    if crate_name_of(&file.path).is_some() && !inherits_lints(&manifest) {
         let text = "no `[lints] workspace = true`; add it, or the lints do not hold here";
         complaints.push(file.complain(1, text));
     }
     for used in dependencies(&manifest) {
-        let Some(other) = room_name(&used.name) else { continue };
+        let Some(other) = short_crate_name(&used.name) else { continue };
         let in_tests = used.kind == "dev-dependencies";
-        if !(allowed.contains(&other) || in_tests && other == "testkit" && room != "xtask") {
-            let text =
-                format!("`{room}` may not use `{other}`; move the thing down, or write an ADR");
+        if !(allowed.contains(&other) || in_tests && other == "testkit" && crate_name != "xtask") {
+            let text = format!(
+                "`{crate_name}` may not use `{other}`; move the thing down, or write an ADR"
+            );
             complaints.push(file.complain(line_of(file, &used.name), text));
         }
     }
     complaints
 }
 
-fn wrong_name(manifest: &Table, room: &str) -> Option<String> {
+fn wrong_name(manifest: &Table, crate_name: &str) -> Option<String> {
     let name = manifest.get("package")?.get("name")?.as_str()?;
-    let want = match room {
+    let want = match crate_name {
         "cli" => "everloop".to_owned(),
         "xtask" => "xtask".to_owned(),
-        _ => format!("everloop-{room}"),
+        _ => format!("everloop-{crate_name}"),
     };
     (name != want).then(|| format!("the package is called `{name}`; call it `{want}`"))
 }
@@ -113,12 +116,12 @@ fn inherits_lints(manifest: &Table) -> bool {
     lints.and_then(toml::Value::as_bool) == Some(true)
 }
 
-fn room_of(path: &str) -> Option<&str> {
-    let room = path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?;
-    (!room.contains('/')).then_some(room)
+fn crate_name_of(path: &str) -> Option<&str> {
+    let crate_name = path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?;
+    (!crate_name.contains('/')).then_some(crate_name)
 }
 
-fn room_name(package: &str) -> Option<&str> {
+fn short_crate_name(package: &str) -> Option<&str> {
     match package {
         "everloop" => Some("cli"),
         _ => package.strip_prefix("everloop-"),
@@ -127,15 +130,15 @@ fn room_name(package: &str) -> Option<&str> {
 
 /// One entry of a dependency table.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Used {
-    /// The package's own name, whatever it is renamed to.
+pub(super) struct DependencyEntry {
+    /// The package's own name, even if the dependency is renamed.
     pub(super) name: String,
     /// Name of the table, such as `dev-dependencies`.
     pub(super) kind: &'static str,
 }
 
 /// All dependencies of a manifest, those for a single platform included.
-pub(super) fn dependencies(manifest: &Table) -> Vec<Used> {
+pub(super) fn dependencies(manifest: &Table) -> Vec<DependencyEntry> {
     let mut tables = vec![manifest];
     if let Some(targets) = manifest.get("target").and_then(toml::Value::as_table) {
         tables.extend(targets.values().filter_map(toml::Value::as_table));
@@ -146,14 +149,14 @@ pub(super) fn dependencies(manifest: &Table) -> Vec<Used> {
             let entries = table.get(kind).and_then(toml::Value::as_table);
             for (key, value) in entries.into_iter().flatten() {
                 let renamed = value.get("package").and_then(toml::Value::as_str);
-                found.push(Used { name: renamed.unwrap_or(key).to_owned(), kind });
+                found.push(DependencyEntry { name: renamed.unwrap_or(key).to_owned(), kind });
             }
         }
     }
     found
 }
 
-pub(super) fn line_of(file: &File, name: &str) -> usize {
+pub(super) fn line_of(file: &TreeFile, name: &str) -> usize {
     file.text.lines().position(|line| line.contains(name)).map_or(1, |n| n + 1)
 }
 

@@ -1,11 +1,11 @@
-//! The page of attempts names a test that is there for every attempt of the findings.
+//! The page of attempts names an existing test for every attack that once succeeded.
 
 use crate::{Complaint, Tree};
 use regex_lite::Regex;
 
 const PAGE: &str = "docs/attempts.md";
 
-/// The attempts that once got through.
+/// The attempts that once succeeded.
 const FOUND: [&str; 60] = [
     "S83", "S56", "S59", "S60", "S57", "S58", "X01", "X02", "X03", "X04", "S61", "S63", "S65",
     "S66", "S86", "S69", "S70", "S84", "F10", "F11", "P01", "P02", "P03", "F01", "F02", "S55",
@@ -27,7 +27,7 @@ pub fn check_attempts(tree: &Tree) -> Vec<Complaint> {
             let test = found.get(1).map_or("", |name| name.as_str());
             has_test = true;
             if !functions.contains(test) {
-                let text = format!("there is no test `{test}`; mend the name or write it");
+                let text = format!("there is no test `{test}`; fix the name or write it");
                 complaints.push(page.complain(line, text));
             }
         }
@@ -61,7 +61,7 @@ mod tests {
         );
         assert_eq!(
             complaints(&line(&all, "it_was_held")),
-            ["docs/attempts.md:1: there is no test `it_was_held`; mend the name or write it"]
+            ["docs/attempts.md:1: there is no test `it_was_held`; fix the name or write it"]
         );
     }
 }

@@ -1,9 +1,9 @@
 //! Decisions have one form, pages in two languages have the same parts, and the README is short.
 
-use crate::{Complaint, File, Tree};
+use crate::{Complaint, Tree, TreeFile};
 
 const ADR_LINES_MAX: usize = 80;
-/// A front page, not a manual: that is in `docs/`.
+/// A front page, not a manual: the manual is in `docs/`.
 const README_LINES_MAX: usize = 150;
 const TRANSLATED: &str = ".zh-CN.md";
 const ADR_HEADINGS: [&str; 3] = ["Context", "Decision", "Consequences"];
@@ -21,7 +21,7 @@ pub fn check_docs(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-fn check_decision(file: &File) -> Vec<Complaint> {
+fn check_decision(file: &TreeFile) -> Vec<Complaint> {
     let found = headings(&file.text);
     let missing = ADR_HEADINGS.iter().filter(|want| !found.iter().any(|(_, name)| name == *want));
     let mut complaints: Vec<Complaint> =
@@ -35,12 +35,12 @@ fn check_decision(file: &File) -> Vec<Complaint> {
 }
 
 /// `NAME.zh-CN.md` has as many parts as `NAME.md`.
-fn check_translation(tree: &Tree, zh: &File) -> Option<Complaint> {
+fn check_translation(tree: &Tree, zh: &TreeFile) -> Option<Complaint> {
     let original = format!("{}.md", zh.path.strip_suffix(TRANSLATED)?);
     let Some(en) = tree.file(&original) else {
         return Some(zh.complain(1, format!("there is no {original}; write it")));
     };
-    let parts = |file: &File| headings(&file.text).iter().filter(|(n, _)| *n == 2).count();
+    let parts = |file: &TreeFile| headings(&file.text).iter().filter(|(n, _)| *n == 2).count();
     let in_en = parts(en);
     let in_zh = parts(zh);
     (in_en != in_zh).then(|| {

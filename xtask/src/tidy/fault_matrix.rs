@@ -1,19 +1,19 @@
-//! The page of faults names tests that are there, for every row, and all of them.
+//! The page of faults names existing tests for every row, and no fault test is left out.
 
-use crate::{Complaint, File, Tree};
+use crate::{Complaint, Tree, TreeFile};
 use regex_lite::Regex;
 use std::collections::BTreeSet;
 
 const PAGE: &str = "docs/fault-matrix.md";
 
-/// Rows of the page that must have a test. The others wait for what they are about.
+/// Rows of the page that must have a test. The features of the other rows do not exist yet.
 const ROWS: [u32; 27] = [
     1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 23, 24, 25, 26, 27, 30,
     31,
 ];
 
-/// Every row has its line and a test of its own; every test that it names exists; and no test is
-/// named after a row without standing on the page.
+/// Every row has its line and its own test; every test that it names exists; and every test that
+/// is named after a row is on the page.
 #[must_use]
 pub fn check_fault_matrix(tree: &Tree) -> Vec<Complaint> {
     let Some(page) = tree.file(PAGE) else { return Vec::new() };
@@ -24,7 +24,7 @@ pub fn check_fault_matrix(tree: &Tree) -> Vec<Complaint> {
         for found in name.captures_iter(text) {
             let test = found.get(1).map_or("", |name| name.as_str());
             if !tests.contains(test) {
-                let text = format!("there is no test `{test}`; mend the name or write it");
+                let text = format!("there is no test `{test}`; fix the name or write it");
                 complaints.push(page.complain(line, text));
             }
             named.insert(test);
@@ -40,7 +40,7 @@ pub fn check_fault_matrix(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-fn has_row(page: &File, row: u32) -> bool {
+fn has_row(page: &TreeFile, row: u32) -> bool {
     let (begins, test) = (format!("| {row} |"), format!("`row_{row:02}_"));
     page.text.lines().any(|line| line.starts_with(&begins) && line.contains(&test))
 }
@@ -89,7 +89,7 @@ mod tests {
             complaints(&page, &renamed),
             [
                 "docs/fault-matrix.md:27: there is no test `row_31_holds`; \
-                 mend the name or write it",
+                 fix the name or write it",
                 "docs/fault-matrix.md:1: `row_31_held` is not on it; add it"
             ]
         );

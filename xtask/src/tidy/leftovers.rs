@@ -1,16 +1,16 @@
-//! Things that are left over from the way there.
+//! Leftovers of development.
 
-use crate::{Complaint, File, Kind, Tree};
+use crate::{Complaint, TokenKind, Tree, TreeFile};
 use regex_lite::Regex;
 
-/// Tests that do not run, code that is not written, notes to oneself, tests that sleep.
+/// Tests that do not run, code that is not written, TODO comments, tests that sleep.
 #[must_use]
 pub fn check_leftovers(tree: &Tree) -> Vec<Complaint> {
     let note = Regex::new(concat!(r"\b(FIX", r"ME|X", r"XX)\b")).expect("valid");
     let mut complaints = Vec::new();
     for file in tree.rust() {
         complaints.extend(check_code(file));
-        for token in file.tokens.iter().filter(|token| token.kind == Kind::Comment) {
+        for token in file.tokens.iter().filter(|token| token.kind == TokenKind::Comment) {
             if let Some(found) = note.find(&token.text) {
                 let line = token.line + token.text[..found.start()].matches('\n').count();
                 let text = format!("{} in a comment; do it, or open an issue", found.as_str());
@@ -21,7 +21,7 @@ pub fn check_leftovers(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-fn check_code(file: &File) -> Vec<Complaint> {
+fn check_code(file: &TreeFile) -> Vec<Complaint> {
     let code = file.code();
     let mut complaints = Vec::new();
     for at in 0..code.len() {
@@ -30,7 +30,7 @@ fn check_code(file: &File) -> Vec<Complaint> {
         };
         let is_test = file.is_test_line(code[at].line);
         let wrong = if follows(&["#", "[", "ignore"]) {
-            "a test that does not run; mend it or delete it"
+            "a test that does not run; fix it or delete it"
         } else if follows(&["todo", "!"]) || follows(&["unimplemented", "!"]) {
             "code that is not written; write it"
         } else if follows(&["dbg", "!"]) {

@@ -1,15 +1,15 @@
-//! Messages that nobody uses.
+//! Unused messages.
 //!
 //! What else can be wrong with a message (no such message, no such argument, a language that is
 //! missing) stops the build of `everloop-text` or of its callers.
 
-use crate::{Complaint, File, Tree};
+use crate::{Complaint, Tree, TreeFile};
 use std::collections::BTreeSet;
 
 /// Every message of `crates/text/texts` is used outside of tests.
 ///
 /// Messages of an area that is marked `@named` are found by a name that is not in the code, and
-/// those of a file marked `@patterns` are all tried; tests hold these against what asks for them.
+/// those of a file marked `@patterns` are all tried; tests cover these.
 #[must_use]
 pub fn check_messages(tree: &Tree) -> Vec<Complaint> {
     let mut used = BTreeSet::new();
@@ -38,7 +38,7 @@ pub fn check_messages(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-fn is_data(file: &File) -> bool {
+fn is_data(file: &TreeFile) -> bool {
     file.path.starts_with("crates/text/texts/") && file.path.ends_with(".txt")
 }
 
@@ -60,7 +60,7 @@ fn ends(key: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Every path in the code of a file (`text::run::not_found`) and every end of one.
-fn paths(file: &File) -> BTreeSet<String> {
+fn paths(file: &TreeFile) -> BTreeSet<String> {
     // `r#loop` is three tokens, of which the last one is the name.
     let all = file.code();
     let is_raw = |at: usize| all[at].is("r") && all.get(at + 1).is_some_and(|next| next.is("#"));

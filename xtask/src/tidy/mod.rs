@@ -1,4 +1,4 @@
-//! All checks, and the order in which they complain.
+//! All checks.
 
 mod arrows;
 mod attempts;
@@ -12,6 +12,7 @@ mod purity;
 mod references;
 mod sizes;
 mod traces;
+mod types;
 mod user_text;
 
 pub use arrows::check_arrows;
@@ -26,6 +27,7 @@ pub use purity::check_purity;
 pub use references::check_references;
 pub use sizes::check_sizes;
 pub use traces::check_traces;
+pub use types::check_types;
 pub use user_text::check_user_text;
 
 use crate::{Complaint, Tree};
@@ -33,7 +35,7 @@ use crate::{Complaint, Tree};
 /// Runs every check; sorted by path and line.
 #[must_use]
 pub fn check_all(tree: &Tree) -> Vec<Complaint> {
-    let checks: [fn(&Tree) -> Vec<Complaint>; 13] = [
+    let checks: [fn(&Tree) -> Vec<Complaint>; 14] = [
         check_arrows,
         check_docs,
         check_attempts,
@@ -46,6 +48,7 @@ pub fn check_all(tree: &Tree) -> Vec<Complaint> {
         check_references,
         check_sizes,
         check_traces,
+        check_types,
         check_user_text,
     ];
     let mut complaints: Vec<Complaint> = checks.iter().flat_map(|check| check(tree)).collect();
@@ -54,7 +57,7 @@ pub fn check_all(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-/// What a check says about made-up files, one line each.
+/// What a check reports about the given files, one line each.
 #[cfg(test)]
 fn said(check: fn(&Tree) -> Vec<Complaint>, files: &[(&str, &str)]) -> Vec<String> {
     check(&Tree::made_of(files)).iter().map(ToString::to_string).collect()

@@ -1,6 +1,6 @@
-//! A comment that leans on a test must name one that is there.
+//! A comment that refers to a test must name an existing one.
 
-use crate::{Complaint, Kind, Tree};
+use crate::{Complaint, TokenKind, Tree};
 use regex_lite::Regex;
 use std::collections::BTreeSet;
 
@@ -11,12 +11,12 @@ pub fn check_named_tests(tree: &Tree) -> Vec<Complaint> {
     let functions = functions(tree);
     let mut complaints = Vec::new();
     for file in tree.rust() {
-        for token in file.tokens.iter().filter(|token| token.kind == Kind::Comment) {
+        for token in file.tokens.iter().filter(|token| token.kind == TokenKind::Comment) {
             for found in named.captures_iter(&token.text) {
                 let path = found.get(1).or_else(|| found.get(2)).map_or("", |name| name.as_str());
                 let name = path.rsplit("::").next().unwrap_or(path);
                 if !functions.contains(name) {
-                    let text = format!("there is no test `{name}`; write it or mend the name");
+                    let text = format!("there is no test `{name}`; write it or fix the name");
                     complaints.push(file.complain(token.line, text));
                 }
             }
@@ -59,7 +59,7 @@ mod tests {
             assert_eq!(
                 said(check_named_tests, &[TESTS, ("crates/a/src/lib.rs", text)]),
                 ["crates/a/src/lib.rs:1: there is no test `order_was_kept`; \
-                  write it or mend the name"]
+                  write it or fix the name"]
             );
         }
     }

@@ -1,15 +1,15 @@
-//! Names that cannot refuse anything, and words that mean something else here.
+//! Names that say nothing, and words that the project does not use.
 
-use crate::{Complaint, File, Kind, Tree};
+use crate::{Complaint, TokenKind, Tree, TreeFile};
 
-/// A room with such a name takes in everything.
-const ROOMS: [&str; 8] =
+/// A module with such a name attracts unrelated code.
+const VAGUE_NAMES: [&str; 8] =
     ["common", "core", "helper", "helpers", "manager", "misc", "util", "utils"];
 
 /// One thing, one word: what to say instead.
 const WORDS: [(&str, &str); 3] = [("hydrate", "fold"), ("llm", "model"), ("workflow", "run")];
 
-/// Crates, modules and files are named after what they hold; identifiers use the house's words.
+/// Crates, modules and files are named after what they hold; identifiers use the project's words.
 #[must_use]
 pub fn check_names(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
@@ -20,24 +20,25 @@ pub fn check_names(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-fn check_path(file: &File) -> Option<Complaint> {
+fn check_path(file: &TreeFile) -> Option<Complaint> {
     let path = file.path.strip_suffix(".rs").unwrap_or(&file.path);
-    let bad = path.split('/').find(|part| part.split(['_', '-']).any(|w| ROOMS.contains(&w)))?;
+    let bad =
+        path.split('/').find(|part| part.split(['_', '-']).any(|w| VAGUE_NAMES.contains(&w)))?;
     let text = format!("`{bad}` names nothing; name it after what it holds, or put it by its user");
     Some(file.complain(1, text))
 }
 
-fn check_identifiers(file: &File) -> Vec<Complaint> {
+fn check_identifiers(file: &TreeFile) -> Vec<Complaint> {
     let code = file.code();
     let mut complaints = Vec::new();
-    for (at, token) in code.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word) {
+    for (at, token) in code.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Word) {
         let words = words_of(&token.text);
         if let Some((bad, good)) = WORDS.iter().find(|(bad, _)| words.iter().any(|w| w == bad)) {
             let text = format!("`{}` says {bad}; the word is {good}", token.text);
             complaints.push(file.complain(token.line, text));
         }
         let is_module = at > 0 && code[at - 1].is("mod");
-        if is_module && words.iter().any(|word| ROOMS.contains(&word.as_str())) {
+        if is_module && words.iter().any(|word| VAGUE_NAMES.contains(&word.as_str())) {
             let text = format!("module `{}` names nothing", token.text);
             complaints.push(file.complain(token.line, text + "; name it after what it holds"));
         }
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn rooms_that_take_in_everything_are_complained_about() {
+    fn vague_names_are_complained_about() {
         let bad = [
             "crates/core/src/lib.rs",
             "crates/loops/src/utils.rs",
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_with_a_word_of_another_house_are_complained_about() {
+    fn words_that_the_project_does_not_use_are_complained_about() {
         for name in ["llm", "LlmClient", "LLMClient", "call_llm", "Workflow", "hydrate_run"] {
             let text = format!("fn f() {{ let x = {name}; }}\n");
             assert_eq!(said(check_names, &[("crates/a/src/b.rs", &text)]).len(), 1, "{name}");

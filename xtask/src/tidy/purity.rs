@@ -1,15 +1,15 @@
-//! The pure crates cannot touch the world: same events, same state.
+//! The pure crates do no IO: the same events always give the same state.
 //!
-//! Three fences, since each has a gap: what they may depend on, which modules of `std` they may
-//! name, and the methods and types that clippy refuses (`crates/*/clippy.toml`).
+//! Three checks, since each has a gap: their dependencies, the modules of `std` that they name, and
+//! the methods and types that clippy refuses (`crates/*/clippy.toml`).
 
 use super::arrows::{dependencies, line_of};
-use crate::{Complaint, File, Token, Tree};
+use crate::{Complaint, RustToken, Tree, TreeFile};
 use toml::Table;
 
 const PURE: [&str; 2] = ["types", "loops"];
 
-/// Crates that compute and do nothing else.
+/// Allowed dependencies: crates that only compute.
 const EXTERNAL: [&str; 4] = ["blake3", "serde", "serde_json", "thiserror"];
 
 /// Modules of `std` that reach out of the process, or differ from one process to the next.
@@ -29,14 +29,14 @@ const REFUSED: [&str; 10] = [
     "std::time::SystemTime",
 ];
 
-/// `types` and `loops` have neither the crates nor the words to reach the world.
+/// `types` and `loops` neither depend on nor name anything that does IO.
 #[must_use]
 pub fn check_purity(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
-    for room in PURE {
-        let home = format!("crates/{room}/");
+    for crate_name in PURE {
+        let home = format!("crates/{crate_name}/");
         if let Some(manifest) = tree.file(&format!("{home}Cargo.toml")) {
-            complaints.extend(check_external(manifest, room));
+            complaints.extend(check_external(manifest, crate_name));
             complaints.extend(check_refusals(tree, manifest, &home));
         }
         let sources = format!("{home}src/");
@@ -47,7 +47,7 @@ pub fn check_purity(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-fn check_external(manifest: &File, room: &str) -> Vec<Complaint> {
+fn check_external(manifest: &TreeFile, crate_name: &str) -> Vec<Complaint> {
     let table: Table = manifest.text.parse().unwrap_or_default();
     let strangers = dependencies(&table).into_iter().filter(|used| {
         used.kind != "dev-dependencies"
@@ -55,13 +55,13 @@ fn check_external(manifest: &File, room: &str) -> Vec<Complaint> {
             && !EXTERNAL.contains(&used.name.as_str())
     });
     let complaints = strangers.map(|used| {
-        let text = format!("pure crate `{room}` may not use `{}`", used.name);
+        let text = format!("pure crate `{crate_name}` may not use `{}`", used.name);
         manifest.complain(line_of(manifest, &used.name), text + "; do this around the loop instead")
     });
     complaints.collect()
 }
 
-fn check_refusals(tree: &Tree, manifest: &File, home: &str) -> Vec<Complaint> {
+fn check_refusals(tree: &Tree, manifest: &TreeFile, home: &str) -> Vec<Complaint> {
     let path = format!("{home}clippy.toml");
     let Some(file) = tree.file(&path) else {
         return vec![manifest.complain(1, format!("{path} is missing; copy a pure crate's"))];
@@ -71,7 +71,7 @@ fn check_refusals(tree: &Tree, manifest: &File, home: &str) -> Vec<Complaint> {
     missing.map(|want| file.complain(1, format!("does not refuse `{want}`; add it"))).collect()
 }
 
-fn refused_by(file: &File) -> Vec<String> {
+fn refused_by(file: &TreeFile) -> Vec<String> {
     let table: Table = file.text.parse().unwrap_or_default();
     let lists = ["disallowed-methods", "disallowed-types"]
         .into_iter()
@@ -82,7 +82,7 @@ fn refused_by(file: &File) -> Vec<String> {
     paths.map(str::to_owned).collect()
 }
 
-fn check_std(file: &File) -> Vec<Complaint> {
+fn check_std(file: &TreeFile) -> Vec<Complaint> {
     let code = file.code();
     let mut complaints = Vec::new();
     for at in 0..code.len() {
@@ -104,7 +104,7 @@ fn check_std(file: &File) -> Vec<Complaint> {
 }
 
 /// Of `fs::read` the `fs`, of `{fs, io::{Read, Write}}` the `fs` and the `io`.
-fn modules_after<'a>(code: &[&'a Token]) -> Vec<&'a Token> {
+fn modules_after<'a>(code: &[&'a RustToken]) -> Vec<&'a RustToken> {
     let Some(first) = code.first() else { return Vec::new() };
     if !first.is("{") {
         return vec![first];

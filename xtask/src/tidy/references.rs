@@ -1,6 +1,6 @@
-//! What a page or a comment refers to can be opened in the repository.
+//! Whatever a page or a comment refers to exists in the repository.
 
-use crate::{Complaint, File, Tree};
+use crate::{Complaint, Tree, TreeFile};
 use regex_lite::Regex;
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ pub fn check_references(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-fn check_links(tree: &Tree, page: &File) -> Vec<Complaint> {
+fn check_links(tree: &Tree, page: &TreeFile) -> Vec<Complaint> {
     let link = Regex::new(r"\]\(([^)\s]+)\)").expect("valid");
     let mut complaints = Vec::new();
     let mut in_fence = false;

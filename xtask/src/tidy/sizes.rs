@@ -1,6 +1,6 @@
-//! Sizes: over a limit, a noun is missing.
+//! Sizes. Code over a limit usually lacks a type.
 
-use crate::{Complaint, File, Kind, Tree};
+use crate::{Complaint, TokenKind, Tree, TreeFile};
 use proc_macro2::Span;
 use syn::visit::{self, Visit};
 
@@ -28,14 +28,14 @@ pub fn check_sizes(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-/// The catalogue and the prompts are prose: one entry, one line.
-fn is_long_by_nature(file: &File) -> bool {
+/// The catalogue and the prompts are prose, with one entry per line.
+fn is_long_by_nature(file: &TreeFile) -> bool {
     file.path.starts_with("crates/text/build/generate.rs")
         || file.stem().starts_with("prompts")
         || file.is_in("prompts")
 }
 
-fn check_file(file: &File) -> Option<Complaint> {
+fn check_file(file: &TreeFile) -> Option<Complaint> {
     let (what, max) =
         if is_loop(file) { ("loop", LOOP_LINES_MAX) } else { ("file", FILE_LINES_MAX) };
     let lines = file.lines_without_tests();
@@ -45,13 +45,13 @@ fn check_file(file: &File) -> Option<Complaint> {
     })
 }
 
-/// A file that describes a loop is one, so a new loop is not forgotten here.
-fn is_loop(file: &File) -> bool {
+/// A file that describes a loop counts as a loop, so a new one needs no change here.
+fn is_loop(file: &TreeFile) -> bool {
     file.path.starts_with("crates/loops/src/")
         && file.text.lines().any(|line| line.trim().starts_with("reply_form: ReplyForm::"))
 }
 
-fn check_lines(file: &File) -> Vec<Complaint> {
+fn check_lines(file: &TreeFile) -> Vec<Complaint> {
     let too_long = file.text.lines().enumerate().filter_map(|(n, line)| {
         let columns = line.chars().count();
         (columns > LINE_COLUMNS_MAX && !is_excused(file, n + 1, line)).then(|| {
@@ -62,9 +62,9 @@ fn check_lines(file: &File) -> Vec<Complaint> {
     too_long.collect()
 }
 
-/// A line may be long because of an address, or of a string that cannot be broken: a raw one, one
-/// that spans lines, one without a space. In tests any string will do.
-fn is_excused(file: &File, line: usize, text: &str) -> bool {
+/// A line may be long because of a URL, or a string that cannot be broken: a raw one, one that
+/// spans lines, one without a space. In tests any string is an excuse.
+fn is_excused(file: &TreeFile, line: usize, text: &str) -> bool {
     if text.split_whitespace().any(|word| word.contains("://")) {
         return true;
     }
@@ -75,31 +75,31 @@ fn is_excused(file: &File, line: usize, text: &str) -> bool {
         if token.line != token.last_line {
             return !token.text.contains("\\\n") || is_test;
         }
-        if is_test || token.kind == Kind::RawStr || !token.text.trim().contains(' ') {
+        if is_test || token.kind == TokenKind::RawStr || !token.text.trim().contains(' ') {
             rest = rest.saturating_sub(token.text.chars().count());
         }
     }
     rest <= LINE_COLUMNS_MAX
 }
 
-fn check_items(file: &File) -> Vec<Complaint> {
-    let mut items = Items { file, complaints: Vec::new() };
+fn check_items(file: &TreeFile) -> Vec<Complaint> {
+    let mut items = SizeVisitor { file, complaints: Vec::new() };
     match syn::parse_file(&file.text) {
         Ok(parsed) => items.visit_file(&parsed),
         Err(error) => {
             let line = error.span().start().line;
-            items.complaints.push(file.complain(line, format!("{error}; mend the syntax")));
+            items.complaints.push(file.complain(line, format!("{error}; fix the syntax")));
         }
     }
     items.complaints
 }
 
-struct Items<'a> {
-    file: &'a File,
+struct SizeVisitor<'a> {
+    file: &'a TreeFile,
     complaints: Vec<Complaint>,
 }
 
-impl Items<'_> {
+impl SizeVisitor<'_> {
     fn check(&mut self, at: Span, what: &str, found: usize, max: usize, remedy: &str) {
         let line = at.start().line;
         if found > max && !self.file.is_test_line(line) {
@@ -118,7 +118,7 @@ impl Items<'_> {
     }
 }
 
-impl<'ast> Visit<'ast> for Items<'_> {
+impl<'ast> Visit<'ast> for SizeVisitor<'_> {
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
         self.check_function(&item.sig, &item.block);
         visit::visit_item_fn(self, item);

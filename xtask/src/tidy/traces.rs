@@ -1,9 +1,9 @@
-//! Traces of the machine on which something was written, and things that look like secrets.
+//! Paths and hosts of one machine, and strings that look like secrets.
 
 use crate::{Complaint, Tree};
 use regex_lite::Regex;
 
-/// No folder of somebody's machine, no registry's host, no credentials in any file but the lock.
+/// No file but the lock file has a path of one machine, a registry's host or credentials.
 #[must_use]
 pub fn check_traces(tree: &Tree) -> Vec<Complaint> {
     let rules = rules();
@@ -18,14 +18,14 @@ pub fn check_traces(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-struct Rule {
+struct TraceRule {
     pattern: Regex,
     /// A made-up secret has no digits, or says that it is made up.
     only_if_real: bool,
     text: &'static str,
 }
 
-impl Rule {
+impl TraceRule {
     fn matches(&self, line: &str) -> bool {
         self.pattern.captures_iter(line).any(|found| {
             let what = found.get(1).map_or("", |group| group.as_str());
@@ -43,8 +43,8 @@ fn looks_real(secret: &str) -> bool {
 }
 
 /// Patterns are written so that none of them matches its own line here.
-fn rules() -> Vec<Rule> {
-    let rule = |pattern: &str, only_if_real, text| Rule {
+fn rules() -> Vec<TraceRule> {
+    let rule = |pattern: &str, only_if_real, text| TraceRule {
         pattern: Regex::new(pattern).expect("valid"),
         only_if_real,
         text,

@@ -1,6 +1,6 @@
 //! No text for users outside `text`.
 
-use crate::{Complaint, File, Token, Tree};
+use crate::{Complaint, RustToken, Tree, TreeFile};
 
 /// Chinese in a string, or a sentence given to the terminal, belongs into the catalogue.
 ///
@@ -9,28 +9,28 @@ use crate::{Complaint, File, Token, Tree};
 #[must_use]
 pub fn check_user_text(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
-    for file in tree.rust().filter(|file| speaks_to_nobody(file)) {
+    for file in tree.rust().filter(|file| has_no_user_text(file)) {
         complaints.extend(check_chinese(file));
         complaints.extend(check_printing(file));
     }
     complaints
 }
 
-fn speaks_to_nobody(file: &File) -> bool {
+fn has_no_user_text(file: &TreeFile) -> bool {
     let mut parts = file.path.split('/');
     let in_crates = parts.next() == Some("crates");
-    let room = parts.next().unwrap_or_default();
+    let crate_name = parts.next().unwrap_or_default();
     let is_prompt = file.stem().starts_with("prompts") || file.is_in("prompts");
-    let is_input = room == "agenda" && (file.stem() == "words" || file.is_in("words"));
+    let is_input = crate_name == "agenda" && (file.stem() == "words" || file.is_in("words"));
     in_crates
         && parts.next() == Some("src")
-        && !matches!(room, "text" | "testkit")
+        && !matches!(crate_name, "text" | "testkit")
         && !is_prompt
         && !is_input
         && !file.is_test()
 }
 
-fn check_chinese(file: &File) -> Vec<Complaint> {
+fn check_chinese(file: &TreeFile) -> Vec<Complaint> {
     let found = file.tokens.iter().filter(|token| {
         token.is_str() && token.text.chars().any(is_ideograph) && !file.is_test_line(token.line)
     });
@@ -45,7 +45,7 @@ fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}')
 }
 
-fn check_printing(file: &File) -> Vec<Complaint> {
+fn check_printing(file: &TreeFile) -> Vec<Complaint> {
     let code = file.code();
     let mut complaints = Vec::new();
     for at in 0..code.len() {
@@ -71,7 +71,7 @@ fn check_printing(file: &File) -> Vec<Complaint> {
 }
 
 /// What stands between the parenthesis at the start and its counterpart.
-pub(super) fn inside_parens<'a, 'b>(code: &'b [&'a Token]) -> &'b [&'a Token] {
+pub(super) fn inside_parens<'a, 'b>(code: &'b [&'a RustToken]) -> &'b [&'a RustToken] {
     let mut depth = 0_usize;
     for (at, token) in code.iter().enumerate() {
         if token.is("(") {
@@ -86,7 +86,7 @@ pub(super) fn inside_parens<'a, 'b>(code: &'b [&'a Token]) -> &'b [&'a Token] {
     code
 }
 
-fn writes_to_the_terminal(inside: &[&Token]) -> bool {
+fn writes_to_the_terminal(inside: &[&RustToken]) -> bool {
     let first = inside.iter().take_while(|token| !token.is(","));
     first.into_iter().any(|token| ["stdout", "stderr"].iter().any(|name| token.is(name)))
 }

@@ -1,21 +1,21 @@
 //! The values of options about time, for todos and entries alike.
 
-use super::update::Shift;
-use super::words::{Words, known, typed};
+use super::update::TimeShift;
+use super::words::{CommandWords, known, typed};
 use super::{CommandError, written};
-use crate::time::{Ahead, Precision, When, ahead, optional};
+use crate::time::{LeadTime, ParsedDate, Precision, ahead, optional};
 use everloop_text::Text;
 use jiff::{Timestamp, Zoned};
 
-/// When a person is reminded.
+/// When the user is reminded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remind {
     /// No longer.
     Never,
     /// At this moment.
     At(Timestamp),
-    /// So long before the due date or the start.
-    Before(Ahead),
+    /// This long before the due date or the start.
+    Before(LeadTime),
 }
 
 impl Remind {
@@ -29,7 +29,7 @@ impl Remind {
         }
     }
 
-    /// The moment, if it is one of its own.
+    /// The moment, if it is absolute.
     #[must_use]
     pub fn moment(self) -> Option<Timestamp> {
         match self {
@@ -38,7 +38,7 @@ impl Remind {
         }
     }
 
-    /// Whether it is counted back from something.
+    /// Whether it is relative to the due date or the start.
     #[must_use]
     pub fn is_before(self) -> bool {
         matches!(self, Self::Before(_))
@@ -50,15 +50,19 @@ impl Remind {
 pub(super) enum DayMeans {
     /// Its last minute: something is due by the end of the day.
     End,
-    /// Nine in the morning: that is when a person wants to hear of it.
+    /// Nine in the morning, for reminders.
     Morning,
 }
 
-/// The words that take a value away.
+/// The words that remove a value.
 const NONE: [&str; 3] = ["none", "-", "off"];
 
-/// Refuses what is over, unless its year was said: then it is meant.
-pub(super) fn ahead_of_now(when: When, said: &str, now: &Zoned) -> Result<When, CommandError> {
+/// Refuses a past date, unless it has a year.
+pub(super) fn ahead_of_now(
+    when: ParsedDate,
+    said: &str,
+    now: &Zoned,
+) -> Result<ParsedDate, CommandError> {
     match when.is_past(now) && !when.is_full {
         true => Err(CommandError::Past(said.trim().to_owned())),
         false => Ok(when),
@@ -66,7 +70,7 @@ pub(super) fn ahead_of_now(when: When, said: &str, now: &Zoned) -> Result<When, 
 }
 
 /// The moment that a date names.
-pub(super) fn moment(when: &When, now: &Zoned, day: DayMeans) -> Option<Timestamp> {
+pub(super) fn moment(when: &ParsedDate, now: &Zoned, day: DayMeans) -> Option<Timestamp> {
     if let Some(instant) = when.instant {
         return Some(instant);
     }
@@ -81,10 +85,10 @@ pub(super) fn moment(when: &When, now: &Zoned, day: DayMeans) -> Option<Timestam
 
 /// The value of an option: the words before the next one.
 ///
-/// Without quotes the text of the command may follow it, if none came before; then as many words
-/// are taken as are a value.
+/// Without quotes the text of the command may follow it, if none came before; then the longest
+/// sequence of words that is a value is taken.
 pub(super) fn value<T>(
-    words: &mut Words,
+    words: &mut CommandWords,
     usage: fn() -> Text,
     has_text: bool,
     read: impl Fn(&str) -> Result<T, CommandError>,
@@ -109,13 +113,13 @@ pub(super) fn value<T>(
     first
 }
 
-/// `--due`; none within for "no longer". Beside it, what it means for a time that is known.
+/// `--due`; the inner `None` removes it. The second value is the change of a known time.
 pub(super) fn due(
-    words: &mut Words,
+    words: &mut CommandWords,
     now: &Zoned,
     usage: fn() -> Text,
     has_text: bool,
-) -> Result<(Option<Timestamp>, Option<Shift>), CommandError> {
+) -> Result<(Option<Timestamp>, Option<TimeShift>), CommandError> {
     value(words, usage, has_text, |text| {
         if is_none(text) {
             return Ok((None, None));
@@ -124,13 +128,13 @@ pub(super) fn due(
         if when.repeat.is_some() {
             return Err(CommandError::TodosDoNotRepeat);
         }
-        Ok((moment(&when, now, DayMeans::End), Shift::of(&when)))
+        Ok((moment(&when, now, DayMeans::End), TimeShift::of(&when)))
     })
 }
 
-/// `--remind`: before the due date or the start, or a moment of its own.
+/// `--remind`: relative to the due date or the start, or an absolute moment.
 pub(super) fn remind(
-    words: &mut Words,
+    words: &mut CommandWords,
     now: &Zoned,
     usage: fn() -> Text,
     has_text: bool,
@@ -146,16 +150,16 @@ pub(super) fn remind(
         if when.repeat.is_some() {
             return Err(CommandError::NotADate(text.to_owned()));
         }
-        // A time of day alone is one of the day that it reminds of.
+        // A time of day alone is on the day of the event.
         if let Some(minute) = when.clock {
-            return Ok(Remind::Before(Ahead::on_the_day(minute)));
+            return Ok(Remind::Before(LeadTime::on_the_day(minute)));
         }
         let at = moment(&when, now, DayMeans::Morning);
         at.map(Remind::At).ok_or_else(|| CommandError::NotADate(text.to_owned()))
     })
 }
 
-/// What a text that asks for a reminder is about: "提醒我开会", "remind me to call".
+/// The subject of a text that asks for a reminder: "提醒我开会", "remind me to call".
 pub(super) fn asked(text: &str) -> Option<String> {
     let rest = typed::ASKS.iter().find_map(|word| {
         let (head, rest) = text.trim().split_at_checked(word.len())?;
@@ -166,16 +170,16 @@ pub(super) fn asked(text: &str) -> Option<String> {
 }
 
 /// The reminder that such a text asks for: at its time, or on the morning of its day.
-pub(super) fn asked_for(when: &When, now: &Zoned) -> Option<Remind> {
+pub(super) fn asked_for(when: &ParsedDate, now: &Zoned) -> Option<Remind> {
     if when.precision == Precision::Minute {
-        return Some(Remind::Before(Ahead::ON_TIME));
+        return Some(Remind::Before(LeadTime::ON_TIME));
     }
     let at = crate::rules::reminder(when, now);
     let at = at.to_zoned(now.time_zone().clone()).ok()?;
     Some(Remind::At(at.timestamp()))
 }
 
-/// A reminder comes before what it reminds of, or with it.
+/// A reminder must not come after its event.
 pub(super) fn not_after(
     remind: Option<Remind>,
     start: Option<&Zoned>,
@@ -199,8 +203,8 @@ pub(super) fn priority(value: &str) -> Option<i64> {
     }
 }
 
-/// A date that stands in an option.
-pub(super) fn date(text: &str, now: &Zoned) -> Result<When, CommandError> {
+/// The date in an option.
+pub(super) fn date(text: &str, now: &Zoned) -> Result<ParsedDate, CommandError> {
     let when = optional::read_option(text, now);
     let when = when.map_err(|unclear| CommandError::unclear(text, unclear.0))?;
     ahead_of_now(when, text, now)

@@ -2,48 +2,49 @@
 
 use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
 use super::todo::{TEXT_CHARS_MAX, once, remind_words};
-use super::update::{self, Shift};
-use super::words::{Words, known, plain, quoted, unquoted};
+use super::update::{self, TimeShift};
+use super::words::{CommandWords, known, plain, quoted, unquoted};
 use super::{CommandError, exact};
 use crate::time::{
-    About, Every, Precision, Reading, Repeat, When, dates, lengths, optional, texts,
+    ParsedDate, ParsedText, Precision, Repeat, SpokenRepeat, TextSubject, dates, lengths, optional,
+    texts,
 };
 use everloop_text::{self as text, Text};
 use everloop_types::Lang;
 use jiff::civil::{Date, DateTime};
 use jiff::{Timestamp, Zoned};
 
-/// What is asked about the schedule.
+/// A command about the schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScheduleCommand {
     /// A new entry.
     Add(NewEntry),
-    /// What is near.
+    /// The entries around now.
     List,
     /// One entry.
     Get(i64),
-    /// A stretch of the calendar.
-    View(Stretch, Date),
-    /// Whatever is said changes; the rest stays.
+    /// A calendar view.
+    View(CalendarView, Date),
+    /// The given values change; the rest stays.
     Update(i64, NewEntry),
     /// Whether it repeats.
-    Repeat(i64, Switch),
-    /// They are taken away.
+    Repeat(i64, RepeatSwitch),
+    /// They are deleted.
     Delete(Vec<i64>),
 }
 
 /// On or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Switch {
+pub enum RepeatSwitch {
     /// On.
     On,
     /// Off.
     Off,
 }
 
-/// A stretch of the calendar.
+/// A calendar view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stretch {
+pub enum CalendarView {
     /// One day.
     Day,
     /// From Monday to Sunday.
@@ -52,7 +53,7 @@ pub enum Stretch {
     Month,
 }
 
-impl Stretch {
+impl CalendarView {
     /// Its name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -64,52 +65,52 @@ impl Stretch {
     }
 }
 
-/// What is said of an entry; what is not said is none.
+/// The given values of an entry; the others are `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewEntry {
-    /// When it first takes place; a new entry has it.
-    pub start: Option<Start>,
-    /// What changes about its time, if not all of it is said.
-    pub shift: Option<Shift>,
-    /// What it is; a new entry has it.
+    /// When it first takes place; required for a new entry.
+    pub start: Option<FirstOccurrence>,
+    /// The change of its time, if the new time is incomplete.
+    pub shift: Option<TimeShift>,
+    /// The title; required for a new entry.
     pub title: Option<String>,
     /// How long it takes.
     pub minutes: Option<i64>,
-    /// When the person is reminded of the first one.
+    /// When the user is reminded of the first occurrence.
     pub remind: Option<Remind>,
-    /// How it repeats, with the days of its start where none are said; none within for "no longer".
-    pub repeat: Option<Option<Every>>,
-    /// How often in all; none within for no end.
+    /// How it repeats, by default on the days of its start; the inner `None` ends the repetition.
+    pub repeat: Option<Option<SpokenRepeat>>,
+    /// The number of occurrences; the inner `None` means no end.
     pub times: Option<Option<i64>>,
-    /// No reminder before this moment; none within for "from the first on".
+    /// No reminder before this moment; the inner `None` means from the first occurrence on.
     pub remind_from: Option<Option<Timestamp>>,
-    /// What is done about reminders that were missed.
+    /// The policy for missed reminders.
     pub catch_up: Option<String>,
-    /// Whether it is saved beside others at the same time.
+    /// Whether it is saved despite conflicts.
     pub allow_conflict: bool,
 }
 
 /// When an entry first takes place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Start {
-    /// On the person's wall.
+pub struct FirstOccurrence {
+    /// The local time.
     pub wall: DateTime,
     /// That moment.
     pub at: Timestamp,
 }
 
-impl Start {
-    fn of(when: &When, now: &Zoned) -> Option<Self> {
+impl FirstOccurrence {
+    fn of(when: &ParsedDate, now: &Zoned) -> Option<Self> {
         moment(when, now, DayMeans::Morning).map(|at| Self::at(at, now))
     }
 
-    /// A moment. A wall time that a clock change leaves out is the time that the clocks then show.
+    /// A moment. A local time that a clock change skips becomes the time that clocks then show.
     pub(crate) fn at(at: Timestamp, now: &Zoned) -> Self {
         Self { wall: at.to_zoned(now.time_zone().clone()).datetime(), at }
     }
 
     /// The first day at or after this one on which a repetition takes place.
-    fn fitting(self, every: &Every, now: &Zoned) -> Option<Self> {
+    fn fitting(self, every: &SpokenRepeat, now: &Zoned) -> Option<Self> {
         let day = every.first_day(self.wall.date())?;
         if day == self.wall.date() {
             return Some(self);
@@ -126,7 +127,7 @@ const VIEW: fn() -> Text = text::usage::schedule::view;
 /// Minutes of the longest entry: four weeks.
 const MINUTES_MAX: i64 = 40_320;
 
-pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, CommandError> {
+pub(super) fn parse(mut words: CommandWords, now: &Zoned) -> Result<ScheduleCommand, CommandError> {
     let part = words.next().unwrap_or_else(|| "list".to_owned());
     match part.to_lowercase().as_str() {
         "add" | "new" => new_entry(words, now).map(ScheduleCommand::Add),
@@ -145,8 +146,8 @@ pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Co
             let usage = text::usage::schedule::repeat;
             let id = super::todo::id(&mut words, usage)?;
             let switch = match known(&words.rest()).as_str() {
-                "on" => Switch::On,
-                "off" => Switch::Off,
+                "on" => RepeatSwitch::On,
+                "off" => RepeatSwitch::Off,
                 _ => return Err(CommandError::Usage(usage())),
             };
             Ok(ScheduleCommand::Repeat(id, switch))
@@ -156,17 +157,17 @@ pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, Co
     }
 }
 
-fn view(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, CommandError> {
+fn view(mut words: CommandWords, now: &Zoned) -> Result<ScheduleCommand, CommandError> {
     let first = words.next().unwrap_or_default();
     let stretch = match known(&first).as_str() {
-        "day" => Stretch::Day,
-        "week" => Stretch::Week,
-        "month" => Stretch::Month,
+        "day" => CalendarView::Day,
+        "week" => CalendarView::Week,
+        "month" => CalendarView::Month,
         _ => {
             let when = dates::parse(&format!("{first} {}", words.rest()), now);
             let day =
                 when.filter(|when| when.repeat.is_none()).ok_or(CommandError::Usage(VIEW()))?;
-            return Ok(ScheduleCommand::View(Stretch::Day, day.at.date()));
+            return Ok(ScheduleCommand::View(CalendarView::Day, day.at.date()));
         }
     };
     let date = match words.rest() {
@@ -174,7 +175,7 @@ fn view(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, CommandError> 
         text => {
             let text = plain(&text);
             let month = format!("{text}-01").parse::<Date>().ok();
-            let month = month.filter(|_| stretch == Stretch::Month);
+            let month = month.filter(|_| stretch == CalendarView::Month);
             let said = || dates::parse(&text, now).map(|when| when.at.date());
             month.or_else(said).ok_or(CommandError::NotADate(text.clone()))?
         }
@@ -183,7 +184,7 @@ fn view(mut words: Words, now: &Zoned) -> Result<ScheduleCommand, CommandError> 
 }
 
 /// A new entry: its date and title, then its options.
-fn new_entry(mut words: Words, now: &Zoned) -> Result<NewEntry, CommandError> {
+fn new_entry(mut words: CommandWords, now: &Zoned) -> Result<NewEntry, CommandError> {
     let text = words.written();
     words.skip(words.until_option());
     let mut entry = NewEntry::default();
@@ -199,24 +200,25 @@ fn new_entry(mut words: Words, now: &Zoned) -> Result<NewEntry, CommandError> {
     };
     let asked = options::asked(&read.title);
     let is_every_minutes = matches!(when.repeat, Some(Repeat::Minutes { .. }));
-    // What only reminds takes no time.
+    // An entry that only reminds has no length.
     if asked.is_some() || is_every_minutes && when.minutes.is_none() {
         entry.minutes = entry.minutes.or(Some(0));
     }
     let title = asked.unwrap_or_else(|| read.title.clone());
-    fill(&mut entry, &Reading { title, ..read }, &when, now)?;
+    fill(&mut entry, &ParsedText { title, ..read }, &when, now)?;
     check(entry)
 }
 
 /// A text with the date of an entry. After a whole date and time, the title is taken as it is.
-pub(super) fn read(text: &str, now: &Zoned) -> Result<Reading, CommandError> {
-    texts::read(text, now, About::Entry).map_err(|unclear| CommandError::unclear(text, unclear.0))
+pub(super) fn read(text: &str, now: &Zoned) -> Result<ParsedText, CommandError> {
+    texts::read(text, now, TextSubject::Entry)
+        .map_err(|unclear| CommandError::unclear(text, unclear.0))
 }
 
 pub(super) fn fill(
     entry: &mut NewEntry,
-    read: &Reading,
-    when: &When,
+    read: &ParsedText,
+    when: &ParsedDate,
     now: &Zoned,
 ) -> Result<(), CommandError> {
     let said = || read.phrase.trim().to_owned();
@@ -227,13 +229,14 @@ pub(super) fn fill(
         return Err(CommandError::NoTime(said()));
     }
     let when = ahead_of_now(when.clone(), &read.phrase, now)?;
-    let mut start = Start::of(&when, now).ok_or_else(|| CommandError::NotADate(said()))?;
+    let mut start =
+        FirstOccurrence::of(&when, now).ok_or_else(|| CommandError::NotADate(said()))?;
     if entry.repeat.is_none() {
-        entry.repeat = when.repeat.clone().map(|repeat| Some(Every::from(repeat)));
+        entry.repeat = when.repeat.clone().map(|repeat| Some(SpokenRepeat::from(repeat)));
     }
     if let Some(Some(every)) = &entry.repeat {
         start = start.fitting(every, now).ok_or_else(|| CommandError::NotADate(said()))?;
-        entry.repeat = Some(Some(Every::from(every.repeat(start.wall.date()))));
+        entry.repeat = Some(Some(SpokenRepeat::from(every.repeat(start.wall.date()))));
     }
     entry.minutes = entry.minutes.or(when.minutes);
     entry.times = entry.times.or(when.times.map(|times| Some(i64::from(times))));
@@ -262,7 +265,7 @@ fn check(entry: NewEntry) -> Result<NewEntry, CommandError> {
 
 pub(super) fn options(
     entry: &mut NewEntry,
-    words: &mut Words,
+    words: &mut CommandWords,
     now: &Zoned,
     usage: fn() -> Text,
     title: &mut String,
@@ -280,7 +283,7 @@ pub(super) fn options(
             "interval" => {
                 let minutes = length(words, "interval", 1, usage)?;
                 let minutes = u32::try_from(minutes).unwrap_or(u32::MAX);
-                entry.repeat = Some(Some(Every::from(Repeat::every_minutes(minutes))));
+                entry.repeat = Some(Some(SpokenRepeat::from(Repeat::every_minutes(minutes))));
             }
             "times" => entry.times = Some(times(words, usage)?),
             "repeat" => {
@@ -314,19 +317,19 @@ pub(super) fn options(
     Ok(())
 }
 
-/// How often; none where a repetition is to end.
-fn repeat(text: &str, usage: fn() -> Text) -> Result<Option<Every>, CommandError> {
+/// The repetition; `None` ends it.
+fn repeat(text: &str, usage: fn() -> Text) -> Result<Option<SpokenRepeat>, CommandError> {
     if options::is_none(text) {
         return Ok(None);
     }
-    let written = Repeat::parse_option(&plain(text)).map(Every::from);
+    let written = Repeat::parse_option(&plain(text)).map(SpokenRepeat::from);
     let every = written.or_else(|| optional::read_every(text));
     every.map(Some).ok_or_else(|| CommandError::BadValue("repeat", text.to_owned(), usage()))
 }
 
 /// The minutes of a length.
 fn length(
-    words: &mut Words,
+    words: &mut CommandWords,
     name: &'static str,
     least: i64,
     usage: fn() -> Text,
@@ -338,7 +341,7 @@ fn length(
     })
 }
 
-fn times(words: &mut Words, usage: fn() -> Text) -> Result<Option<i64>, CommandError> {
+fn times(words: &mut CommandWords, usage: fn() -> Text) -> Result<Option<i64>, CommandError> {
     let value = words.next().unwrap_or_default();
     match plain(&value).parse::<i64>() {
         Ok(-1) => Ok(None),
@@ -362,7 +365,7 @@ pub(super) fn canonical(command: &ScheduleCommand, now: &Zoned, lang: Lang) -> S
             format!("/schedule view {} {date}", stretch.as_str())
         }
         ScheduleCommand::Repeat(id, switch) => {
-            let word = if *switch == Switch::On { "on" } else { "off" };
+            let word = if *switch == RepeatSwitch::On { "on" } else { "off" };
             format!("/schedule repeat {id} {word}")
         }
     }
@@ -373,14 +376,15 @@ fn said(entry: &NewEntry, now: &Zoned, lang: Lang) -> String {
     let mut line = match entry.start {
         Some(start) => {
             let plain = format!("{} {title}", exact(start.at, now));
-            // A title that looks like a piece of a date must not become one when it is read again.
+            // A title that looks like a date must not be parsed as one later.
             let is_plain = read(&plain, now).is_ok_and(|read| read.title == title);
             let title = if is_plain { title } else { format!("\"{title}\"") };
             format!("{} {title}", exact(start.at, now)).trim_end().to_owned()
         }
-        None => {
-            [entry.shift.map(Shift::words).unwrap_or_default(), title].join(" ").trim().to_owned()
-        }
+        None => [entry.shift.map(TimeShift::words).unwrap_or_default(), title]
+            .join(" ")
+            .trim()
+            .to_owned(),
     };
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {
@@ -392,7 +396,7 @@ fn said(entry: &NewEntry, now: &Zoned, lang: Lang) -> String {
     let first = entry.start.map(|start| start.wall.date());
     option("duration", entry.minutes.map(|n| n.to_string()));
     option("remind", entry.remind.map(|remind| remind_words(remind, now, lang)));
-    let rule = |every: &Option<Every>| every.as_ref().map(|every| every.to_option(first));
+    let rule = |every: &Option<SpokenRepeat>| every.as_ref().map(|every| every.to_option(first));
     option("repeat", entry.repeat.as_ref().map(|every| rule(every).unwrap_or("none".to_owned())));
     option("times", entry.times.map(|times| times.unwrap_or(-1).to_string()));
     option("remind-start", entry.remind_from.map(date));

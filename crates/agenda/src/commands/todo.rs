@@ -1,46 +1,46 @@
 //! `/todo` and `/view`.
 
 use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
-use super::update::{self, Shift};
-use super::words::{Words, known, plain, quoted, unquoted};
+use super::update::{self, TimeShift};
+use super::words::{CommandWords, known, plain, quoted, unquoted};
 use super::{CommandError, exact};
 use crate::kept::DEFAULT_TAG;
-use crate::time::{About, texts};
+use crate::time::{TextSubject, texts};
 use everloop_text::{self as text, Text, TextOf};
 use everloop_types::Lang;
 use jiff::{Timestamp, Zoned};
 
-/// What is asked about todos.
+/// A command about todos.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TodoCommand {
     /// A new one.
     Add(NewTodo),
     /// Those of a view.
-    List(View, Filter),
+    List(TodoView, TodoFilter),
     /// One of them.
     Get(i64),
-    /// Whatever is said changes; the rest stays.
+    /// The given values change; the rest stays.
     Update(i64, NewTodo),
     /// This is done to each of them.
-    Mark(Mark, Vec<i64>),
+    Mark(TodoMark, Vec<i64>),
     /// Those with a word in them.
-    Search(String, Filter),
+    Search(String, TodoFilter),
     /// Which views there are.
     Views,
 }
 
 /// What can be done to several todos at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
+pub enum TodoMark {
     /// They are done.
     Done,
-    /// They are not done after all.
+    /// They are open again.
     Reopen,
-    /// They are taken away.
+    /// They are deleted.
     Delete,
 }
 
-impl Mark {
+impl TodoMark {
     fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -50,18 +50,18 @@ impl Mark {
     }
 }
 
-/// Which todos are wanted.
+/// Selects todos.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct TodoFilter {
     /// Only those of this group.
     pub tag: Option<String>,
-    /// Whether done ones are left out.
+    /// Whether finished ones are left out.
     pub open_only: bool,
 }
 
-/// A way to look at todos.
+/// A predefined selection of todos.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum View {
+pub enum TodoView {
     /// All of them.
     #[default]
     All,
@@ -75,7 +75,7 @@ pub enum View {
     Inbox,
 }
 
-impl View {
+impl TodoView {
     /// Every view.
     pub const ALL: [Self; 5] = [Self::All, Self::Today, Self::Overdue, Self::Upcoming, Self::Inbox];
 
@@ -97,38 +97,40 @@ impl View {
     }
 }
 
-/// What is said of a todo; what is not said is none.
+/// The given values of a todo; the others are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewTodo {
-    /// What is to be done; a new todo has it.
+    /// The text; required for a new todo.
     pub text: Option<String>,
     /// Its group.
     pub tag: Option<String>,
-    /// How urgent it is: 1 is the most urgent, 0 says nothing.
+    /// The priority: 1 is the most urgent, 0 is none.
     pub priority: Option<i64>,
-    /// When it must be done; none within for "no longer".
+    /// The due time; the inner `None` removes it.
     pub due: Option<Option<Timestamp>>,
-    /// What changes about the due time, if not all of it is said.
-    pub shift: Option<Shift>,
-    /// When the person is reminded.
+    /// The change of the due time, if the new time is incomplete.
+    pub shift: Option<TimeShift>,
+    /// When the user is reminded.
     pub remind: Option<Remind>,
 }
 
-/// Most characters of a text that a person keeps.
+/// The maximum length of a text in characters.
 pub(super) const TEXT_CHARS_MAX: usize = 2_000;
 
-/// Most characters of the name of a group.
+/// The maximum length of a group's name in characters.
 const TAG_CHARS_MAX: usize = 100;
 
-pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<TodoCommand, CommandError> {
+pub(super) fn parse(mut words: CommandWords, now: &Zoned) -> Result<TodoCommand, CommandError> {
     let part = words.next().unwrap_or_else(|| "list".to_owned());
     match part.to_lowercase().as_str() {
         "add" | "new" => new_todo(words, now),
         "list" | "ls" => list(words),
         "get" | "show" => number(words, text::usage::todo::get).map(TodoCommand::Get),
-        "done" | "finish" | "complete" => mark(words, text::usage::todo::done, Mark::Done),
-        "reopen" | "undo" => mark(words, text::usage::todo::reopen, Mark::Reopen),
-        "delete" | "rm" | "del" | "remove" => mark(words, text::usage::todo::delete, Mark::Delete),
+        "done" | "finish" | "complete" => mark(words, text::usage::todo::done, TodoMark::Done),
+        "reopen" | "undo" => mark(words, text::usage::todo::reopen, TodoMark::Reopen),
+        "delete" | "rm" | "del" | "remove" => {
+            mark(words, text::usage::todo::delete, TodoMark::Delete)
+        }
         "update" | "edit" => {
             let id = id(&mut words, UPDATE)?;
             update::todo(words, now).map(|todo| TodoCommand::Update(id, todo))
@@ -144,7 +146,7 @@ pub(super) fn parse(mut words: Words, now: &Zoned) -> Result<TodoCommand, Comman
     }
 }
 
-fn list(words: Words) -> Result<TodoCommand, CommandError> {
+fn list(words: CommandWords) -> Result<TodoCommand, CommandError> {
     let (text, filter, view) = filtered(words, text::usage::todo::list)?;
     match text.as_str() {
         "" => Ok(TodoCommand::List(view.unwrap_or_default(), filter)),
@@ -152,32 +154,32 @@ fn list(words: Words) -> Result<TodoCommand, CommandError> {
     }
 }
 
-pub(super) fn parse_view(words: Words) -> Result<TodoCommand, CommandError> {
+pub(super) fn parse_view(words: CommandWords) -> Result<TodoCommand, CommandError> {
     let (text, filter, view) = filtered(words, text::usage::view)?;
     if view.is_some() {
         return Err(CommandError::Usage(text::usage::view()));
     }
     match text.as_str() {
         "list" => Ok(TodoCommand::Views),
-        name => View::parse(name)
+        name => TodoView::parse(name)
             .map(|view| TodoCommand::List(view, filter))
             .ok_or(CommandError::Usage(text::usage::view())),
     }
 }
 
-/// Plain words, and the options that choose todos.
+/// Plain words, and the options that select todos.
 fn filtered(
-    mut words: Words,
+    mut words: CommandWords,
     usage: fn() -> Text,
-) -> Result<(String, Filter, Option<View>), CommandError> {
-    let (mut text, mut filter, mut view) = (Vec::new(), Filter::default(), None);
+) -> Result<(String, TodoFilter, Option<TodoView>), CommandError> {
+    let (mut text, mut filter, mut view) = (Vec::new(), TodoFilter::default(), None);
     while !words.is_empty() {
         match words.next_option().as_deref() {
             Some("tag") => filter.tag = Some(words.next().ok_or(CommandError::Usage(usage()))?),
             Some("open") => filter.open_only = true,
             Some("view") => {
                 let name = words.next().unwrap_or_default();
-                view = Some(View::parse(&name).ok_or(CommandError::BadValue(
+                view = Some(TodoView::parse(&name).ok_or(CommandError::BadValue(
                     "view",
                     name,
                     usage(),
@@ -193,19 +195,19 @@ fn filtered(
 const ADD: fn() -> Text = text::usage::todo::add;
 pub(super) const UPDATE: fn() -> Text = text::usage::todo::update;
 
-/// What was said of a todo, before its text is looked into.
-pub(super) struct Said {
+/// The values of a todo before its text is parsed.
+pub(super) struct TodoInput {
     pub(super) todo: NewTodo,
     pub(super) text: String,
-    /// Whether the text stands in quotes as it is.
+    /// Whether the text is quoted and taken literally.
     pub(super) verbatim: bool,
 }
 
 pub(super) fn said_of_todo(
-    mut words: Words,
+    mut words: CommandWords,
     now: &Zoned,
     usage: fn() -> Text,
-) -> Result<Said, CommandError> {
+) -> Result<TodoInput, CommandError> {
     let (mut todo, mut text) = (NewTodo::default(), String::new());
     while !words.is_empty() {
         let has_text = !text.is_empty() || usage() == UPDATE();
@@ -242,10 +244,10 @@ pub(super) fn said_of_todo(
     let text = unquoted(&text).trim().to_owned();
     short(text::command::tag_too_long, todo.tag.as_deref().unwrap_or_default(), TAG_CHARS_MAX)?;
     short(text::command::text_too_long, &text, TEXT_CHARS_MAX)?;
-    Ok(Said { todo, text, verbatim })
+    Ok(TodoInput { todo, text, verbatim })
 }
 
-/// An option counts once.
+/// Sets the value of an option, which may be given once.
 pub(super) fn once<T>(
     slot: &mut Option<T>,
     value: T,
@@ -258,10 +260,10 @@ pub(super) fn once<T>(
     }
 }
 
-fn new_todo(words: Words, now: &Zoned) -> Result<TodoCommand, CommandError> {
-    let Said { mut todo, mut text, verbatim } = said_of_todo(words, now, ADD)?;
+fn new_todo(words: CommandWords, now: &Zoned) -> Result<TodoCommand, CommandError> {
+    let TodoInput { mut todo, mut text, verbatim } = said_of_todo(words, now, ADD)?;
     if todo.due.is_none() && !verbatim {
-        let read = texts::read(&text, now, About::Todo);
+        let read = texts::read(&text, now, TextSubject::Todo);
         let read = read.map_err(|unclear| CommandError::unclear(&text, unclear.0))?;
         if let Some(when) = read.when {
             if when.repeat.is_some() {
@@ -293,12 +295,19 @@ fn new_todo(words: Words, now: &Zoned) -> Result<TodoCommand, CommandError> {
     Ok(TodoCommand::Add(NewTodo { text: Some(text), ..todo }))
 }
 
-fn mark(words: Words, usage: fn() -> Text, mark: Mark) -> Result<TodoCommand, CommandError> {
+fn mark(
+    words: CommandWords,
+    usage: fn() -> Text,
+    mark: TodoMark,
+) -> Result<TodoCommand, CommandError> {
     numbers(words, usage).map(|ids| TodoCommand::Mark(mark, ids))
 }
 
 /// One number or several, with spaces or commas between them.
-pub(super) fn numbers(mut words: Words, usage: fn() -> Text) -> Result<Vec<i64>, CommandError> {
+pub(super) fn numbers(
+    mut words: CommandWords,
+    usage: fn() -> Text,
+) -> Result<Vec<i64>, CommandError> {
     let mut all = Vec::new();
     while !words.is_empty() {
         for part in words.next().unwrap_or_default().split([',', '，', '、']) {
@@ -308,24 +317,24 @@ pub(super) fn numbers(mut words: Words, usage: fn() -> Text) -> Result<Vec<i64>,
     if all.is_empty() { Err(CommandError::Usage(usage())) } else { Ok(all) }
 }
 
-/// Numbers as a command has them.
+/// Numbers as a command writes them.
 pub(super) fn written_numbers(ids: &[i64]) -> String {
     ids.iter().map(i64::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// A text of at most so many characters.
+/// Checks the length of a text in characters.
 pub(super) fn short(too_long: TextOf, text: &str, most: usize) -> Result<(), CommandError> {
     if text.chars().count() > most { Err(CommandError::TooLong(too_long(&most))) } else { Ok(()) }
 }
 
 /// The number of something, and nothing after it.
-pub(super) fn number(mut words: Words, usage: fn() -> Text) -> Result<i64, CommandError> {
+pub(super) fn number(mut words: CommandWords, usage: fn() -> Text) -> Result<i64, CommandError> {
     let id = id(&mut words, usage)?;
     if words.is_empty() { Ok(id) } else { Err(CommandError::Usage(usage())) }
 }
 
 /// The number of something.
-pub(super) fn id(words: &mut Words, usage: fn() -> Text) -> Result<i64, CommandError> {
+pub(super) fn id(words: &mut CommandWords, usage: fn() -> Text) -> Result<i64, CommandError> {
     number_of(&words.next().unwrap_or_default()).ok_or(CommandError::Usage(usage()))
 }
 
@@ -336,9 +345,9 @@ fn number_of(word: &str) -> Option<i64> {
 pub(super) fn canonical(command: &TodoCommand, now: &Zoned, lang: Lang) -> String {
     match command {
         TodoCommand::Add(todo) => {
-            // Words that look like a date must not become one when the line is read again.
+            // Words that look like a date must not be parsed as one later.
             let text = todo.text.as_deref().unwrap_or_default();
-            let read = texts::read(text, now, About::Todo);
+            let read = texts::read(text, now, TextSubject::Todo);
             let is_plain = read.is_ok_and(|read| read.when.is_none() && read.ahead.is_none());
             let due = match todo.due {
                 Some(Some(due)) => Some(Some(due)),
@@ -364,7 +373,7 @@ pub(super) fn canonical(command: &TodoCommand, now: &Zoned, lang: Lang) -> Strin
     }
 }
 
-fn filter_options(filter: &Filter) -> String {
+fn filter_options(filter: &TodoFilter) -> String {
     let mut options = String::new();
     if let Some(tag) = &filter.tag {
         options.push_str(&format!(" --tag {}", quoted(tag)));
@@ -378,7 +387,7 @@ fn filter_options(filter: &Filter) -> String {
 fn said(todo: &NewTodo, due: Option<Option<Timestamp>>, now: &Zoned, lang: Lang) -> String {
     let part = todo.shift.filter(|shift| shift.is_part());
     let amount = todo.shift.filter(|shift| !shift.is_part());
-    let text = todo.text.clone().or(amount.map(Shift::words));
+    let text = todo.text.clone().or(amount.map(TimeShift::words));
     let mut line = text.unwrap_or_default();
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {
@@ -389,13 +398,13 @@ fn said(todo: &NewTodo, due: Option<Option<Timestamp>>, now: &Zoned, lang: Lang)
     option("tag", todo.tag.clone());
     option("priority", todo.priority.map(|n| n.to_string()));
     let due = due.filter(|_| part.is_none());
-    option("due", part.map(Shift::words));
+    option("due", part.map(TimeShift::words));
     option("due", due.map(|due| due.map_or("none".to_owned(), |at| exact(at, now))));
     option("remind", todo.remind.map(|remind| remind_words(remind, now, lang)));
     line
 }
 
-/// A reminder as its option has it.
+/// A reminder as its option writes it.
 pub(super) fn remind_words(remind: Remind, now: &Zoned, lang: Lang) -> String {
     match remind {
         Remind::Never => "none".to_owned(),

@@ -1,36 +1,36 @@
-//! `/todo update` and `/schedule update`: whatever is said changes, and the rest stays.
+//! `/todo update` and `/schedule update`: the given values change, and the rest stays.
 //!
-//! A time of day alone keeps the day, a day alone keeps the time, an amount moves both. What was
-//! kept is known only where the command is carried out, so that the command says which of them it
-//! is. A correction of something that is not kept yet is read the same way.
+//! A time of day alone keeps the day, a day alone keeps the time, an amount moves both. The saved
+//! time is known only when the command is carried out, so the command records the kind of change. A
+//! correction of an unsaved item is parsed the same way.
 
 use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
 use super::schedule::{self, NewEntry};
-use super::todo::{self, NewTodo, Said, TEXT_CHARS_MAX};
-use super::words::{Words, unquoted};
+use super::todo::{self, NewTodo, TEXT_CHARS_MAX, TodoInput};
+use super::words::{CommandWords, unquoted};
 use super::{CommandError, moves};
-use crate::time::{About, Ahead, Every, Precision, Reading, When, texts};
+use crate::time::{LeadTime, ParsedDate, ParsedText, Precision, SpokenRepeat, TextSubject, texts};
 use everloop_text as text;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{Timestamp, ToSpan, Zoned};
 
-/// What changes about a moment of which not all is said.
+/// An incomplete change of a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shift {
+pub enum TimeShift {
     /// The same day, at this minute of it.
     Time(i64),
-    /// The same at an hour that says nothing of the half of the day: that it was in.
+    /// The same day, at an hour without am or pm: in the same half of the day as before.
     OpenTime(i64),
     /// The same time, on this day.
     Day(Date),
-    /// So much later.
-    Later(Ahead),
-    /// So much earlier.
-    Earlier(Ahead),
+    /// This much later.
+    Later(LeadTime),
+    /// This much earlier.
+    Earlier(LeadTime),
 }
 
-impl Shift {
-    pub(super) fn of(when: &When) -> Option<Self> {
+impl TimeShift {
+    pub(super) fn of(when: &ParsedDate) -> Option<Self> {
         match when.precision {
             Precision::Day => Some(Self::Day(when.at.date())),
             Precision::Part => None,
@@ -39,7 +39,7 @@ impl Shift {
         }
     }
 
-    /// The moment that it makes of another one.
+    /// Applies the change to a moment.
     #[must_use]
     pub fn apply(self, was: &Zoned) -> Option<Zoned> {
         let wall = match self {
@@ -60,7 +60,7 @@ impl Shift {
         matches!(self, Self::Time(_) | Self::OpenTime(_) | Self::Day(_))
     }
 
-    /// As a command has it.
+    /// The change as a command writes it.
     pub(super) fn words(self) -> String {
         match self {
             Self::Time(minute) => format!("{:02}:{:02}", minute / 60, minute % 60),
@@ -80,7 +80,7 @@ fn at_minute(was: &Zoned, minute: i64) -> Option<DateTime> {
     was.date().to_datetime(Time::midnight()).checked_add(minute.minutes()).ok()
 }
 
-/// The moment that words make of another one, if they say one: "改到四点", "Friday".
+/// The moment after a change in words, if there is one: "改到四点", "Friday".
 #[must_use]
 pub fn shifted(was: Timestamp, words: &str, now: &Zoned) -> Option<Timestamp> {
     let was = was.to_zoned(now.time_zone().clone());
@@ -91,14 +91,14 @@ pub fn shifted(was: Timestamp, words: &str, now: &Zoned) -> Option<Timestamp> {
     if when.repeat.is_some() {
         return None;
     }
-    match Shift::of(&when) {
+    match TimeShift::of(&when) {
         Some(shift) => shift.apply(&was).map(|at| at.timestamp()),
         None => moment(&when, now, DayMeans::End),
     }
 }
 
-/// What changes of an entry: a date, a title, both or none, and options.
-pub(super) fn entry(mut words: Words, now: &Zoned) -> Result<NewEntry, CommandError> {
+/// The changes of an entry: a date, a title, both or neither, and options.
+pub(super) fn entry(mut words: CommandWords, now: &Zoned) -> Result<NewEntry, CommandError> {
     let text = words.written();
     words.skip(words.until_option());
     let mut entry = NewEntry::default();
@@ -107,19 +107,19 @@ pub(super) fn entry(mut words: Words, now: &Zoned) -> Result<NewEntry, CommandEr
     let text = format!("{text} {more}").trim().to_owned();
     entry.shift = moves::amount(&text);
     if !text.is_empty() && entry.shift.is_none() {
-        match read(&text, now, About::Entry)? {
-            Reading { when: Some(when), title, phrase, ahead, is_exact } => {
-                let read = Reading { when: None, title, phrase, ahead, is_exact };
-                match Shift::of(&when).filter(|_| !when.is_deadline) {
+        match read(&text, now, TextSubject::Entry)? {
+            ParsedText { when: Some(when), title, phrase, ahead, is_exact } => {
+                let read = ParsedText { when: None, title, phrase, ahead, is_exact };
+                match TimeShift::of(&when).filter(|_| !when.is_deadline) {
                     Some(shift) => move_part(&mut entry, shift, &read, when, now)?,
                     None => schedule::fill(&mut entry, &read, &when, now)?,
                 }
             }
-            // A bare number is an hour or a title; nobody can tell.
-            Reading { title, .. } if title.parse::<u32>().is_ok() => {
+            // A bare number is ambiguous: an hour or a title.
+            ParsedText { title, .. } if title.parse::<u32>().is_ok() => {
                 return Err(CommandError::Usage(schedule::UPDATE()));
             }
-            Reading { title, .. } => entry.title = Some(unquoted(&title).to_owned()),
+            ParsedText { title, .. } => entry.title = Some(unquoted(&title).to_owned()),
         }
     }
     entry.title = entry.title.filter(|title| !title.is_empty());
@@ -131,18 +131,18 @@ pub(super) fn entry(mut words: Words, now: &Zoned) -> Result<NewEntry, CommandEr
     Ok(entry)
 }
 
-/// A date of which a part stays as it was.
+/// A date of which a part stays the same.
 fn move_part(
     entry: &mut NewEntry,
-    shift: Shift,
-    read: &Reading,
-    when: When,
+    shift: TimeShift,
+    read: &ParsedText,
+    when: ParsedDate,
     now: &Zoned,
 ) -> Result<(), CommandError> {
     let when = ahead_of_now(when, &read.phrase, now)?;
     entry.shift = Some(shift);
     entry.minutes = entry.minutes.or(when.minutes);
-    let said = when.repeat.map(|repeat| Some(Every::from(repeat)));
+    let said = when.repeat.map(|repeat| Some(SpokenRepeat::from(repeat)));
     entry.repeat = entry.repeat.take().or(said);
     entry.times = entry.times.or(when.times.map(|times| Some(i64::from(times))));
     entry.remind = entry.remind.or(read.ahead.map(Remind::Before));
@@ -150,22 +150,22 @@ fn move_part(
     Ok(())
 }
 
-/// What changes of a todo. A text that is a date is its due date.
-pub(super) fn todo(words: Words, now: &Zoned) -> Result<NewTodo, CommandError> {
-    let Said { mut todo, mut text, verbatim } = todo::said_of_todo(words, now, todo::UPDATE)?;
+/// The changes of a todo. A text that is a date is its due date.
+pub(super) fn todo(words: CommandWords, now: &Zoned) -> Result<NewTodo, CommandError> {
+    let TodoInput { mut todo, mut text, verbatim } = todo::said_of_todo(words, now, todo::UPDATE)?;
     if todo.due.is_none() && !verbatim && !text.is_empty() {
         if let Some(shift) = moves::amount(&text) {
             todo.shift = Some(shift);
             text.clear();
         } else {
-            let read = read(&text, now, About::Todo)?;
+            let read = read(&text, now, TextSubject::Todo)?;
             if let Some(when) = read.when {
                 if when.repeat.is_some() {
                     return Err(CommandError::TodosDoNotRepeat);
                 }
                 let when = ahead_of_now(when, &read.phrase, now)?;
                 todo.due = moment(&when, now, DayMeans::End).map(Some);
-                todo.shift = Shift::of(&when);
+                todo.shift = TimeShift::of(&when);
                 todo.remind = todo.remind.or(read.ahead.map(Remind::Before));
                 text = read.title;
             }
@@ -175,9 +175,9 @@ pub(super) fn todo(words: Words, now: &Zoned) -> Result<NewTodo, CommandError> {
     if todo == NewTodo::default() { Err(CommandError::Usage(todo::UPDATE())) } else { Ok(todo) }
 }
 
-/// A text with a date. Words of moving are no title: what follows them is the date.
-fn read(text: &str, now: &Zoned, about: About) -> Result<Reading, CommandError> {
-    let unclear = |unclear: texts::Unclear| CommandError::unclear(text, unclear.0);
+/// A text with a date. Words for moving are not part of the title: the date follows them.
+fn read(text: &str, now: &Zoned, about: TextSubject) -> Result<ParsedText, CommandError> {
+    let unclear = |unclear: texts::UnclearPhrase| CommandError::unclear(text, unclear.0);
     let Some(target) = moves::target(text) else {
         return texts::read(text, now, about).map_err(unclear);
     };

@@ -27,7 +27,7 @@ impl AgendaVerb {
         }
     }
 
-    /// The command of that name, or of one that means the same.
+    /// The command of that name or alias.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         let name = command_name(name);
@@ -35,7 +35,7 @@ impl AgendaVerb {
     }
 }
 
-/// The name of a command that is most like `name`, if any is like it.
+/// The name of a command that is most similar to `name`, if there is one.
 #[must_use]
 pub fn nearest_name(name: &str, all: &[&'static str]) -> Option<&'static str> {
     let name = name.to_lowercase();

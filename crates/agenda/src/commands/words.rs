@@ -1,17 +1,18 @@
-//! A command line in words. Input methods produce wide slashes, spaces and quotes; all are taken.
+//! A command line in words. Input methods produce wide slashes, spaces and quotes; all are
+//! accepted.
 
 pub(super) mod typed;
 
 use super::AgendaVerb;
 
 /// The line with a plain slash and plain spaces at its beginning. An input method writes `／` or
-/// `、` where the slash is pressed, wide letters, and a full stop behind a command.
+/// `、` where the slash is pressed, wide letters, and a full stop after a command.
 #[must_use]
 pub fn normal(line: &str) -> String {
     normal_with(line, |name| AgendaVerb::find(name).is_some())
 }
 
-/// The same where more commands exist than the agenda's: `is_known` says whether a name is one.
+/// The same with other commands than the agenda's: `is_known` says whether a name is one.
 #[must_use]
 pub fn normal_with(line: &str, is_known: impl Fn(&str) -> bool) -> String {
     let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{3000}');
@@ -24,7 +25,7 @@ pub fn normal_with(line: &str, is_known: impl Fn(&str) -> bool) -> String {
     if is_known(&bare) {
         return format!("/{bare}{}", &rest[name.len()..]);
     }
-    // A sentence may begin with it.
+    // A sentence may begin with this character.
     if first == '\u{3001}' {
         return line.to_owned();
     }
@@ -40,7 +41,7 @@ pub(super) fn plain(word: &str) -> String {
     word.trim().chars().map(plain).collect()
 }
 
-/// The name of an option, if a word is one. Input methods make other dashes of two hyphens.
+/// The name of an option, if a word is one. Input methods turn two hyphens into other dashes.
 fn option_name(word: &str) -> Option<String> {
     let dashes = ["--", "——", "－－", "—", "––", "─ ─"];
     let rest = dashes.iter().find_map(|dash| word.strip_prefix(dash))?;
@@ -66,7 +67,7 @@ const OPTIONS: [&str; 13] = [
     "view",
 ];
 
-/// What options and their values are called in Chinese.
+/// The Chinese names of options and their values.
 const NAMES: &[(&str, &str)] = &[
     ("标签", "tag"),
     ("优先级", "priority"),
@@ -117,7 +118,7 @@ const NAMES: &[(&str, &str)] = &[
     ("这个月", "month"),
 ];
 
-/// The name or value as commands know it: plain, small letters, in English.
+/// The canonical name or value: plain, lower case, in English.
 pub(super) fn known(word: &str) -> String {
     let word = plain(word).to_lowercase();
     let found = NAMES.iter().find(|(said, _)| *said == word);
@@ -126,22 +127,22 @@ pub(super) fn known(word: &str) -> String {
 
 /// The words of a line, taken one after the other.
 #[derive(Debug, Clone, Default)]
-pub struct Words {
-    words: std::collections::VecDeque<Word>,
+pub struct CommandWords {
+    words: std::collections::VecDeque<CommandWord>,
 }
 
 #[derive(Debug, Clone)]
-struct Word {
+struct CommandWord {
     text: String,
     /// With its quotes.
     written: String,
     quoted: bool,
-    /// Whether a space stands before it.
+    /// Whether a space is before it.
     apart: bool,
 }
 
-impl Words {
-    /// Cuts a line at its spaces; what stands in quotes stays together.
+impl CommandWords {
+    /// Splits a line at its spaces; quoted text stays together.
     #[must_use]
     pub fn of(line: &str) -> Self {
         let mut words = Self::default();
@@ -182,7 +183,7 @@ impl Words {
         words
     }
 
-    /// Goes on with an option.
+    /// Adds an option.
     #[must_use]
     pub fn option(mut self, name: &str) -> Self {
         let option = format!("--{name}");
@@ -190,21 +191,21 @@ impl Words {
         self
     }
 
-    /// Goes on with a word of a text or with a value, which is no option whatever it looks like.
+    /// Adds a word of a text or a value, which is not an option even if it looks like one.
     #[must_use]
     pub fn text(mut self, word: &str) -> Self {
         self.push(word, word, true, true);
         self
     }
 
-    /// What people keep has one line.
+    /// Line breaks become spaces: saved texts have one line.
     fn push(&mut self, text: &str, written: &str, quoted: bool, apart: bool) {
         let [text, written] = [text, written].map(|it| it.replace(['\n', '\r', '\t'], " "));
-        self.words.push_back(Word { text, written, quoted, apart });
+        self.words.push_back(CommandWord { text, written, quoted, apart });
     }
 
     /// The next word.
-    #[expect(clippy::should_implement_trait, reason = "it is no sequence to be run through")]
+    #[expect(clippy::should_implement_trait, reason = "it takes one word and does not iterate")]
     pub fn next(&mut self) -> Option<String> {
         self.words.pop_front().map(|word| word.text)
     }
@@ -218,7 +219,7 @@ impl Words {
         text.push_str(&word.written);
     }
 
-    /// The words before the next option, as they were written but for quotes around the first one.
+    /// The words before the next option as written, without quotes around the first one.
     #[must_use]
     pub fn written(&self) -> String {
         let mut rest = self.clone();
@@ -229,7 +230,7 @@ impl Words {
     }
 
     /// The next word, if it is the name of an option, without its dashes. Two dashes alone end the
-    /// options: whatever follows is text.
+    /// options: the rest is text.
     pub fn next_option(&mut self) -> Option<String> {
         let name = option_name(&self.words.front().filter(|word| !word.quoted)?.text)?;
         self.words.pop_front();
@@ -240,7 +241,7 @@ impl Words {
         Some(name)
     }
 
-    /// The first option that was written with one dash, which would pass for a word of the text.
+    /// The first option that was written with one dash, which would look like a word of the text.
     #[must_use]
     pub fn one_dash(&self) -> Option<String> {
         let plain =
@@ -250,7 +251,7 @@ impl Words {
         names.into_iter().find(|name| OPTIONS.contains(&name.split('=').next().unwrap_or_default()))
     }
 
-    /// Whether the next word stands in quotes: then it ends where they end.
+    /// Whether the next word is quoted.
     #[must_use]
     pub fn is_quoted(&self) -> bool {
         self.words.front().is_some_and(|word| word.quoted)
@@ -259,7 +260,7 @@ impl Words {
     /// How many words follow before the next option.
     #[must_use]
     pub fn until_option(&self) -> usize {
-        let is_option = |word: &Word| !word.quoted && option_name(&word.text).is_some();
+        let is_option = |word: &CommandWord| !word.quoted && option_name(&word.text).is_some();
         self.words.iter().position(is_option).unwrap_or(self.words.len())
     }
 
@@ -270,12 +271,12 @@ impl Words {
         words.join(" ")
     }
 
-    /// Takes the next `count` words away.
+    /// Skips the next `count` words.
     pub fn skip(&mut self, count: usize) {
         self.words.drain(..count.min(self.words.len()));
     }
 
-    /// All that is left, joined.
+    /// The remaining words, joined.
     #[must_use]
     pub fn rest(self) -> String {
         self.peek(self.words.len())
@@ -301,7 +302,7 @@ fn closing(c: char) -> Option<char> {
     }
 }
 
-/// The text without the quotes that hold all of it together.
+/// The text without quotes around all of it.
 pub(super) fn unquoted(text: &str) -> &str {
     let mut chars = text.chars();
     let (first, last) = (chars.next(), chars.next_back());
@@ -311,7 +312,7 @@ pub(super) fn unquoted(text: &str) -> &str {
     }
 }
 
-/// A value as it must be written to come back as one word.
+/// A value, quoted so that it is parsed as one word.
 pub(super) fn quoted(value: &str) -> String {
     if value.chars().any(is_space) { format!("\"{value}\"") } else { value.to_owned() }
 }

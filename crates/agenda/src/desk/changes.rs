@@ -1,6 +1,6 @@
-//! What is to change about a todo or an entry: what is named, and nothing else.
+//! The changes of a todo or an entry: only the given values change.
 //!
-//! Within an option, another `None` takes the thing away.
+//! In a nested option, the inner `None` removes the value.
 
 use crate::commands::{NewEntry, NewTodo, Remind};
 use crate::kept::{self, reminders};
@@ -9,19 +9,19 @@ use everloop_types::UtcMs;
 use jiff::civil::DateTime;
 use jiff::{Timestamp, Zoned};
 
-/// When a person is reminded.
+/// When the user is reminded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemindWhen {
     /// At this moment.
     At(UtcMs),
-    /// So many milliseconds before the thing itself, wherever that is moved to.
+    /// This many milliseconds before the event; it moves with the event.
     Before(i64),
 }
 
-/// When an entry begins: on the wall of a place, and in the world.
+/// When an entry begins: as local time and as a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryStart {
-    /// What the clocks there show, to the second.
+    /// The local time, to the second.
     pub wall: DateTime,
     /// IANA name of the zone.
     pub zone: String,
@@ -30,7 +30,7 @@ pub struct EntryStart {
 }
 
 impl EntryStart {
-    /// A wall time in the zone of `now`. Seconds count, less than that does not.
+    /// A local time in the zone of `now`, truncated to seconds.
     #[must_use]
     pub fn of(wall: DateTime, at: Timestamp, now: &Zoned) -> Self {
         let time = wall.time();
@@ -43,7 +43,7 @@ impl EntryStart {
     }
 }
 
-/// What is to change about a todo.
+/// The changes of a todo.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TodoChange {
     /// Its text.
@@ -58,7 +58,7 @@ pub struct TodoChange {
     pub remind: Option<Option<RemindWhen>>,
 }
 
-/// What is to change about an entry.
+/// The changes of an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EntryChange {
     /// Its title.
@@ -71,13 +71,13 @@ pub struct EntryChange {
     pub remind: Option<Option<RemindWhen>>,
     /// How it repeats.
     pub repeat: Option<Option<Repeat>>,
-    /// How often in all; none within for no end.
+    /// The number of occurrences; the inner `None` means no end.
     pub times: Option<Option<i64>>,
     /// No reminder before this moment.
     pub remind_from: Option<Option<UtcMs>>,
-    /// What is done about reminders that were missed.
+    /// The policy for missed reminders.
     pub catch_up: Option<Option<String>>,
-    /// Whether it is saved beside others at the same time.
+    /// Whether it is saved despite conflicts.
     pub allow_conflict: bool,
 }
 
@@ -86,7 +86,7 @@ fn ms(at: Timestamp) -> UtcMs {
 }
 
 impl TodoChange {
-    /// What a command says of a todo. `due` is when it is due if the command does not say.
+    /// The changes of a command. `due` is the saved due time, which a shift moves.
     #[must_use]
     pub fn of(new: &NewTodo, now: &Zoned, due: Option<UtcMs>) -> Self {
         let was = due.map(|due| kept::moment(due).to_zoned(now.time_zone().clone()));
@@ -107,7 +107,7 @@ impl TodoChange {
 }
 
 impl EntryChange {
-    /// What a command says of an entry. `start` is when it begins if the command does not say.
+    /// The changes of a command. `start` is the saved start, which a shift moves.
     #[must_use]
     pub fn of(new: &NewEntry, now: &Zoned, start: Option<&Zoned>) -> Self {
         let zone = now.time_zone();
@@ -132,7 +132,7 @@ impl EntryChange {
     }
 }
 
-/// When a person is reminded of something at `at`. What is counted back from it goes along with it.
+/// When the user is reminded of an event at `at`. A relative reminder moves with the event.
 fn remind_when(remind: Remind, at: Option<UtcMs>, now: &Zoned) -> Option<RemindWhen> {
     match remind {
         Remind::Never => None,
@@ -146,7 +146,7 @@ fn remind_when(remind: Remind, at: Option<UtcMs>, now: &Zoned) -> Option<RemindW
     }
 }
 
-/// Whether a moment that is saved at `now` is past.
+/// Whether a moment is past at `now`.
 pub(super) fn is_past(at: UtcMs, now: UtcMs) -> bool {
     reminders::is_late(at, now)
 }

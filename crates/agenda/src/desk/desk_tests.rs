@@ -1,4 +1,4 @@
-//! Changes that name one thing change that one thing.
+//! A change of one value leaves the others as they are.
 
 use super::*;
 use crate::kept::AgendaConfig;
@@ -37,7 +37,7 @@ async fn a_todo_changes_in_what_is_named_and_its_relative_reminder_follows_its_d
     let (due_at, remind_at) = (Some(NOW + 9 * HOUR), Some(NOW + 8 * HOUR));
     assert_eq!(said(&desk).await, TodoText { due_at, remind_at, ..before.clone() });
     assert_eq!(desk.store.agenda().next_reminder().await.unwrap(), remind_at);
-    // One that was said as a moment stays where it is.
+    // An absolute reminder stays where it is.
     let at = TodoChange { remind: Some(Some(RemindWhen::At(NOW + HOUR))), ..TodoChange::default() };
     desk.update_todo(1, &at, WRITE).await.unwrap().unwrap();
     desk.update_todo(1, &TodoChange { due: todo().due, ..TodoChange::default() }, WRITE)
@@ -95,20 +95,26 @@ async fn several_are_done_or_deleted_together_or_not_at_all() {
         desk.add_todo(&todo(), WRITE).await.unwrap().unwrap();
     }
     let refused = desk.finish_todos(&[1, 9], WRITE).await.unwrap();
-    assert_eq!(refused, Err(Refusal::NoSuchTodo(9)));
+    assert_eq!(refused, Err(CommandRefusal::NoSuchTodo(9)));
     assert!(desk.store.agenda().todo(1).await.unwrap().unwrap().done_at.is_none());
-    let Ok(Reply::Todo(Did::Finished, ..)) = desk.finish_todos(&[2], WRITE).await.unwrap() else {
+    let Ok(CommandOutcome::Todo(ItemAction::Finished, ..)) =
+        desk.finish_todos(&[2], WRITE).await.unwrap()
+    else {
         panic!("the second is done");
     };
-    let Ok(Reply::Marked(all)) = desk.finish_todos(&[3, 2, 3, 1], WRITE).await.unwrap() else {
+    let Ok(CommandOutcome::Marked(all)) = desk.finish_todos(&[3, 2, 3, 1], WRITE).await.unwrap()
+    else {
         panic!("all are done");
     };
-    let did: Vec<(i64, Did)> = all.iter().map(|(did, todo)| (todo.id, *did)).collect();
-    assert_eq!(did, [(1, Did::Finished), (2, Did::WasFinished), (3, Did::Finished)]);
+    let did: Vec<(i64, ItemAction)> = all.iter().map(|(did, todo)| (todo.id, *did)).collect();
+    assert_eq!(
+        did,
+        [(1, ItemAction::Finished), (2, ItemAction::WasFinished), (3, ItemAction::Finished)]
+    );
     let refused = desk.delete_todos(&[1, 9], WRITE).await.unwrap();
-    assert_eq!(refused, Err(Refusal::NoSuchTodo(9)));
+    assert_eq!(refused, Err(CommandRefusal::NoSuchTodo(9)));
     assert_eq!(desk.store.agenda().todos().await.unwrap().len(), 3);
-    let gone = |id| Gone { id, text: Some("tax".to_owned()) };
+    let gone = |id| DeletedItem { id, text: Some("tax".to_owned()) };
     let deleted = desk.delete_todos(&[3, 1], WRITE).await.unwrap();
-    assert_eq!(deleted, Ok(Reply::TodosDeleted(vec![gone(1), gone(3)])));
+    assert_eq!(deleted, Ok(CommandOutcome::TodosDeleted(vec![gone(1), gone(3)])));
 }

@@ -1,15 +1,15 @@
-//! What is done about entries of the schedule.
+//! Commands about entries of the schedule.
 
 use super::changes::is_past;
 use super::todos::in_order;
 use super::{
-    Agenda, Answer, Conflict, Did, EntryChange, EntryStart, Gone, Notice, Range, Refusal,
-    RemindWhen, Reply, uid,
+    Agenda, AgendaNotice, AgendaResult, CommandOutcome, CommandRefusal, DeletedItem, EntryChange,
+    EntryConflict, EntryStart, ItemAction, RemindWhen, ScheduleRange, uid,
 };
-use crate::commands::{ScheduleCommand, Stretch, Switch};
+use crate::commands::{CalendarView, RepeatSwitch, ScheduleCommand};
 use crate::kept::{self, conflicts, reminders};
 use everloop_store::{
-    Applied, FiringKind, Reminding, Repeating, ScheduleGuard, ScheduleRow, ScheduleText, Span,
+    Applied, FiringKind, ReminderRule, RepeatRule, ScheduleGuard, ScheduleRow, ScheduleText, Span,
     StoreError, WriteKey,
 };
 use everloop_types::UtcMs;
@@ -17,11 +17,11 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{ToSpan, Zoned};
 
-/// Firings that are shown with their entry.
+/// The number of firings that are shown with their entry.
 const FIRINGS_SHOWN: usize = 5;
 
-/// How often an entry that must not overlap is tried again because others have written. Each time
-/// somebody else has got something done, so many at once get through one after the other.
+/// How often the write of an entry that must not overlap is retried after concurrent writes. Each
+/// retry means that another write succeeded, so concurrent writers finish one after the other.
 const WRITE_TRIES_MAX: usize = 100;
 
 impl Agenda {
@@ -30,7 +30,7 @@ impl Agenda {
         command: &ScheduleCommand,
         now: &Zoned,
         write: WriteKey<'_>,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<AgendaResult, StoreError> {
         Ok(match command {
             ScheduleCommand::Add(new) => {
                 return self.add_entry(&EntryChange::of(new, now, None), write).await;
@@ -46,42 +46,53 @@ impl Agenda {
                 return self.switch_repeat(*id, *switch, write).await;
             }
             ScheduleCommand::Delete(ids) => return self.delete_entries(ids, write).await,
-            ScheduleCommand::Get(id) => return self.shown(*id, Did::Shown, Vec::new()).await,
+            ScheduleCommand::Get(id) => {
+                return self.shown(*id, ItemAction::Shown, Vec::new()).await;
+            }
             ScheduleCommand::List => {
                 let at = now.timestamp().as_millisecond();
-                let from = kept::moment(at.saturating_sub(self.customs.list_back_ms));
-                let to = kept::moment(at.saturating_add(self.customs.list_ahead_ms));
-                let range = Range { from, to, calendar: None };
-                Ok(Reply::Entries(range, self.store.agenda().schedules().await?))
+                let from = kept::moment(at.saturating_sub(self.config.list_back_ms));
+                let to = kept::moment(at.saturating_add(self.config.list_ahead_ms));
+                let range = ScheduleRange { from, to, calendar: None };
+                Ok(CommandOutcome::Entries(range, self.store.agenda().schedules().await?))
             }
             ScheduleCommand::View(stretch, date) => {
                 let range = stretch_around(*stretch, *date, now);
-                Ok(Reply::Entries(range, self.store.agenda().schedules().await?))
+                Ok(CommandOutcome::Entries(range, self.store.agenda().schedules().await?))
             }
         })
     }
 
-    async fn shown(&self, id: i64, did: Did, notices: Vec<Notice>) -> Result<Answer, StoreError> {
+    async fn shown(
+        &self,
+        id: i64,
+        did: ItemAction,
+        notices: Vec<AgendaNotice>,
+    ) -> Result<AgendaResult, StoreError> {
         let Some(entry) = self.store.agenda().schedule(id).await? else {
-            return Ok(Err(Refusal::NoSuchEntry(id)));
+            return Ok(Err(CommandRefusal::NoSuchEntry(id)));
         };
         let firings =
             self.store.agenda().firings_of(FiringKind::Schedule, id, FIRINGS_SHOWN).await?;
-        Ok(Ok(Reply::Entry(did, Box::new(entry), firings, notices)))
+        Ok(Ok(CommandOutcome::Entry(did, Box::new(entry), firings, notices)))
     }
 
     /// Deletes entries, all or none, and names them.
-    async fn delete_entries(&self, ids: &[i64], write: WriteKey<'_>) -> Result<Answer, StoreError> {
+    async fn delete_entries(
+        &self,
+        ids: &[i64],
+        write: WriteKey<'_>,
+    ) -> Result<AgendaResult, StoreError> {
         let (ids, mut gone) = (in_order(ids), Vec::new());
         for &id in &ids {
             let text = self.store.agenda().schedule(id).await?.map(|entry| entry.said.title);
-            gone.push(Gone { id, text });
+            gone.push(DeletedItem { id, text });
         }
         let missing = gone.iter().find(|gone| gone.text.is_none()).or(gone.first());
         let missing = missing.map_or(0, |gone| gone.id);
         Ok(match self.store.agenda().delete_schedules(&ids, write).await? {
-            Applied::Now(_) | Applied::Already(_) => Ok(Reply::EntriesDeleted(gone)),
-            Applied::NotFound | Applied::Conflict => Err(Refusal::NoSuchEntry(missing)),
+            Applied::Now(_) | Applied::Already(_) => Ok(CommandOutcome::EntriesDeleted(gone)),
+            Applied::NotFound | Applied::Conflict => Err(CommandRefusal::NoSuchEntry(missing)),
         })
     }
 
@@ -89,13 +100,15 @@ impl Agenda {
         &self,
         new: &EntryChange,
         write: WriteKey<'_>,
-    ) -> Result<Answer, StoreError> {
-        let Some(mut entry) = self.new_entry(new, write) else { return Ok(Err(Refusal::NotHere)) };
+    ) -> Result<AgendaResult, StoreError> {
+        let Some(mut entry) = self.new_entry(new, write) else {
+            return Ok(Err(CommandRefusal::NotHere));
+        };
         if let Err(refusal) = update(0, &mut entry.said, new) {
             return Ok(Err(refusal));
         }
         entry.remind_next = match new.remind {
-            // One that was asked for rings, at once if its moment has passed.
+            // A requested reminder fires, at once if its moment has passed.
             Some(_) => reminders::first_reminder(&entry, write.now),
             None => {
                 reminders::coming_reminder(&entry, write.now.saturating_sub(reminders::IN_TIME_MS))
@@ -104,25 +117,24 @@ impl Agenda {
         for _ in 0..WRITE_TRIES_MAX {
             let guard = match self.free(&entry, new.allow_conflict, write).await? {
                 Ok(guard) => guard,
-                // Tried again after a crash, it would be in its own way.
+                // A retry after a crash would conflict with the first attempt.
                 Err(refusal) => return self.already_made(write, refusal).await,
             };
             match self.store.agenda().add_schedule(&entry, guard, write).await? {
                 Applied::Now(id) | Applied::Already(id) => {
                     let notices = notices(&entry, new, write.now);
-                    return self.shown(id, Did::Added, notices).await;
+                    return self.shown(id, ItemAction::Added, notices).await;
                 }
                 Applied::Conflict => {}
-                Applied::NotFound => return Ok(Err(Refusal::NoSuchEntry(0))),
+                Applied::NotFound => return Ok(Err(CommandRefusal::NoSuchEntry(0))),
             }
         }
-        Ok(Err(Refusal::Contested))
+        Ok(Err(CommandRefusal::Contested))
     }
 
-    /// An entry of which only the time is said, and how it reminds if nothing else is; none
-    /// without a time.
+    /// A new entry with its time and default reminder; `None` without a time.
     fn new_entry(&self, new: &EntryChange, write: WriteKey<'_>) -> Option<ScheduleRow> {
-        let span = span(new.start.as_ref()?, new.minutes.unwrap_or(self.customs.minutes));
+        let span = span(new.start.as_ref()?, new.minutes.unwrap_or(self.config.minutes));
         let remind = self.default_reminder(&span, new, write.now).filter(|_| new.remind.is_none());
         let said =
             ScheduleText { title: String::new(), span, repeat: None, remind, catch_up: None };
@@ -137,26 +149,26 @@ impl Agenda {
         })
     }
 
-    /// How an entry reminds if nothing is said. One that takes no time is a reminder, and rings at
-    /// its time whatever is set.
-    fn default_reminder(&self, span: &Span, new: &EntryChange, now: UtcMs) -> Option<Reminding> {
-        let lead_ms = match self.customs.default_reminder_ms {
+    /// The default reminder of an entry. One without a length is a reminder and always fires at its
+    /// time.
+    fn default_reminder(&self, span: &Span, new: &EntryChange, now: UtcMs) -> Option<ReminderRule> {
+        let lead_ms = match self.config.default_reminder_ms {
             _ if span.minutes == 0 => 0,
-            // What begins sooner than that is told when it begins.
+            // An entry that begins sooner than that reminds at its start.
             Some(lead) if new.repeat.is_none() && span.starts_at.saturating_sub(lead) < now => 0,
             Some(lead) => lead,
             None => return None,
         };
-        Some(Reminding { lead_ms, from: None })
+        Some(ReminderRule { lead_ms, from: None })
     }
 
     async fn already_made(
         &self,
         write: WriteKey<'_>,
-        refusal: Refusal,
-    ) -> Result<Answer, StoreError> {
+        refusal: CommandRefusal,
+    ) -> Result<AgendaResult, StoreError> {
         match self.store.agenda().write_done(write).await? {
-            Some(id) => self.shown(id, Did::Added, Vec::new()).await,
+            Some(id) => self.shown(id, ItemAction::Added, Vec::new()).await,
             None => Ok(Err(refusal)),
         }
     }
@@ -166,13 +178,13 @@ impl Agenda {
         id: i64,
         change: &EntryChange,
         write: WriteKey<'_>,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<AgendaResult, StoreError> {
         let changed = |said: &mut ScheduleText| update(id, said, change);
         let answer = self.change_entry(id, write, change.allow_conflict, changed).await?;
         Ok(answer.map(|reply| match reply {
-            Reply::Entry(did, entry, firings, _) => {
+            CommandOutcome::Entry(did, entry, firings, _) => {
                 let notices = notices(&entry, change, write.now);
-                Reply::Entry(did, entry, firings, notices)
+                CommandOutcome::Entry(did, entry, firings, notices)
             }
             other => other,
         }))
@@ -181,25 +193,25 @@ impl Agenda {
     async fn switch_repeat(
         &self,
         id: i64,
-        switch: Switch,
+        switch: RepeatSwitch,
         write: WriteKey<'_>,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<AgendaResult, StoreError> {
         let turn = |said: &mut ScheduleText| {
-            let rule = said.repeat.as_mut().ok_or(Refusal::DoesNotRepeat(id))?;
-            rule.on = i64::from(switch == Switch::On);
+            let rule = said.repeat.as_mut().ok_or(CommandRefusal::DoesNotRepeat(id))?;
+            rule.on = i64::from(switch == RepeatSwitch::On);
             Ok(())
         };
         self.change_entry(id, write, false, turn).await
     }
 
-    /// Changes an entry as it is, or as it has become meanwhile.
+    /// Changes an entry, and retries after concurrent changes.
     async fn change_entry(
         &self,
         id: i64,
         write: WriteKey<'_>,
         allow_conflict: bool,
-        change: impl Fn(&mut ScheduleText) -> Result<(), Refusal>,
-    ) -> Result<Answer, StoreError> {
+        change: impl Fn(&mut ScheduleText) -> Result<(), CommandRefusal>,
+    ) -> Result<AgendaResult, StoreError> {
         for _ in 0..WRITE_TRIES_MAX {
             let Some(before) = self.store.agenda().schedule(id).await? else { break };
             let mut entry = before.clone();
@@ -207,7 +219,7 @@ impl Agenda {
                 return Ok(Err(refusal));
             }
             let (was, is) = (&before.said, &entry.said);
-            // What has fired does not fire again because the title changed.
+            // A reminder that has fired does not fire again because the title changed.
             if (&was.span, &was.repeat, &was.remind) != (&is.span, &is.repeat, &is.remind) {
                 entry.remind_next = reminders::changed_reminder(&before, &entry, write.now);
             }
@@ -218,28 +230,28 @@ impl Agenda {
             };
             match self.store.agenda().change_schedule(&entry, guard, write).await? {
                 Applied::Now(id) | Applied::Already(id) => {
-                    return self.shown(id, Did::Changed, Vec::new()).await;
+                    return self.shown(id, ItemAction::Changed, Vec::new()).await;
                 }
                 Applied::NotFound | Applied::Conflict => {}
             }
         }
         let is_there = self.store.agenda().schedule(id).await?.is_some();
-        Ok(Err(if is_there { Refusal::Contested } else { Refusal::NoSuchEntry(id) }))
+        Ok(Err(if is_there { CommandRefusal::Contested } else { CommandRefusal::NoSuchEntry(id) }))
     }
 
-    /// On what the entry may be written, if it is in nobody's way. The revision is read before the
-    /// entries: whatever is written after that is noticed when this one is.
+    /// The revision on which the entry may be written, if it has no conflict. The revision is read
+    /// before the entries, so that later writes are noticed.
     async fn free(
         &self,
         entry: &ScheduleRow,
         in_any_case: bool,
         write: WriteKey<'_>,
-    ) -> Result<Result<ScheduleGuard, Refusal>, StoreError> {
+    ) -> Result<Result<ScheduleGuard, CommandRefusal>, StoreError> {
         if in_any_case || entry.said.span.minutes == 0 {
             return Ok(Ok(ScheduleGuard::None));
         }
         if conflicts::overlaps_itself(entry) {
-            return Ok(Err(Refusal::OverlapsItself));
+            return Ok(Err(CommandRefusal::OverlapsItself));
         }
         let revision = self.store.agenda().schedule_revision().await?;
         let others = self.store.agenda().schedules().await?;
@@ -250,11 +262,11 @@ impl Agenda {
         let with = found.iter().map(|held| (held.entry.clone(), held.from)).collect();
         let next_free = conflicts::next_free(entry, &others, kept::moment(write.now));
         let minutes = entry.said.span.minutes;
-        Ok(Err(Refusal::Conflict(Conflict { with, minutes, next_free })))
+        Ok(Err(CommandRefusal::Conflict(EntryConflict { with, minutes, next_free })))
     }
 }
 
-/// When an entry begins, on the wall of its place.
+/// When an entry begins, as local time.
 fn begins(span: &Span) -> Zoned {
     let zone = TimeZone::get(&span.zone).unwrap_or(TimeZone::UTC);
     kept::moment(span.starts_at).to_zoned(zone)
@@ -269,15 +281,15 @@ fn span(start: &EntryStart, minutes: i64) -> Span {
     }
 }
 
-/// Whether a change can put an entry into the way of others. One that was taken in beside others
-/// may keep its time, and fewer occurrences are in nobody's way.
+/// Whether a change can cause a conflict. An entry that was imported with a conflict may keep its
+/// time, and fewer occurrences cause none.
 fn takes_more_time(was: &ScheduleText, is: &ScheduleText) -> bool {
     let rests = is.repeat.as_ref().is_some_and(|rule| rule.on == 0);
     was.span != is.span || (was.repeat != is.repeat && !rests)
 }
 
-/// What is named changes; the rest stays. A reminder keeps its distance to the start.
-fn update(id: i64, said: &mut ScheduleText, change: &EntryChange) -> Result<(), Refusal> {
+/// Applies the given values; the rest stays. A reminder keeps its lead time.
+fn update(id: i64, said: &mut ScheduleText, change: &EntryChange) -> Result<(), CommandRefusal> {
     if let Some(title) = &change.title {
         said.title.clone_from(title);
     }
@@ -291,10 +303,10 @@ fn update(id: i64, said: &mut ScheduleText, change: &EntryChange) -> Result<(), 
     if let Some(repeat) = &change.repeat {
         let times = said.repeat.as_ref().and_then(|rule| rule.times);
         said.repeat =
-            repeat.as_ref().map(|repeat| Repeating { rrule: repeat.to_rrule(), times, on: 1 });
+            repeat.as_ref().map(|repeat| RepeatRule { rrule: repeat.to_rrule(), times, on: 1 });
     }
     if let Some(times) = change.times {
-        said.repeat.as_mut().ok_or(Refusal::DoesNotRepeat(id))?.times = times;
+        said.repeat.as_mut().ok_or(CommandRefusal::DoesNotRepeat(id))?.times = times;
     }
     update_reminder(id, said, change)?;
     if let Some(catch_up) = &change.catch_up {
@@ -303,7 +315,11 @@ fn update(id: i64, said: &mut ScheduleText, change: &EntryChange) -> Result<(), 
     Ok(())
 }
 
-fn update_reminder(id: i64, said: &mut ScheduleText, change: &EntryChange) -> Result<(), Refusal> {
+fn update_reminder(
+    id: i64,
+    said: &mut ScheduleText,
+    change: &EntryChange,
+) -> Result<(), CommandRefusal> {
     if let Some(remind) = change.remind {
         let from = said.remind.as_ref().and_then(|before| before.from);
         said.remind = remind.map(|remind| {
@@ -311,20 +327,20 @@ fn update_reminder(id: i64, said: &mut ScheduleText, change: &EntryChange) -> Re
                 RemindWhen::At(at) => said.span.starts_at.saturating_sub(at),
                 RemindWhen::Before(lead_ms) => lead_ms,
             };
-            Reminding { lead_ms, from }
+            ReminderRule { lead_ms, from }
         });
     } else if change.minutes == Some(0) && said.remind.is_none() {
-        // What takes no time is there to ring.
-        said.remind = Some(Reminding { lead_ms: 0, from: None });
+        // An entry without a length always reminds.
+        said.remind = Some(ReminderRule { lead_ms: 0, from: None });
     }
     if let Some(from) = change.remind_from {
-        said.remind.as_mut().ok_or(Refusal::DoesNotRemind(id))?.from = from;
+        said.remind.as_mut().ok_or(CommandRefusal::DoesNotRemind(id))?.from = from;
     }
     Ok(())
 }
 
-/// The rule of an entry that is moved to another day. A rule that names only the entry's old day
-/// names the new one.
+/// The rule of an entry that is moved to another day. A rule with only the old day gets the new
+/// one.
 fn moved_rule(rrule: &str, was: &str, is: DateTime) -> String {
     const DAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
     let Ok(was) = was.parse::<DateTime>() else { return rrule.to_owned() };
@@ -340,33 +356,35 @@ fn moved_rule(rrule: &str, was: &str, is: DateTime) -> String {
     rrule.split(';').map(moved).collect::<Vec<_>>().join(";")
 }
 
-/// What is past of what was said. A repetition is past only with its last occurrence.
-fn notices(entry: &ScheduleRow, change: &EntryChange, now: UtcMs) -> Vec<Notice> {
+/// Notices about given times in the past. A repetition is past only with its last occurrence.
+fn notices(entry: &ScheduleRow, change: &EntryChange, now: UtcMs) -> Vec<AgendaNotice> {
     let earliest = kept::moment(now.saturating_sub(reminders::IN_TIME_MS));
     let is_over = kept::series(entry).from(earliest).next().is_none();
     let starts_at = entry.said.span.starts_at;
     if is_over {
-        return change.start.iter().map(|_| Notice::StartPast(starts_at)).collect();
+        return change.start.iter().map(|_| AgendaNotice::StartPast(starts_at)).collect();
     }
     let repeats = entry.said.repeat.is_some();
     let asked = change.remind.flatten().and(entry.said.remind.as_ref()).filter(|_| !repeats);
     let rang = asked.map(|remind| starts_at.saturating_sub(remind.lead_ms));
-    rang.filter(|at| is_past(*at, now)).map(Notice::ReminderPast).into_iter().collect()
+    rang.filter(|at| is_past(*at, now)).map(AgendaNotice::ReminderPast).into_iter().collect()
 }
 
-fn stretch_around(stretch: Stretch, date: Date, now: &Zoned) -> Range {
+fn stretch_around(stretch: CalendarView, date: Date, now: &Zoned) -> ScheduleRange {
     let (from, to) = match stretch {
-        Stretch::Day => (date, date.saturating_add(1.day())),
-        Stretch::Week => {
+        CalendarView::Day => (date, date.saturating_add(1.day())),
+        CalendarView::Week => {
             let monday = i64::from(date.weekday().to_monday_zero_offset());
             let from = date.saturating_sub(monday.days());
             (from, from.saturating_add(7.days()))
         }
-        Stretch::Month => (date.first_of_month(), date.last_of_month().saturating_add(1.day())),
+        CalendarView::Month => {
+            (date.first_of_month(), date.last_of_month().saturating_add(1.day()))
+        }
     };
     let midnight = |date: Date| {
         let zoned = date.to_zoned(now.time_zone().clone());
         zoned.map_or(now.timestamp(), |zoned| zoned.timestamp())
     };
-    Range { from: midnight(from), to: midnight(to), calendar: Some((stretch, date)) }
+    ScheduleRange { from: midnight(from), to: midnight(to), calendar: Some((stretch, date)) }
 }

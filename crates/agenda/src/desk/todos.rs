@@ -1,11 +1,11 @@
-//! What is done about todos.
+//! Commands about todos.
 
 use super::changes::is_past;
 use super::{
-    Agenda, Answer, Did, Gone, Notice, Refusal, RemindWhen, Reply, TRIES_MAX, TodoChange, TodoList,
-    uid,
+    Agenda, AgendaNotice, AgendaResult, CommandOutcome, CommandRefusal, DeletedItem, ItemAction,
+    RemindWhen, TRIES_MAX, TodoChange, TodoListing, uid,
 };
-use crate::commands::{Mark, TodoCommand, View};
+use crate::commands::{TodoCommand, TodoMark, TodoView};
 use crate::kept::{self, DEFAULT_TAG};
 use everloop_store::{Applied, StoreError, TodoRow, TodoText, WriteKey};
 use jiff::Zoned;
@@ -16,7 +16,7 @@ impl Agenda {
         command: &TodoCommand,
         now: &Zoned,
         write: WriteKey<'_>,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<AgendaResult, StoreError> {
         Ok(match command {
             TodoCommand::Add(new) => {
                 return self.add_todo(&TodoChange::of(new, now, None), write).await;
@@ -26,41 +26,42 @@ impl Agenda {
                 let due = todo.as_ref().and_then(|todo| todo.said.due_at);
                 let needs_due = new.shift.is_some() && new.due.is_none();
                 if todo.is_some() && due.is_none() && needs_due {
-                    return Ok(Err(Refusal::NotDue(*id)));
+                    return Ok(Err(CommandRefusal::NotDue(*id)));
                 }
                 return self.update_todo(*id, &TodoChange::of(new, now, due), write).await;
             }
             TodoCommand::Mark(mark, ids) => return self.mark(*mark, ids, write).await,
             TodoCommand::Get(id) => match self.store.agenda().todo(*id).await? {
-                Some(todo) => Ok(Reply::Todo(Did::Shown, todo, Vec::new())),
-                None => Err(Refusal::NoSuchTodo(*id)),
+                Some(todo) => Ok(CommandOutcome::Todo(ItemAction::Shown, todo, Vec::new())),
+                None => Err(CommandRefusal::NoSuchTodo(*id)),
             },
             TodoCommand::List(view, filter) => {
                 let todos = kept::viewed(self.store.agenda().todos().await?, *view, filter, now);
                 let (view, filter) = (*view, filter.clone());
-                Ok(Reply::Todos(TodoList { view, word: None, filter, todos }))
+                Ok(CommandOutcome::Todos(TodoListing { view, word: None, filter, todos }))
             }
             TodoCommand::Search(word, filter) => {
-                let all = kept::viewed(self.store.agenda().todos().await?, View::All, filter, now);
+                let all =
+                    kept::viewed(self.store.agenda().todos().await?, TodoView::All, filter, now);
                 let wanted = word.to_lowercase();
                 let todos = all.into_iter().filter(|todo| has_word(todo, &wanted)).collect();
                 let (word, filter) = (Some(word.clone()), filter.clone());
-                Ok(Reply::Todos(TodoList { view: View::All, word, filter, todos }))
+                Ok(CommandOutcome::Todos(TodoListing { view: TodoView::All, word, filter, todos }))
             }
-            TodoCommand::Views => Ok(Reply::Views),
+            TodoCommand::Views => Ok(CommandOutcome::Views),
         })
     }
 
     async fn mark(
         &self,
-        mark: Mark,
+        mark: TodoMark,
         ids: &[i64],
         write: WriteKey<'_>,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<AgendaResult, StoreError> {
         match mark {
-            Mark::Done => self.finish_todos(ids, write).await,
-            Mark::Reopen => self.reopen_todos(ids, write).await,
-            Mark::Delete => self.delete_todos(ids, write).await,
+            TodoMark::Done => self.finish_todos(ids, write).await,
+            TodoMark::Reopen => self.reopen_todos(ids, write).await,
+            TodoMark::Delete => self.delete_todos(ids, write).await,
         }
     }
 
@@ -68,7 +69,7 @@ impl Agenda {
         &self,
         new: &TodoChange,
         write: WriteKey<'_>,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<AgendaResult, StoreError> {
         let said = TodoText {
             text: String::new(),
             tag: DEFAULT_TAG.to_owned(),
@@ -90,16 +91,16 @@ impl Agenda {
         if let Err(refusal) = update(&mut row, new, write.now) {
             return Ok(Err(refusal));
         }
-        // A reminder that was asked for rings, at once if its moment has passed.
+        // A requested reminder fires, at once if its moment has passed.
         row.remind_next = row.said.remind_at;
         let (Applied::Now(id) | Applied::Already(id)) =
             self.store.agenda().add_todo(&row, write).await?
         else {
-            return Ok(Err(Refusal::NoSuchTodo(0)));
+            return Ok(Err(CommandRefusal::NoSuchTodo(0)));
         };
         let row = self.store.agenda().todo(id).await?.unwrap_or(TodoRow { id, ..row });
         let notices = notices(&row, new, write);
-        Ok(Ok(Reply::Todo(Did::Added, row, notices)))
+        Ok(Ok(CommandOutcome::Todo(ItemAction::Added, row, notices)))
     }
 
     pub(super) async fn update_todo(
@@ -107,32 +108,33 @@ impl Agenda {
         id: i64,
         change: &TodoChange,
         write: WriteKey<'_>,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<AgendaResult, StoreError> {
         let was = self.store.agenda().todo(id).await?.and_then(|todo| todo.said.remind_at);
-        let changed = |todo: &mut TodoRow| update(todo, change, write.now).map(|()| Did::Changed);
+        let changed =
+            |todo: &mut TodoRow| update(todo, change, write.now).map(|()| ItemAction::Changed);
         Ok(self.change_todos(&[id], write, changed).await?.map(|all| match marked(all) {
-            Reply::Todo(did, todo, _) => {
+            CommandOutcome::Todo(did, todo, _) => {
                 let mut notices = notices(&todo, change, write);
                 let is_gone = change.remind.is_none() && todo.said.remind_at.is_none();
-                notices.extend(was.filter(|_| is_gone).map(Notice::ReminderGone));
-                Reply::Todo(did, todo, notices)
+                notices.extend(was.filter(|_| is_gone).map(AgendaNotice::ReminderGone));
+                CommandOutcome::Todo(did, todo, notices)
             }
             other => other,
         }))
     }
 
-    /// Changes todos as they are, or as they have become meanwhile: all of them, or none.
+    /// Changes all of the todos or none, and retries after concurrent changes.
     async fn change_todos(
         &self,
         ids: &[i64],
         write: WriteKey<'_>,
-        change: impl Fn(&mut TodoRow) -> Result<Did, Refusal>,
-    ) -> Result<Result<Vec<(Did, TodoRow)>, Refusal>, StoreError> {
+        change: impl Fn(&mut TodoRow) -> Result<ItemAction, CommandRefusal>,
+    ) -> Result<Result<Vec<(ItemAction, TodoRow)>, CommandRefusal>, StoreError> {
         for _ in 0..TRIES_MAX {
             let mut changed = Vec::new();
             for id in ids {
                 let Some(mut todo) = self.store.agenda().todo(*id).await? else {
-                    return Ok(Err(Refusal::NoSuchTodo(*id)));
+                    return Ok(Err(CommandRefusal::NoSuchTodo(*id)));
                 };
                 match change(&mut todo) {
                     Ok(did) => changed.push((did, todo)),
@@ -152,38 +154,38 @@ impl Agenda {
                 Applied::NotFound | Applied::Conflict => {}
             }
         }
-        Ok(Err(Refusal::Contested))
+        Ok(Err(CommandRefusal::Contested))
     }
 
-    /// Marks todos as done. One that was done before keeps its time, and that is told.
+    /// Marks todos as done. One that was done before keeps its time, and the reply says so.
     pub(super) async fn finish_todos(
         &self,
         ids: &[i64],
         write: WriteKey<'_>,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<AgendaResult, StoreError> {
         let is_again =
             write.key.is_some() && self.store.agenda().write_done(write).await?.is_some();
         let finish = |todo: &mut TodoRow| {
             todo.remind_next = None;
             if todo.done_at.is_some() && !is_again {
-                return Ok(Did::WasFinished);
+                return Ok(ItemAction::WasFinished);
             }
             todo.done_at = todo.done_at.or(Some(write.now));
-            Ok(Did::Finished)
+            Ok(ItemAction::Finished)
         };
         Ok(self.change_todos(&in_order(ids), write, finish).await?.map(marked))
     }
 
-    /// Marks todos as not done after all.
+    /// Marks todos as open again.
     pub(super) async fn reopen_todos(
         &self,
         ids: &[i64],
         write: WriteKey<'_>,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<AgendaResult, StoreError> {
         let reopen = |todo: &mut TodoRow| {
             todo.done_at = None;
             todo.remind_next = todo.said.remind_at.filter(|remind| *remind > write.now);
-            Ok(Did::Reopened)
+            Ok(ItemAction::Reopened)
         };
         Ok(self.change_todos(&in_order(ids), write, reopen).await?.map(marked))
     }
@@ -193,34 +195,34 @@ impl Agenda {
         &self,
         ids: &[i64],
         write: WriteKey<'_>,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<AgendaResult, StoreError> {
         let (ids, mut gone) = (in_order(ids), Vec::new());
         for &id in &ids {
             let text = self.store.agenda().todo(id).await?.map(|todo| todo.said.text);
-            gone.push(Gone { id, text });
+            gone.push(DeletedItem { id, text });
         }
         let missing = gone.iter().find(|gone| gone.text.is_none()).or(gone.first());
         let missing = missing.map_or(0, |gone| gone.id);
         Ok(match self.store.agenda().delete_todos(&ids, write).await? {
-            Applied::Now(_) | Applied::Already(_) => Ok(Reply::TodosDeleted(gone)),
-            Applied::NotFound | Applied::Conflict => Err(Refusal::NoSuchTodo(missing)),
+            Applied::Now(_) | Applied::Already(_) => Ok(CommandOutcome::TodosDeleted(gone)),
+            Applied::NotFound | Applied::Conflict => Err(CommandRefusal::NoSuchTodo(missing)),
         })
     }
 }
 
 /// One todo by itself, several as a list.
-fn marked(mut all: Vec<(Did, TodoRow)>) -> Reply {
+fn marked(mut all: Vec<(ItemAction, TodoRow)>) -> CommandOutcome {
     match all.pop() {
-        Some((did, todo)) if all.is_empty() => Reply::Todo(did, todo, Vec::new()),
+        Some((did, todo)) if all.is_empty() => CommandOutcome::Todo(did, todo, Vec::new()),
         Some(last) => {
             all.push(last);
-            Reply::Marked(all)
+            CommandOutcome::Marked(all)
         }
-        None => Reply::Marked(all),
+        None => CommandOutcome::Marked(all),
     }
 }
 
-/// Each number once, in order, so that no two changes wait for each other.
+/// Each number once, in order, to avoid deadlocks.
 pub(super) fn in_order(ids: &[i64]) -> Vec<i64> {
     let mut ids = ids.to_vec();
     ids.sort_unstable();
@@ -228,9 +230,9 @@ pub(super) fn in_order(ids: &[i64]) -> Vec<i64> {
     ids
 }
 
-/// What is named changes. A reminder that goes along with the due time follows it, and one that has
-/// fired does not fire again because something else changed.
-fn update(todo: &mut TodoRow, change: &TodoChange, now: i64) -> Result<(), Refusal> {
+/// Applies the given values. A relative reminder follows the due time, and one that has fired does
+/// not fire again because something else changed.
+fn update(todo: &mut TodoRow, change: &TodoChange, now: i64) -> Result<(), CommandRefusal> {
     let said = &mut todo.said;
     said.text = change.text.clone().unwrap_or_else(|| said.text.clone());
     said.tag = change.tag.clone().unwrap_or_else(|| said.tag.clone());
@@ -245,14 +247,14 @@ fn update(todo: &mut TodoRow, change: &TodoChange, now: i64) -> Result<(), Refus
         None => {}
     }
     if let Some(lead) = said.remind_lead {
-        let due = said.due_at.ok_or(Refusal::ReminderNeedsDue)?;
+        let due = said.due_at.ok_or(CommandRefusal::ReminderNeedsDue)?;
         said.remind_at = Some(due.saturating_sub(lead));
     }
     if said.remind_at.is_some() && said.due_at.is_none() {
-        return Err(Refusal::ReminderNeedsDue);
+        return Err(CommandRefusal::ReminderNeedsDue);
     }
     if said.remind_at != was {
-        // One that was moved into the past with its todo still rings before the todo is due.
+        // A reminder that moved into the past with its todo still fires before the todo is due.
         let is_ahead = |at: &i64| {
             *at >= now || said.remind_lead.is_some() && said.due_at.is_some_and(|due| due > now)
         };
@@ -261,10 +263,10 @@ fn update(todo: &mut TodoRow, change: &TodoChange, now: i64) -> Result<(), Refus
     Ok(())
 }
 
-fn notices(todo: &TodoRow, change: &TodoChange, write: WriteKey<'_>) -> Vec<Notice> {
+fn notices(todo: &TodoRow, change: &TodoChange, write: WriteKey<'_>) -> Vec<AgendaNotice> {
     let past = |at: Option<i64>| at.filter(|at| is_past(*at, write.now));
-    let due = past(change.due.and(todo.said.due_at)).map(Notice::DuePast);
-    let remind = past(change.remind.and(todo.said.remind_at)).map(Notice::ReminderPast);
+    let due = past(change.due.and(todo.said.due_at)).map(AgendaNotice::DuePast);
+    let remind = past(change.remind.and(todo.said.remind_at)).map(AgendaNotice::ReminderPast);
     due.into_iter().chain(remind).collect()
 }
 

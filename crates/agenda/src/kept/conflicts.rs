@@ -1,43 +1,45 @@
 //! Which entries take place at the same time.
 
-use super::{Course, Held, held_between, moment, series};
+use super::{EntryOccurrence, EntryTimeline, moment, occurrences_between, series};
 use everloop_store::ScheduleRow;
 use everloop_types::UtcMs;
 use jiff::Timestamp;
 
-/// How far an endless repetition is looked into: 31 days.
+/// How far ahead an endless repetition is checked: 31 days.
 const ENDLESS_MS: i64 = 31 * 86_400_000;
 
-/// How far a repetition with an end is looked into: a year and a day.
+/// How far ahead a repetition with an end is checked: a year and a day.
 const FINITE_MS: i64 = 366 * 86_400_000;
 
 /// An occurrence of an entry that overlaps one of another entry.
-struct Clash<'a> {
+struct OccurrenceClash<'a> {
     own: Timestamp,
-    other: Held<'a>,
+    other: EntryOccurrence<'a>,
 }
 
 /// The occurrences of `others` that overlap `entry`, each entry once. One that ends when another
-/// begins does not overlap it, and what takes no time overlaps nothing.
+/// begins does not overlap it, and an entry without a length overlaps nothing.
 #[must_use]
-pub fn conflicts<'a>(entry: &ScheduleRow, others: &'a [ScheduleRow]) -> Vec<Held<'a>> {
-    let mut found: Vec<Held<'a>> =
+pub fn conflicts<'a>(entry: &ScheduleRow, others: &'a [ScheduleRow]) -> Vec<EntryOccurrence<'a>> {
+    let mut found: Vec<EntryOccurrence<'a>> =
         clashes(entry, others).into_iter().map(|clash| clash.other).collect();
     found.sort_by_key(|held| (held.from, held.entry.id));
     found
 }
 
-fn clashes<'a>(entry: &ScheduleRow, others: &'a [ScheduleRow]) -> Vec<Clash<'a>> {
+fn clashes<'a>(entry: &ScheduleRow, others: &'a [ScheduleRow]) -> Vec<OccurrenceClash<'a>> {
     if !takes_time(entry) {
         return Vec::new();
     }
-    let own = Course::of(entry);
+    let own = EntryTimeline::of(entry);
     let from = moment(entry.said.span.starts_at);
     let to = moment(from.as_millisecond().saturating_add(reach(entry)));
-    rivals(entry, others).filter_map(|other| meeting(&own, &Course::of(other), from, to)).collect()
+    rivals(entry, others)
+        .filter_map(|other| meeting(&own, &EntryTimeline::of(other), from, to))
+        .collect()
 }
 
-/// The other entries that take time.
+/// The other entries with a length.
 fn rivals<'a>(
     entry: &ScheduleRow,
     others: &'a [ScheduleRow],
@@ -50,22 +52,22 @@ fn takes_time(entry: &ScheduleRow) -> bool {
     entry.said.span.minutes > 0
 }
 
-/// The first occurrence of `others` that overlaps an own one which begins before `to`.
+/// The first occurrence of `others` that overlaps one of the entry before `to`.
 fn meeting<'a>(
-    owns: &Course<'_>,
-    others: &Course<'a>,
+    owns: &EntryTimeline<'_>,
+    others: &EntryTimeline<'a>,
     from: Timestamp,
     to: Timestamp,
-) -> Option<Clash<'a>> {
-    let mut own = Place::after(owns, from)?;
-    let mut other = Place::after(others, own.held.from)?;
+) -> Option<OccurrenceClash<'a>> {
+    let mut own = TimelineCursor::after(owns, from)?;
+    let mut other = TimelineCursor::after(others, own.held.from)?;
     while own.held.from < to {
         if other.held.to <= own.held.from {
             other.pass(own.held.from)?;
         } else if own.held.to <= other.held.from {
             own.pass(other.held.from)?;
         } else {
-            return Some(Clash { own: own.held.from, other: other.held });
+            return Some(OccurrenceClash { own: own.held.from, other: other.held });
         }
     }
     None
@@ -74,23 +76,23 @@ fn meeting<'a>(
 /// Steps after which a jump is cheaper.
 const STEPS_MAX: usize = 4;
 
-/// A place among the occurrences of an entry.
-struct Place<'c, 'a> {
-    course: &'c Course<'a>,
-    rest: Box<dyn Iterator<Item = Held<'a>> + 'a>,
-    held: Held<'a>,
+/// A position among the occurrences of an entry.
+struct TimelineCursor<'c, 'a> {
+    course: &'c EntryTimeline<'a>,
+    rest: Box<dyn Iterator<Item = EntryOccurrence<'a>> + 'a>,
+    held: EntryOccurrence<'a>,
 }
 
-impl<'c, 'a> Place<'c, 'a> {
+impl<'c, 'a> TimelineCursor<'c, 'a> {
     /// The first occurrence that ends after `at`.
-    fn after(course: &'c Course<'a>, at: Timestamp) -> Option<Self> {
+    fn after(course: &'c EntryTimeline<'a>, at: Timestamp) -> Option<Self> {
         let mut rest = Box::new(course.reaching(at));
         let held = rest.next()?;
         Some(Self { course, rest, held })
     }
 
-    /// Goes on to the first occurrence that ends after `at`. A rare entry meets a frequent one, and
-    /// what lies between is jumped over.
+    /// Advances to the first occurrence that ends after `at`. Many occurrences in between are
+    /// jumped over.
     fn pass(&mut self, at: Timestamp) -> Option<()> {
         for _ in 0..STEPS_MAX {
             self.held = self.rest.next()?;
@@ -113,16 +115,16 @@ pub fn overlaps_itself(entry: &ScheduleRow) -> bool {
     moments.any(|at| at - std::mem::replace(&mut last, at) < lasts)
 }
 
-/// How far ahead a free time is looked for: 31 days.
+/// How far ahead a free time is searched: 31 days.
 const SEARCH_MS: i64 = ENDLESS_MS;
 
-/// How often an entry that repeats is moved on in search of a free time.
+/// How often a repeating entry is moved in search of a free time.
 const MOVES_MAX: usize = 64;
 
 const MINUTE_MS: i64 = 60_000;
 
 /// The next start, from its own or from `now` on, at which `entry` overlaps none of `others`. One
-/// that repeats is moved within its day only: on another day it would be another rule.
+/// that repeats is moved only within its day: another day would need another rule.
 #[must_use]
 pub fn next_free(entry: &ScheduleRow, others: &[ScheduleRow], now: Timestamp) -> Option<Timestamp> {
     match &series(entry).repeat {
@@ -136,7 +138,7 @@ fn free_once(entry: &ScheduleRow, others: &[ScheduleRow], now: Timestamp) -> Opt
     let from = entry.said.span.starts_at.max(whole_minute(now.as_millisecond()));
     let last = from.saturating_add(SEARCH_MS);
     let until = moment(last.saturating_add(lasts));
-    let taken = held_between(rivals(entry, others), moment(from), until);
+    let taken = occurrences_between(rivals(entry, others), moment(from), until);
     let mut at = from;
     for held in &taken.held {
         if held.from.as_millisecond() - at >= lasts {
@@ -151,8 +153,9 @@ fn free_repeating(entry: &ScheduleRow, others: &[ScheduleRow]) -> Option<Timesta
     let mut moved = entry.clone();
     let day = series(entry).start.date();
     for _ in 0..MOVES_MAX {
-        let behind =
-            |clash: &Clash<'_>| clash.other.to.as_millisecond() - clash.own.as_millisecond();
+        let behind = |clash: &OccurrenceClash<'_>| {
+            clash.other.to.as_millisecond() - clash.own.as_millisecond()
+        };
         let Some(by) = clashes(&moved, others).iter().map(behind).min() else {
             let found = series(&moved).from(moment(moved.said.span.starts_at)).next();
             return found.map(|found| found.at);

@@ -1,66 +1,66 @@
 //! Reminders: which are due, how each fires, when the next is due.
 //!
 //! ```text
-//!   due? ──► batch (fired, late, missed; next) ──► one transaction ──► a surface shows it
+//!   due? ──► batch (fired, late, missed; next) ──► one transaction ──► a user interface shows it
 //! ```
 //!
-//! A batch is a value made of rows and the present moment, so any process may make it, and
-//! whoever commits first has fired. Deliberately absent: who is told, and how.
+//! A batch is computed from rows and the current time, so every process can make it, and the first
+//! commit fires. Deliberately absent: how the user is notified.
 
 use super::{AgendaConfig, CatchUp, moment, series};
 use everloop_engine::Clock;
 use everloop_store::{
-    Due, FiredAs, Firing, FiringBatch, FiringKind, ScheduleRow, Store, StoreError,
+    DueReminder, Firing, FiringBatch, FiringKind, FiringOutcome, ScheduleRow, Store, StoreError,
 };
 use everloop_types::UtcMs;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A reminder that is more than this behind its time is late, wherever it is shown.
+/// A reminder that is delayed by more than this is late.
 pub const IN_TIME_MS: i64 = 60_000;
 
-/// Whether something that was to be at `due` is late at `now`.
+/// Whether a reminder for `due` is late at `now`.
 #[must_use]
 pub fn is_late(due: UtcMs, now: UtcMs) -> bool {
     now.saturating_sub(due) > IN_TIME_MS
 }
 
-/// The firing as it is to be shown for the first time at `now`: one that fired in time and waited
-/// for somebody to show it may be late by then.
+/// The firing as shown for the first time at `now`: one that fired in time and was not shown yet
+/// may be late by then.
 #[must_use]
 pub fn announced(mut firing: Firing, now: UtcMs) -> Firing {
-    if firing.state == FiredAs::Fired && is_late(firing.due.due_at, now) {
-        firing.state = FiredAs::Late;
+    if firing.state == FiringOutcome::Fired && is_late(firing.due.due_at, now) {
+        firing.state = FiringOutcome::Late;
     }
     firing
 }
 
-/// Moments of one batch that are kept as rows; of older ones nobody wants to hear.
+/// Moments of one batch that are stored as rows; older ones are dropped.
 pub const BATCH_MAX: usize = 1_000;
 
-/// Reminders that are looked at in one go.
+/// Reminders that are processed at once.
 const DUE_MAX: usize = 100;
 
-/// How often a process looks whether something is due: other processes may have added it, and the
-/// clock may have been set.
+/// The interval for checking due reminders: other processes may have added some, and the clock may
+/// have been set.
 const LOOK_MS: u64 = 1_000;
 
 /// When a new entry reminds first. One that does not repeat reminds even if the moment
-/// has passed; of a repetition only what is ahead counts.
+/// has passed; of a repetition only future moments count.
 #[must_use]
 pub fn first_reminder(entry: &ScheduleRow, now: UtcMs) -> Option<UtcMs> {
     let repeats = entry.said.repeat.as_ref().is_some_and(|rule| rule.on != 0);
     next_reminder(entry, if repeats { now } else { UtcMs::MIN / 2 }).map(|(due, _)| due)
 }
 
-/// When an entry reminds after `now`. All before that is dealt with, or was never set.
+/// The first reminder after `now`. Earlier ones have fired or were never set.
 #[must_use]
 pub fn coming_reminder(entry: &ScheduleRow, now: UtcMs) -> Option<UtcMs> {
     next_reminder(entry, now.saturating_add(1)).map(|(due, _)| due)
 }
 
-/// When an entry that was changed reminds: what is ahead, or at once if its moment has just been
-/// moved into the past while what it reminds of is still to come.
+/// The next reminder of a changed entry: a future one, or at once if the change moved it into the
+/// past while the event is still in the future.
 #[must_use]
 pub fn changed_reminder(before: &ScheduleRow, entry: &ScheduleRow, now: UtcMs) -> Option<UtcMs> {
     let repeats = entry.said.repeat.as_ref().is_some_and(|rule| rule.on != 0);
@@ -72,7 +72,7 @@ pub fn changed_reminder(before: &ScheduleRow, entry: &ScheduleRow, now: UtcMs) -
     coming_reminder(entry, now).or_else(overdue)
 }
 
-/// The first reminder at or after `from`, and what it reminds of.
+/// The first reminder at or after `from`, and its event.
 fn next_reminder(entry: &ScheduleRow, from: UtcMs) -> Option<(UtcMs, UtcMs)> {
     let remind = entry.said.remind.as_ref()?;
     let from = from.max(remind.from.unwrap_or(UtcMs::MIN / 2));
@@ -86,13 +86,13 @@ fn moment_or_first(at: UtcMs) -> jiff::Timestamp {
     if at < 0 { jiff::Timestamp::UNIX_EPOCH } else { moment(at) }
 }
 
-/// Fires all that is due now. What another process fires at the same moment is not fired again.
+/// Fires everything that is due now. A reminder that another process fires is not fired again.
 ///
 /// # Errors
-/// If the store fails; what was fired before stays fired, and the rest is due still.
+/// If the store fails; earlier firings stay, and the rest is still due.
 pub async fn fire_due(
     store: &Store,
-    customs: &AgendaConfig,
+    config: &AgendaConfig,
     now: UtcMs,
 ) -> Result<Vec<Firing>, StoreError> {
     let mut fired = Vec::new();
@@ -102,7 +102,7 @@ pub async fn fire_due(
             return Ok(fired);
         }
         for due in due {
-            let Some(batch) = batch(store, customs, due, now).await? else { continue };
+            let Some(batch) = batch(store, config, due, now).await? else { continue };
             if store.agenda().fire(&batch).await? {
                 fired.extend(batch.firings);
             }
@@ -110,25 +110,25 @@ pub async fn fire_due(
     }
 }
 
-/// All that this step of a reminder does; none if it is gone meanwhile.
+/// Everything that this step of a reminder does; `None` if it no longer exists.
 async fn batch(
     store: &Store,
-    customs: &AgendaConfig,
-    due: Due,
+    config: &AgendaConfig,
+    due: DueReminder,
     now: UtcMs,
 ) -> Result<Option<FiringBatch>, StoreError> {
     Ok(match due.kind {
         FiringKind::Todo => store.agenda().todo(due.subject).await?.map(|todo| {
             let occurs_at = todo.said.due_at.unwrap_or(due.due_at);
             let moments = VecDeque::from([(due.due_at, occurs_at)]);
-            let firings = fire(due, moments, customs.catch_up, customs, now, &todo.said.text);
+            let firings = fire(due, moments, config.catch_up, config, now, &todo.said.text);
             FiringBatch { due, firings, next: None }
         }),
         FiringKind::Schedule => store.agenda().schedule(due.subject).await?.map(|entry| {
             let named = entry.said.catch_up.as_deref().and_then(CatchUp::parse);
-            let rule = named.unwrap_or(customs.catch_up);
+            let rule = named.unwrap_or(config.catch_up);
             let (moments, next) = moments(&entry, due.due_at, now);
-            let firings = fire(due, moments, rule, customs, now, &entry.said.title);
+            let firings = fire(due, moments, rule, config, now, &entry.said.title);
             FiringBatch { due, firings, next }
         }),
     })
@@ -156,10 +156,10 @@ fn moments(entry: &ScheduleRow, from: UtcMs, now: UtcMs) -> (Moments, Option<Utc
 }
 
 fn fire(
-    due: Due,
+    due: DueReminder,
     moments: Moments,
     rule: CatchUp,
-    customs: &AgendaConfig,
+    config: &AgendaConfig,
     now: UtcMs,
     title: &str,
 ) -> Vec<Firing> {
@@ -168,24 +168,24 @@ fn fire(
         let from_end = count - at;
         let in_time = !is_late(due_at, now);
         let state = match rule {
-            CatchUp::Skip | CatchUp::Once if in_time && from_end == 1 => FiredAs::Fired,
-            CatchUp::All if in_time => FiredAs::Fired,
-            CatchUp::Once if from_end == 1 => FiredAs::Late,
-            CatchUp::All if from_end <= customs.catch_up_max => FiredAs::Late,
-            CatchUp::Once | CatchUp::Skip | CatchUp::All => FiredAs::Missed,
+            CatchUp::Skip | CatchUp::Once if in_time && from_end == 1 => FiringOutcome::Fired,
+            CatchUp::All if in_time => FiringOutcome::Fired,
+            CatchUp::Once if from_end == 1 => FiringOutcome::Late,
+            CatchUp::All if from_end <= config.catch_up_max => FiringOutcome::Late,
+            CatchUp::Once | CatchUp::Skip | CatchUp::All => FiringOutcome::Missed,
         };
-        let due = Due { due_at, ..due };
+        let due = DueReminder { due_at, ..due };
         Firing { due, occurs_at, fired_at: now, state, title: title.to_owned() }
     };
     moments.into_iter().enumerate().map(fire).collect()
 }
 
-/// Sets back the steps of repeating entries that a clock which was ahead moved too far. What was
-/// shown already is not shown again; what was only noted as missed comes in its time.
+/// Resets repeating entries that a wrong clock advanced too far. Firings that were shown are not
+/// shown again; those that were only recorded as missed fire at their time.
 ///
 /// # Errors
-/// If the store fails; it may simply be tried again.
-pub async fn set_back(store: &Store, now: UtcMs) -> Result<(), StoreError> {
+/// If the store fails; it can be retried.
+pub async fn reset_advanced(store: &Store, now: UtcMs) -> Result<(), StoreError> {
     for id in store.agenda().fired_ahead(now.saturating_add(IN_TIME_MS)).await? {
         let Some(entry) = store.agenda().schedule(id).await? else { continue };
         let done = store.agenda().done_ahead(id, now).await?;
@@ -196,22 +196,22 @@ pub async fn set_back(store: &Store, now: UtcMs) -> Result<(), StoreError> {
         if let (Some(due_at), Some(earlier)) = (entry.remind_next, next)
             && earlier < due_at
         {
-            let due = Due { kind: FiringKind::Schedule, subject: id, due_at };
+            let due = DueReminder { kind: FiringKind::Schedule, subject: id, due_at };
             store.agenda().fire(&FiringBatch { due, firings: Vec::new(), next }).await?;
         }
     }
     Ok(())
 }
 
-/// Fires what is due, again and again, for as long as the process lives.
-pub async fn keep_reminding(store: Store, customs: AgendaConfig, clock: Arc<dyn Clock>) {
+/// Fires due reminders for as long as the process lives.
+pub async fn keep_reminding(store: Store, config: AgendaConfig, clock: Arc<dyn Clock>) {
     let mut last = UtcMs::MAX;
     loop {
         let now = clock.now();
-        // A store that fails now may not fail in a second; nothing that is due is lost.
+        // The failed store is tried again in a second; due reminders are not lost.
         let went_back = now < last.saturating_sub(IN_TIME_MS);
-        let in_order = !went_back || set_back(&store, now).await.is_ok();
-        let _ = fire_due(&store, &customs, now).await;
+        let in_order = !went_back || reset_advanced(&store, now).await.is_ok();
+        let _ = fire_due(&store, &config, now).await;
         if in_order {
             last = now;
         }

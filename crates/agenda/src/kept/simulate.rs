@@ -1,34 +1,34 @@
-//! A rehearsal: the very code that fires, on a copy in memory, with time that jumps and a process
-//! that dies.
+//! A rehearsal of reminders: the real code on a copy in memory, with time that jumps and a process
+//! that crashes.
 //!
-//! What must come of it is counted from the calendar alone, so the code is not its own judge.
+//! The expected result is computed from the calendar alone, independently of that code.
 
 use super::{AgendaConfig, reminders, series};
 use everloop_store::{
-    Db, DbError, DbFuture, Due, FiredAs, Firing, FiringKind, MemoryDb, ScheduleGuard, ScheduleRow,
-    SqlRow, Store, StoreError, TodoRow, Urgency, WriteKey, WriteResult,
+    Db, DbError, DbFuture, DueReminder, Firing, FiringKind, FiringOutcome, MemoryDb, ScheduleGuard,
+    ScheduleRow, SqlRow, Store, StoreError, TodoRow, Urgency, WriteKey, WriteResult,
 };
 use everloop_types::{SqlValue, UtcMs, Write};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is rehearsed.
+/// The parameters of a rehearsal.
 #[derive(Debug, Clone)]
 pub struct Rehearsal {
     /// Its first moment.
     pub from: UtcMs,
     /// Its end.
     pub to: UtcMs,
-    /// Where the process dies.
+    /// Where the process crashes.
     pub crashes: Crashes,
-    /// When nobody is there, from and to.
+    /// Times without a running process, from and to.
     pub down: Vec<(UtcMs, UtcMs)>,
-    /// Most steps.
+    /// The maximum number of steps.
     pub steps_max: u64,
 }
 
-/// Where the process dies.
+/// Where the process crashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Crashes {
     /// Nowhere.
@@ -39,26 +39,26 @@ pub enum Crashes {
     Everywhere,
 }
 
-/// What came of it.
+/// The result of a rehearsal.
 #[derive(Debug, Clone, Default)]
-pub struct Rehearsed {
+pub struct RehearsalResult {
     /// Every firing, in order.
     pub firings: Vec<Firing>,
-    /// How often the process died.
+    /// How often the process crashed.
     pub crashes: u64,
-    /// Moments of the calendar that nothing became of.
-    pub lost: Vec<Due>,
-    /// Firings that the calendar knows nothing of, or that came twice.
-    pub wrong: Vec<Due>,
-    /// What was told as fired, by every life that lived to tell it.
-    pub told: Vec<Due>,
+    /// Moments of the calendar without a firing.
+    pub lost: Vec<DueReminder>,
+    /// Firings that are not in the calendar, or that came twice.
+    pub wrong: Vec<DueReminder>,
+    /// What the processes reported as fired, unless they crashed before.
+    pub told: Vec<DueReminder>,
     /// Moments of a downtime that are older than what a batch keeps.
     pub left_out: usize,
-    /// Where it was broken off because there were too many steps.
+    /// Where it was stopped because there were too many steps.
     pub cut_at: Option<UtcMs>,
 }
 
-impl Rehearsed {
+impl RehearsalResult {
     /// Whether each moment fired or was missed exactly once.
     #[must_use]
     pub fn is_right(&self) -> bool {
@@ -66,23 +66,23 @@ impl Rehearsed {
     }
 }
 
-/// As many steps as nobody waits longer for.
+/// The default maximum number of steps.
 pub const STEPS_MAX: u64 = 100_000;
 
-/// Plays the reminders of a stretch of time.
+/// Plays the reminders of a period.
 ///
 /// # Errors
-/// If the copy in memory fails otherwise than it was told to.
+/// If the copy in memory fails in another way than by a planned crash.
 pub async fn rehearse(
     entries: &[ScheduleRow],
     todos: &[TodoRow],
-    customs: &AgendaConfig,
+    config: &AgendaConfig,
     rehearsal: &Rehearsal,
-) -> Result<Rehearsed, StoreError> {
-    let db = Arc::new(Mortal { db: MemoryDb::new(), fuse: AtomicU64::new(0) });
+) -> Result<RehearsalResult, StoreError> {
+    let db = Arc::new(CrashingDb { db: MemoryDb::new(), fuse: AtomicU64::new(0) });
     let store = Store::with_db(db.clone());
     copy(&store, entries, todos, rehearsal.from).await?;
-    let mut rehearsed = Rehearsed::default();
+    let mut rehearsed = RehearsalResult::default();
     let mut step = 0;
     while let Some(due) = store.agenda().next_reminder().await? {
         let now = rehearsal.awake_at(due.max(rehearsal.from));
@@ -94,18 +94,18 @@ pub async fn rehearse(
             break;
         }
         step += 1;
-        for death in [Fuse::Before, Fuse::After] {
+        for death in [CommitCrash::Before, CommitCrash::After] {
             if rehearsal.crashes.is_at(step) {
                 db.fuse.store(death as u64, Ordering::Relaxed);
-                // The process dies within; what it knew is gone, and another one starts.
-                match reminders::fire_due(&store, customs, now).await {
+                // The process crashes and loses its state, and another one starts.
+                match reminders::fire_due(&store, config, now).await {
                     Ok(fired) => rehearsed.told.extend(fired.iter().map(|firing| firing.due)),
                     Err(_) => rehearsed.crashes += 1,
                 }
             }
         }
         db.fuse.store(0, Ordering::Relaxed);
-        let fired = reminders::fire_due(&store, customs, now).await?;
+        let fired = reminders::fire_due(&store, config, now).await?;
         rehearsed.told.extend(fired.iter().map(|firing| firing.due));
     }
     rehearsed.firings = store.agenda().unread_firings(usize::MAX).await?;
@@ -115,7 +115,7 @@ pub async fn rehearse(
 }
 
 impl Rehearsal {
-    /// The first moment from `at` on at which somebody is there.
+    /// The first moment from `at` on with a running process.
     fn awake_at(&self, at: UtcMs) -> UtcMs {
         let mut at = at;
         for &(from, to) in &self.down {
@@ -157,8 +157,8 @@ async fn copy(
     Ok(())
 }
 
-impl Rehearsed {
-    /// Gives everything the number that it has outside of the copy.
+impl RehearsalResult {
+    /// Replaces the ids of the copy by the original ones.
     fn rename(&mut self, entries: &[ScheduleRow], todos: &[TodoRow]) {
         let firings = self.firings.iter_mut().map(|firing| &mut firing.due);
         for due in firings.chain(&mut self.told) {
@@ -171,9 +171,9 @@ impl Rehearsed {
         }
     }
 
-    /// Compares what fired with what the calendar has.
+    /// Compares the firings with the calendar.
     pub fn judge(&mut self, entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) {
-        let mut seen: BTreeMap<Key, u32> = BTreeMap::new();
+        let mut seen: BTreeMap<FiringId, u32> = BTreeMap::new();
         let mut told = BTreeSet::new();
         for firing in &self.firings {
             *seen.entry(key(firing.due)).or_default() += 1;
@@ -190,19 +190,24 @@ impl Rehearsed {
                 None => self.lost.push(due),
             }
         }
-        let rest = seen.into_keys().map(|(kind, subject, due_at)| Due { kind, subject, due_at });
+        let rest =
+            seen.into_keys().map(|(kind, subject, due_at)| DueReminder { kind, subject, due_at });
         self.wrong.extend(rest);
         let present = |firing: &&Firing| rehearsal.awake_at(firing.due.due_at) == firing.due.due_at;
         let in_time = self.firings.iter().filter(present);
-        let late = in_time.filter(|firing| firing.state != FiredAs::Fired).map(|f| f.due);
+        let late = in_time.filter(|firing| firing.state != FiringOutcome::Fired).map(|f| f.due);
         self.wrong.extend(late);
     }
 
-    /// Of all that comes due in one downtime of one subject, only so much is kept.
-    fn without_the_oldest(&mut self, expected: Vec<Due>, rehearsal: &Rehearsal) -> Vec<Due> {
-        let mut batches: BTreeMap<Key, Vec<Due>> = BTreeMap::new();
+    /// Only a limited number of the moments of one downtime and subject is kept.
+    fn without_the_oldest(
+        &mut self,
+        expected: Vec<DueReminder>,
+        rehearsal: &Rehearsal,
+    ) -> Vec<DueReminder> {
+        let mut batches: BTreeMap<FiringId, Vec<DueReminder>> = BTreeMap::new();
         for due in expected {
-            let dealt_with = Due { due_at: rehearsal.awake_at(due.due_at), ..due };
+            let dealt_with = DueReminder { due_at: rehearsal.awake_at(due.due_at), ..due };
             batches.entry(key(dealt_with)).or_default().push(due);
         }
         let mut kept = Vec::new();
@@ -216,15 +221,15 @@ impl Rehearsed {
     }
 }
 
-type Key = (FiringKind, i64, UtcMs);
+type FiringId = (FiringKind, i64, UtcMs);
 
-fn key(due: Due) -> Key {
+fn key(due: DueReminder) -> FiringId {
     (due.kind, due.subject, due.due_at)
 }
 
 /// Every moment that the calendar has.
-fn expected(entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) -> Vec<Due> {
-    let within = |due: &Due| (rehearsal.from..rehearsal.to).contains(&due.due_at);
+fn expected(entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) -> Vec<DueReminder> {
+    let within = |due: &DueReminder| (rehearsal.from..rehearsal.to).contains(&due.due_at);
     let schedule = entries.iter().flat_map(|entry| {
         let (remind, subject) = (entry.said.remind.clone(), entry.id);
         let all = series(entry).from(jiff::Timestamp::UNIX_EPOCH);
@@ -233,39 +238,39 @@ fn expected(entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) -
         let from = remind.as_ref().and_then(|remind| remind.from).unwrap_or(UtcMs::MIN);
         let wanted = moments.take_while(move |due| *due < to).filter(move |due| *due >= from);
         let wanted = wanted.filter(move |_| remind.is_some());
-        wanted.map(move |due_at| Due { kind: FiringKind::Schedule, subject, due_at })
+        wanted.map(move |due_at| DueReminder { kind: FiringKind::Schedule, subject, due_at })
     });
     let todos = todos.iter().filter(|todo| todo.done_at.is_none());
     let todos = todos.filter_map(|todo| {
         let due_at = todo.said.remind_at?;
-        Some(Due { kind: FiringKind::Todo, subject: todo.id, due_at })
+        Some(DueReminder { kind: FiringKind::Todo, subject: todo.id, due_at })
     });
     schedule.chain(todos).filter(within).collect()
 }
 
-/// How the process dies at its next commit.
+/// How the process crashes at its next commit.
 #[derive(Clone, Copy)]
-enum Fuse {
+enum CommitCrash {
     Before = 1,
     After = 2,
 }
 
-/// A database whose process dies at a commit, before it or after it.
-struct Mortal {
+/// A database whose process crashes before or after a commit.
+struct CrashingDb {
     db: MemoryDb,
     fuse: AtomicU64,
 }
 
-impl Db for Mortal {
+impl Db for CrashingDb {
     fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
             let death = || Arc::new(std::io::Error::from(std::io::ErrorKind::Interrupted));
             let fuse = self.fuse.swap(0, Ordering::Relaxed);
-            if fuse == Fuse::Before as u64 {
+            if fuse == CommitCrash::Before as u64 {
                 return Err(DbError::Unreachable { source: death() });
             }
             let done = self.db.commit(writes, urgency).await?;
-            if fuse == Fuse::After as u64 {
+            if fuse == CommitCrash::After as u64 {
                 return Err(DbError::CommitUnknown { source: death() });
             }
             Ok(done)

@@ -1,48 +1,48 @@
 //! The lines of a calendar: folding, properties, and the parts that they form.
 //!
-//! Our own, and not the `icalendar` crate (MIT or Apache-2.0): that one would bring a second
-//! library of dates and one for parsers, and would not spare us the tolerance that files of other
-//! programs need, nor the numbers of the lines that are wrong.
+//! Not the `icalendar` crate (MIT or Apache-2.0): it would add a second date library and a parser
+//! library, and it has neither the tolerance that files of other programs need nor the line numbers
+//! of errors.
 
-use super::{Problem, Trouble};
+use super::{FileProblem, FileProblemKind};
 use jiff::civil::{Date, DateTime};
 
 /// Octets of a line before it is folded.
 const LINE_OCTETS: usize = 75;
 
-/// Parts within parts; no calendar has more than three.
+/// The maximum nesting of components; no calendar has more than three.
 const DEPTH_MAX: usize = 8;
 
 /// A property: `NAME;PARAMETER=value:value`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Property {
+pub(super) struct IcsProperty {
     pub(super) line: usize,
     pub(super) name: String,
     pub(super) params: Vec<(String, String)>,
     pub(super) value: String,
 }
 
-impl Property {
+impl IcsProperty {
     pub(super) fn param(&self, name: &str) -> Option<&str> {
         self.params.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// What stands between `BEGIN` and `END`.
+/// A component: the lines between `BEGIN` and `END`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct IcsComponent {
     pub(super) line: usize,
     pub(super) name: String,
-    pub(super) properties: Vec<Property>,
-    pub(super) parts: Vec<Part>,
+    pub(super) properties: Vec<IcsProperty>,
+    pub(super) parts: Vec<IcsComponent>,
 }
 
-impl Part {
-    pub(super) fn first(&self, name: &str) -> Option<&Property> {
+impl IcsComponent {
+    pub(super) fn first(&self, name: &str) -> Option<&IcsProperty> {
         self.properties.iter().find(|property| property.name == name)
     }
 
-    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &Property> {
+    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &IcsProperty> {
         self.properties.iter().filter(move |property| property.name == name)
     }
 
@@ -53,7 +53,7 @@ impl Part {
     }
 }
 
-/// Adds a line to a calendar, folded so that no character is cut.
+/// Adds a line to a calendar, folded between characters.
 pub(super) fn push_line(out: &mut String, line: &str) {
     let mut length = 0;
     for c in line.chars() {
@@ -93,7 +93,7 @@ pub(super) fn unescaped(value: &str) -> String {
     text
 }
 
-/// The values of a list, which commas part.
+/// The values of a list, separated by commas.
 pub(super) fn listed(value: &str) -> Vec<String> {
     let (mut values, mut from, mut escaped) = (Vec::new(), 0, false);
     for (at, c) in value.char_indices() {
@@ -108,29 +108,29 @@ pub(super) fn listed(value: &str) -> Vec<String> {
     values
 }
 
-/// The finished parts of a calendar, in order, without the calendar around them.
-pub(super) fn parts(text: &str, problems: &mut Vec<Problem>) -> Vec<Part> {
+/// The complete components of a calendar, in order, without the calendar itself.
+pub(super) fn parts(text: &str, problems: &mut Vec<FileProblem>) -> Vec<IcsComponent> {
     let mut report = |line, trouble, detail: &str| {
-        problems.push(Problem { line, trouble, detail: detail.to_owned() });
+        problems.push(FileProblem { line, trouble, detail: detail.to_owned() });
     };
-    let (mut found, mut open): (Vec<Part>, Vec<Part>) = (Vec::new(), Vec::new());
+    let (mut found, mut open): (Vec<IcsComponent>, Vec<IcsComponent>) = (Vec::new(), Vec::new());
     for (line, text) in unfolded(text) {
         if text.trim().is_empty() {
             continue;
         }
         let Some(property) = property(line, &text) else {
-            report(line, Trouble::NotALine, &text);
+            report(line, FileProblemKind::NotALine, &text);
             continue;
         };
         match property.name.as_str() {
             "BEGIN" if open.len() < DEPTH_MAX => {
                 let name = property.value.trim().to_ascii_uppercase();
-                open.push(Part { line, name, ..Part::default() });
+                open.push(IcsComponent { line, name, ..IcsComponent::default() });
             }
             "END" => {
                 let name = property.value.trim().to_ascii_uppercase();
                 if !open.iter().any(|part| part.name == name) {
-                    report(line, Trouble::Unbalanced, &name);
+                    report(line, FileProblemKind::Unbalanced, &name);
                 }
                 close(&mut open, &mut found, &name, &mut report);
             }
@@ -140,21 +140,21 @@ pub(super) fn parts(text: &str, problems: &mut Vec<Problem>) -> Vec<Part> {
         }
     }
     for part in open {
-        report(part.line, Trouble::Unbalanced, &part.name);
+        report(part.line, FileProblemKind::Unbalanced, &part.name);
     }
     found
 }
 
-/// Closes the part of that name, and whatever was left open within it.
+/// Closes the component of that name, and those that are still open in it.
 fn close(
-    open: &mut Vec<Part>,
-    found: &mut Vec<Part>,
+    open: &mut Vec<IcsComponent>,
+    found: &mut Vec<IcsComponent>,
     name: &str,
-    report: &mut impl FnMut(usize, Trouble, &str),
+    report: &mut impl FnMut(usize, FileProblemKind, &str),
 ) {
     let Some(at) = open.iter().rposition(|part| part.name == name) else { return };
     for left in open.drain(at + 1..) {
-        report(left.line, Trouble::Unbalanced, &left.name);
+        report(left.line, FileProblemKind::Unbalanced, &left.name);
     }
     let Some(part) = open.pop() else { return };
     match open.last_mut() {
@@ -164,7 +164,7 @@ fn close(
     }
 }
 
-/// Lines with what is folded under them, by the number of the first.
+/// Unfolded lines, by the number of their first line.
 fn unfolded(text: &str) -> Vec<(usize, String)> {
     let text = text.trim_start_matches('\u{feff}');
     let mut lines: Vec<(usize, String)> = Vec::new();
@@ -178,7 +178,7 @@ fn unfolded(text: &str) -> Vec<(usize, String)> {
     lines
 }
 
-fn property(line: usize, text: &str) -> Option<Property> {
+fn property(line: usize, text: &str) -> Option<IcsProperty> {
     let mut ends = Vec::new();
     let mut quoted = false;
     let mut colon = None;
@@ -209,31 +209,31 @@ fn property(line: usize, text: &str) -> Option<Property> {
     let params = params.map(|(key, value)| {
         (key.trim().to_ascii_uppercase(), value.trim().trim_matches('"').to_owned())
     });
-    Some(Property { line, name, params: params.collect(), value: text[colon + 1..].to_owned() })
+    Some(IcsProperty { line, name, params: params.collect(), value: text[colon + 1..].to_owned() })
 }
 
 /// A day or a time of a calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stamp {
+pub(super) enum IcsTime {
     Day(Date),
-    /// On a wall; which one, something else says.
+    /// A local time; its zone is given elsewhere.
     Wall(DateTime),
     Utc(DateTime),
 }
 
 /// `20261116`, `20261116T090000` or `20261116T090000Z`.
-pub(super) fn stamp(value: &str) -> Option<Stamp> {
+pub(super) fn stamp(value: &str) -> Option<IcsTime> {
     let value = value.trim();
     let (date, time) = value.split_once('T').map_or((value, None), |(d, t)| (d, Some(t)));
     let date = Date::new(digits(date, 0..4)?, digits(date, 4..6)?, digits(date, 6..8)?).ok()?;
-    let Some(time) = time else { return (value.len() == 8).then_some(Stamp::Day(date)) };
+    let Some(time) = time else { return (value.len() == 8).then_some(IcsTime::Day(date)) };
     let (clock, is_utc) = time.strip_suffix('Z').map_or((time, false), |clock| (clock, true));
     let second: i8 = digits(clock, 4..6)?;
-    // A leap second is no time of day here.
+    // A leap second does not exist in our calendar.
     let clock =
         jiff::civil::Time::new(digits(clock, 0..2)?, digits(clock, 2..4)?, second.min(59), 0);
     let wall = date.to_datetime(clock.ok()?);
-    Some(if is_utc { Stamp::Utc(wall) } else { Stamp::Wall(wall) })
+    Some(if is_utc { IcsTime::Utc(wall) } else { IcsTime::Wall(wall) })
 }
 
 fn digits<T: std::str::FromStr>(text: &str, at: std::ops::Range<usize>) -> Option<T> {
@@ -270,6 +270,6 @@ pub(super) fn seconds(value: &str) -> Option<i64> {
         };
         total = total.checked_add(number.take()?.checked_mul(unit)?)?;
     }
-    // A century is more than any calendar needs, and less than any sum overflows with.
+    // A century is more than any calendar needs, and cannot overflow.
     (number.is_none() && total <= 3_200_000_000).then_some(sign * total)
 }

@@ -1,15 +1,15 @@
 //! iCalendar files of any program, as entries and todos.
 //!
-//! Times without a zone are the person's, a day without a time is all of it, a todo that is due on
-//! a day is due at its end. What cannot be taken is told by its line; the rest is taken.
+//! Times without a zone are in the user's zone, a day without a time is the whole day, a todo that
+//! is due on a day is due at its end. Problems are reported by line; the rest is imported.
 
-use super::ics_lines::{self, Part, Property, Stamp, listed, seconds, stamp};
+use super::ics_lines::{self, IcsComponent, IcsProperty, IcsTime, listed, seconds, stamp};
 use super::{
-    Done, Parsed, Problem, ReadEntry, ReadTodo, Trouble, derived_uid, end_of_day, ics_rule,
-    ics_zone, text_trouble,
+    CompletionTime, FileProblem, FileProblemKind, ImportedEntry, ImportedTodo, PortableFile,
+    derived_uid, end_of_day, ics_rule, ics_zone, text_trouble,
 };
 use crate::kept::{CatchUp, DEFAULT_TAG, wall_text};
-use everloop_store::{Reminding, Repeating, ScheduleText, Span, TodoText};
+use everloop_store::{ReminderRule, RepeatRule, ScheduleText, Span, TodoText};
 use everloop_types::UtcMs;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -26,18 +26,18 @@ pub fn is_calendar(text: &str) -> bool {
     first.trim_end().eq_ignore_ascii_case("BEGIN:VCALENDAR")
 }
 
-/// What a calendar holds.
+/// Reads a calendar.
 #[must_use]
-pub fn read(text: &str, now: &Zoned) -> Parsed {
-    let mut parsed = Parsed::default();
+pub fn read(text: &str, now: &Zoned) -> PortableFile {
+    let mut parsed = PortableFile::default();
     if !is_calendar(text) {
         let detail = text.lines().next().unwrap_or_default().to_owned();
-        let problem = Problem { line: 1, trouble: Trouble::NotACalendar, detail };
-        return Parsed { problems: vec![problem], ..parsed };
+        let problem = FileProblem { line: 1, trouble: FileProblemKind::NotACalendar, detail };
+        return PortableFile { problems: vec![problem], ..parsed };
     }
     let parts = ics_lines::parts(text, &mut parsed.problems);
     let locations = ics_zone::locations(&parts);
-    let mut reading = Reading { now, locations, problems: &mut parsed.problems };
+    let mut reading = IcsReader { now, locations, problems: &mut parsed.problems };
     for part in &parts {
         match part.name.as_str() {
             "VEVENT" => parsed.entries.extend(reading.entry(part)),
@@ -49,23 +49,23 @@ pub fn read(text: &str, now: &Zoned) -> Parsed {
     parsed
 }
 
-struct Reading<'a> {
+struct IcsReader<'a> {
     now: &'a Zoned,
     locations: BTreeMap<String, String>,
-    problems: &'a mut Vec<Problem>,
+    problems: &'a mut Vec<FileProblem>,
 }
 
-/// When something is: the moment, and the wall on which it was written.
-struct Moment {
+/// When something takes place: the moment, and its local time.
+struct IcsMoment {
     at: Timestamp,
     wall: DateTime,
     zone: TimeZone,
     kind: MomentKind,
 }
 
-/// On what the time of an alarm depends.
+/// What the time of an alarm is relative to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Related {
+enum AlarmAnchor {
     Start,
     End,
     Nothing,
@@ -78,35 +78,35 @@ enum MomentKind {
     Utc,
 }
 
-impl Reading<'_> {
-    fn report(&mut self, line: usize, trouble: Trouble, detail: &str) {
-        self.problems.push(Problem { line, trouble, detail: detail.to_owned() });
+impl IcsReader<'_> {
+    fn report(&mut self, line: usize, trouble: FileProblemKind, detail: &str) {
+        self.problems.push(FileProblem { line, trouble, detail: detail.to_owned() });
     }
 
-    fn entry(&mut self, part: &Part) -> Option<ReadEntry> {
+    fn entry(&mut self, part: &IcsComponent) -> Option<ImportedEntry> {
         let title = self.title(part)?;
         if let Some(of) = part.first("RECURRENCE-ID") {
-            self.report(of.line, Trouble::Exception, &title);
+            self.report(of.line, FileProblemKind::Exception, &title);
             return None;
         }
         let Some(start) = part.first("DTSTART").and_then(|start| self.moment(start)) else {
-            self.report(part.line, Trouble::BadDate, &title);
+            self.report(part.line, FileProblemKind::BadDate, &title);
             return None;
         };
         let rule = part.first("RRULE").or_else(|| part.first("X-EVERLOOP-RESTS"));
         let start = if rule.is_none() { self.at_home(start) } else { start };
         if let Some(days) = part.first("EXDATE").or_else(|| part.first("RDATE")) {
-            self.report(days.line, Trouble::ExceptDays, &title);
+            self.report(days.line, FileProblemKind::ExceptDays, &title);
         }
         let minutes = self.minutes(part, &start);
         let repeat = rule.and_then(|rule| self.repeat(rule, &start));
-        let remind = self.lead(part, &start, minutes).map(|lead_ms| Reminding {
+        let remind = self.lead(part, &start, minutes).map(|lead_ms| ReminderRule {
             lead_ms,
             from: part.first("X-EVERLOOP-REMIND-FROM").and_then(|from| self.instant(from)),
         });
         let catch_up = part.text("X-EVERLOOP-CATCH-UP");
         let starts = wall_text(start.wall);
-        Some(ReadEntry {
+        Some(ImportedEntry {
             line: part.line,
             uid: part
                 .text("UID")
@@ -127,8 +127,8 @@ impl Reading<'_> {
         })
     }
 
-    /// What it is called. Where a program left that out, the place or the first words say it.
-    fn title(&mut self, part: &Part) -> Option<String> {
+    /// Its title. If it is missing, the location or the first words of the description.
+    fn title(&mut self, part: &IcsComponent) -> Option<String> {
         let first_line = |text: String| text.trim().lines().next().map(str::to_owned);
         let title = part
             .text("SUMMARY")
@@ -136,7 +136,8 @@ impl Reading<'_> {
             .or_else(|| part.text("DESCRIPTION").and_then(first_line))
             .unwrap_or_default();
         let called_off = part.text("STATUS").is_some_and(|s| s.eq_ignore_ascii_case("CANCELLED"));
-        let trouble = called_off.then_some(Trouble::CalledOff).or_else(|| text_trouble(&title));
+        let trouble =
+            called_off.then_some(FileProblemKind::CalledOff).or_else(|| text_trouble(&title));
         match trouble {
             Some(trouble) => {
                 self.report(part.line, trouble, &title);
@@ -146,68 +147,68 @@ impl Reading<'_> {
         }
     }
 
-    fn moment(&mut self, property: &Property) -> Option<Moment> {
+    fn moment(&mut self, property: &IcsProperty) -> Option<IcsMoment> {
         let own = self.now.time_zone().clone();
         let (wall, zone, kind) = match stamp(&property.value)? {
-            Stamp::Day(day) => (day.at(0, 0, 0, 0), own, MomentKind::Day),
-            Stamp::Wall(wall) => (wall, self.zone(property).unwrap_or(own), MomentKind::Wall),
-            Stamp::Utc(wall) => (wall, TimeZone::UTC, MomentKind::Utc),
+            IcsTime::Day(day) => (day.at(0, 0, 0, 0), own, MomentKind::Day),
+            IcsTime::Wall(wall) => (wall, self.zone(property).unwrap_or(own), MomentKind::Wall),
+            IcsTime::Utc(wall) => (wall, TimeZone::UTC, MomentKind::Utc),
         };
         let at = zone.to_ambiguous_timestamp(wall).compatible().ok()?;
         match zone.iana_name() {
-            Some(_) => Some(Moment { at, wall, zone, kind }),
-            // A zone without a name cannot be kept; the moment can.
+            Some(_) => Some(IcsMoment { at, wall, zone, kind }),
+            // A zone without a name cannot be saved; the moment can.
             None => {
                 let wall = TimeZone::UTC.to_datetime(at);
-                Some(Moment { at, wall, zone: TimeZone::UTC, kind })
+                Some(IcsMoment { at, wall, zone: TimeZone::UTC, kind })
             }
         }
     }
 
-    fn zone(&mut self, property: &Property) -> Option<TimeZone> {
+    fn zone(&mut self, property: &IcsProperty) -> Option<TimeZone> {
         let name = property.param("TZID")?;
         let found = ics_zone::find(name, &self.locations);
         if found.is_none() {
-            self.report(property.line, Trouble::Zone, name);
+            self.report(property.line, FileProblemKind::Zone, name);
         }
         found
     }
 
-    /// Many programs write a single event in UTC; to the person it is a time of their own.
-    fn at_home(&self, start: Moment) -> Moment {
+    /// Many programs write a single event in UTC; it becomes a time in the user's zone.
+    fn at_home(&self, start: IcsMoment) -> IcsMoment {
         let own = self.now.time_zone();
         if start.kind != MomentKind::Utc || own.iana_name().is_none() {
             return start;
         }
-        Moment { wall: own.to_datetime(start.at), zone: own.clone(), ..start }
+        IcsMoment { wall: own.to_datetime(start.at), zone: own.clone(), ..start }
     }
 
     /// A moment to the second.
-    fn instant(&self, property: &Property) -> Option<UtcMs> {
+    fn instant(&self, property: &IcsProperty) -> Option<UtcMs> {
         let own = self.now.time_zone();
         let at = match stamp(&property.value)? {
-            Stamp::Day(day) => own.to_ambiguous_timestamp(day.into()),
-            Stamp::Wall(wall) => {
+            IcsTime::Day(day) => own.to_ambiguous_timestamp(day.into()),
+            IcsTime::Wall(wall) => {
                 let zone = property.param("TZID");
                 let zone = zone.and_then(|name| ics_zone::find(name, &self.locations));
                 zone.as_ref().unwrap_or(own).to_ambiguous_timestamp(wall)
             }
-            Stamp::Utc(wall) => TimeZone::UTC.to_ambiguous_timestamp(wall),
+            IcsTime::Utc(wall) => TimeZone::UTC.to_ambiguous_timestamp(wall),
         };
         Some(at.compatible().ok()?.as_millisecond())
     }
 
-    /// How long it takes: at least a day if it is a matter of days, and no time if nothing is said.
-    fn minutes(&mut self, part: &Part, start: &Moment) -> i64 {
+    /// The length: at least a day for whole days, and 0 if there is none.
+    fn minutes(&mut self, part: &IcsComponent, start: &IcsMoment) -> i64 {
         let least = if start.kind == MomentKind::Day { DAY_MINUTES } else { 0 };
         let lasts = part.first("DURATION").and_then(|lasts| seconds(&lasts.value));
         let minutes = match part.first("DTEND") {
             Some(end) => {
                 let Some(end) = self.moment(end) else {
-                    self.report(end.line, Trouble::DateLeftOut, &end.value);
+                    self.report(end.line, FileProblemKind::DateLeftOut, &end.value);
                     return least;
                 };
-                // The clocks may change on a day; a day stays one.
+                // A day with a clock change is still one day.
                 match start.kind == MomentKind::Day && end.kind == MomentKind::Day {
                     true => start.wall.duration_until(end.wall).as_secs() / 60,
                     false => start.at.duration_until(end.at).as_secs() / 60,
@@ -218,27 +219,31 @@ impl Reading<'_> {
         minutes.max(least)
     }
 
-    fn repeat(&mut self, rule: &Property, start: &Moment) -> Option<Repeating> {
+    fn repeat(&mut self, rule: &IcsProperty, start: &IcsMoment) -> Option<RepeatRule> {
         let Some(found) = ics_rule::read(&rule.value, start.wall, &start.zone) else {
-            self.report(rule.line, Trouble::Repetition, &rule.value);
+            self.report(rule.line, FileProblemKind::Repetition, &rule.value);
             return None;
         };
         let on = i64::from(rule.name == "RRULE");
         let once = found.times == Some(1);
-        (!once).then(|| Repeating { rrule: found.repeat.to_rrule(), times: found.times, on })
+        (!once).then(|| RepeatRule { rrule: found.repeat.to_rrule(), times: found.times, on })
     }
 
-    /// How long before the start the first alarm rings. Mails that others send are not ours.
-    fn lead(&mut self, part: &Part, start: &Moment, minutes: i64) -> Option<i64> {
+    /// The lead time of the first alarm. Alarms that send mail are ignored.
+    fn lead(&mut self, part: &IcsComponent, start: &IcsMoment, minutes: i64) -> Option<i64> {
         let from = start.at.as_millisecond();
         let to = from.saturating_add(minutes.saturating_mul(60_000));
         let (rings, _) = self.alarm(part, from, to)?;
         Some(from.saturating_sub(rings))
     }
 
-    /// When the first alarm of a part that lasts from `from` to `to` rings, and on what that
-    /// depends.
-    fn alarm(&mut self, part: &Part, from: UtcMs, to: UtcMs) -> Option<(UtcMs, Related)> {
+    /// When the first alarm of a component from `from` to `to` fires, and what that is relative to.
+    fn alarm(
+        &mut self,
+        part: &IcsComponent,
+        from: UtcMs,
+        to: UtcMs,
+    ) -> Option<(UtcMs, AlarmAnchor)> {
         let mut found = None;
         for alarm in part.parts.iter().filter(|part| part.name == "VALARM") {
             let action = alarm.text("ACTION").unwrap_or_default().to_ascii_uppercase();
@@ -249,23 +254,23 @@ impl Reading<'_> {
             let rings = trigger.and_then(|trigger| match seconds(&trigger.value) {
                 Some(after) => {
                     let at_end = trigger.param("RELATED").is_some_and(|r| r == "END");
-                    let to_what = if at_end { Related::End } else { Related::Start };
+                    let to_what = if at_end { AlarmAnchor::End } else { AlarmAnchor::Start };
                     Some((if at_end { to } else { from }.saturating_add(after * 1_000), to_what))
                 }
-                None => self.instant(trigger).map(|at| (at, Related::Nothing)),
+                None => self.instant(trigger).map(|at| (at, AlarmAnchor::Nothing)),
             });
             match rings {
                 Some(_) if found.is_none() => found = rings,
-                _ => self.report(alarm.line, Trouble::Reminder, &alarm.name),
+                _ => self.report(alarm.line, FileProblemKind::Reminder, &alarm.name),
             }
         }
         found
     }
 
-    fn todo(&mut self, part: &Part) -> Option<ReadTodo> {
+    fn todo(&mut self, part: &IcsComponent) -> Option<ImportedTodo> {
         let text = self.title(part)?;
         if let Some(rule) = part.first("RRULE") {
-            self.report(rule.line, Trouble::Repetition, &rule.value);
+            self.report(rule.line, FileProblemKind::Repetition, &rule.value);
         }
         let due_at = part.first("DUE").and_then(|due| self.due(due));
         let (remind_at, remind_lead) = self.todo_alarm(part, due_at).unzip();
@@ -273,14 +278,14 @@ impl Reading<'_> {
         let is_done = part.text("STATUS").is_some_and(|s| s.eq_ignore_ascii_case("COMPLETED"));
         let done = match part.first("COMPLETED") {
             Some(done) => Some(match stamp(&done.value) {
-                Some(Stamp::Day(day)) => Done::On(day),
-                _ => self.instant(done).map_or(Done::Sometime, Done::At),
+                Some(IcsTime::Day(day)) => CompletionTime::On(day),
+                _ => self.instant(done).map_or(CompletionTime::Sometime, CompletionTime::At),
             }),
-            None => is_done.then_some(Done::Sometime),
+            None => is_done.then_some(CompletionTime::Sometime),
         };
         let tag = self.tag(part).unwrap_or_else(|| DEFAULT_TAG.to_owned());
         let priority = priority(part);
-        Some(ReadTodo {
+        Some(ImportedTodo {
             line: part.line,
             uid: part.text("UID").unwrap_or_else(|| derived_uid(&text, "ics")),
             said: TodoText { text, tag, priority, due_at, remind_at, remind_lead },
@@ -289,49 +294,54 @@ impl Reading<'_> {
         })
     }
 
-    fn due(&mut self, due: &Property) -> Option<UtcMs> {
+    fn due(&mut self, due: &IcsProperty) -> Option<UtcMs> {
         let at = match stamp(&due.value) {
-            Some(Stamp::Day(day)) => end_of_day(day, self.now),
-            Some(Stamp::Wall(_)) => {
+            Some(IcsTime::Day(day)) => end_of_day(day, self.now),
+            Some(IcsTime::Wall(_)) => {
                 self.zone(due);
                 self.instant(due)
             }
             _ => self.instant(due),
         };
         if at.is_none() {
-            self.report(due.line, Trouble::DateLeftOut, &due.value);
+            self.report(due.line, FileProblemKind::DateLeftOut, &due.value);
         }
         at
     }
 
-    /// When a todo reminds, and how long before it is due if the file says it that way. Without a
-    /// due date there is nothing to be reminded of.
-    fn todo_alarm(&mut self, part: &Part, due_at: Option<UtcMs>) -> Option<(UtcMs, Option<i64>)> {
+    /// When a todo reminds, and its lead time if the alarm is relative. Without a due date there is
+    /// no reminder.
+    fn todo_alarm(
+        &mut self,
+        part: &IcsComponent,
+        due_at: Option<UtcMs>,
+    ) -> Option<(UtcMs, Option<i64>)> {
         let Some(due) = due_at else {
             if let Some(alarm) = part.parts.iter().find(|part| part.name == "VALARM") {
-                self.report(alarm.line, Trouble::Reminder, &alarm.name);
+                self.report(alarm.line, FileProblemKind::Reminder, &alarm.name);
             }
             return None;
         };
         let start = part.first("DTSTART").and_then(|start| self.instant(start));
         let (rings, related) = self.alarm(part, start.unwrap_or(due), due)?;
-        let is_to_due = related == Related::End || related == Related::Start && start.is_none();
+        let is_to_due =
+            related == AlarmAnchor::End || related == AlarmAnchor::Start && start.is_none();
         Some((rings, is_to_due.then(|| due.saturating_sub(rings))))
     }
 
-    fn tag(&mut self, part: &Part) -> Option<String> {
+    fn tag(&mut self, part: &IcsComponent) -> Option<String> {
         let mut groups = part.all("CATEGORIES").flat_map(|group| listed(&group.value));
         let first = groups.next()?;
         let more: Vec<String> = groups.collect();
         if !more.is_empty() {
-            self.report(part.line, Trouble::Group, &more.join(","));
+            self.report(part.line, FileProblemKind::Group, &more.join(","));
         }
         Some(first)
     }
 }
 
-/// How urgent it is; what is no number says nothing.
-fn priority(part: &Part) -> i64 {
+/// The priority; 0 if it is not a number.
+fn priority(part: &IcsComponent) -> i64 {
     let said = part.first("X-EVERLOOP-PRIORITY").or_else(|| part.first("PRIORITY"));
     said.and_then(|said| said.value.trim().parse().ok()).unwrap_or(0)
 }

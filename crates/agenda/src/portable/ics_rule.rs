@@ -1,23 +1,23 @@
-//! Repetitions as other calendars write them, brought into the form that entries have.
+//! Repetition rules of other calendars, converted to those of entries.
 
-use super::ics_lines::{Stamp, stamp};
+use super::ics_lines::{IcsTime, stamp};
 use crate::time::{Repeat, Series};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-/// Occurrences that are counted up to an end; what has more is not taken as a repetition.
+/// The maximum number of occurrences up to an end; a rule with more is not imported.
 const COUNTED_MAX: usize = 100_000;
 
 /// A repetition, and how often it takes place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Rule {
+pub(super) struct IcsRule {
     pub(super) repeat: Repeat,
     pub(super) times: Option<i64>,
 }
 
-/// The rule of an entry that starts at this wall time; none if it has no counterpart here.
-pub(super) fn read(value: &str, start: DateTime, zone: &TimeZone) -> Option<Rule> {
+/// The rule of an entry that starts at this wall time; `None` if it has no counterpart here.
+pub(super) fn read(value: &str, start: DateTime, zone: &TimeZone) -> Option<IcsRule> {
     let value = value.trim().to_ascii_uppercase();
     let mut parts: Vec<(&str, &str)> = Vec::new();
     for part in value.split(';').filter(|part| !part.is_empty()) {
@@ -35,7 +35,7 @@ pub(super) fn read(value: &str, start: DateTime, zone: &TimeZone) -> Option<Rule
         (None, Some(until)) => Some(times_until(&repeat, until, start, zone)?),
         (None, None) => None,
     };
-    Some(Rule { repeat, times })
+    Some(IcsRule { repeat, times })
 }
 
 fn taken<'a>(parts: &mut Vec<(&'a str, &'a str)>, name: &str) -> Option<&'a str> {
@@ -43,7 +43,7 @@ fn taken<'a>(parts: &mut Vec<(&'a str, &'a str)>, name: &str) -> Option<&'a str>
     Some(parts.remove(at).1)
 }
 
-/// Says what others say in more or fewer words in ours.
+/// Normalizes parts that other programs write differently.
 fn adapt<'a>(parts: &mut Vec<(&'a str, &'a str)>, start: DateTime, day: &'a str) {
     let of = |parts: &[(&str, &'a str)], name: &str| {
         parts.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
@@ -51,7 +51,7 @@ fn adapt<'a>(parts: &mut Vec<(&'a str, &'a str)>, start: DateTime, day: &'a str)
     let freq = of(parts, "FREQ");
     let every = of(parts, "INTERVAL").unwrap_or("1");
     let days = of(parts, "BYDAY");
-    // Where a week begins matters only to several days of every second week.
+    // The first day of the week matters only for several days of every second week.
     let one_day = days.is_none_or(|days| !days.contains(','));
     if freq != Some("WEEKLY") || every == "1" || one_day {
         taken(parts, "WKST");
@@ -77,9 +77,9 @@ fn adapt<'a>(parts: &mut Vec<(&'a str, &'a str)>, start: DateTime, day: &'a str)
 /// How many occurrences there are up to an end, the first one in any case.
 fn times_until(repeat: &Repeat, until: &str, start: DateTime, zone: &TimeZone) -> Option<i64> {
     let last = match stamp(until)? {
-        Stamp::Day(day) => zone.to_ambiguous_timestamp(day.at(23, 59, 59, 0)),
-        Stamp::Wall(wall) => zone.to_ambiguous_timestamp(wall),
-        Stamp::Utc(wall) => TimeZone::UTC.to_ambiguous_timestamp(wall),
+        IcsTime::Day(day) => zone.to_ambiguous_timestamp(day.at(23, 59, 59, 0)),
+        IcsTime::Wall(wall) => zone.to_ambiguous_timestamp(wall),
+        IcsTime::Utc(wall) => TimeZone::UTC.to_ambiguous_timestamp(wall),
     };
     let last = last.compatible().ok()?;
     let repeat = Some(repeat.clone());

@@ -1,4 +1,4 @@
-//! Calendars as we and others write them.
+//! Our calendars and those of other programs.
 
 use super::super::ics_write::write;
 use super::super::todo_txt::tests::{texts, todos};
@@ -54,8 +54,9 @@ prop_compose! {
                 starts_at: at.as_millisecond(),
                 minutes,
             },
-            repeat: repeat.map(|(rule, times, on)| Repeating { rrule: rule.to_rrule(), times, on }),
-            remind: lead.map(|lead| Reminding {
+            repeat: repeat
+                .map(|(rule, times, on)| RepeatRule { rrule: rule.to_rrule(), times, on }),
+            remind: lead.map(|lead| ReminderRule {
                 lead_ms: lead * 1_000,
                 from: from.map(|from| from * 1_000),
             }),
@@ -66,7 +67,7 @@ prop_compose! {
     }
 }
 
-/// A todo as far as a calendar can say it.
+/// The parts of a todo that a calendar can express.
 fn in_seconds(mut row: TodoRow) -> TodoRow {
     let whole = |at: &mut UtcMs| *at = *at / 1_000 * 1_000;
     let moments = [&mut row.said.due_at, &mut row.said.remind_at, &mut row.done_at];
@@ -93,7 +94,7 @@ proptest! {
             .map(|read| (read.uid, read.said, read.done, read.created_at))
             .collect();
         let rows = todos.into_iter().map(|row| {
-            (row.uid, row.said, row.done_at.map(Done::At), Some(row.created_at))
+            (row.uid, row.said, row.done_at.map(CompletionTime::At), Some(row.created_at))
         });
         prop_assert_eq!(said, rows.collect::<Vec<_>>());
     }
@@ -115,21 +116,25 @@ proptest! {
     }
 }
 
-fn calendar(lines: &str) -> Parsed {
+fn calendar(lines: &str) -> PortableFile {
     read(&format!("BEGIN:VCALENDAR\nVERSION:2.0\n{lines}\nEND:VCALENDAR\n"), &now())
 }
 
-fn event(lines: &str) -> Parsed {
+fn event(lines: &str) -> PortableFile {
     calendar(&format!("BEGIN:VEVENT\nUID:a\nSUMMARY:a\n{lines}\nEND:VEVENT"))
 }
 
-fn rule_of(rule: &str) -> Option<Repeating> {
+fn rule_of(rule: &str) -> Option<RepeatRule> {
     let start = "DTSTART;TZID=Europe/Rome:20261116T090000\nDURATION:PT1H";
     let parsed = event(&format!("{start}\nRRULE:{rule}"));
     assert_eq!(parsed.entries.len(), 1, "{rule}");
     let repeat = parsed.entries[0].said.repeat.clone();
     let told: Vec<_> = parsed.problems.iter().map(|problem| problem.trouble).collect();
-    assert_eq!(told, if repeat.is_none() { vec![Trouble::Repetition] } else { vec![] }, "{rule}");
+    assert_eq!(
+        told,
+        if repeat.is_none() { vec![FileProblemKind::Repetition] } else { vec![] },
+        "{rule}"
+    );
     repeat
 }
 
@@ -149,7 +154,7 @@ fn repetitions_of_others_are_brought_into_our_form() {
         ("FREQ=DAILY;UNTIL=20261118T090000", "FREQ=DAILY", Some(3)),
         ("FREQ=DAILY;UNTIL=20261118T075959Z", "FREQ=DAILY", Some(2)),
     ] {
-        let expected = Repeating { rrule: ours.to_owned(), times, on: 1 };
+        let expected = RepeatRule { rrule: ours.to_owned(), times, on: 1 };
         assert_eq!(rule_of(theirs), Some(expected), "{theirs}");
     }
 }
@@ -204,7 +209,8 @@ fn times_are_read_where_they_were_written() {
     }
     let unknown = event("DTSTART;TZID=Nowhere:20261116T010000");
     assert_eq!(unknown.entries[0].said.span.zone, shanghai);
-    let told = Problem { line: 6, trouble: Trouble::Zone, detail: "Nowhere".to_owned() };
+    let told =
+        FileProblem { line: 6, trouble: FileProblemKind::Zone, detail: "Nowhere".to_owned() };
     assert_eq!(unknown.problems, [told]);
 }
 
@@ -235,16 +241,16 @@ fn broken_calendars_are_told_by_line_and_the_rest_is_taken() {
     ));
     let told: Vec<_> = parsed.problems.iter().map(|p| (p.line, p.trouble)).collect();
     let expected = [
-        (8, Trouble::BadDate),
-        (11, Trouble::NotALine),
-        (12, Trouble::NoText),
-        (15, Trouble::Unbalanced),
-        (16, Trouble::Unbalanced),
+        (8, FileProblemKind::BadDate),
+        (11, FileProblemKind::NotALine),
+        (12, FileProblemKind::NoText),
+        (15, FileProblemKind::Unbalanced),
+        (16, FileProblemKind::Unbalanced),
     ];
     assert_eq!(told, expected);
     assert_eq!(parsed.entries.len(), 1);
     let other = read("(A) buy milk\n", &now());
-    assert_eq!(other.problems[0].trouble, Trouble::NotACalendar);
+    assert_eq!(other.problems[0].trouble, FileProblemKind::NotACalendar);
 }
 
 #[test]
@@ -259,11 +265,17 @@ fn what_an_entry_cannot_hold_is_told() {
     };
     let daily = format!("{start}\nRRULE:FREQ=DAILY");
     let except = format!("{daily}\nEXDATE:20261117T010000Z");
-    assert_eq!(troubles(&except), (1, vec![(8, Trouble::ExceptDays)]));
+    assert_eq!(troubles(&except), (1, vec![(8, FileProblemKind::ExceptDays)]));
     let moved = format!("{start}\nRECURRENCE-ID:20261117T010000Z");
-    assert_eq!(troubles(&moved), (0, vec![(7, Trouble::Exception)]));
-    assert_eq!(troubles(&format!("{start}\nSTATUS:CANCELLED")), (0, vec![(3, Trouble::CalledOff)]));
-    assert_eq!(troubles(&format!("{start}\nDTEND:soon")), (1, vec![(7, Trouble::DateLeftOut)]));
+    assert_eq!(troubles(&moved), (0, vec![(7, FileProblemKind::Exception)]));
+    assert_eq!(
+        troubles(&format!("{start}\nSTATUS:CANCELLED")),
+        (0, vec![(3, FileProblemKind::CalledOff)])
+    );
+    assert_eq!(
+        troubles(&format!("{start}\nDTEND:soon")),
+        (1, vec![(7, FileProblemKind::DateLeftOut)])
+    );
 }
 
 #[test]
@@ -285,8 +297,8 @@ fn todos_of_others_are_understood() {
     };
     assert_eq!(parsed.todos[0].said, said);
     let done: Timestamp = "2026-11-15T02:00Z".parse().unwrap();
-    assert_eq!(parsed.todos[0].done, Some(Done::At(done.as_millisecond())));
-    let told = Problem { line: 3, trouble: Trouble::Group, detail: "Phone".to_owned() };
+    assert_eq!(parsed.todos[0].done, Some(CompletionTime::At(done.as_millisecond())));
+    let told = FileProblem { line: 3, trouble: FileProblemKind::Group, detail: "Phone".to_owned() };
     assert_eq!(parsed.problems, [told]);
 }
 
@@ -321,7 +333,7 @@ fn the_rules_of_a_zone_stand_beside_its_entries() {
     let shanghai = "BEGIN:STANDARD DTSTART:19910915T020000 TZOFFSETFROM:+0900 TZOFFSETTO:+0800 \
                     TZNAME:CST END:STANDARD";
     assert_eq!(zone("Asia/Shanghai"), shanghai);
-    // The rules changed in 2007: what was before is listed, what holds goes on.
+    // The rules changed in 2007: the earlier changes are listed, the current rule has no end.
     let new_york = "BEGIN:STANDARD DTSTART:20051030T020000 TZOFFSETFROM:-0400 TZOFFSETTO:-0500 \
                     TZNAME:EST RDATE:20061029T020000 END:STANDARD \
                     BEGIN:STANDARD DTSTART:20071104T020000 TZOFFSETFROM:-0400 TZOFFSETTO:-0500 \

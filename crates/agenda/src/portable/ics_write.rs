@@ -1,8 +1,8 @@
 //! The schedule and todos as an iCalendar file (RFC 5545).
 //!
-//! Entries keep their wall time and zone, with the zone's rules beside them. What the standard has
-//! no place for is under names that begin with `X-EVERLOOP-`: a repetition that rests, from when on
-//! reminders come, what is done about missed ones, a priority beyond 9.
+//! Entries keep their local time and zone, and the file contains the zone's rules. Properties that
+//! the standard does not have begin with `X-EVERLOOP-`: a paused repetition, the first reminder,
+//! the policy for missed ones, a priority above 9.
 
 use super::ics_lines::{escaped, push_line};
 use super::ics_zone::{self, compact};
@@ -60,14 +60,14 @@ fn write_entry(out: &mut String, entry: &ScheduleRow) {
         (Ok(wall), Ok(_)) => format!("DTSTART;TZID={}:{}", span.zone, compact(wall)),
         _ => format!("DTSTART:{}", utc(span.starts_at)),
     });
-    // What has neither an end nor a duration takes no time: a reminder.
+    // An event with neither an end nor a duration has no length: a reminder.
     if span.minutes > 0 {
         line(format!("DURATION:PT{}M", span.minutes));
     }
     line(format!("SUMMARY:{}", escaped(&said.title)));
     if let Some(rule) = &said.repeat {
         let count = rule.times.map(|times| format!(";COUNT={times}")).unwrap_or_default();
-        // Another program must not repeat what rests here.
+        // Another program must not repeat a paused entry.
         let name = if rule.on == 0 { "X-EVERLOOP-RESTS" } else { "RRULE" };
         line(format!("{name}:{}{count}", rule.rrule));
     }
@@ -94,7 +94,7 @@ fn write_todo(out: &mut String, todo: &TodoRow, zone: &TimeZone) {
     line(format!("SUMMARY:{}", escaped(&said.text)));
     if let Some(due) = said.due_at {
         let wall = moment(due).to_zoned(zone.clone()).datetime();
-        // The last minute of a day stands for the day.
+        // The last minute of a day means the whole day.
         line(match wall == wall.date().at(23, 59, 0, 0) {
             true => format!("DUE;VALUE=DATE:{}", wall.strftime("%Y%m%d")),
             false => format!("DUE:{}", utc(due)),
@@ -138,7 +138,7 @@ fn utc(at: UtcMs) -> String {
     moment(at).to_zoned(TimeZone::UTC).strftime("%Y%m%dT%H%M%SZ").to_string()
 }
 
-/// A lead as calendars write it. Hours and less are elapsed time; days would follow the clocks.
+/// A lead time as calendars write it. Hours are elapsed time; days would depend on clock changes.
 fn before(lead_ms: i64) -> String {
     let seconds = lead_ms.div_euclid(1_000);
     let sign = if seconds > 0 { "-" } else { "" };

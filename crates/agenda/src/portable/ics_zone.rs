@@ -1,33 +1,33 @@
-//! Zones of a calendar: how ours are written, and how those of others are known.
+//! Zones of a calendar: how ours are written, and how those of other programs are recognized.
 
-use super::ics_lines::{Part, push_line};
+use super::ics_lines::{IcsComponent, push_line};
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{Dst, Offset, TimeZone};
 use jiff::{Timestamp, ToSpan};
 use std::collections::BTreeMap;
 
-/// Years after the last start for which changes of the clocks are looked at.
+/// Years after the last start for which clock changes are written.
 const YEARS_AHEAD: i64 = 10;
 
-/// One kind of change of the clocks: from which offset to which, under which name.
+/// One kind of clock change: the offsets before and after it, and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Change {
+struct OffsetChange {
     kind: &'static str,
     from: Offset,
     to: Offset,
     name: String,
-    /// What the clocks showed when they were changed.
+    /// The local times of the changes.
     walls: Vec<DateTime>,
 }
 
-/// Adds a `VTIMEZONE` that holds from `first` until some years after `last`.
+/// Adds a `VTIMEZONE` that is valid from `first` until some years after `last`.
 pub(super) fn write(out: &mut String, name: &str, first: Timestamp, last: Timestamp) {
     let Ok(zone) = TimeZone::get(name) else { return };
     let end = last.to_zoned(TimeZone::UTC).saturating_add(YEARS_AHEAD.years());
     push_line(out, "BEGIN:VTIMEZONE");
     push_line(out, &format!("TZID:{name}"));
     for change in changes(&zone, first, end.timestamp()) {
-        // The rules of a zone change; the last ones go on, whatever came before is listed.
+        // The rules of a zone change: the current ones have no end, earlier changes are listed.
         let rule_at = |from: &usize| yearly(&change.walls[*from..], end.year()).is_some();
         let from = (0..change.walls.len()).find(rule_at).unwrap_or(change.walls.len());
         let (listed, ruled) = change.walls.split_at(from);
@@ -38,7 +38,7 @@ pub(super) fn write(out: &mut String, name: &str, first: Timestamp, last: Timest
 }
 
 /// Adds the changes at these times: by their rule if they have one, or one by one.
-fn write_change(out: &mut String, change: &Change, walls: &[DateTime], last_year: i16) {
+fn write_change(out: &mut String, change: &OffsetChange, walls: &[DateTime], last_year: i16) {
     let Some((begin, others)) = walls.split_first() else { return };
     push_line(out, &format!("BEGIN:{}", change.kind));
     push_line(out, &format!("DTSTART:{}", compact(*begin)));
@@ -56,18 +56,18 @@ fn write_change(out: &mut String, change: &Change, walls: &[DateTime], last_year
     push_line(out, &format!("END:{}", change.kind));
 }
 
-fn changes(zone: &TimeZone, first: Timestamp, end: Timestamp) -> Vec<Change> {
+fn changes(zone: &TimeZone, first: Timestamp, end: Timestamp) -> Vec<OffsetChange> {
     let before = zone.preceding(first).next();
-    let mut changes: Vec<Change> = Vec::new();
+    let mut changes: Vec<OffsetChange> = Vec::new();
     let mut add = |kind, from, to, name: &str, wall| {
-        let same = changes.iter_mut().find(|change: &&mut Change| {
+        let same = changes.iter_mut().find(|change: &&mut OffsetChange| {
             (change.kind, change.from, change.to, change.name.as_str()) == (kind, from, to, name)
         });
         match same {
             Some(change) => change.walls.push(wall),
             None => {
                 let name = name.to_owned();
-                changes.push(Change { kind, from, to, name, walls: vec![wall] });
+                changes.push(OffsetChange { kind, from, to, name, walls: vec![wall] });
             }
         }
     };
@@ -120,7 +120,7 @@ fn yearly(walls: &[DateTime], last_year: i16) -> Option<String> {
     Some(format!("FREQ=YEARLY;BYMONTH={};BYDAY={place}{day}", first.month()))
 }
 
-/// A wall time as calendars write it.
+/// A local time as calendars write it.
 pub(super) fn compact(wall: DateTime) -> String {
     wall.strftime("%Y%m%dT%H%M%S").to_string()
 }
@@ -133,8 +133,8 @@ fn offset(offset: Offset) -> String {
     if rest == 0 { text } else { format!("{text}{rest:02}") }
 }
 
-/// What the zones of a calendar are called elsewhere, by the names that the calendar uses.
-pub(super) fn locations(parts: &[Part]) -> BTreeMap<String, String> {
+/// The IANA names of a calendar's zones, by the names that the calendar uses.
+pub(super) fn locations(parts: &[IcsComponent]) -> BTreeMap<String, String> {
     let zones = parts.iter().filter(|part| part.name == "VTIMEZONE");
     let named = zones.filter_map(|zone| Some((zone.text("TZID")?, zone.text("X-LIC-LOCATION")?)));
     named.collect()
@@ -157,7 +157,7 @@ pub(super) fn find(name: &str, locations: &BTreeMap<String, String>) -> Option<T
         .or_else(of_windows)
 }
 
-/// Zones as Windows and Outlook call them.
+/// Zone names of Windows and Outlook.
 const WINDOWS: &[(&str, &str)] = &[
     ("Dateline Standard Time", "Etc/GMT+12"),
     ("Hawaiian Standard Time", "Pacific/Honolulu"),

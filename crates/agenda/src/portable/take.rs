@@ -1,9 +1,11 @@
-//! Taking in what a file holds: by name, so that the same file twice is the same as once.
+//! Imports the content of a file by unique id, so that a second import changes nothing.
 //!
-//! An import is not a conversation: what takes place at the same time as something else is taken
-//! all the same, and counted. Reminders whose time has passed stay silent.
+//! Conflicting entries are imported and counted, because nobody can be asked. Past reminders do not
+//! fire.
 
-use super::{Done, Imported, Problem, ReadEntry, ReadTodo, Trouble};
+use super::{
+    CompletionTime, FileProblem, FileProblemKind, ImportSummary, ImportedEntry, ImportedTodo,
+};
 use crate::desk::Agenda;
 use crate::kept::{conflicts, moment, reminders};
 use everloop_store::{ScheduleRow, ScheduleText, StoreError, TodoRow, TodoText, WriteKey};
@@ -12,21 +14,21 @@ use jiff::Zoned;
 use std::collections::{HashMap, HashSet};
 
 impl Agenda {
-    /// Takes todos in, all of them or none.
+    /// Imports all of the todos or none.
     ///
     /// # Errors
-    /// If the store fails; then nothing was taken.
+    /// If the store fails; then nothing was imported.
     pub async fn import_todos(
         &self,
-        todos: Vec<ReadTodo>,
+        todos: Vec<ImportedTodo>,
         now: &Zoned,
-    ) -> Result<Imported, StoreError> {
+    ) -> Result<ImportSummary, StoreError> {
         self.settle_due(at_once(now)).await?;
         loop {
             let here = self.store().agenda().todos().await?.into_iter();
             let here: HashMap<String, TodoRow> =
                 here.map(|todo| (todo.uid.clone(), todo)).collect();
-            let (mut done, mut seen) = (Imported::default(), HashSet::new());
+            let (mut done, mut seen) = (ImportSummary::default(), HashSet::new());
             let (mut adds, mut changes) = (Vec::new(), Vec::new());
             for todo in &todos {
                 if !seen.insert(todo.uid.as_str()) {
@@ -40,29 +42,29 @@ impl Agenda {
                 }
             }
             (done.added, done.changed) = (adds.len(), changes.len());
-            // Whoever was faster has got something done, so this ends.
+            // Each retry means that another write succeeded, so this ends.
             if self.store().agenda().import_todos(&adds, &changes, at_once(now).now).await? {
                 return Ok(done);
             }
         }
     }
 
-    /// Takes entries of the schedule in, all of them or none.
+    /// Imports all of the entries or none.
     ///
     /// # Errors
-    /// If the store fails; then nothing was taken.
+    /// If the store fails; then nothing was imported.
     pub async fn import_schedule(
         &self,
-        entries: Vec<ReadEntry>,
+        entries: Vec<ImportedEntry>,
         now: &Zoned,
-    ) -> Result<Imported, StoreError> {
+    ) -> Result<ImportSummary, StoreError> {
         self.settle_due(at_once(now)).await?;
         let at = at_once(now).now;
         loop {
             let mut rows = self.store().agenda().schedules().await?;
             let places = rows.iter().zip(0..).map(|(row, place)| (row.uid.clone(), place));
             let places: HashMap<String, usize> = places.collect();
-            let (mut done, mut seen) = (Imported::default(), HashSet::new());
+            let (mut done, mut seen) = (ImportSummary::default(), HashSet::new());
             let (mut adds, mut changes) = (Vec::new(), Vec::new());
             for entry in &entries {
                 if !seen.insert(entry.uid.as_str()) {
@@ -99,8 +101,8 @@ fn at_once(now: &Zoned) -> WriteKey<'static> {
     WriteKey { key: None, now: now.timestamp().as_millisecond() }
 }
 
-fn twice(line: usize, text: &str) -> Problem {
-    Problem { line, trouble: Trouble::Twice, detail: text.to_owned() }
+fn twice(line: usize, text: &str) -> FileProblem {
+    FileProblem { line, trouble: FileProblemKind::Twice, detail: text.to_owned() }
 }
 
 fn is_in_the_way(row: &ScheduleRow, rows: &[ScheduleRow]) -> bool {
@@ -112,18 +114,18 @@ fn seconds(at: UtcMs) -> UtcMs {
     at.div_euclid(1_000)
 }
 
-fn is_same_todo(row: &TodoRow, todo: &ReadTodo, now: &Zoned) -> bool {
+fn is_same_todo(row: &TodoRow, todo: &ImportedTodo, now: &Zoned) -> bool {
     let plain = |said: &TodoText| TodoText {
         due_at: said.due_at.map(seconds),
         remind_at: said.remind_at.map(seconds),
-        // Not every file can say it.
+        // Not every format can express it.
         remind_lead: None,
         ..said.clone()
     };
     let is_done = match (row.done_at, todo.done) {
-        (None, None) | (Some(_), Some(Done::Sometime)) => true,
-        (Some(at), Some(Done::At(done))) => seconds(at) == seconds(done),
-        (Some(at), Some(Done::On(day))) => {
+        (None, None) | (Some(_), Some(CompletionTime::Sometime)) => true,
+        (Some(at), Some(CompletionTime::At(done))) => seconds(at) == seconds(done),
+        (Some(at), Some(CompletionTime::On(day))) => {
             moment(at).to_zoned(now.time_zone().clone()).date() == day
         }
         (None, Some(_)) | (Some(_), None) => false,
@@ -131,15 +133,15 @@ fn is_same_todo(row: &TodoRow, todo: &ReadTodo, now: &Zoned) -> bool {
     is_done && plain(&row.said) == plain(&todo.said)
 }
 
-fn todo_row(todo: &ReadTodo, before: Option<&TodoRow>, now: &Zoned) -> TodoRow {
+fn todo_row(todo: &ImportedTodo, before: Option<&TodoRow>, now: &Zoned) -> TodoRow {
     let at = now.timestamp().as_millisecond();
     let done_at = todo.done.map(|done| match done {
-        Done::At(at) => at,
-        Done::On(day) => {
+        CompletionTime::At(at) => at,
+        CompletionTime::On(day) => {
             let midnight = now.time_zone().to_ambiguous_timestamp(day.into()).compatible();
             midnight.map_or(at, |midnight| midnight.as_millisecond())
         }
-        Done::Sometime => before.and_then(|row| row.done_at).unwrap_or(at),
+        CompletionTime::Sometime => before.and_then(|row| row.done_at).unwrap_or(at),
     });
     let ahead = todo.said.remind_at.filter(|remind| *remind > at);
     let remind_next = match before {
@@ -167,10 +169,10 @@ fn todo_row(todo: &ReadTodo, before: Option<&TodoRow>, now: &Zoned) -> TodoRow {
     }
 }
 
-/// What an entry says, as far as a calendar can say it.
+/// The parts of an entry that a calendar can express.
 fn plain(said: &ScheduleText) -> ScheduleText {
     let mut said = said.clone();
-    // That follows from the wall and the zone.
+    // It follows from the local time and the zone.
     said.span.starts_at = 0;
     if let Some(remind) = &mut said.remind {
         remind.lead_ms = seconds(remind.lead_ms);
@@ -179,7 +181,7 @@ fn plain(said: &ScheduleText) -> ScheduleText {
     said
 }
 
-fn entry_row(entry: &ReadEntry, before: Option<&ScheduleRow>, now: UtcMs) -> ScheduleRow {
+fn entry_row(entry: &ImportedEntry, before: Option<&ScheduleRow>, now: UtcMs) -> ScheduleRow {
     let mut row = ScheduleRow {
         id: before.map_or(0, |row| row.id),
         uid: entry.uid.clone(),

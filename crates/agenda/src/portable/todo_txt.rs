@@ -4,7 +4,10 @@
 //! `pri:` are ours. Contexts and other programs' `key:value` words stay in the text. A word of a
 //! text that would be read as one of these gets a backslash; a line break is the word `\n`.
 
-use super::{Done, Parsed, Problem, ReadTodo, Trouble, derived_uid, end_of_day, text_trouble};
+use super::{
+    CompletionTime, FileProblem, FileProblemKind, ImportedTodo, PortableFile, derived_uid,
+    end_of_day, text_trouble,
+};
 use crate::kept::{DEFAULT_TAG, moment};
 use everloop_store::{TodoRow, TodoText};
 use everloop_types::UtcMs;
@@ -13,7 +16,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use std::collections::HashMap;
 
-/// The words with a meaning, by how they begin.
+/// The prefixes of words with a meaning.
 const KEYS: [&str; 4] = ["due:", "remind:", "pri:", "uid:"];
 
 /// A line break inside a text.
@@ -73,7 +76,7 @@ fn is_project(word: &str) -> bool {
     word.len() > 1 && word.starts_with('+')
 }
 
-/// White space would end the word, and a per cent sign begins what stands for it.
+/// White space would end the word, so it is percent-encoded.
 fn one_word(text: &str) -> String {
     let mut word = String::new();
     for c in text.chars() {
@@ -99,7 +102,7 @@ fn from_one_word(word: &str) -> String {
         plain.push(code.unwrap_or(byte));
         at += if code.is_some() { 3 } else { 1 };
     }
-    // Signs that stand for no characters were not written here; they stay as they are.
+    // Invalid escapes were not written by us; they stay as they are.
     String::from_utf8(plain).unwrap_or_else(|_| word.to_owned())
 }
 
@@ -108,7 +111,7 @@ fn due(at: UtcMs, zone: &TimeZone) -> String {
     text.strip_suffix("T23:59").map(str::to_owned).unwrap_or(text)
 }
 
-/// A moment on the wall; with its offset where the wall shows the same twice.
+/// A local time; with its offset if the time occurs twice.
 fn wall(at: UtcMs, zone: &TimeZone) -> String {
     let zoned = moment(at).to_zoned(zone.clone());
     let wall = zoned.datetime();
@@ -129,10 +132,10 @@ fn on_wall(wall: DateTime, zone: &TimeZone) -> Option<UtcMs> {
     Some(at.as_millisecond())
 }
 
-/// The todos of a file, and the lines that are none. Blank lines are passed over.
+/// The todos of a file, and the invalid lines. Blank lines are skipped.
 #[must_use]
-pub fn read(text: &str, now: &Zoned) -> Parsed {
-    let mut parsed = Parsed::default();
+pub fn read(text: &str, now: &Zoned) -> PortableFile {
+    let mut parsed = PortableFile::default();
     let mut nameless: HashMap<String, usize> = HashMap::new();
     let text = text.trim_start_matches('\u{feff}');
     for (at, line) in text.split('\n').enumerate() {
@@ -153,15 +156,19 @@ pub fn read(text: &str, now: &Zoned) -> Parsed {
             }
             Err(problem) => lesser.push(problem),
         }
-        let problem = |(trouble, detail)| Problem { line: at + 1, trouble, detail };
+        let problem = |(trouble, detail)| FileProblem { line: at + 1, trouble, detail };
         parsed.problems.extend(lesser.into_iter().map(problem));
     }
     parsed
 }
 
-type Found = (Trouble, String);
+type TodoTxtProblem = (FileProblemKind, String);
 
-fn todo(line: &str, now: &Zoned, lesser: &mut Vec<Found>) -> Result<ReadTodo, Found> {
+fn todo(
+    line: &str,
+    now: &Zoned,
+    lesser: &mut Vec<TodoTxtProblem>,
+) -> Result<ImportedTodo, TodoTxtProblem> {
     let mut rest = line;
     let done = take(&mut rest, |word| (word == "x").then_some(())).is_some();
     let mut priority = take(&mut rest, in_brackets).unwrap_or(0);
@@ -186,27 +193,27 @@ fn todo(line: &str, now: &Zoned, lesser: &mut Vec<Found>) -> Result<ReadTodo, Fo
     }
     let mut text = unescaped(&text);
     if uid.is_none() {
-        // Where others took words out, they were not as careful about blanks as we are.
+        // Other programs may leave extra spaces when they remove words.
         text = text.trim().to_owned();
     }
     if let Some(trouble) = text_trouble(&text) {
         return Err((trouble, line.to_owned()));
     }
     if due_at.is_none() && remind_at.take().is_some() {
-        lesser.push((Trouble::Reminder, line.to_owned()));
+        lesser.push((FileProblemKind::Reminder, line.to_owned()));
     }
     let tag = tag_at.map(|at| from_one_word(&words[at][1..]));
     let tag = tag.unwrap_or_else(|| DEFAULT_TAG.to_owned());
-    Ok(ReadTodo {
+    Ok(ImportedTodo {
         line: 0,
         uid: uid.unwrap_or_default(),
         said: TodoText { text, tag, priority, due_at, remind_at, remind_lead: None },
-        done: done.then(|| on.map_or(Done::Sometime, Done::On)),
+        done: done.then(|| on.map_or(CompletionTime::Sometime, CompletionTime::On)),
         created_at: made.and_then(|day| on_wall(day.into(), now.time_zone())),
     })
 }
 
-/// Takes the first word away if it is one of the wanted ones and something follows it.
+/// Removes the first word if it is a wanted one and more text follows.
 fn take<T>(rest: &mut &str, wanted: impl Fn(&str) -> Option<T>) -> Option<T> {
     let (word, after) = rest.split_once(' ')?;
     let found = wanted(word)?;
@@ -219,7 +226,7 @@ fn in_brackets(word: &str) -> Option<i64> {
     place(letter)
 }
 
-/// The place of a capital letter in the alphabet.
+/// The position of a capital letter in the alphabet.
 fn place(letter: &str) -> Option<i64> {
     match letter.as_bytes() {
         [byte @ b'A'..=b'Z'] => Some(i64::from(byte - b'A') + 1),
@@ -227,9 +234,9 @@ fn place(letter: &str) -> Option<i64> {
     }
 }
 
-fn number(value: &str) -> Result<i64, Found> {
+fn number(value: &str) -> Result<i64, TodoTxtProblem> {
     let number = place(value).or_else(|| value.parse().ok());
-    number.ok_or_else(|| (Trouble::BadPriority, value.to_owned()))
+    number.ok_or_else(|| (FileProblemKind::BadPriority, value.to_owned()))
 }
 
 fn date(word: &str) -> Option<Date> {
@@ -242,7 +249,7 @@ fn instant(
     value: &str,
     now: &Zoned,
     day: fn(Date, &Zoned) -> Option<UtcMs>,
-) -> Result<UtcMs, Found> {
+) -> Result<UtcMs, TodoTxtProblem> {
     let at = match (date(value), value.contains('T')) {
         (Some(date), _) => day(date, now),
         (None, true) => {
@@ -252,10 +259,10 @@ fn instant(
         }
         (None, false) => None,
     };
-    at.ok_or_else(|| (Trouble::BadDate, value.to_owned()))
+    at.ok_or_else(|| (FileProblemKind::BadDate, value.to_owned()))
 }
 
-/// When a person wants to hear of a day.
+/// When to remind of a day.
 fn morning(date: Date, now: &Zoned) -> Option<UtcMs> {
     on_wall(date.at(9, 0, 0, 0), now.time_zone())
 }

@@ -1,4 +1,4 @@
-//! Lines as we and others write them.
+//! Our lines and those of other programs.
 
 use super::*;
 use proptest::prelude::*;
@@ -80,7 +80,7 @@ proptest! {
             prop_assert_eq!(read.line, at + 1);
             prop_assert_eq!(read.uid, row.uid);
             prop_assert_eq!(read.said, row.said);
-            prop_assert_eq!(read.done, row.done_at.map(|done| Done::On(day(done))));
+            prop_assert_eq!(read.done, row.done_at.map(|done| CompletionTime::On(day(done))));
             prop_assert_eq!(read.created_at.map(day), Some(day(row.created_at)));
         }
     }
@@ -97,7 +97,7 @@ fn now() -> Zoned {
     "2026-11-15T09:00[Asia/Shanghai]".parse().unwrap()
 }
 
-fn one(line: &str) -> ReadTodo {
+fn one(line: &str) -> ImportedTodo {
     let parsed = read(line, &now());
     assert_eq!(parsed.problems, [], "{line}");
     parsed.todos.into_iter().next().unwrap()
@@ -116,10 +116,10 @@ fn lines_of_other_programs_are_understood() {
     assert_eq!((todo.said.tag.as_str(), todo.said.priority), ("GarageSale", 2));
     assert_eq!(todo.created_at, on_wall("2026-11-01T00:00".parse().unwrap(), now().time_zone()));
     let todo = one("x 2026-11-03 2026-11-01 post signs due:2026-11-04 pri:C");
-    assert_eq!(todo.done, Some(Done::On("2026-11-03".parse().unwrap())));
+    assert_eq!(todo.done, Some(CompletionTime::On("2026-11-03".parse().unwrap())));
     assert_eq!((todo.said.text.as_str(), todo.said.priority), ("post signs", 3));
     assert_eq!(todo.said.due_at, on_wall("2026-11-04T23:59".parse().unwrap(), now().time_zone()));
-    assert_eq!(one("x buy milk").done, Some(Done::Sometime));
+    assert_eq!(one("x buy milk").done, Some(CompletionTime::Sometime));
     assert_eq!(one("xylophone lesson").done, None);
     assert_eq!(one("+one and +two").said.text, "+one and");
 }
@@ -140,10 +140,10 @@ fn bad_lines_are_told_and_the_others_taken() {
     let told: Vec<_> =
         parsed.problems.iter().map(|p| (p.line, p.trouble, p.detail.as_str())).collect();
     let expected = [
-        (3, Trouble::BadDate, "2026-02-30"),
-        (4, Trouble::NoText, "2026-11-15 due:2026-11-16"),
-        (5, Trouble::BadPriority, "high"),
-        (6, Trouble::Reminder, "five remind:2026-11-16T08:00"),
+        (3, FileProblemKind::BadDate, "2026-02-30"),
+        (4, FileProblemKind::NoText, "2026-11-15 due:2026-11-16"),
+        (5, FileProblemKind::BadPriority, "high"),
+        (6, FileProblemKind::Reminder, "five remind:2026-11-16T08:00"),
     ];
     assert_eq!(told, expected);
     let taken: Vec<_> = parsed.todos.iter().map(|t| (t.line, t.said.text.as_str())).collect();

@@ -7,7 +7,7 @@ use jiff::Zoned;
 use super::{after_any, before_any, is_question};
 use crate::time::dates::{self, Precision};
 
-/// The command that answers, or carries out what is asked of a numbered entry.
+/// The command that answers the question, or that acts on a numbered entry.
 pub(super) fn answer(sentence: &str, now: &Zoned) -> Option<String> {
     question(sentence)
         .or_else(|| schedule_question(sentence, now))
@@ -22,14 +22,14 @@ fn question(sentence: &str) -> Option<String> {
     found.map(|(_, command)| (*command).to_owned())
 }
 
-/// Small letters, one space between words, no question mark.
+/// Lower case, one space between words, no question mark.
 fn plain_question(sentence: &str) -> String {
     let sentence = sentence.trim_end_matches(['?', '？', ' ']).replace('’', "'");
     let words: Vec<&str> = sentence.split_whitespace().collect();
     words.join(" ").to_ascii_lowercase()
 }
 
-/// What is on, on a day, in this week or in this month.
+/// The schedule of a day, this week or this month.
 fn schedule_question(sentence: &str, now: &Zoned) -> Option<String> {
     let asked = plain_question(sentence);
     let before = after_any(&asked, words::ASK_BEFORE);

@@ -1,9 +1,9 @@
 //! The words of the sentence rules in both languages. They are what people type.
 
-type List = &'static [&'static str];
+pub(super) type PhraseList = &'static [&'static str];
 
 /// Politeness before a request.
-pub(super) const POLITE: List = &[
+pub(super) const POLITE: PhraseList = &[
     "请你",
     "请",
     "麻烦你",
@@ -19,13 +19,14 @@ pub(super) const POLITE: List = &[
     "could you please",
     "hey",
 ];
-/// Politeness behind one.
-pub(super) const POLITE_ENDS: List = &["please", "谢谢", "thanks", "thank you", "吧", "哦", "啊"];
+/// Politeness after one.
+pub(super) const POLITE_ENDS: PhraseList =
+    &["please", "谢谢", "thanks", "thank you", "吧", "哦", "啊"];
 
-// Something to be added.
+// Items to add.
 
 /// Asks to be reminded; a due date alone is not enough.
-pub(super) const REMIND: List = &[
+pub(super) const REMIND: PhraseList = &[
     "提醒我",
     "提醒一下我",
     "提醒我要",
@@ -53,7 +54,7 @@ pub(super) const REMIND: List = &[
     "记得叫我",
     "通知我",
 ];
-pub(super) const TODO: List = &[
+pub(super) const TODO: PhraseList = &[
     "create a todo",
     "create a todo to",
     "待办 ",
@@ -88,9 +89,9 @@ pub(super) const TODO: List = &[
     "task:",
 ];
 /// Of the reminders, those that are clear without a date; they become plain todos.
-pub(super) const CLEAR_REMIND: List =
+pub(super) const CLEAR_REMIND: PhraseList =
     &["提醒我", "提醒我要", "remind me to", "don't forget to", "别忘了", "不要忘了"];
-pub(super) const SCHEDULE: List = &[
+pub(super) const SCHEDULE: PhraseList = &[
     "add",
     "add a",
     "add an",
@@ -122,9 +123,9 @@ pub(super) const SCHEDULE: List = &[
     "new event:",
 ];
 /// Between the day of a reminder and what it is about.
-pub(super) const ABOUT: List = &["about", "of", "to", "to do"];
-/// Told as a fact, meant as an entry.
-pub(super) const TOLD: List = &[
+pub(super) const ABOUT: PhraseList = &["about", "of", "to", "to do"];
+/// Stated as a fact, meant as an entry.
+pub(super) const TOLD: PhraseList = &[
     "我要",
     "我想",
     "我得",
@@ -149,9 +150,10 @@ pub(super) const TOLD: List = &[
     "there is a",
     "there's a",
 ];
-pub(super) const CALENDAR_ENDS: List = &["to my calendar", "to my schedule", "in my calendar"];
-/// Behind what is to be done, they say where it goes; before it stands one of the words below.
-pub(super) const TODO_ENDS: List = &[
+pub(super) const CALENDAR_ENDS: PhraseList =
+    &["to my calendar", "to my schedule", "in my calendar"];
+/// After a text, they ask to save it as a todo; one of the words below is before it.
+pub(super) const TODO_ENDS: PhraseList = &[
     "to my list",
     "to the list",
     "on my list",
@@ -163,8 +165,8 @@ pub(super) const TODO_ENDS: List = &[
     "on my todo list",
     "on my to-do list",
 ];
-pub(super) const PUTS: List = &["add", "put"];
-/// An alarm is a reminder of nothing else.
+pub(super) const PUTS: PhraseList = &["add", "put"];
+/// An alarm is a reminder without a text.
 pub(super) const ALARMS: &[(&str, &str)] = &[
     ("set an alarm for", "alarm"),
     ("set an alarm at", "alarm"),
@@ -177,23 +179,23 @@ pub(super) const ALARMS: &[(&str, &str)] = &[
     ("设置闹钟", "闹钟"),
 ];
 /// To be woken is to be reminded to wake up.
-pub(super) const WAKE: List = &["wake me up", "wake me"];
-/// What is left between a date and its text.
-pub(super) const TITLE_STARTS: List =
+pub(super) const WAKE: PhraseList = &["wake me up", "wake me"];
+/// Words between a date and its text.
+pub(super) const TITLE_STARTS: PhraseList =
     &["要", "去参加", "的", "把", "to", "that", "about", "i have a", "i have", "for"];
-pub(super) const TITLE_ENDS: List =
+pub(super) const TITLE_ENDS: PhraseList =
     &["在", "于", "at", "on", "by", "的时候", "on my calendar for", "on my calendar"];
 
-/// They tell of an entry, and do not ask for one.
-pub(super) const TOLD_OF: List = &[" is ", " was ", " are ", "太晚", "太早", "建议"];
+/// They describe an entry, and do not ask for one.
+pub(super) const TOLD_OF: PhraseList = &[" is ", " was ", " are ", "太晚", "太早", "建议"];
 /// Marks that a title may share with a date.
-pub(super) const DATE_MARKS: List = &[
+pub(super) const DATE_MARKS: PhraseList = &[
     "点", "号", "日", "月", "周", "天", "年", "节", "早", "晚", "到", "至", "day", "week", "month",
     "am", "pm", ":", "to ", "and ", "every", "前", "后", "分", "时", "tomorrow", "at ", "on ",
     "in ", "for ", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "次", "每",
 ];
 /// These change an entry that is there; the rules only add.
-pub(super) const CHANGES: List = &[
+pub(super) const CHANGES: PhraseList = &[
     "取消",
     "改到",
     "改成",
@@ -208,7 +210,7 @@ pub(super) const CHANGES: List = &[
 ];
 
 /// Without a clock only these make a sentence an entry.
-pub(super) const EVENTS: List = &[
+pub(super) const EVENTS: PhraseList = &[
     "开会",
     "会议",
     "例会",
@@ -256,8 +258,8 @@ pub(super) const EVENTS: List = &[
     "party",
     "flight",
 ];
-/// Whoever says this asks, tells or greets.
-pub(super) const ASKING: List = &[
+/// They begin a question, a statement or a greeting.
+pub(super) const ASKING: PhraseList = &[
     "吗",
     "呢",
     "什么",
@@ -277,7 +279,7 @@ pub(super) const ASKING: List = &[
     "如何",
     "天气",
 ];
-pub(super) const ASKING_STARTS: List = &[
+pub(super) const ASKING_STARTS: PhraseList = &[
     "what", "what's", "why", "how", "who", "when", "where", "which", "is", "are", "was", "were",
     "do", "does", "did", "can", "could", "will", "would", "should", "i", "i'm", "he", "she", "it",
     "it's", "they", "you", "we", "the", "that", "this", "tell", "explain", "write", "好", "了",

@@ -1,28 +1,32 @@
 //! The schedule as a list, a day, a week, a month.
 
 use super::repeats::weekday;
-use super::{Reader, Table, lasts, repeats, table::padded};
-use crate::commands::Stretch;
-use crate::desk::Range;
-use crate::kept::{Held, Listed, is_reminder};
+use super::{DisplayContext, TextTable, lasts, repeats, table::padded};
+use crate::commands::CalendarView;
+use crate::desk::ScheduleRange;
+use crate::kept::{EntryOccurrence, OccurrencePage, is_reminder};
 use everloop_text as text;
 use everloop_types::one_line;
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 
-/// Most lines of a list.
+/// The maximum number of lines of a list.
 const LINES_MAX: usize = 1_000;
 
-/// Most lines of one day.
+/// The maximum number of lines of one day.
 const DAY_LINES_MAX: usize = 200;
 
-pub(super) fn show(reader: &Reader, range: &Range, listed: &Listed<'_>) -> String {
+pub(super) fn show(
+    reader: &DisplayContext,
+    range: &ScheduleRange,
+    listed: &OccurrencePage<'_>,
+) -> String {
     let held = &listed.held;
     let shown = match range.calendar {
         None => return list(reader, listed),
-        Some((Stretch::Day, date)) => day(reader, date, held),
-        Some((Stretch::Week, date)) => week(reader, date, held),
-        Some((Stretch::Month, date)) => month(reader, date, held),
+        Some((CalendarView::Day, date)) => day(reader, date, held),
+        Some((CalendarView::Week, date)) => week(reader, date, held),
+        Some((CalendarView::Month, date)) => month(reader, date, held),
     };
     match left_out(reader, listed.left_out) {
         Some(line) => format!("{shown}\n{line}"),
@@ -30,11 +34,11 @@ pub(super) fn show(reader: &Reader, range: &Range, listed: &Listed<'_>) -> Strin
     }
 }
 
-fn left_out(reader: &Reader, count: usize) -> Option<String> {
+fn left_out(reader: &DisplayContext, count: usize) -> Option<String> {
     (count > 0).then(|| reader.text(text::calendar::left_out(&count)))
 }
 
-fn list(reader: &Reader, listed: &Listed<'_>) -> String {
+fn list(reader: &DisplayContext, listed: &OccurrencePage<'_>) -> String {
     let held = &listed.held;
     if held.is_empty() {
         return reader.text(text::schedule::none());
@@ -46,7 +50,7 @@ fn list(reader: &Reader, listed: &Listed<'_>) -> String {
         text::schedule::head::repeat(),
         text::schedule::head::title(),
     ];
-    let mut table = Table::new(heads.map(|head| reader.text(head)).to_vec());
+    let mut table = TextTable::new(heads.map(|head| reader.text(head)).to_vec());
     for held in held.iter().take(LINES_MAX) {
         table.row(vec![
             held.entry.id.to_string(),
@@ -61,7 +65,7 @@ fn list(reader: &Reader, listed: &Listed<'_>) -> String {
     lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
-fn heading(reader: &Reader, date: Date) -> String {
+fn heading(reader: &DisplayContext, date: Date) -> String {
     let weekday = reader.text(weekday(date.weekday()));
     let today = if date == reader.now.date() {
         reader.text(text::calendar::today())
@@ -71,7 +75,7 @@ fn heading(reader: &Reader, date: Date) -> String {
     format!("{date} {weekday}{today}")
 }
 
-fn line(reader: &Reader, held: &Held<'_>) -> String {
+fn line(reader: &DisplayContext, held: &EntryOccurrence<'_>) -> String {
     let zone = reader.now.time_zone();
     let time = |at: jiff::Timestamp| at.to_zoned(zone.clone()).strftime("%H:%M").to_string();
     let (from, to) = (time(held.from), time(held.to));
@@ -82,17 +86,21 @@ fn line(reader: &Reader, held: &Held<'_>) -> String {
     format!("  {span}  #{} {}", held.entry.id, one_line(&held.entry.said.title))
 }
 
-/// How much a day has, and its lines.
-fn day_lines(reader: &Reader, date: Date, held: &[Held<'_>]) -> (usize, Vec<String>) {
+/// The number of entries of a day, and their lines.
+fn day_lines(
+    reader: &DisplayContext,
+    date: Date,
+    held: &[EntryOccurrence<'_>],
+) -> (usize, Vec<String>) {
     let zone = reader.now.time_zone();
     let midnight = |date: Date| {
         let zoned = date.to_zoned(zone.clone());
         zoned.map_or(jiff::Timestamp::MAX, |zoned| zoned.timestamp())
     };
     let (from, to) = (midnight(date), midnight(date.saturating_add(1.day())));
-    // What ends at midnight does not touch the day that begins then.
+    // An entry that ends at midnight is not on the next day.
     let on = held.iter().take_while(|held| held.from < to).filter(|held| held.reaches(from));
-    let on: Vec<&Held<'_>> = on.collect();
+    let on: Vec<&EntryOccurrence<'_>> = on.collect();
     let mut lines: Vec<String> =
         on.iter().take(DAY_LINES_MAX).map(|held| line(reader, held)).collect();
     let more = left_out(reader, on.len() - lines.len());
@@ -100,7 +108,7 @@ fn day_lines(reader: &Reader, date: Date, held: &[Held<'_>]) -> (usize, Vec<Stri
     (on.len(), lines)
 }
 
-fn day(reader: &Reader, date: Date, held: &[Held<'_>]) -> String {
+fn day(reader: &DisplayContext, date: Date, held: &[EntryOccurrence<'_>]) -> String {
     let mut lines = vec![heading(reader, date)];
     lines.extend(day_lines(reader, date, held).1);
     if lines.len() == 1 {
@@ -109,7 +117,7 @@ fn day(reader: &Reader, date: Date, held: &[Held<'_>]) -> String {
     lines.join("\n")
 }
 
-fn week(reader: &Reader, date: Date, held: &[Held<'_>]) -> String {
+fn week(reader: &DisplayContext, date: Date, held: &[EntryOccurrence<'_>]) -> String {
     let back = i64::from(date.weekday().to_monday_zero_offset());
     let monday = date.saturating_sub(back.days());
     let days = (0..7).map(|after: i64| day(reader, monday.saturating_add(after.days()), held));
@@ -117,7 +125,7 @@ fn week(reader: &Reader, date: Date, held: &[Held<'_>]) -> String {
 }
 
 /// A grid with the number of entries of each day, and below it the days that have some.
-fn month(reader: &Reader, date: Date, held: &[Held<'_>]) -> String {
+fn month(reader: &DisplayContext, date: Date, held: &[EntryOccurrence<'_>]) -> String {
     const CELL: usize = 7;
     let first = date.first_of_month();
     let name = first.strftime("%Y-%m").to_string();

@@ -1,21 +1,21 @@
 //! Reminders, as lines in the terminal.
 
-use super::Reader;
-use everloop_store::{FiredAs, Firing, FiringKind};
+use super::DisplayContext;
+use everloop_store::{Firing, FiringKind, FiringOutcome};
 use everloop_text::{self as text, reminder};
 use everloop_types::one_line;
 
 /// Moments of one batch that are named.
 const NAMED_MAX: usize = 3;
 
-/// Reminders, one a line; of what was missed one line for each thing, however often.
+/// Reminders, one per line; missed ones have one line per item.
 #[must_use]
-pub fn firing_lines(reader: &Reader, firings: &[Firing]) -> Vec<String> {
+pub fn firing_lines(reader: &DisplayContext, firings: &[Firing]) -> Vec<String> {
     let mut lines = Vec::new();
     let mut rest = firings;
     while let Some(first) = rest.first() {
         let same = |firing: &&Firing| {
-            firing.state == FiredAs::Missed
+            firing.state == FiringOutcome::Missed
                 && (firing.due.kind, firing.due.subject) == (first.due.kind, first.due.subject)
         };
         let missed = rest.iter().take_while(same).count();
@@ -28,7 +28,7 @@ pub fn firing_lines(reader: &Reader, firings: &[Firing]) -> Vec<String> {
     lines
 }
 
-fn missed_line(reader: &Reader, missed: &[Firing]) -> String {
+fn missed_line(reader: &DisplayContext, missed: &[Firing]) -> String {
     let last = missed.iter().rev().take(NAMED_MAX).rev();
     let mut moments: Vec<String> = last.map(|firing| reader.moment(firing.due.due_at)).collect();
     if missed.len() > NAMED_MAX {
@@ -44,31 +44,33 @@ fn missed_line(reader: &Reader, missed: &[Firing]) -> String {
 
 /// A reminder, as its line in the terminal.
 #[must_use]
-pub fn firing_line(reader: &Reader, firing: &Firing) -> String {
-    // What rings at its own time begins now, or is a reminder and nothing else.
+pub fn firing_line(reader: &DisplayContext, firing: &Firing) -> String {
+    // It reminds at its own time: it begins now, or is only a reminder.
     let at_its_time = firing.due.due_at == firing.occurs_at;
     let id = &firing.due.subject;
     let title = &one_line(&firing.title);
     let due = &reader.moment(firing.due.due_at);
     let at = &reader.moment(firing.occurs_at);
     reader.text(match (firing.due.kind, firing.state) {
-        (FiringKind::Schedule, FiredAs::Fired) if at_its_time => {
+        (FiringKind::Schedule, FiringOutcome::Fired) if at_its_time => {
             reminder::Now { id, title, at }.text()
         }
-        (FiringKind::Schedule, FiredAs::Late) if at_its_time => {
+        (FiringKind::Schedule, FiringOutcome::Late) if at_its_time => {
             reminder::NowLate { id, title, due }.text()
         }
-        (FiringKind::Schedule, FiredAs::Missed) if at_its_time => {
+        (FiringKind::Schedule, FiringOutcome::Missed) if at_its_time => {
             reminder::NowMissed { id, title, due }.text()
         }
-        (FiringKind::Todo, FiredAs::Fired) => reminder::Todo { id, title, at }.text(),
-        (FiringKind::Todo, FiredAs::Late) => reminder::TodoLate { due, id, title, at }.text(),
-        (FiringKind::Todo, FiredAs::Missed) => reminder::TodoMissed { due, id, title, at }.text(),
-        (FiringKind::Schedule, FiredAs::Fired) => reminder::Schedule { id, title, at }.text(),
-        (FiringKind::Schedule, FiredAs::Late) => {
+        (FiringKind::Todo, FiringOutcome::Fired) => reminder::Todo { id, title, at }.text(),
+        (FiringKind::Todo, FiringOutcome::Late) => reminder::TodoLate { due, id, title, at }.text(),
+        (FiringKind::Todo, FiringOutcome::Missed) => {
+            reminder::TodoMissed { due, id, title, at }.text()
+        }
+        (FiringKind::Schedule, FiringOutcome::Fired) => reminder::Schedule { id, title, at }.text(),
+        (FiringKind::Schedule, FiringOutcome::Late) => {
             reminder::ScheduleLate { due, id, title, at }.text()
         }
-        (FiringKind::Schedule, FiredAs::Missed) => {
+        (FiringKind::Schedule, FiringOutcome::Missed) => {
             reminder::ScheduleMissed { due, id, title, at }.text()
         }
     })

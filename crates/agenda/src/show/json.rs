@@ -1,22 +1,25 @@
-//! Answers for programs. Field names are fixed; moments are RFC 3339 in the reader's zone.
+//! Answers for programs. Field names are fixed; moments are RFC 3339 in the user's zone.
 
-use super::Reader;
+use super::DisplayContext;
 use crate::commands::CommandError;
-use crate::desk::{Answer, Conflict, Did, Gone, Notice, Refusal, Reply};
-use crate::kept::{self, Held};
+use crate::desk::{
+    AgendaNotice, AgendaResult, CommandOutcome, CommandRefusal, DeletedItem, EntryConflict,
+    ItemAction,
+};
+use crate::kept::{self, EntryOccurrence};
 use everloop_store::{Firing, ScheduleRow, TodoRow};
 use everloop_types::UtcMs;
 use serde_json::{Value, json};
 
-/// What a command came to, as JSON.
+/// The outcome of a command as JSON.
 #[must_use]
-pub fn as_json(reader: &Reader, answer: &Answer) -> Value {
+pub fn as_json(reader: &DisplayContext, answer: &AgendaResult) -> Value {
     match answer {
         Ok(reply) => show_reply(reader, reply),
         Err(refusal) => {
             let mut whole = json!({"ok": false, "error": refusal_name(refusal),
                 "message": super::answer(reader, answer)});
-            if let Refusal::Conflict(found) = refusal {
+            if let CommandRefusal::Conflict(found) = refusal {
                 whole["conflict"] = conflict(reader, found);
             }
             whole
@@ -24,19 +27,19 @@ pub fn as_json(reader: &Reader, answer: &Answer) -> Value {
     }
 }
 
-fn conflict(reader: &Reader, conflict: &Conflict) -> Value {
+fn conflict(reader: &DisplayContext, conflict: &EntryConflict) -> Value {
     let with = conflict.with.iter().map(|(entry, from)| {
         let lasts = entry.said.span.minutes.saturating_mul(60_000);
         let to = kept::moment(from.as_millisecond().saturating_add(lasts));
-        occurrence(reader, &Held { entry, from: *from, to })
+        occurrence(reader, &EntryOccurrence { entry, from: *from, to })
     });
     let with: Vec<Value> = with.collect();
     json!({"with": with, "minutes": conflict.minutes,
         "next_free": conflict.next_free.map(|free| at(reader, free.as_millisecond()))})
 }
 
-/// What was deleted: one thing by itself, several as a list.
-fn deleted(all: &[Gone]) -> Value {
+/// The deleted items: one as an object, several as a list.
+fn deleted(all: &[DeletedItem]) -> Value {
     match all {
         [one] => json!({"ok": true, "did": "deleted", "id": one.id, "text": one.text}),
         all => {
@@ -47,51 +50,51 @@ fn deleted(all: &[Gone]) -> Value {
     }
 }
 
-fn notices(reader: &Reader, notices: &[Notice]) -> Vec<Value> {
-    let one = |notice: &Notice| {
+fn notices(reader: &DisplayContext, notices: &[AgendaNotice]) -> Vec<Value> {
+    let one = |notice: &AgendaNotice| {
         let (kind, moment) = match *notice {
-            Notice::StartPast(at) => ("start_past", at),
-            Notice::DuePast(at) => ("due_past", at),
-            Notice::ReminderPast(at) => ("reminder_past", at),
-            Notice::ReminderGone(at) => ("reminder_gone", at),
+            AgendaNotice::StartPast(at) => ("start_past", at),
+            AgendaNotice::DuePast(at) => ("due_past", at),
+            AgendaNotice::ReminderPast(at) => ("reminder_past", at),
+            AgendaNotice::ReminderGone(at) => ("reminder_gone", at),
         };
         json!({"kind": kind, "at": at(reader, moment), "message": super::notice(reader, *notice)})
     };
     notices.iter().map(one).collect()
 }
 
-fn show_reply(reader: &Reader, reply: &Reply) -> Value {
+fn show_reply(reader: &DisplayContext, reply: &CommandOutcome) -> Value {
     match reply {
-        Reply::Todo(did, row, said) => {
+        CommandOutcome::Todo(did, row, said) => {
             json!({"ok": true, "did": did_name(*did), "todo": todo(reader, row),
                 "notices": notices(reader, said)})
         }
-        Reply::Marked(all) => {
-            let one = |(did, row): &(Did, TodoRow)| {
+        CommandOutcome::Marked(all) => {
+            let one = |(did, row): &(ItemAction, TodoRow)| {
                 let row = todo(reader, row);
                 json!({"did": did_name(*did), "todo": row})
             };
             let all: Vec<Value> = all.iter().map(one).collect();
             json!({"ok": true, "todos": all})
         }
-        Reply::TodosDeleted(all) | Reply::EntriesDeleted(all) => deleted(all),
-        Reply::Todos(list) => {
+        CommandOutcome::TodosDeleted(all) | CommandOutcome::EntriesDeleted(all) => deleted(all),
+        CommandOutcome::Todos(list) => {
             let todos: Vec<Value> = list.todos.iter().map(|row| todo(reader, row)).collect();
             json!({"ok": true, "view": list.view.as_str(), "search": list.word,
                 "tag": list.filter.tag, "todos": todos})
         }
-        Reply::Views => {
-            let views = crate::commands::View::ALL.map(crate::commands::View::as_str);
+        CommandOutcome::Views => {
+            let views = crate::commands::TodoView::ALL.map(crate::commands::TodoView::as_str);
             json!({"ok": true, "views": views})
         }
-        Reply::Entry(did, row, fired, said) => {
+        CommandOutcome::Entry(did, row, fired, said) => {
             let fired: Vec<Value> = fired.iter().map(|row| firing(reader, row)).collect();
             let entry = entry(reader, row);
             json!({"ok": true, "did": did_name(*did), "entry": entry, "fired": fired,
                 "notices": notices(reader, said)})
         }
-        Reply::Entries(range, rows) => {
-            let listed = kept::held_between(rows, range.from, range.to);
+        CommandOutcome::Entries(range, rows) => {
+            let listed = kept::occurrences_between(rows, range.from, range.to);
             let held: Vec<Value> =
                 listed.held.iter().map(|held| occurrence(reader, held)).collect();
             let (from, to) = (range.from.as_millisecond(), range.to.as_millisecond());
@@ -101,35 +104,35 @@ fn show_reply(reader: &Reader, reply: &Reply) -> Value {
     }
 }
 
-fn did_name(did: Did) -> &'static str {
+fn did_name(did: ItemAction) -> &'static str {
     match did {
-        Did::Added => "added",
-        Did::Changed => "changed",
-        Did::Finished => "finished",
-        Did::WasFinished => "was_finished",
-        Did::Reopened => "reopened",
-        Did::Shown => "shown",
+        ItemAction::Added => "added",
+        ItemAction::Changed => "changed",
+        ItemAction::Finished => "finished",
+        ItemAction::WasFinished => "was_finished",
+        ItemAction::Reopened => "reopened",
+        ItemAction::Shown => "shown",
     }
 }
 
-fn refusal_name(refusal: &Refusal) -> &'static str {
+fn refusal_name(refusal: &CommandRefusal) -> &'static str {
     match refusal {
-        Refusal::NoSuchTodo(_) => "no_such_todo",
-        Refusal::NoSuchEntry(_) => "no_such_entry",
-        Refusal::Conflict(_) => "conflict",
-        Refusal::OverlapsItself => "overlaps_itself",
-        Refusal::ReminderNeedsDue => "reminder_needs_due",
-        Refusal::NotDue(_) => "not_due",
-        Refusal::DoesNotRepeat(_) => "does_not_repeat",
-        Refusal::DoesNotRemind(_) => "does_not_remind",
-        Refusal::Contested => "contested",
-        Refusal::NotHere => "not_here",
+        CommandRefusal::NoSuchTodo(_) => "no_such_todo",
+        CommandRefusal::NoSuchEntry(_) => "no_such_entry",
+        CommandRefusal::Conflict(_) => "conflict",
+        CommandRefusal::OverlapsItself => "overlaps_itself",
+        CommandRefusal::ReminderNeedsDue => "reminder_needs_due",
+        CommandRefusal::NotDue(_) => "not_due",
+        CommandRefusal::DoesNotRepeat(_) => "does_not_repeat",
+        CommandRefusal::DoesNotRemind(_) => "does_not_remind",
+        CommandRefusal::Contested => "contested",
+        CommandRefusal::NotHere => "not_here",
     }
 }
 
-/// What is wrong with a line that was meant as a command, as JSON.
+/// The error of a line that was meant as a command, as JSON.
 #[must_use]
-pub fn wrong(reader: &Reader, wrong: &CommandError) -> Value {
+pub fn wrong(reader: &DisplayContext, wrong: &CommandError) -> Value {
     let (name, text) = match wrong {
         CommandError::NoSuchCommand(name, _) => ("no_such_command", Some(name)),
         CommandError::Usage(_) => ("usage", None),
@@ -150,12 +153,12 @@ pub fn wrong(reader: &Reader, wrong: &CommandError) -> Value {
     json!({"ok": false, "error": name, "text": text, "message": super::wrong(reader, wrong)})
 }
 
-fn at(reader: &Reader, at: UtcMs) -> String {
+fn at(reader: &DisplayContext, at: UtcMs) -> String {
     let zoned = kept::moment(at).to_zoned(reader.now.time_zone().clone());
     zoned.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }
 
-fn todo(reader: &Reader, row: &TodoRow) -> Value {
+fn todo(reader: &DisplayContext, row: &TodoRow) -> Value {
     let said = &row.said;
     json!({
         "id": row.id, "uid": row.uid, "text": said.text, "tag": said.tag,
@@ -168,7 +171,7 @@ fn todo(reader: &Reader, row: &TodoRow) -> Value {
     })
 }
 
-fn entry(reader: &Reader, row: &ScheduleRow) -> Value {
+fn entry(reader: &DisplayContext, row: &ScheduleRow) -> Value {
     let said = &row.said;
     let repeat = said.repeat.as_ref();
     json!({
@@ -184,7 +187,7 @@ fn entry(reader: &Reader, row: &ScheduleRow) -> Value {
     })
 }
 
-fn occurrence(reader: &Reader, held: &Held<'_>) -> Value {
+fn occurrence(reader: &DisplayContext, held: &EntryOccurrence<'_>) -> Value {
     json!({
         "id": held.entry.id, "title": held.entry.said.title,
         "is_reminder": kept::is_reminder(held.entry),
@@ -196,7 +199,7 @@ fn occurrence(reader: &Reader, held: &Held<'_>) -> Value {
 
 /// One firing.
 #[must_use]
-pub fn firing(reader: &Reader, row: &Firing) -> Value {
+pub fn firing(reader: &DisplayContext, row: &Firing) -> Value {
     json!({
         "kind": row.due.kind.as_str(), "id": row.due.subject, "title": row.title,
         "due": at(reader, row.due.due_at), "at": at(reader, row.occurs_at),

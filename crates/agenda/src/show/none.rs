@@ -1,16 +1,16 @@
-//! That no todo was found, and by what it was looked for.
+//! The message that no todo was found, with the filters.
 
-use super::Reader;
-use crate::commands::View;
-use crate::desk::TodoList;
+use super::DisplayContext;
+use crate::commands::TodoView;
+use crate::desk::TodoListing;
 use everloop_text::{self as text, TextOf};
 
-pub(super) fn show(reader: &Reader, list: &TodoList) -> String {
+pub(super) fn show(reader: &DisplayContext, list: &TodoListing) -> String {
     let (tag, word, view) = (list.filter.tag.as_deref(), list.word.as_deref(), list.view);
     if tag.is_none() && !list.filter.open_only {
         return match (word, view) {
             (Some(word), _) => reader.text(text::todo::none_found(&word)),
-            (None, View::All) => reader.text(text::todo::none()),
+            (None, TodoView::All) => reader.text(text::todo::none()),
             (None, view) => reader.text(text::todo::none_in_view(&view.as_str())),
         };
     }
@@ -19,7 +19,7 @@ pub(super) fn show(reader: &Reader, list: &TodoList) -> String {
         None => String::new(),
     };
     let open = list.filter.open_only.then(|| reader.text(text::todo::none_part::open()));
-    let view = Some(view.as_str()).filter(|_| view != View::All);
+    let view = Some(view.as_str()).filter(|_| view != TodoView::All);
     reader.text(
         text::todo::NoneMatch {
             open: &open.unwrap_or_default(),

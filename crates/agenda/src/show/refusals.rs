@@ -1,26 +1,26 @@
 //! Why a command was not carried out, in words.
 
-use super::Reader;
-use crate::desk::{Conflict, Refusal};
+use super::DisplayContext;
+use crate::desk::{CommandRefusal, EntryConflict};
 use everloop_text::{self as text, TextOf};
 
-pub(super) fn show(reader: &Reader, refusal: &Refusal) -> String {
+pub(super) fn show(reader: &DisplayContext, refusal: &CommandRefusal) -> String {
     let about = |text: TextOf, id: &i64| reader.text(text(id));
     match refusal {
-        Refusal::NoSuchTodo(id) => about(text::todo::none_of_number, id),
-        Refusal::NoSuchEntry(id) => about(text::schedule::none_of_number, id),
-        Refusal::OverlapsItself => reader.text(text::schedule::overlaps_itself()),
-        Refusal::ReminderNeedsDue => reader.text(text::todo::reminder_needs_due()),
-        Refusal::NotDue(id) => about(text::todo::not_due, id),
-        Refusal::DoesNotRepeat(id) => about(text::schedule::does_not_repeat, id),
-        Refusal::DoesNotRemind(id) => about(text::schedule::does_not_remind, id),
-        Refusal::Contested => reader.text(text::command::contested()),
-        Refusal::NotHere => reader.text(text::command::not_here()),
-        Refusal::Conflict(conflict) => show_conflict(reader, conflict),
+        CommandRefusal::NoSuchTodo(id) => about(text::todo::none_of_number, id),
+        CommandRefusal::NoSuchEntry(id) => about(text::schedule::none_of_number, id),
+        CommandRefusal::OverlapsItself => reader.text(text::schedule::overlaps_itself()),
+        CommandRefusal::ReminderNeedsDue => reader.text(text::todo::reminder_needs_due()),
+        CommandRefusal::NotDue(id) => about(text::todo::not_due, id),
+        CommandRefusal::DoesNotRepeat(id) => about(text::schedule::does_not_repeat, id),
+        CommandRefusal::DoesNotRemind(id) => about(text::schedule::does_not_remind, id),
+        CommandRefusal::Contested => reader.text(text::command::contested()),
+        CommandRefusal::NotHere => reader.text(text::command::not_here()),
+        CommandRefusal::Conflict(conflict) => show_conflict(reader, conflict),
     }
 }
 
-fn show_conflict(reader: &Reader, conflict: &Conflict) -> String {
+fn show_conflict(reader: &DisplayContext, conflict: &EntryConflict) -> String {
     let mut lines = vec![reader.text(text::schedule::conflict())];
     lines.extend(conflict.with.iter().map(|(entry, at)| {
         reader.text(

@@ -1,6 +1,6 @@
 //! How an entry repeats, in words.
 
-use super::Reader;
+use super::DisplayContext;
 use crate::time::{MonthDay, Repeat};
 use everloop_store::ScheduleRow;
 use everloop_text::{self as text, Text, TextOf};
@@ -10,7 +10,7 @@ use jiff::civil::Weekday;
 const SHORTEST_MONTH: i8 = 28;
 
 /// How it repeats, in words.
-pub(crate) fn repeats(reader: &Reader, entry: &ScheduleRow) -> Option<String> {
+pub(crate) fn repeats(reader: &DisplayContext, entry: &ScheduleRow) -> Option<String> {
     let rule = entry.said.repeat.as_ref()?;
     if rule.on == 0 {
         return Some(reader.text(text::schedule::detail::rests()));
@@ -41,7 +41,7 @@ pub(super) fn weekday(day: Weekday) -> Text {
     }
 }
 
-fn repeat_words(reader: &Reader, repeat: &Repeat) -> String {
+fn repeat_words(reader: &DisplayContext, repeat: &Repeat) -> String {
     let counted = |one: Text, many: TextOf, every: u32| match every {
         1 => reader.text(one),
         n => reader.text(many(&n)),
@@ -60,8 +60,8 @@ fn repeat_words(reader: &Reader, repeat: &Repeat) -> String {
     }
 }
 
-/// A rule of every so many months; twelve of them are a year.
-fn monthly_words(reader: &Reader, every: u32, day: MonthDay) -> String {
+/// A rule with an interval in months; twelve months are a year.
+fn monthly_words(reader: &DisplayContext, every: u32, day: MonthDay) -> String {
     let counted = |one: Text, many: TextOf, every: u32| match every {
         1 => reader.text(one),
         n => reader.text(many(&n)),
@@ -99,7 +99,7 @@ fn monthly_words(reader: &Reader, every: u32, day: MonthDay) -> String {
 }
 
 /// Adds what happens in months that are too short for a day.
-fn with_short_months(reader: &Reader, line: String, day: i8) -> String {
+fn with_short_months(reader: &DisplayContext, line: String, day: i8) -> String {
     if day <= SHORTEST_MONTH {
         return line;
     }

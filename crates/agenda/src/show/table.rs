@@ -1,12 +1,12 @@
-//! Tables whose columns stand under each other, whatever the script.
+//! Tables with aligned columns in any script.
 
 use everloop_types::one_line;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Rows under heads. The last column takes what room is left.
+/// Rows under heads. The last column takes the remaining width.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub struct TextTable {
     rows: Vec<Vec<String>>,
 }
 
@@ -16,7 +16,7 @@ const GAP: usize = 2;
 /// The last column is never cut below this.
 const LAST_MIN: usize = 10;
 
-impl Table {
+impl TextTable {
     /// An empty table.
     #[must_use]
     pub fn new(heads: Vec<String>) -> Self {
@@ -28,7 +28,7 @@ impl Table {
         self.rows.push(cells.into_iter().map(|cell| one_line(&cell)).collect());
     }
 
-    /// The table as lines, cut to `columns` where a screen has so many.
+    /// The table as lines, clipped to the width of the screen if there is one.
     #[must_use]
     pub fn show(&self, columns: Option<usize>) -> String {
         let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -65,7 +65,7 @@ pub fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(missing))
 }
 
-/// As much of a text as fits into `columns`, with a mark where it was cut; never half a character.
+/// As much of a text as fits into `columns`, with a mark if it was clipped.
 #[must_use]
 pub fn clipped(text: &str, columns: usize) -> String {
     if width(text) <= columns {
@@ -86,11 +86,11 @@ pub fn clipped(text: &str, columns: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Table, clipped, width};
+    use super::{TextTable, clipped, width};
 
     #[test]
     fn columns_stand_under_each_other_in_any_script() {
-        let mut table = Table::new(vec!["编号".into(), "标签".into(), "内容".into()]);
+        let mut table = TextTable::new(vec!["编号".into(), "标签".into(), "内容".into()]);
         table.row(vec!["1".into(), "work".into(), "交周报".into()]);
         table.row(vec!["12".into(), "家务".into(), "buy milk".into()]);
         let shown = table.show(None);

@@ -1,4 +1,4 @@
-//! How long before its time something is told: "提前15分钟提醒我", "10 minutes before".
+//! Lead times of reminders: "提前15分钟提醒我", "10 minutes before".
 
 use everloop_text::{self as text, TextOf};
 use everloop_types::Lang;
@@ -6,20 +6,20 @@ use jiff::Zoned;
 use jiff::civil::{DateTime, Time as Wall};
 use jiff::{SignedDuration, ToSpan};
 
-use super::clock::{Beside, times};
+use super::clock::{TimeContext, times};
 use super::offsets::{Amount, amounts};
 use super::scan::Scan;
 use super::words;
 
 /// How long before a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ahead {
+pub struct LeadTime {
     amount: Amount,
     /// The minute of the day, if one was said.
     minute: Option<i64>,
 }
 
-impl Ahead {
+impl LeadTime {
     /// At the time itself.
     pub const ON_TIME: Self =
         Self { amount: Amount { months: 0, days: 0, working_days: 0, secs: 0 }, minute: None };
@@ -30,7 +30,7 @@ impl Ahead {
         Self { minute: Some(minute), ..Self::ON_TIME }
     }
 
-    /// As an option has it.
+    /// As an option writes it.
     #[must_use]
     pub fn to_option(self) -> String {
         let mut said = self.amounts();
@@ -45,7 +45,7 @@ impl Ahead {
         said.join(" ")
     }
 
-    /// The same in a person's language; it is read as an option too.
+    /// The same in the user's language; it can be parsed as an option, too.
     #[must_use]
     pub fn said(self, lang: Lang) -> String {
         if lang == Lang::En {
@@ -83,14 +83,14 @@ impl Ahead {
             .collect()
     }
 
-    /// The moment so long after this one, on the same wall.
+    /// The moment this long after another one, in its zone.
     #[must_use]
     pub fn after(self, at: &Zoned) -> Option<Zoned> {
         let amount = self.amount.times(-1);
         Self { amount, ..self }.before(at)
     }
 
-    /// The moment before this one, on the same wall.
+    /// The moment this long before another one, in its zone.
     #[must_use]
     pub fn before(self, at: &Zoned) -> Option<Zoned> {
         let day = self.amount.times(-1).day(at.date())?;
@@ -107,39 +107,39 @@ fn zoned(wall: DateTime, like: &Zoned) -> Option<Zoned> {
     wall.to_zoned(like.time_zone().clone()).ok()
 }
 
-/// The value of `--remind` that is counted back: an amount, with or without a word for before.
+/// A relative value of `--remind`: an amount, with or without a word for "before".
 #[must_use]
-pub fn parse(text: &str) -> Option<Ahead> {
+pub fn parse(text: &str) -> Option<LeadTime> {
     let scan = Scan::new(text.trim());
     let len = scan.len();
     if scan.any(0, words::ON_TIME) == Some(len) {
-        return Some(Ahead::ON_TIME);
+        return Some(LeadTime::ON_TIME);
     }
     let said = here(&scan, 0).into_iter().find(|(_, end)| *end == len);
     let bare = || amounts(&scan, 0).into_iter().find(|(_, end)| *end == len);
-    let bare = || bare().map(|(amount, end)| (Ahead { amount, minute: None }, end));
+    let bare = || bare().map(|(amount, end)| (LeadTime { amount, minute: None }, end));
     said.or_else(bare).map(|(ahead, _)| ahead)
 }
 
 /// An amount of time that is all of a text.
 #[must_use]
-pub fn amount(text: &str) -> Option<Ahead> {
+pub fn amount(text: &str) -> Option<LeadTime> {
     let scan = Scan::new(text.trim());
     let all = amounts(&scan, 0).into_iter().find(|(_, end)| *end == scan.len());
-    all.map(|(amount, _)| Ahead { amount, minute: None })
+    all.map(|(amount, _)| LeadTime { amount, minute: None })
 }
 
-/// Amounts with a word for before, here.
-fn here(scan: &Scan, at: usize) -> Vec<(Ahead, usize)> {
+/// Amounts with a word for "before" at this position.
+fn here(scan: &Scan, at: usize) -> Vec<(LeadTime, usize)> {
     let mut found = Vec::new();
-    let plain = |amount| Ahead { amount, minute: None };
+    let plain = |amount| LeadTime { amount, minute: None };
     if let Some(next) = scan.any(at, words::AHEAD) {
         found.extend(amounts(scan, next).into_iter().map(|(amount, end)| (plain(amount), end)));
     }
     for (amount, end) in amounts(scan, at) {
         found.extend(scan.any(end, words::AHEAD_ENDS).map(|end| (plain(amount), end)));
     }
-    // Right behind a day these name another day: the day before Christmas.
+    // Right after a day these name another day: the day before Christmas.
     let is_apart = scan.before(at).is_none_or(is_border);
     if let Some((days, end)) = scan.word(at, words::DAY_AHEAD).filter(|_| is_apart) {
         found.push((plain(Amount { days, ..Amount::default() }), end));
@@ -153,9 +153,9 @@ fn here(scan: &Scan, at: usize) -> Vec<(Ahead, usize)> {
         .iter()
         .filter(|(ahead, _)| ahead.amount.is_of_days())
         .flat_map(|(ahead, end)| {
-            times(scan, *end, Beside::Day).into_iter().filter_map(|(spoken, end)| {
+            times(scan, *end, TimeContext::Day).into_iter().filter_map(|(spoken, end)| {
                 let minute = spoken.time(None)?.usual();
-                Some((Ahead { minute: Some(minute), ..*ahead }, end))
+                Some((LeadTime { minute: Some(minute), ..*ahead }, end))
             })
         })
         .collect();
@@ -165,7 +165,7 @@ fn here(scan: &Scan, at: usize) -> Vec<(Ahead, usize)> {
 
 /// A clause that asks to be reminded ahead, taken out of a text: how long, and the text without it.
 #[must_use]
-pub fn taken(text: &str) -> Option<(Ahead, String)> {
+pub fn taken(text: &str) -> Option<(LeadTime, String)> {
     let scan = Scan::new(text);
     for at in 0..scan.len() {
         let begin = scan.maybe(at, words::CLAUSE_STARTS);

@@ -1,6 +1,6 @@
 //! Times of day, and spans between two of them.
 
-use super::faces::{clocks, may_end_clock, military_clock};
+use super::clock_readings::{clocks, may_end_clock, military_clock};
 use super::scan::{Readings, Scan};
 use super::spans::{bare_spans, is_list, spans};
 use super::words;
@@ -8,9 +8,9 @@ use super::words;
 const NOON: i64 = 12 * 60;
 const MIDNIGHT: i64 = 24 * 60;
 
-/// A part of the day, said alone or beside an hour.
+/// A part of the day, alone or with an hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum DayPart {
     Night,
     Morning,
     Forenoon,
@@ -26,35 +26,35 @@ pub(super) enum Part {
     Pm,
 }
 
-/// A time of day as it was said.
+/// A time of day as it was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Spoken {
-    pub(super) part: Option<Part>,
-    pub(super) clock: Option<Clock>,
-    pub(super) until: Option<End>,
+pub(super) struct SpokenTime {
+    pub(super) part: Option<DayPart>,
+    pub(super) clock: Option<ClockReading>,
+    pub(super) until: Option<SpanEnd>,
 }
 
 /// Where a span of time ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct End {
-    pub(super) part: Option<Part>,
-    pub(super) clock: Clock,
+pub(super) struct SpanEnd {
+    pub(super) part: Option<DayPart>,
+    pub(super) clock: ClockReading,
 }
 
-/// What a clock shows.
+/// An hour and a minute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Clock {
+pub(super) struct ClockReading {
     pub(super) hour: i8,
     pub(super) minute: i8,
-    pub(super) form: Form,
+    pub(super) form: HourForm,
 }
 
-/// Whether the hour is one of 24 as written, or may be one of 12.
+/// Whether the hour is in 24-hour form, or may be in 12-hour form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum HourForm {
     Full,
     Dial,
-    /// `3:30`: on a dial, and 7 and later as it is written if nothing tells otherwise.
+    /// `3:30`: 12-hour form; 7 and later count as written unless the text says otherwise.
     Colon,
     /// A number that only the end of its span makes an hour: "2-4pm".
     Bare,
@@ -62,14 +62,14 @@ pub(super) enum Form {
 
 /// A time of day, in minutes from the midnight its day begins with; it may reach into the next day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Time {
+pub(super) enum DayMinute {
     Sure(i64),
     /// An hour of 1 to 11 that may be before or after noon.
     Dial(i64),
 }
 
-impl Time {
-    /// The minute on a day of which nothing else is known: 1 to 6 are in the afternoon.
+impl DayMinute {
+    /// The usual minute without more information: 1 to 6 are in the afternoon.
     pub(super) fn usual(self) -> i64 {
         match self {
             Self::Dial(minute) if minute < 7 * 60 => minute + NOON,
@@ -78,118 +78,123 @@ impl Time {
     }
 }
 
-impl Spoken {
-    /// Nothing but the part that the day brought.
+impl SpokenTime {
+    /// No time except the part that the day implies.
     pub(super) const OF_DAY: Self = Self { part: None, clock: None, until: None };
 
-    /// The time, unless hour and part contradict each other. `of_day` is a part its day brought.
-    pub(super) fn time(self, of_day: Option<Part>) -> Option<Time> {
+    /// The time, unless hour and part contradict each other. `of_day` is a part that the day
+    /// implies.
+    pub(super) fn time(self, of_day: Option<DayPart>) -> Option<DayMinute> {
         let part = self.part.or(of_day);
-        // The small hours that are said with an evening are those behind it.
-        let is_behind = matches!(of_day, Some(Part::Evening | Part::Late));
-        if let (Some(Part::Night), Some(clock), true) = (self.part, self.clock, is_behind) {
+        // The small hours of an evening are those after it.
+        let is_behind = matches!(of_day, Some(DayPart::Evening | DayPart::Late));
+        if let (Some(DayPart::Night), Some(clock), true) = (self.part, self.clock, is_behind) {
             return match clock.time(self.part)? {
-                Time::Sure(minute) | Time::Dial(minute) => Some(Time::Sure(minute + MIDNIGHT)),
+                DayMinute::Sure(minute) | DayMinute::Dial(minute) => {
+                    Some(DayMinute::Sure(minute + MIDNIGHT))
+                }
             };
         }
         match self.clock {
-            None => part?.usual().map(Time::Sure),
-            Some(clock) if clock.form == Form::Bare => self.bare_start(clock, part),
+            None => part?.usual().map(DayMinute::Sure),
+            Some(clock) if clock.form == HourForm::Bare => self.bare_start(clock, part),
             Some(clock) => clock.time(part),
         }
     }
 
     /// The latest such hour before the end of its span.
-    fn bare_start(self, clock: Clock, part: Option<Part>) -> Option<Time> {
+    fn bare_start(self, clock: ClockReading, part: Option<DayPart>) -> Option<DayMinute> {
         let end = self.until?;
         if let Some(part) = part {
-            return Clock { form: Form::Dial, ..clock }.time(Some(part));
+            return ClockReading { form: HourForm::Dial, ..clock }.time(Some(part));
         }
         let Some(end_part) = end.part else {
-            return Clock { form: Form::Dial, ..clock }.time(None);
+            return ClockReading { form: HourForm::Dial, ..clock }.time(None);
         };
-        let Time::Sure(end) = end.clock.time(Some(end_part))? else { return None };
+        let DayMinute::Sure(end) = end.clock.time(Some(end_part))? else { return None };
         let first = i64::from(clock.hour) % 12 * 60 + i64::from(clock.minute);
         let starts = [first + NOON, first, first + NOON - MIDNIGHT].into_iter();
         let start = starts.into_iter().find(|start| *start < end)?;
-        Some(Time::Sure(start.rem_euclid(MIDNIGHT)))
+        Some(DayMinute::Sure(start.rem_euclid(MIDNIGHT)))
     }
 
-    /// Whether it leaves open what this half of the day would tell.
-    pub(super) fn is_open(self, half: Part) -> bool {
-        let hours = if half == Part::Am { 1..=11 } else { 5..=11 };
-        let is_dial = |clock: Clock| {
-            matches!(clock.form, Form::Dial | Form::Colon) && hours.contains(&clock.hour)
+    /// Whether the half of the day would make it unambiguous.
+    pub(super) fn is_open(self, half: DayPart) -> bool {
+        let hours = if half == DayPart::Am { 1..=11 } else { 5..=11 };
+        let is_dial = |clock: ClockReading| {
+            matches!(clock.form, HourForm::Dial | HourForm::Colon) && hours.contains(&clock.hour)
         };
         let ends_open = self.until.is_none_or(|end| end.part.is_none());
         self.part.is_none() && ends_open && self.clock.is_some_and(is_dial)
     }
 
-    /// The same on the evening of a feast, where its hour leaves that open: "除夕夜八点".
+    /// The same on the evening of a holiday, if its hour is ambiguous: "除夕夜八点".
     pub(super) fn on_eve(self) -> Self {
-        let is_twelve = |clock: Clock| clock.form == Form::Dial && clock.hour == 12;
-        let is_open = self.is_open(Part::Pm) || self.clock.is_some_and(is_twelve);
-        Self { part: self.part.or(is_open.then_some(Part::Evening)), ..self }
+        let is_twelve = |clock: ClockReading| clock.form == HourForm::Dial && clock.hour == 12;
+        let is_open = self.is_open(DayPart::Pm) || self.clock.is_some_and(is_twelve);
+        Self { part: self.part.or(is_open.then_some(DayPart::Evening)), ..self }
     }
 
-    /// What a clock shows then; noon and midnight are shown by one too.
-    pub(super) fn shown(self) -> Option<Clock> {
+    /// The clock reading; noon and midnight have one too.
+    pub(super) fn shown(self) -> Option<ClockReading> {
         match (self.clock, self.part) {
-            (None, Some(Part::Noon | Part::Midnight)) => Some(dial(12, 0)),
+            (None, Some(DayPart::Noon | DayPart::Midnight)) => Some(dial(12, 0)),
             (clock, _) => clock,
         }
     }
 
-    /// Whether it is a span of two numbers that only their place makes hours.
+    /// Whether it is a span of two bare numbers.
     pub(super) fn is_bare_span(self) -> bool {
-        let is_bare = self.clock.is_some_and(|clock| clock.form == Form::Bare);
+        let is_bare = self.clock.is_some_and(|clock| clock.form == HourForm::Bare);
         is_bare && self.part.is_none() && self.until.is_some_and(|end| end.part.is_none())
     }
 
-    /// How many minutes a span takes that begins at this minute; none within if it has no end.
-    pub(super) fn minutes(self, start: i64, of_day: Option<Part>) -> Option<Option<i64>> {
+    /// The length in minutes of a span that begins at this minute; the inner `None` means no end.
+    pub(super) fn minutes(self, start: i64, of_day: Option<DayPart>) -> Option<Option<i64>> {
         let Some(mut end) = self.until else { return Some(None) };
-        if end.clock.form == Form::Colon {
-            end.clock.form = Form::Dial;
+        if end.clock.form == HourForm::Colon {
+            end.clock.form = HourForm::Dial;
         }
         let of_start = self.part.or(of_day);
         let inherited = of_start.and_then(|part| end.clock.time(Some(part)));
-        let minutes = |time: Time| {
+        let minutes = |time: DayMinute| {
             let (first, step) = match time {
-                Time::Sure(minute) => (minute, MIDNIGHT),
-                Time::Dial(minute) => (minute, NOON),
+                DayMinute::Sure(minute) => (minute, MIDNIGHT),
+                DayMinute::Dial(minute) => (minute, NOON),
             };
             (0..4).map(|round| first + round * step).find(|end| *end > start)
         };
         let time = match end.part {
             Some(part) => end.clock.time(Some(part))?,
             None => match inherited {
-                Some(Time::Sure(end)) if end > start => Time::Sure(end),
+                Some(DayMinute::Sure(end)) if end > start => DayMinute::Sure(end),
                 _ => end.clock.time(None)?,
             },
         };
-        // A span over midnight takes half a day at most: else its end is before its start.
+        // A span over midnight is at most half a day long; otherwise its end is before its start.
         let fits = |end: &i64| *end - start <= NOON || *end <= MIDNIGHT && *end - start < MIDNIGHT;
         Some(minutes(time).filter(fits).map(|end| end - start)).filter(Option::is_some)
     }
 }
 
-impl Clock {
-    fn time(self, part: Option<Part>) -> Option<Time> {
+impl ClockReading {
+    fn time(self, part: Option<DayPart>) -> Option<DayMinute> {
         let (hour, minute) = (i64::from(self.hour), i64::from(self.minute));
         match part {
-            Some(part) => part.hour(hour).map(|hour| Time::Sure(hour * 60 + minute)),
-            None if self.form == Form::Colon && hour >= 7 => Some(Time::Sure(hour * 60 + minute)),
-            None if self.form != Form::Full && (1..=11).contains(&hour) => {
-                Some(Time::Dial(hour * 60 + minute))
+            Some(part) => part.hour(hour).map(|hour| DayMinute::Sure(hour * 60 + minute)),
+            None if self.form == HourForm::Colon && hour >= 7 => {
+                Some(DayMinute::Sure(hour * 60 + minute))
             }
-            None => Some(Time::Sure(hour * 60 + minute)),
+            None if self.form != HourForm::Full && (1..=11).contains(&hour) => {
+                Some(DayMinute::Dial(hour * 60 + minute))
+            }
+            None => Some(DayMinute::Sure(hour * 60 + minute)),
         }
     }
 }
 
-impl Part {
-    /// The time that is meant when only the part was said.
+impl DayPart {
+    /// The usual time of a part of the day.
     fn usual(self) -> Option<i64> {
         match self {
             Self::Night => Some(0),
@@ -207,7 +212,7 @@ impl Part {
         }
     }
 
-    /// The minute at which it is over, if it is a stretch of the day.
+    /// The minute at which it ends, if it is a period.
     pub(super) fn end(self) -> Option<i64> {
         match self {
             Self::Night => Some(6 * 60),
@@ -220,7 +225,7 @@ impl Part {
         }
     }
 
-    /// The hour of 24 for an hour said beside this part; 24 and more are in the next day.
+    /// The 24-hour form of an hour with this part; 24 and more are on the next day.
     fn hour(self, hour: i64) -> Option<i64> {
         match (self, hour) {
             (Self::Night | Self::Am, 12) => Some(0),
@@ -241,18 +246,18 @@ impl Part {
     }
 }
 
-/// What is said beside a time.
+/// The context of a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Beside {
+pub(super) enum TimeContext {
     Day,
     Nothing,
 }
 
-/// Times of day here, and spans. `Beside::Day` when a day was said before or will be.
-pub(super) fn times(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> {
+/// Times of day and spans at this position. `TimeContext::Day` if the phrase has a day.
+pub(super) fn times(scan: &Scan, at: usize, beside: TimeContext) -> Readings<SpokenTime> {
     let begin = match beside {
-        Beside::Day => iso_border(scan, at).unwrap_or(scan.maybe(at, words::BETWEEN)),
-        Beside::Nothing => scan.maybe(at, words::FROM),
+        TimeContext::Day => iso_border(scan, at).unwrap_or(scan.maybe(at, words::BETWEEN)),
+        TimeContext::Nothing => scan.maybe(at, words::FROM),
     };
     let has_opening = begin > at && scan.any(at, words::FROM).is_some();
     let links = match scan.any(at, &["between"]) {
@@ -272,7 +277,7 @@ pub(super) fn times(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> 
     }
     found.append(&mut whole);
     found.extend(bare_spans(scan, begin, links, has_opening));
-    if beside == Beside::Nothing {
+    if beside == TimeContext::Nothing {
         found.retain(|(_, end)| !is_list(scan, *end));
     }
     // "from 2" alone is a number, not a time.
@@ -280,9 +285,9 @@ pub(super) fn times(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> 
 }
 
 /// One time of day.
-pub(super) fn single(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken> {
+pub(super) fn single(scan: &Scan, at: usize, beside: TimeContext) -> Readings<SpokenTime> {
     let mut found = Vec::new();
-    let plain = |clock| Spoken { part: None, clock: Some(clock), until: None };
+    let plain = |clock| SpokenTime { part: None, clock: Some(clock), until: None };
     let after_at = scan.any(at, words::AT);
     if let Some(end) = after_at {
         let is_hour = |end: usize| is_whole(scan, end) || scan.any(end, &["ish"]).is_some();
@@ -291,30 +296,30 @@ pub(super) fn single(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken>
     }
     let at = after_at.unwrap_or(at);
     found.extend(clocks(scan, at).into_iter().map(|(clock, end)| (plain(clock), end)));
-    if beside == Beside::Day {
+    if beside == TimeContext::Day {
         found.extend(military_clock(scan, at).map(|(clock, end)| (plain(clock), end)));
     }
     for (part, end) in parts(scan, at, beside) {
         let is_shy = matches!(scan.get(end - 1), Some(c) if words::SHY_ENDS.contains(c))
             && end - scan.skip_spaces(at) == 1;
         let is_other = is_shy && scan.get(end).is_some_and(|c| words::NO_PART_BEFORE.contains(c));
-        if (beside == Beside::Day || !is_shy) && !is_other {
-            found.push((Spoken { part: Some(part), clock: None, until: None }, end));
+        if (beside == TimeContext::Day || !is_shy) && !is_other {
+            found.push((SpokenTime { part: Some(part), clock: None, until: None }, end));
         }
         let next = scan.maybe(scan.maybe(end, words::BETWEEN), words::ROUGHLY);
         let next = scan.maybe(next, words::AT);
         for (clock, end) in clocks(scan, next) {
-            found.push((Spoken { part: Some(part), ..plain(clock) }, end));
+            found.push((SpokenTime { part: Some(part), ..plain(clock) }, end));
         }
         if next > end && scan.text(end, next).contains(|c: char| "at@".contains(c)) {
             let bare = scan.number_in(next, 1..=12).filter(|(_, end)| is_whole(scan, *end));
-            let spoken = |hour| Spoken { part: Some(part), ..plain(dial(hour, 0)) };
+            let spoken = |hour| SpokenTime { part: Some(part), ..plain(dial(hour, 0)) };
             found.extend(bare.map(|(hour, end)| (spoken(hour), end)));
         }
     }
     let trailing = found.iter().filter(|(spoken, _)| spoken.part.is_none()).filter_map(|found| {
         let (part, end) = trailing_part(scan, found.1)?;
-        Some((Spoken { part: Some(part), ..found.0 }, scan.maybe(end, words::SHARP_LATIN)))
+        Some((SpokenTime { part: Some(part), ..found.0 }, scan.maybe(end, words::SHARP_LATIN)))
     });
     let trailing: Vec<_> = trailing.collect();
     found.extend(trailing);
@@ -322,13 +327,13 @@ pub(super) fn single(scan: &Scan, at: usize, beside: Beside) -> Readings<Spoken>
     found
 }
 
-pub(super) fn parts(scan: &Scan, at: usize, beside: Beside) -> Readings<Part> {
+pub(super) fn parts(scan: &Scan, at: usize, beside: TimeContext) -> Readings<DayPart> {
     let begin = scan.skip_spaces(at);
     if words::is_word(scan, begin, words::NO_PARTS) {
         return Vec::new();
     }
     let mut found: Vec<_> = scan.word(at, words::PARTS).into_iter().collect();
-    if beside == Beside::Day {
+    if beside == TimeContext::Day {
         found.extend(scan.word(at, words::SHY_PARTS));
     }
     for (_, end) in &mut found {
@@ -341,45 +346,45 @@ pub(super) fn parts(scan: &Scan, at: usize, beside: Beside) -> Readings<Part> {
     found
 }
 
-/// `2026-11-15T10:30`: the letter stands between digits.
+/// `2026-11-15T10:30`: the letter is between digits.
 fn iso_border(scan: &Scan, at: usize) -> Option<usize> {
     let is_digit = |at| scan.get(at).is_some_and(|c: char| c.is_ascii_digit());
     let is_border = scan.get(at) == Some('t') && is_digit(at + 1) && is_digit(at.checked_sub(1)?);
     is_border.then_some(at + 1)
 }
 
-/// A number that goes on as something else is no hour.
+/// A number that continues as something else is not an hour.
 pub(super) fn is_half_read(scan: &Scan, end: usize) -> bool {
     matches!(scan.get(end), Some(':' | '.' | '-' | '/' | '%' | ','))
         && scan.get(end + 1).is_some_and(|c| c.is_ascii_digit())
         || matches!(scan.get(end), Some('%' | '°'))
 }
 
-/// An hour without a mark of its own ends where a word ends, and counts nothing.
+/// An hour without its own mark ends at a word boundary, and counts nothing.
 fn is_whole(scan: &Scan, end: usize) -> bool {
     let is_counted = scan.get(end).is_some_and(|c| words::MEASURES.contains(c) && c != '.');
     let is_joined = scan.get(end).is_some_and(|c| c.is_ascii_alphabetic());
     !is_half_read(scan, end) && !is_counted && !is_joined
 }
 
-pub(super) fn dial(hour: i8, minute: i8) -> Clock {
-    Clock { hour, minute, form: Form::Dial }
+pub(super) fn dial(hour: i8, minute: i8) -> ClockReading {
+    ClockReading { hour, minute, form: HourForm::Dial }
 }
 
-pub(super) fn bare(hour: i8) -> Clock {
-    Clock { hour, minute: 0, form: Form::Bare }
+pub(super) fn bare(hour: i8) -> ClockReading {
+    ClockReading { hour, minute: 0, form: HourForm::Bare }
 }
 
 /// `5pm`, `5 in the morning`: an hour that only its part makes a time.
-fn plain_hour_with_part(scan: &Scan, at: usize) -> Option<(Spoken, usize)> {
+fn plain_hour_with_part(scan: &Scan, at: usize) -> Option<(SpokenTime, usize)> {
     let (hour, end) = scan.number_in(at, 1..=12)?;
     let (part, end) = trailing_part(scan, end)?;
     let end = scan.maybe(end, words::SHARP_LATIN);
-    Some((Spoken { part: Some(part), clock: Some(dial(hour, 0)), until: None }, end))
+    Some((SpokenTime { part: Some(part), clock: Some(dial(hour, 0)), until: None }, end))
 }
 
-/// A part of the day behind a clock; a single letter stands right behind its digit.
-fn trailing_part(scan: &Scan, at: usize) -> Option<(Part, usize)> {
+/// A part of the day after a clock; a single letter is right after its digit.
+fn trailing_part(scan: &Scan, at: usize) -> Option<(DayPart, usize)> {
     let is_digit = scan.before(at).is_some_and(|c| c.is_ascii_digit());
     let letter = || scan.word(at, words::LETTER_PARTS).filter(|(_, end)| *end == at + 1);
     let letter = || letter().filter(|_| is_digit && !is_half_read(scan, at + 1));

@@ -14,9 +14,9 @@
 //! - A date without a year, or a day without a month, is the next one, today included.
 //! - `HH:MM` is one of 24 hours as written. An hour of 1 to 11 without a part of the day, bare or
 //!   as `H:MM`, is the next such hour on a clock's dial when it is said alone or with today; on any
-//!   other day and in repetitions 1 to 6 are in the afternoon, 7 to 12 as they are. Nobody who is
-//!   awake by day or in the evening means the small hours by it.
-//! - What takes place in the evening or in the morning, such as dinner, tells the half of the day.
+//!   other day and in repetitions 1 to 6 are in the afternoon, 7 to 12 as they are. By day and in
+//!   the evening it never means the small hours.
+//! - An event of the evening or the morning, such as dinner, decides the half of the day.
 //! - A time alone is today if it is still ahead, else tomorrow.
 //! - Midnight, and 12 in the evening, end the day they are said with; hours 1 to 4 of an evening
 //!   belong to the night that follows it.
@@ -32,22 +32,22 @@
 //! - Before a day, in English, is up to the day before it; so is the Chinese one of a holiday. The
 //!   Chinese one of a weekday or a date includes it, as people use it.
 //!
-//! What no calendar or clock has (25:00, February 30) is refused, never bent.
+//! Invalid dates and times (25:00, February 30) are refused, never adjusted.
 
 use jiff::civil::DateTime;
 use jiff::{Timestamp, Zoned};
 
-use super::meaning::{self, Limit, Pieces};
+use super::meaning::{self, PhraseParts, RepeatLimit};
 use super::repeat::Repeat;
 use super::scan::{Readings, Scan};
 use super::{clock, days, every, offsets, words};
 
-/// What a phrase means.
+/// The meaning of a phrase.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct When {
+pub struct ParsedDate {
     /// The wall time; of a repetition, its first.
     pub at: DateTime,
-    /// Whether a time of day was said.
+    /// Whether the phrase has a time of day.
     pub precision: Precision,
     /// The moment of an elapsed offset ("in 2 hours"), exact even in an hour that comes twice.
     pub instant: Option<Timestamp>,
@@ -59,7 +59,7 @@ pub struct When {
     pub minutes: Option<i64>,
     /// The minute of the day, if a time of day is all that was said.
     pub clock: Option<i64>,
-    /// Whether that minute may as well be in the other half of the day: "at 8".
+    /// Whether that minute may also be in the other half of the day: "at 8".
     pub is_open: bool,
     /// Whether it is the end of something: "by Friday".
     pub is_deadline: bool,
@@ -78,7 +78,7 @@ pub enum Precision {
     Minute,
 }
 
-impl When {
+impl ParsedDate {
     /// Whether the moment is over; a day is over with its last minute.
     #[must_use]
     pub fn is_past(&self, now: &Zoned) -> bool {
@@ -92,19 +92,19 @@ impl When {
 
 /// A phrase in a text.
 #[derive(Debug, Clone)]
-pub(super) struct Phrase {
-    pub(super) when: When,
-    pub(super) pieces: Pieces,
+pub(super) struct DateMatch {
+    pub(super) when: ParsedDate,
+    pub(super) pieces: PhraseParts,
 }
 
-/// Understands a text that is one date phrase.
+/// Parses a text that is one date phrase.
 #[must_use]
-pub fn parse(text: &str, now: &Zoned) -> Option<When> {
+pub fn parse(text: &str, now: &Zoned) -> Option<ParsedDate> {
     whole(text, now).map(|phrase| phrase.when)
 }
 
 /// The phrase that a text is.
-pub(super) fn whole(text: &str, now: &Zoned) -> Option<Phrase> {
+pub(super) fn whole(text: &str, now: &Zoned) -> Option<DateMatch> {
     let scan = Scan::new(text.trim());
     let whole = readings(&scan, 0, now).into_iter().filter(|(_, end)| *end == scan.len());
     whole.min_by_key(|(phrase, _)| phrase.pieces.count()).map(|(phrase, _)| phrase)
@@ -112,17 +112,17 @@ pub(super) fn whole(text: &str, now: &Zoned) -> Option<Phrase> {
 
 /// The longest date phrase a text begins with, of the fewest pieces, and its length in bytes.
 #[must_use]
-pub fn leading(text: &str, now: &Zoned) -> Option<(When, usize)> {
+pub fn leading(text: &str, now: &Zoned) -> Option<(ParsedDate, usize)> {
     let scan = Scan::new(text);
     let start = scan.skip_spaces(0);
     let (phrase, end) = longest(&scan, start, now)?;
     Some((phrase.when, scan.offset(end)))
 }
 
-pub(super) fn longest(scan: &Scan, at: usize, now: &Zoned) -> Option<(Phrase, usize)> {
-    let mut best: Option<(Phrase, usize)> = None;
+pub(super) fn longest(scan: &Scan, at: usize, now: &Zoned) -> Option<(DateMatch, usize)> {
+    let mut best: Option<(DateMatch, usize)> = None;
     for (phrase, end) in readings(scan, at, now) {
-        let rank = |phrase: &Phrase, end: usize| (end, usize::MAX - phrase.pieces.count());
+        let rank = |phrase: &DateMatch, end: usize| (end, usize::MAX - phrase.pieces.count());
         let mine = rank(&phrase, end);
         let is_longer = best.as_ref().is_none_or(|(other, end)| rank(other, *end) < mine);
         if is_longer && may_end(scan, end) {
@@ -166,16 +166,16 @@ fn may_end(scan: &Scan, end: usize) -> bool {
 }
 
 /// Everything the text from here on can mean, with the end of each phrase.
-pub(super) fn readings(scan: &Scan, at: usize, now: &Zoned) -> Readings<Phrase> {
+pub(super) fn readings(scan: &Scan, at: usize, now: &Zoned) -> Readings<DateMatch> {
     let mut found = Vec::new();
     found.extend(instants(scan, scan.skip_spaces(at), now));
-    let grammar = Grammar { scan, now };
-    grammar.go_on(&Pieces::default(), at, 0, &mut found);
+    let grammar = DateGrammar { scan, now };
+    grammar.extend(&PhraseParts::default(), at, 0, &mut found);
     found
 }
 
 /// `2026-11-20T15:00Z`, `2026-11-20T15:00:30+08:00`, `2026-11-20 15:00:30`.
-fn instants(scan: &Scan, at: usize, now: &Zoned) -> Option<(Phrase, usize)> {
+fn instants(scan: &Scan, at: usize, now: &Zoned) -> Option<(DateMatch, usize)> {
     let is_part = |c: char| c.is_ascii_digit() || "-:t.+z ".contains(c);
     let most = (at..scan.len()).take_while(|at| scan.get(*at).is_some_and(is_part)).count().min(35);
     (17..=most).rev().find_map(|length| {
@@ -184,44 +184,50 @@ fn instants(scan: &Scan, at: usize, now: &Zoned) -> Option<(Phrase, usize)> {
         let end = at + length;
         if let Ok(instant) = text.parse::<Timestamp>() {
             let at = now.time_zone().to_datetime(instant);
-            let when = When { instant: Some(instant), is_full: true, ..meaning::plain(at) };
-            return Some((Phrase { when, pieces: Pieces::default() }, end));
+            let when = ParsedDate { instant: Some(instant), is_full: true, ..meaning::plain(at) };
+            return Some((DateMatch { when, pieces: PhraseParts::default() }, end));
         }
         let wall = text.parse::<DateTime>().ok().filter(|_| text.matches(':').count() == 2)?;
-        let when = When { is_full: true, ..meaning::plain(wall) };
-        Some((Phrase { when, pieces: Pieces::default() }, end))
+        let when = ParsedDate { is_full: true, ..meaning::plain(wall) };
+        Some((DateMatch { when, pieces: PhraseParts::default() }, end))
     })
 }
 
-/// Most pieces of a phrase.
+/// The maximum number of pieces of a phrase.
 const PIECES_MAX: usize = 6;
 
-struct Grammar<'a> {
+struct DateGrammar<'a> {
     scan: &'a Scan,
     now: &'a Zoned,
 }
 
-impl Grammar<'_> {
+impl DateGrammar<'_> {
     /// Takes one more piece in every way that fits.
-    fn go_on(&self, so_far: &Pieces, at: usize, depth: usize, found: &mut Readings<Phrase>) {
+    fn extend(
+        &self,
+        so_far: &PhraseParts,
+        at: usize,
+        depth: usize,
+        found: &mut Readings<DateMatch>,
+    ) {
         if depth >= PIECES_MAX {
             return;
         }
         for (pieces, end) in self.next(so_far, at) {
             if let Some(when) = meaning::of(&pieces, self.now) {
-                found.push((Phrase { when, pieces: pieces.clone() }, end));
+                found.push((DateMatch { when, pieces: pieces.clone() }, end));
             }
-            self.go_on(&pieces, end, depth + 1, found);
+            self.extend(&pieces, end, depth + 1, found);
         }
     }
 
-    fn next(&self, so_far: &Pieces, at: usize) -> Readings<Pieces> {
+    fn next(&self, so_far: &PhraseParts, at: usize) -> Readings<PhraseParts> {
         let (scan, now) = (self.scan, self.now);
-        let is_first = *so_far == Pieces::default();
+        let is_first = *so_far == PhraseParts::default();
         let mut found = Vec::new();
         if is_first && let Some(end) = scan.any(at, words::DEADLINE_STARTS) {
             let is_exclusive = scan.any(at, words::BEFORE) == Some(end);
-            found.push((Pieces { is_deadline: true, is_exclusive, ..so_far.clone() }, end));
+            found.push((PhraseParts { is_deadline: true, is_exclusive, ..so_far.clone() }, end));
         }
         let is_open = is_first || so_far.is_only_deadline();
         if is_open {
@@ -245,8 +251,8 @@ impl Grammar<'_> {
         }
         if so_far.spoken.is_none() {
             let beside = match so_far.day.is_some() || so_far.every.is_some() {
-                true => clock::Beside::Day,
-                false => clock::Beside::Nothing,
+                true => clock::TimeContext::Day,
+                false => clock::TimeContext::Nothing,
             };
             let is_eve = so_far.day.is_some() && words::EVES.iter().any(|eve| scan.ends(at, eve));
             for (spoken, end) in clock::times(scan, next, beside) {
@@ -255,8 +261,8 @@ impl Grammar<'_> {
             }
         }
         if so_far.every.is_none() {
-            let everies = every::everies(scan, next).into_iter();
-            found.extend(everies.map(|(every, end)| (so_far.with_every(every), end)));
+            let repetitions = every::repetitions(scan, next).into_iter();
+            found.extend(repetitions.map(|(every, end)| (so_far.with_every(every), end)));
         }
         found.extend(self.start(so_far, next));
         found.extend(self.limit(so_far, next));
@@ -264,15 +270,15 @@ impl Grammar<'_> {
         found
     }
 
-    /// The part of the day behind a day whose time was said before: "at 7 Friday evening".
-    fn part_behind(&self, so_far: &Pieces, at: usize) -> Option<(Pieces, usize)> {
+    /// The part of the day after a day whose time came before: "at 7 Friday evening".
+    fn part_behind(&self, so_far: &PhraseParts, at: usize) -> Option<(PhraseParts, usize)> {
         let spoken = so_far.spoken.filter(|spoken| spoken.part.is_none())?;
         so_far.day.filter(|day| day.part.is_none())?;
         let (part, end) = self.scan.word(at, words::DAY_PARTS)?;
-        Some((so_far.with_spoken(clock::Spoken { part: Some(part), ..spoken }), end))
+        Some((so_far.with_spoken(clock::SpokenTime { part: Some(part), ..spoken }), end))
     }
 
-    fn elapsed(&self, so_far: &Pieces, at: usize) -> Readings<Pieces> {
+    fn elapsed(&self, so_far: &PhraseParts, at: usize) -> Readings<PhraseParts> {
         let mut found = Vec::new();
         let is_other = words::is_word(self.scan, self.scan.skip_spaces(at), words::NO_DAYS);
         let now = self.scan.any(at, words::NOW).filter(|_| !is_other);
@@ -284,13 +290,13 @@ impl Grammar<'_> {
         }
         for (amount, end) in within.filter(|(amount, _)| !amount.is_of_days()) {
             let pieces = so_far.with_elapsed(amount);
-            found.push((Pieces { is_deadline: true, ..pieces }, end));
+            found.push((PhraseParts { is_deadline: true, ..pieces }, end));
         }
         found
     }
 
     /// Where a repetition begins: "从明天起", "starting Monday".
-    fn start(&self, so_far: &Pieces, at: usize) -> Readings<Pieces> {
+    fn start(&self, so_far: &PhraseParts, at: usize) -> Readings<PhraseParts> {
         let (scan, now) = (self.scan, self.now);
         if so_far.start.is_some() {
             return Vec::new();
@@ -305,24 +311,24 @@ impl Grammar<'_> {
                 (None, true) => end,
                 (None, false) => continue,
             };
-            found.push((Pieces { start: Some(day), ..so_far.clone() }, end));
+            found.push((PhraseParts { start: Some(day), ..so_far.clone() }, end));
         }
         found
     }
 
     /// Where a repetition ends: "直到月底", "until Dec 1", "共5次", "for 2 weeks".
-    fn limit(&self, so_far: &Pieces, at: usize) -> Readings<Pieces> {
+    fn limit(&self, so_far: &PhraseParts, at: usize) -> Readings<PhraseParts> {
         let scan = self.scan;
         if so_far.limit.is_some() || so_far.every.is_none() {
             return Vec::new();
         }
         let mut found = Vec::new();
         let mut push =
-            |limit, end| found.push((Pieces { limit: Some(limit), ..so_far.clone() }, end));
+            |limit, end| found.push((PhraseParts { limit: Some(limit), ..so_far.clone() }, end));
         if let Some(next) = scan.any(at, words::UNTIL) {
             for (day, end) in days::days(scan, next, self.now) {
                 if let Some(date) = day.date(self.now.date()) {
-                    push(Limit::Until(date), scan.maybe(end, words::UNTIL_ENDS));
+                    push(RepeatLimit::Until(date), scan.maybe(end, words::UNTIL_ENDS));
                 }
             }
         }
@@ -333,27 +339,27 @@ impl Grammar<'_> {
         if let Some((count, end)) = count
             && let Some(end) = scan.any(end, words::TIMES)
         {
-            push(Limit::Times(count), end);
+            push(RepeatLimit::Times(count), end);
         }
         if in_all.is_some() {
             for (amount, end) in offsets::amounts(scan, next) {
                 if amount.is_of_days() {
-                    push(Limit::For(amount), end);
+                    push(RepeatLimit::For(amount), end);
                 }
             }
         }
         found
     }
 
-    fn deadline_behind(&self, so_far: &Pieces, at: usize) -> Option<(Pieces, usize)> {
+    fn deadline_behind(&self, so_far: &PhraseParts, at: usize) -> Option<(PhraseParts, usize)> {
         let is_said = so_far.day.is_some() || so_far.spoken.is_some() || so_far.elapsed.is_some();
         if so_far.is_deadline || !is_said || self.scan.any(at, words::NO_DEADLINES).is_some() {
             return None;
         }
         let end = self.scan.any(at, words::DEADLINE_ENDS)?;
-        let is_holiday = so_far.day.is_some_and(|day| day.sort == days::Sort::Holiday);
+        let is_holiday = so_far.day.is_some_and(|day| day.sort == days::DayKind::Holiday);
         let is_exclusive = is_holiday && self.scan.text(at, end).contains('前');
-        Some((Pieces { is_deadline: true, is_exclusive, ..so_far.clone() }, end))
+        Some((PhraseParts { is_deadline: true, is_exclusive, ..so_far.clone() }, end))
     }
 }
 

@@ -4,7 +4,7 @@ use jiff::civil::{Weekday, datetime};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 
-use super::super::texts::{self, About};
+use super::super::texts::{self, TextSubject};
 use super::*;
 use jiff::civil::Date;
 use jiff::{SignedDuration, ToSpan};
@@ -29,7 +29,7 @@ prop_compose! {
     }
 }
 
-/// Sentences of words the grammar knows, half-knows and does not know.
+/// Sentences of words that the grammar knows, partly knows and does not know.
 fn sentences() -> impl Strategy<Value = String> {
     let pieces = [
         "明天",
@@ -216,8 +216,8 @@ proptest! {
 
     #[test]
     fn what_is_found_reads_the_same_alone(now in moments(), text in sentences()) {
-        let _ = texts::read(&text, &now, About::Todo);
-        let _ = texts::read(&text, &now, About::Entry);
+        let _ = texts::read(&text, &now, TextSubject::Todo);
+        let _ = texts::read(&text, &now, TextSubject::Entry);
         if let Some((when, end)) = leading(&text, &now) {
             prop_assert_eq!(parse(&text[..end], &now), Some(when), "{}", &text[..end]);
         }

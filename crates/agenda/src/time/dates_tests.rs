@@ -5,7 +5,7 @@ fn now() -> Zoned {
 }
 
 /// The result as one line: wall time, or date alone, then the repeat.
-fn said(when: &When) -> String {
+fn said(when: &ParsedDate) -> String {
     let at = match when.precision {
         Precision::Day => when.at.date().to_string(),
         Precision::Part | Precision::Minute => when.at.strftime("%F %H:%M").to_string(),

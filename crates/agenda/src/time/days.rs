@@ -3,30 +3,30 @@
 use jiff::civil::{Date, Weekday};
 use jiff::{ToSpan, Zoned};
 
-use super::clock::{Beside, Part, times};
+use super::clock::{DayPart, TimeContext, times};
 use super::numeric::{self, chinese_dates, english_dates, month_days};
 use super::offsets::{amounts, offsets, within};
 use super::quarters::quarter_ends;
 use super::scan::{Readings, Scan};
 use super::within::{within_day, within_week_or_month};
-use super::{feasts, typos, words};
+use super::{holiday_phrases, typos, words};
 
-/// A day as it was said.
+/// A day as it was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Day {
-    pub(super) which: Which,
-    /// The part of the day that its name brought: tonight.
-    pub(super) part: Option<Part>,
-    pub(super) sort: Sort,
+pub(super) struct SpokenDay {
+    pub(super) which: DayChoice,
+    /// The part of the day that its name implies: tonight.
+    pub(super) part: Option<DayPart>,
+    pub(super) sort: DayKind,
 }
 
-/// What kind of a day was said.
+/// The kind of a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum DayKind {
     Plain,
-    /// With its year: one that is over is meant as it is.
+    /// With its year: it may be in the past.
     Full,
-    /// The last day of a stretch within which something is due.
+    /// The last day of a period within which something is due.
     Within,
     /// The name of a holiday, which is an attribute elsewhere.
     Holiday,
@@ -36,26 +36,26 @@ pub(super) enum Sort {
 
 /// Which day it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum DayChoice {
     On(Date),
-    /// The next one ahead; today only with a time that is still ahead.
+    /// The next one; today only with a time in the future.
     Next(Weekday),
 }
 
-impl Day {
+impl SpokenDay {
     pub(super) fn plain(date: Date) -> Self {
-        Self { which: Which::On(date), part: None, sort: Sort::Plain }
+        Self { which: DayChoice::On(date), part: None, sort: DayKind::Plain }
     }
 
-    pub(super) fn of(date: Date, sort: Sort) -> Self {
+    pub(super) fn of(date: Date, sort: DayKind) -> Self {
         Self { sort, ..Self::plain(date) }
     }
 
     /// The date, for what is counted from it.
     pub(super) fn date(self, today: Date) -> Option<Date> {
         match self.which {
-            Which::On(date) => Some(date),
-            Which::Next(weekday) => {
+            DayChoice::On(date) => Some(date),
+            DayChoice::Next(weekday) => {
                 let date = ahead(today, weekday)?;
                 if date == today { plus(date, 7) } else { Some(date) }
             }
@@ -64,22 +64,24 @@ impl Day {
 }
 
 /// Days here.
-pub(super) fn days(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
+pub(super) fn days(scan: &Scan, at: usize, now: &Zoned) -> Readings<SpokenDay> {
     let today = now.date();
     let mut found = Vec::new();
     for (day, end) in named_days(scan, at, now) {
         found.push((day, end));
-        found.extend(beside(scan, day, end, today));
-        found.extend(twice_said(scan, day, end, now));
+        found.extend(relative_to_day(scan, day, end, today));
+        found.extend(with_weekday(scan, day, end, now));
         found.extend(within_day(scan, day, end, today));
     }
     found.extend(weeks_on(scan, at, now));
     if let Some(next) = scan.any(at, words::FIRST_THING) {
         let days = named_days(scan, next, now).into_iter().filter(|(day, _)| day.part.is_none());
-        found.extend(days.map(|(day, end)| (Day { part: Some(Part::Morning), ..day }, end)));
+        found.extend(
+            days.map(|(day, end)| (SpokenDay { part: Some(DayPart::Morning), ..day }, end)),
+        );
     }
     if let Some((days, end)) = scan.word(at, words::TODAY_WEEK) {
-        found.extend(plus(today, days).map(|date| (Day::plain(date), end)));
+        found.extend(plus(today, days).map(|date| (SpokenDay::plain(date), end)));
     }
     // Two weeks from Monday, the day before Christmas.
     let begin = scan.maybe(at, words::THE);
@@ -90,14 +92,14 @@ pub(super) fn days(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
         }
         for (day, end) in named_days(scan, next, now) {
             let date = day.date(today).and_then(|date| amount.times(sign).day(date));
-            found.extend(date.map(|date| (Day::of(date, sort_beside(day)), end)));
+            found.extend(date.map(|date| (SpokenDay::of(date, sort_beside(day)), end)));
         }
     }
     found
 }
 
 /// A week today, a fortnight on Friday, three weeks tomorrow.
-fn weeks_on(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
+fn weeks_on(scan: &Scan, at: usize, now: &Zoned) -> Readings<SpokenDay> {
     let (today, mut found) = (now.date(), Vec::new());
     for (amount, end) in amounts(scan, at) {
         let is_weeks = amount.is_of_days() && amount.months == 0 && amount.days > 0;
@@ -107,18 +109,18 @@ fn weeks_on(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
         }
         for (day, end) in named_days(scan, end, now) {
             let date = day.date(today).and_then(|date| amount.day(date));
-            found.extend(date.map(|date| (Day::plain(date), end)));
+            found.extend(date.map(|date| (SpokenDay::plain(date), end)));
         }
     }
     found
 }
 
 /// A date with its weekday, in either order; they must agree: "Monday, November 30", "20日周五".
-fn twice_said(scan: &Scan, day: Day, at: usize, now: &Zoned) -> Readings<Day> {
+fn with_weekday(scan: &Scan, day: SpokenDay, at: usize, now: &Zoned) -> Readings<SpokenDay> {
     let next = scan.maybe(at, &[",", "，", "(", "（"]);
-    let weekday = |day: Day| match day.which {
-        Which::Next(weekday) => Some(weekday),
-        Which::On(_) => None,
+    let weekday = |day: SpokenDay| match day.which {
+        DayChoice::Next(weekday) => Some(weekday),
+        DayChoice::On(_) => None,
     };
     let others = named_days(scan, next, now).into_iter().filter_map(|(other, end)| {
         let (date, of) = match (weekday(day), weekday(other)) {
@@ -126,7 +128,7 @@ fn twice_said(scan: &Scan, day: Day, at: usize, now: &Zoned) -> Readings<Day> {
             (None, Some(of)) => (day, of),
             _ => return None,
         };
-        let Which::On(on) = date.which else { return None };
+        let DayChoice::On(on) = date.which else { return None };
         (on.weekday() == of).then(|| (date, scan.maybe(end, &[")", "）"])))
     });
     others.collect()
@@ -137,35 +139,35 @@ fn one_day(scan: &Scan, at: usize) -> Option<(super::offsets::Amount, usize)> {
     Some((super::offsets::Unit::Day.times(1), end))
 }
 
-/// A day that was counted from a holiday may be one whole with it; others are plain.
-fn sort_beside(day: Day) -> Sort {
+/// A day relative to a holiday keeps its kind; others are plain.
+fn sort_beside(day: SpokenDay) -> DayKind {
     match day.sort {
-        Sort::Full => Sort::Full,
-        _ => Sort::Plain,
+        DayKind::Full => DayKind::Full,
+        _ => DayKind::Plain,
     }
 }
 
 /// The day before or after one: "国庆前一天", "春节后第二天", "圣诞节前三天".
-fn beside(scan: &Scan, day: Day, at: usize, today: Date) -> Readings<Day> {
+fn relative_to_day(scan: &Scan, day: SpokenDay, at: usize, today: Date) -> Readings<SpokenDay> {
     let mut found = Vec::new();
     let Some(date) = day.date(today).filter(|_| day.part.is_none()) else { return found };
     if let Some((days, end)) = scan.word(at, words::BESIDE_DAY) {
         let date = plus(date, days);
-        found.extend(date.map(|date| (Day::of(date, sort_beside(day)), end)));
+        found.extend(date.map(|date| (SpokenDay::of(date, sort_beside(day)), end)));
     }
     if let Some((sign, next)) = scan.word(at, words::SIDES) {
         for (amount, end) in amounts(scan, next) {
             let is_counted = scan.get(end).is_some_and(|c| words::COUNTS_DAYS.contains(c));
             let date = amount.times(sign).day(date).filter(|_| amount.is_of_days());
-            let date = date.filter(|_| !is_counted && day.sort == Sort::Holiday);
-            found.extend(date.map(|date| (Day::plain(date), end)));
+            let date = date.filter(|_| !is_counted && day.sort == DayKind::Holiday);
+            found.extend(date.map(|date| (SpokenDay::plain(date), end)));
         }
     }
     found
 }
 
-/// Days that are not counted from another one.
-pub(super) fn named_days(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
+/// Days that are not relative to another one.
+pub(super) fn named_days(scan: &Scan, at: usize, now: &Zoned) -> Readings<SpokenDay> {
     let today = now.date();
     let mut dates: Readings<Option<Date>> = Vec::new();
     let on = scan.any(at, words::ON);
@@ -187,33 +189,36 @@ pub(super) fn named_days(scan: &Scan, at: usize, now: &Zoned) -> Readings<Day> {
     dates.extend(ends(scan, at, today));
     let far = offsets(scan, at).into_iter().filter(|(amount, _)| amount.is_of_days());
     dates.extend(far.map(|(amount, end)| (amount.day(today), end)));
-    let known = |(date, end): (Option<Date>, usize)| Some((Day::plain(date?), end));
-    let mut found: Readings<Day> = dates.into_iter().filter_map(known).collect();
+    let known = |(date, end): (Option<Date>, usize)| Some((SpokenDay::plain(date?), end));
+    let mut found: Readings<SpokenDay> = dates.into_iter().filter_map(known).collect();
     found.extend(english_dates(scan, at, today));
     found.extend(numeric::dates(scan, at, today));
     found.extend(chinese_dates(scan, at, today));
-    found.extend(feasts::feasts(scan, at, today));
+    found.extend(holiday_phrases::holiday_dates(scan, at, today));
     for (amount, end) in within(scan, at).into_iter().filter(|(amount, _)| amount.is_of_days()) {
         let date = amount.day(today);
-        found.extend(date.map(|date| (Day::of(date, Sort::Within), end)));
+        found.extend(date.map(|date| (SpokenDay::of(date, DayKind::Within), end)));
     }
     found.extend(within_week_or_month(scan, at, today));
     if let Some(((days, part), end)) = scan.word(at, words::DAYS_WITH_PART) {
         let date = plus(today, days);
-        found.extend(date.map(|date| (Day { part: Some(part), ..Day::plain(date) }, end)));
+        found.extend(
+            date.map(|date| (SpokenDay { part: Some(part), ..SpokenDay::plain(date) }, end)),
+        );
     }
     found.extend(weekdays(scan, at, on.is_some()));
     found
 }
 
 /// Bare weekdays.
-fn weekdays(scan: &Scan, at: usize, is_said: bool) -> Readings<Day> {
+fn weekdays(scan: &Scan, at: usize, is_said: bool) -> Readings<SpokenDay> {
     let shy = scan
         .word(at, words::SHY_DAY_NAMES)
         .filter(|(_, end)| is_said || is_shy_day(scan, at, *end));
     let named = scan.word(at, words::DAY_NAMES).or_else(|| typos::weekday(scan, at));
     let bare = [chinese_weekday(scan, at), named, shy];
-    let day = |weekday| Day { which: Which::Next(weekday), part: None, sort: Sort::Plain };
+    let day =
+        |weekday| SpokenDay { which: DayChoice::Next(weekday), part: None, sort: DayKind::Plain };
     bare.into_iter().flatten().map(|(weekday, end)| (day(weekday), end)).collect()
 }
 
@@ -227,7 +232,7 @@ fn is_shy_day(scan: &Scan, at: usize, end: usize) -> bool {
     let is_word = scan.any(end, words::NO_SHY_DAYS).is_some();
     let is_first = scan.text(0, begin).chars().all(|c| !c.is_alphanumeric());
     let is_named = scan.is_name(begin) && (is_closed || is_first && !is_word);
-    is_alone || is_led || is_named || !times(scan, end, Beside::Day).is_empty()
+    is_alone || is_led || is_named || !times(scan, end, TimeContext::Day).is_empty()
 }
 
 pub(super) fn plus(date: Date, days: i64) -> Option<Date> {
@@ -241,7 +246,7 @@ pub(super) fn chinese_weekday(scan: &Scan, at: usize) -> Option<(Weekday, usize)
     chinese_day_name(scan, week?)
 }
 
-/// What follows the prefix of a weekday: a numeral, or a digit that counts nothing else.
+/// The text after the prefix of a weekday: a numeral, or a digit that counts nothing else.
 pub(super) fn chinese_day_name(scan: &Scan, at: usize) -> Option<(Weekday, usize)> {
     let is_free = |(_, end): &(Weekday, usize)| {
         !scan.get(*end).is_some_and(|c| words::NO_WEEKDAY_BEFORE.contains(c))
@@ -250,7 +255,7 @@ pub(super) fn chinese_day_name(scan: &Scan, at: usize) -> Option<(Weekday, usize
     scan.word(at, words::WEEK_DAYS).or_else(digit)
 }
 
-/// An English weekday where a word before it makes clear that it is one.
+/// An English weekday that a word before it makes unambiguous.
 pub(super) fn english_weekday(scan: &Scan, at: usize) -> Option<(Weekday, usize)> {
     let named = scan.word(at, words::DAY_NAMES).or_else(|| typos::weekday(scan, at));
     named.or_else(|| scan.word(at, words::SHY_DAY_NAMES))

@@ -3,9 +3,9 @@
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 
-use super::clock::Part;
+use super::clock::DayPart;
 use super::days::{chinese_weekday, english_weekday};
-use super::feasts::holidays;
+use super::holiday_phrases::holidays;
 use super::holidays::Holiday;
 use super::numeric::{next_date, ordinal};
 use super::offsets::{Amount, Unit, amounts};
@@ -14,41 +14,41 @@ use super::scan::{Readings, Scan};
 use super::weeks::{chinese_tails, joined, lists, ranges};
 use super::words;
 
-/// A repetition as it was said; days that were not said are those of its first day.
+/// A repetition as it was written; missing days are those of its first day.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Every {
-    pub(super) rule: Rule,
-    /// The part of the day that its name brought: every night.
-    pub(super) part: Option<Part>,
+pub struct SpokenRepeat {
+    pub(super) rule: SpokenRule,
+    /// The part of the day that its name implies: every night.
+    pub(super) part: Option<DayPart>,
 }
 
-impl From<Repeat> for Every {
+impl From<Repeat> for SpokenRepeat {
     fn from(repeat: Repeat) -> Self {
         Self::whole(repeat)
     }
 }
 
-/// The rule, perhaps without the days, which then are those of its first day.
+/// The rule, possibly without days; missing days are those of its first day.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Rule {
-    /// As it is.
+pub(super) enum SpokenRule {
+    /// A complete rule.
     Whole(Repeat),
-    /// Every so many weeks, on the weekday of the first.
+    /// An interval in weeks, on the weekday of the first.
     Weeks(u32),
-    /// Every so many months, on the day of the first.
+    /// An interval in months, on the day of the first.
     Months(u32),
-    /// Every so many years, on the date of the first, or on this one.
+    /// An interval in years, on the date of the first, or on this one.
     Years(u32, Option<(i8, i8)>),
-    /// Every so many years on a weekday of a month.
+    /// An interval in years, on a weekday of a month.
     NthOfYear(u32, i8, i8, Weekday),
 }
 
-impl Every {
+impl SpokenRepeat {
     fn whole(repeat: Repeat) -> Self {
-        Self { rule: Rule::Whole(repeat), part: None }
+        Self { rule: SpokenRule::Whole(repeat), part: None }
     }
 
-    fn of(rule: Rule) -> Self {
+    fn of(rule: SpokenRule) -> Self {
         Self { rule, part: None }
     }
 
@@ -64,27 +64,29 @@ impl Every {
     #[must_use]
     pub fn repeat(&self, first: Date) -> Repeat {
         match &self.rule {
-            Rule::Whole(repeat) => repeat.clone().named(first),
-            Rule::Weeks(every) => Repeat::Weekly { every: *every, days: first.weekday().into() },
-            Rule::Months(every) => {
+            SpokenRule::Whole(repeat) => repeat.clone().named(first),
+            SpokenRule::Weeks(every) => {
+                Repeat::Weekly { every: *every, days: first.weekday().into() }
+            }
+            SpokenRule::Months(every) => {
                 Repeat::Monthly { every: *every, day: MonthDay::Day(first.day()) }
             }
-            Rule::Years(every, _) => Repeat::Yearly { every: *every },
-            Rule::NthOfYear(every, _, n, day) => {
+            SpokenRule::Years(every, _) => Repeat::Yearly { every: *every },
+            SpokenRule::NthOfYear(every, _, n, day) => {
                 Repeat::Monthly { every: every * 12, day: MonthDay::Nth(*n, *day) }
             }
         }
     }
 
-    /// As an option has it, for a series that begins on this day if that is known.
+    /// As an option writes it, for a series that begins on this day if that is known.
     #[must_use]
     pub fn to_option(&self, first: Option<Date>) -> String {
         match (first, &self.rule) {
             (Some(first), _) => self.repeat(first).to_option(),
-            (None, Rule::Whole(repeat)) => repeat.to_option(),
-            (None, Rule::Weeks(every)) => format!("every {every} weeks"),
-            (None, Rule::Months(every)) => format!("every {every} months"),
-            (None, Rule::Years(every, _) | Rule::NthOfYear(every, ..)) => {
+            (None, SpokenRule::Whole(repeat)) => repeat.to_option(),
+            (None, SpokenRule::Weeks(every)) => format!("every {every} weeks"),
+            (None, SpokenRule::Months(every)) => format!("every {every} months"),
+            (None, SpokenRule::Years(every, _) | SpokenRule::NthOfYear(every, ..)) => {
                 format!("every {every} years")
             }
         }
@@ -94,31 +96,34 @@ impl Every {
     #[must_use]
     pub fn first_day(&self, from: Date) -> Option<Date> {
         match &self.rule {
-            Rule::Whole(Repeat::Weekly { days, .. }) if !days.is_empty() => {
+            SpokenRule::Whole(Repeat::Weekly { days, .. }) if !days.is_empty() => {
                 from.series(1.days()).take(7).find(|date| days.contains(date.weekday()))
             }
-            Rule::Whole(Repeat::Monthly { day, .. }) => {
+            SpokenRule::Whole(Repeat::Monthly { day, .. }) => {
                 let months =
                     (0..=12).filter_map(|n| from.first_of_month().checked_add(n.months()).ok());
                 months.flat_map(|month| day.dates(month)).find(|date| *date >= from)
             }
-            Rule::Years(_, Some((month, day))) => next_date(from, *month, *day),
-            Rule::NthOfYear(_, month, n, day) => Holiday::Nth(*month, *n, *day).next(from),
-            Rule::Whole(_) | Rule::Weeks(_) | Rule::Months(_) | Rule::Years(_, None) => Some(from),
+            SpokenRule::Years(_, Some((month, day))) => next_date(from, *month, *day),
+            SpokenRule::NthOfYear(_, month, n, day) => Holiday::Nth(*month, *n, *day).next(from),
+            SpokenRule::Whole(_)
+            | SpokenRule::Weeks(_)
+            | SpokenRule::Months(_)
+            | SpokenRule::Years(_, None) => Some(from),
         }
     }
 }
 
 /// Repetitions here, without their time of day.
-pub(super) fn everies(scan: &Scan, at: usize) -> Readings<Every> {
+pub(super) fn repetitions(scan: &Scan, at: usize) -> Readings<SpokenRepeat> {
     let mut found = Vec::new();
-    let mut plain = |list, every: Every| {
+    let mut plain = |list, every: SpokenRepeat| {
         found.extend(scan.any(at, list).map(|end| (every, end)));
     };
-    plain(words::DAILY, Every::whole(Repeat::Daily { every: 1 }));
-    plain(words::WORKING_DAYS, Every::weekly(1, Weekdays::WORKING));
-    plain(words::WEEKENDS, Every::weekly(1, Weekdays::WEEKEND));
-    plain(words::HOURLY, Every::whole(Repeat::every_minutes(60)));
+    plain(words::DAILY, SpokenRepeat::whole(Repeat::Daily { every: 1 }));
+    plain(words::WORKING_DAYS, SpokenRepeat::weekly(1, Weekdays::WORKING));
+    plain(words::WEEKENDS, SpokenRepeat::weekly(1, Weekdays::WEEKEND));
+    plain(words::HOURLY, SpokenRepeat::whole(Repeat::every_minutes(60)));
     for (list, amount) in [
         (words::WEEKLY, Unit::Week.times(1)),
         (words::FORTNIGHTLY, Unit::Week.times(2)),
@@ -131,8 +136,8 @@ pub(super) fn everies(scan: &Scan, at: usize) -> Readings<Every> {
         }
     }
     if let Some((part, end)) = scan.word(at, words::DAILY_PARTS) {
-        let daily = Every::whole(Repeat::Daily { every: 1 });
-        found.push((Every { part: Some(part), ..daily }, end));
+        let daily = SpokenRepeat::whole(Repeat::Daily { every: 1 });
+        found.push((SpokenRepeat { part: Some(part), ..daily }, end));
     }
     found.extend(weekday_lists(scan, at));
     found.extend(days_of_every_month(scan, at));
@@ -145,7 +150,7 @@ pub(super) fn everies(scan: &Scan, at: usize) -> Readings<Every> {
 
 /// "every 2 weeks", "every other month": an amount between two occurrences.
 ///
-/// A gap of one day, week, month or year leaves that one out, so it is an interval of two.
+/// A gap of one day, week, month or year skips one, so it is an interval of two.
 fn intervals(scan: &Scan, at: usize) -> Readings<Amount> {
     let mut found = Vec::new();
     if let Some(at) = scan.any(at, words::EVERY) {
@@ -171,7 +176,7 @@ fn intervals(scan: &Scan, at: usize) -> Readings<Amount> {
 }
 
 /// The repetition of an interval, alone and with the day that may follow it.
-fn with_details(scan: &Scan, amount: Amount, end: usize) -> Readings<Every> {
+fn with_details(scan: &Scan, amount: Amount, end: usize) -> Readings<SpokenRepeat> {
     let mut found = Vec::new();
     // The first day of a quarter is not the first day of every third month from now on.
     let named = [words::FIRST_DAY, words::LAST_DAY, words::MIDDLE_DAY];
@@ -183,32 +188,32 @@ fn with_details(scan: &Scan, amount: Amount, end: usize) -> Readings<Every> {
     match amount {
         Amount { months: 0, days: 0, working_days: 0, secs } if secs % 60 == 0 => {
             let every = count(secs / 60).map(Repeat::every_minutes);
-            found.extend(every.map(|repeat| (Every::whole(repeat), end)));
+            found.extend(every.map(|repeat| (SpokenRepeat::whole(repeat), end)));
         }
         Amount { months: 0, days: 0, working_days: 1, secs: 0 } => {
-            found.push((Every::weekly(1, Weekdays::WORKING), end));
+            found.push((SpokenRepeat::weekly(1, Weekdays::WORKING), end));
         }
         Amount { months: 0, days, working_days: 0, secs: 0 } if days % 7 == 0 => {
             let Some(every) = count(days / 7) else { return found };
-            found.push((Every::of(Rule::Weeks(every)), end));
+            found.push((SpokenRepeat::of(SpokenRule::Weeks(every)), end));
             let next = scan.maybe(end, words::DAYS_ON);
             let lists = lists(scan, next).into_iter().chain(chinese_tails(scan, next));
-            found.extend(lists.map(|(days, end)| (Every::weekly(every, days), end)));
+            found.extend(lists.map(|(days, end)| (SpokenRepeat::weekly(every, days), end)));
         }
         Amount { months: 0, days, working_days: 0, secs: 0 } => {
-            let every = count(days).map(|every| Every::whole(Repeat::Daily { every }));
+            let every = count(days).map(|every| SpokenRepeat::whole(Repeat::Daily { every }));
             found.extend(every.map(|every| (every, end)));
         }
         Amount { months, days: 0, working_days: 0, secs: 0 } if months % 12 == 0 => {
             let Some(every) = count(months / 12) else { return found };
-            found.push((Every::of(Rule::Years(every, None)), end));
+            found.push((SpokenRepeat::of(SpokenRule::Years(every, None)), end));
             found.extend(year_day(scan, end, every));
         }
         Amount { months, days: 0, working_days: 0, secs: 0 } => {
             let Some(every) = count(months) else { return found };
-            found.push((Every::of(Rule::Months(every)), end));
+            found.push((SpokenRepeat::of(SpokenRule::Months(every)), end));
             let days = month_days(scan, end).into_iter();
-            found.extend(days.map(|(day, end)| (Every::monthly(every, day), end)));
+            found.extend(days.map(|(day, end)| (SpokenRepeat::monthly(every, day), end)));
         }
         _ => {}
     }
@@ -264,7 +269,7 @@ fn english_days(scan: &Scan, at: usize) -> Readings<MonthDay> {
     while let Some(at) = next {
         let Some((day, end)) = ordinal(scan, scan.maybe(at, words::THE)) else { break };
         days = days.with(day.number);
-        // "every 2nd and 4th Tuesday": no day of a month.
+        // "every 2nd and 4th Tuesday" is not a day of a month.
         if english_weekday(scan, scan.skip_spaces(end)).is_none() {
             found.extend(days.day().map(|day| (day, end)));
         }
@@ -274,7 +279,7 @@ fn english_days(scan: &Scan, at: usize) -> Readings<MonthDay> {
 }
 
 /// "the 1st of every month", "on the 1st and 15th", "first Monday of each month".
-fn days_of_every_month(scan: &Scan, at: usize) -> Readings<Every> {
+fn days_of_every_month(scan: &Scan, at: usize) -> Readings<SpokenRepeat> {
     let mut found = Vec::new();
     let every = scan.any(at, words::EVERY);
     let at = scan.maybe(scan.maybe(every.unwrap_or(at), words::ON), words::THE);
@@ -282,7 +287,7 @@ fn days_of_every_month(scan: &Scan, at: usize) -> Readings<Every> {
         [(words::LAST_DAY_OF, MonthDay::Last), (words::FIRST_DAY_OF, MonthDay::Day(1))]
     {
         let end = scan.any(at, list).and_then(|at| scan.any(at, words::EVERY_MONTH));
-        found.extend(end.map(|end| (Every::monthly(1, day), end)));
+        found.extend(end.map(|end| (SpokenRepeat::monthly(1, day), end)));
     }
     let nth = nth_weekday(scan, at).into_iter().chain(english_days(scan, at));
     for (day, end) in nth {
@@ -296,31 +301,31 @@ fn days_of_every_month(scan: &Scan, at: usize) -> Readings<Every> {
                 }
         };
         if let Some(end) = month.filter(says_every) {
-            found.push((Every::monthly(1, day), end));
+            found.push((SpokenRepeat::monthly(1, day), end));
         } else if matches!(day, MonthDay::Days(_)) && is_marked {
-            found.push((Every::monthly(1, day), month.unwrap_or(end)));
+            found.push((SpokenRepeat::monthly(1, day), month.unwrap_or(end)));
         }
     }
     found
 }
 
-/// "every Christmas", "每年国庆节": only holidays that a rule can count.
-fn every_holiday(scan: &Scan, at: usize) -> Readings<Every> {
+/// "every Christmas", "每年国庆节": only holidays that a rule can express.
+fn every_holiday(scan: &Scan, at: usize) -> Readings<SpokenRepeat> {
     let begins = [scan.any(at, words::EVERY), scan.any(at, words::YEARLY)].into_iter().flatten();
     let all = begins.flat_map(|next| holidays(scan, scan.maybe(next, words::ON)));
     let rules = all.filter_map(|(day, end)| {
         let rule = match day {
-            Holiday::Fixed(month, day) => Rule::Years(1, Some((month, day))),
-            Holiday::Nth(month, n, day) => Rule::NthOfYear(1, month, n, day),
+            Holiday::Fixed(month, day) => SpokenRule::Years(1, Some((month, day))),
+            Holiday::Nth(month, n, day) => SpokenRule::NthOfYear(1, month, n, day),
             _ => return None,
         };
-        Some((Every::of(rule), end))
+        Some((SpokenRepeat::of(rule), end))
     });
     rules.collect()
 }
 
 /// The month and day of every year; only such as exist in some year.
-fn year_day(scan: &Scan, at: usize, every: u32) -> Readings<Every> {
+fn year_day(scan: &Scan, at: usize, every: u32) -> Readings<SpokenRepeat> {
     let mut found = Vec::new();
     let at = scan.maybe(scan.maybe(at, words::BETWEEN), words::ON);
     let chinese = || {
@@ -340,42 +345,47 @@ fn year_day(scan: &Scan, at: usize, every: u32) -> Readings<Every> {
     };
     let date = chinese().or_else(english).or_else(day_first);
     let date = date.filter(|((month, day), _)| Date::new(2000, *month, *day).is_ok());
-    found.extend(date.map(|(date, end)| (Every::of(Rule::Years(every, Some(date))), end)));
+    found.extend(
+        date.map(|(date, end)| (SpokenRepeat::of(SpokenRule::Years(every, Some(date))), end)),
+    );
     let nth = || {
         let (month, end) = scan.number_in(at, 1..=12)?;
         let (n, end) =
             scan.word(scan.maybe(scan.any(end, words::MONTH)?, words::POSSESSIVE), words::NTH)?;
         let (day, end) = chinese_weekday(scan, end)?;
-        Some((Every::of(Rule::NthOfYear(every, month, n, day)), end))
+        Some((SpokenRepeat::of(SpokenRule::NthOfYear(every, month, n, day)), end))
     };
     found.extend(nth());
     found
 }
 
 /// "every Monday and Wednesday", "on Fridays", "every other Friday", "Mon-Fri", "周一至周五".
-fn weekday_lists(scan: &Scan, at: usize) -> Readings<Every> {
+fn weekday_lists(scan: &Scan, at: usize) -> Readings<SpokenRepeat> {
     let mut found = Vec::new();
     if let Some(end) = scan.any(at, words::EVERY) {
-        found.extend(lists(scan, end).into_iter().map(|(days, end)| (Every::weekly(1, days), end)));
+        found.extend(
+            lists(scan, end).into_iter().map(|(days, end)| (SpokenRepeat::weekly(1, days), end)),
+        );
         for (list, n) in [(words::OTHER, 2), (words::THIRD, 3)] {
             let Some(end) = scan.any(end, list) else { continue };
             let all = lists(scan, end).into_iter();
-            found.extend(all.map(|(days, end)| (Every::weekly(n, days), end)));
+            found.extend(all.map(|(days, end)| (SpokenRepeat::weekly(n, days), end)));
         }
     }
     if let Some(end) = scan.any(at, words::ALTERNATE) {
         let plural = scan.word(end, words::PLURAL_DAYS);
         let plural = plural.map(|(day, end)| (Weekdays::from(day), end));
         let all = lists(scan, end).into_iter().chain(plural);
-        found.extend(all.map(|(days, end)| (Every::weekly(2, days), end)));
+        found.extend(all.map(|(days, end)| (SpokenRepeat::weekly(2, days), end)));
     }
     let next = scan.maybe(at, words::ON);
     let plural = |at| scan.word(at, words::PLURAL_DAYS);
     let plurals = joined(plural(next), |at| plural(scan.any(at, words::DAY_AND)?));
-    found.extend(plurals.into_iter().map(|(days, end)| (Every::weekly(1, days), end)));
-    // Without a word for every, only a whole working week is a repetition: others are a trip.
+    found.extend(plurals.into_iter().map(|(days, end)| (SpokenRepeat::weekly(1, days), end)));
+    // Without a word for "every", only a whole working week is a repetition; others are a trip.
     let weeks = ranges(scan, next).into_iter().filter(|(days, _)| *days == Weekdays::WORKING);
-    found
-        .extend(weeks.map(|(days, end)| (Every::weekly(1, days), scan.maybe(end, words::EACH_OF))));
+    found.extend(
+        weeks.map(|(days, end)| (SpokenRepeat::weekly(1, days), scan.maybe(end, words::EACH_OF))),
+    );
     found
 }

@@ -1,17 +1,17 @@
-//! What must not stand beside a date that was understood, and what only looks like a date.
+//! Text that must not be next to a parsed date, and text that only looks like a date.
 
 use jiff::Zoned;
 
-use super::clock::{Beside, times};
+use super::clock::{TimeContext, times};
+use super::clock_readings::is_counted;
 use super::dates::longest;
-use super::faces::is_counted;
-use super::meaning::Pieces;
+use super::meaning::PhraseParts;
 use super::scan::Scan;
-use super::texts::About;
+use super::texts::TextSubject;
 use super::titles::is_border;
 use super::words;
 
-type Place = (usize, usize);
+type CharSpan = (usize, usize);
 
 /// The end of a quotation that begins here.
 pub(super) fn quoted(scan: &Scan, at: usize) -> Option<usize> {
@@ -26,9 +26,9 @@ pub(super) fn quoted(scan: &Scan, at: usize) -> Option<usize> {
 }
 
 /// "from 2 to 4" counts hours only where something takes place.
-pub(super) fn is_bare_span(pieces: &Pieces, about: About) -> bool {
-    let is_bare = pieces.spoken.is_some_and(super::clock::Spoken::is_bare_span);
-    is_bare && about == About::Todo && !pieces.has_day()
+pub(super) fn is_bare_span(pieces: &PhraseParts, about: TextSubject) -> bool {
+    let is_bare = pieces.spoken.is_some_and(super::clock::SpokenTime::is_bare_span);
+    is_bare && about == TextSubject::Todo && !pieces.has_day()
 }
 
 /// "一点建议": a little of something, not one o'clock.
@@ -36,7 +36,7 @@ pub(super) fn is_a_little(scan: &Scan, from: usize, to: usize) -> bool {
     scan.text(from, to) == words::A_LITTLE && scan.get(to).is_some_and(|c| !is_border(c))
 }
 
-/// "at 10 Downing Street": a number behind "at" that a name follows.
+/// "at 10 Downing Street": a number after "at" that a name follows.
 pub(super) fn is_house_number(scan: &Scan, from: usize, to: usize) -> bool {
     let number = scan.any(from, words::AT).and_then(|at| scan.number(at));
     let is_bare = number.is_some_and(|(_, end)| end == to);
@@ -65,8 +65,8 @@ pub(super) fn is_now(scan: &Scan, from: usize, to: usize) -> bool {
     scan.any(from, words::NOW) == Some(to)
 }
 
-/// Whether the name of a holiday is the date of a text and no attribute.
-pub(super) fn is_free_holiday(scan: &Scan, from: usize, to: usize, pieces: &Pieces) -> bool {
+/// Whether the name of a holiday is the date of a text and not an attribute.
+pub(super) fn is_free_holiday(scan: &Scan, from: usize, to: usize, pieces: &PhraseParts) -> bool {
     let is_latin = scan.text(from, to).is_ascii();
     if is_latin {
         let is_led = scan.any(from, words::ON).is_some() || pieces.is_deadline;
@@ -76,15 +76,15 @@ pub(super) fn is_free_holiday(scan: &Scan, from: usize, to: usize, pieces: &Piec
             || is_last && !after_for && !scan.text(0, from).trim_end().ends_with("before");
     }
     let Some(next) = scan.get(to) else { return true };
-    // A month and a day are a date, of whichever calendar.
+    // A month and a day are a date, in either calendar.
     if scan.text(from, to).contains(['月', '初']) {
         return true;
     }
     is_border(next) || pieces.is_deadline || scan.any(to, words::BEHIND_HOLIDAYS).is_some()
 }
 
-/// "prepare 9am slides", "the 3pm call": a clock alone that a noun follows and nothing ties.
-pub(super) fn is_clock_of_noun(scan: &Scan, from: usize, to: usize, pieces: &Pieces) -> bool {
+/// "prepare 9am slides", "the 3pm call": a clock alone before a noun.
+pub(super) fn is_clock_of_noun(scan: &Scan, from: usize, to: usize, pieces: &PhraseParts) -> bool {
     let is_latin = scan.text(from, to).is_ascii();
     let is_tied = scan.any(from, words::TIES).is_some()
         || scan.is_behind(from, words::TIES) && !scan.is_behind(from, words::NOUN_LEADS);
@@ -95,7 +95,7 @@ pub(super) fn is_clock_of_noun(scan: &Scan, from: usize, to: usize, pieces: &Pie
     is_latin && is_alone && is_followed && !is_tied && !goes_on
 }
 
-/// Whether a day in the middle of a text is set apart from it.
+/// Whether a day in the middle of a text is separated from it.
 pub(super) fn is_set_apart(scan: &Scan, from: usize, to: usize) -> bool {
     let before = scan.before(from).is_some_and(is_border);
     let after = scan.get(to).is_some_and(is_border);
@@ -106,16 +106,21 @@ pub(super) fn is_set_apart(scan: &Scan, from: usize, to: usize) -> bool {
     before && after && !is_of_noun && (!is_latin || scan.any(to, words::GOES_ON).is_some())
 }
 
-/// The piece beside a phrase that belongs to a date and was not understood.
-pub(super) fn unclear(scan: &Scan, place: Place, pieces: &Pieces, now: &Zoned) -> Option<Place> {
+/// The unclear piece of a date next to a phrase.
+pub(super) fn unclear(
+    scan: &Scan,
+    place: CharSpan,
+    pieces: &PhraseParts,
+    now: &Zoned,
+) -> Option<CharSpan> {
     let occasion = scan.any(place.1, words::OCCASIONS).filter(|_| pieces.day.is_none());
     let occasion = occasion.map(|end| (scan.skip_spaces(place.1), end));
     let beside = behind(scan, place.1, now).or(occasion);
     beside.or_else(|| before(scan, place.0, pieces))
 }
 
-/// A piece of a date right behind a phrase.
-fn behind(scan: &Scan, to: usize, now: &Zoned) -> Option<Place> {
+/// A piece of a date right after a phrase.
+fn behind(scan: &Scan, to: usize, now: &Zoned) -> Option<CharSpan> {
     let next = scan.skip_spaces(scan.maybe(to, words::COMMA));
     if let Some(end) = two_in_one(scan, to) {
         return Some((to, end));
@@ -147,7 +152,7 @@ fn behind(scan: &Scan, to: usize, now: &Zoned) -> Option<Place> {
     if let Some(end) = date_number(scan, link).filter(|_| !is_length(scan, link)) {
         return Some((next, end));
     }
-    // "at 9 and 17": another time of day, or the number of something; nobody can tell.
+    // "at 9 and 17" is ambiguous: another time of day, or the number of something.
     let other =
         scan.any(to, words::AND_LATIN).and_then(|at| scan.digits(scan.skip_spaces(at), 1, 2));
     if let Some((_, end)) = other {
@@ -157,7 +162,7 @@ fn behind(scan: &Scan, to: usize, now: &Zoned) -> Option<Place> {
     let is_every = scan.any(link, words::EVERY).is_some();
     let is_place = scan.any(to, words::TOWARDS).is_some()
         && !is_every
-        && times(scan, link, Beside::Nothing).is_empty();
+        && times(scan, link, TimeContext::Nothing).is_empty();
     let is_with = scan.any(to, words::WITH).is_some() && is_attribute(scan, end);
     (!is_with || is_place).then_some((next, end))
 }
@@ -168,7 +173,7 @@ fn is_length(scan: &Scan, at: usize) -> bool {
     unit.is_some_and(|end| scan.any(end, words::AWAY).is_none())
 }
 
-/// "at 3 30 call mum": two digits behind a bare hour are its minutes, or count something.
+/// "at 3 30 call mum": two digits after a bare hour are its minutes, or count something.
 fn loose_minutes(scan: &Scan, to: usize) -> Option<usize> {
     let is_digit = |at: usize| scan.get(at).is_some_and(|c| c.is_ascii_digit());
     let hour = (to.saturating_sub(2)..to).find(|at| is_digit(*at) && !is_digit(at.wrapping_sub(1)));
@@ -181,7 +186,7 @@ fn loose_minutes(scan: &Scan, to: usize) -> Option<usize> {
     (is_clock && !is_length()).then_some(end)
 }
 
-/// "明天1730打电话": four digits right behind a day that are a time, or count something.
+/// "明天1730打电话": four digits right after a day that are a time, or count something.
 fn glued_clock(scan: &Scan, to: usize) -> Option<usize> {
     let (n, end) = scan.digits(to, 4, 4).filter(|_| scan.get(to) != Some(' '))?;
     let is_free = scan.before(to).is_some_and(|c| !c.is_ascii());
@@ -224,7 +229,7 @@ fn date_number(scan: &Scan, at: usize) -> Option<usize> {
 }
 
 /// A piece of a date right before a phrase.
-fn before(scan: &Scan, from: usize, pieces: &Pieces) -> Option<Place> {
+fn before(scan: &Scan, from: usize, pieces: &PhraseParts) -> Option<CharSpan> {
     let text = scan.text(0, from);
     let head = text.trim_end_matches(|c: char| c.is_whitespace() || ",，".contains(c));
     let end = head.chars().count();
@@ -295,7 +300,7 @@ fn broken_before(scan: &Scan, end: usize) -> Option<usize> {
         return Some(begin);
     }
     let head = text[..text.len() - token.len()].trim_end();
-    // A year behind a day that it does not have: "Feb 29 2027".
+    // A year after a day that it does not have: "Feb 29 2027".
     if token.len() == 4 && token.chars().all(|c| c.is_ascii_digit()) && !head.is_empty() {
         let day = head.trim_end_matches(',');
         return broken_before(scan, day.chars().count());
@@ -336,9 +341,9 @@ fn is_date_shaped(token: &str) -> bool {
 }
 
 /// A date or clock that does not exist, at the front or at the end of a text.
-pub(super) fn broken(scan: &Scan, now: &Zoned) -> Option<Place> {
+pub(super) fn broken(scan: &Scan, now: &Zoned) -> Option<CharSpan> {
     let last = (0..scan.len()).rev().find(|at| scan.get(*at).is_some_and(|c| !is_border(c)))? + 1;
-    // A month or a year alone is none: "一月三次".
+    // A month or a year alone is not a date: "一月三次".
     let is_day = |end: usize| {
         let is_long = scan.before(end).is_some_and(|c| words::LONG_MARKS.contains(c));
         !is_long && broken_before(scan, end).is_some_and(|from| is_out_of_range(scan, from, end))
@@ -352,8 +357,8 @@ pub(super) fn broken(scan: &Scan, now: &Zoned) -> Option<Place> {
     longest(scan, first, now).is_none().then_some((first, front))
 }
 
-/// A word at either end of a text that speaks of time without saying which.
-pub(super) fn vague_word(scan: &Scan) -> Option<Place> {
+/// A vague time word at either end of a text.
+pub(super) fn vague_word(scan: &Scan) -> Option<CharSpan> {
     let starts = (0..scan.len()).filter(|at| super::dates::may_start(scan, *at));
     let mut all = starts.filter_map(|at| {
         let end = scan.any(at, words::VAGUE).or_else(|| scan.any(at, words::OCCASIONS))?;

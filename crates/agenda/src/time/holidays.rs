@@ -5,22 +5,22 @@ use jiff::civil::{Date, Weekday};
 
 use super::lunar::{self, Month};
 
-/// How the day of a holiday is found in a year.
+/// How the day of a holiday is computed for a year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holiday {
     /// A month and a day.
     Fixed(i8, i8),
-    /// The so manyth weekday of a month; -1 is the last.
+    /// The nth weekday of a month; -1 is the last.
     Nth(i8, i8, Weekday),
-    /// So many days after the so manyth weekday of a month.
+    /// A number of days after the nth weekday of a month.
     AfterNth(i8, i8, Weekday, i64),
-    /// So many days after Easter Sunday.
+    /// A number of days after Easter Sunday.
     Easter(i64),
     /// A month and a day of the lunar year.
     Lunar(i8, i8),
     /// A day of a leap month of the lunar year.
     LunarLeap(i8, i8),
-    /// A day of whichever lunar month comes next.
+    /// A day of the next lunar month that has it.
     LunarDay(i8),
     /// The last day of the lunar year.
     LunarEve,

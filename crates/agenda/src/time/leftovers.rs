@@ -1,17 +1,17 @@
-//! What is left of a text must not speak of time: then something of its date was not understood.
+//! The rest of a text must not mention a time: then a part of its date was not understood.
 //!
-//! This is the last check. It refuses what a person would read as a part of the date, with that
-//! part, and leaves what is a name or a thing.
+//! This is the last check. It refuses a text with words that a person would read as a part of the
+//! date, and accepts names and things.
 
-use super::clock::{Beside, times};
-use super::dates::{When, may_start};
+use super::clock::{TimeContext, times};
+use super::dates::{ParsedDate, may_start};
 use super::offsets::amounts;
 use super::scan::Scan;
-use super::texts::About;
+use super::texts::TextSubject;
 use super::words;
 
 /// The part of a title that belongs to its date.
-pub(super) fn leftover(title: &str, when: &When, about: About) -> Option<String> {
+pub(super) fn leftover(title: &str, when: &ParsedDate, about: TextSubject) -> Option<String> {
     let scan = Scan::new(title);
     let is_free = |at: &usize| may_start(&scan, *at) && !is_quoted(&scan, *at);
     let piece = |from: usize, to: usize| title[scan.offset(from)..scan.offset(to)].to_owned();
@@ -58,7 +58,7 @@ fn counted(scan: &Scan, at: usize, repeats: bool) -> Option<(usize, usize)> {
     amount.or_else(times).map(|end| (at, end))
 }
 
-/// "两次", "once" at the front, "of November" behind a day that it does not have.
+/// "两次", "once" at the front, "of November" after a day that it does not have.
 fn how_often(scan: &Scan, at: usize) -> Option<(usize, usize)> {
     let is_front = at == scan.skip_spaces(0);
     if let Some(end) = scan.any(at, words::OFTEN).filter(|end| is_front && *end < scan.len()) {
@@ -80,7 +80,7 @@ fn begins(scan: &Scan, at: usize) -> Option<(usize, usize)> {
     Some((at, end))
 }
 
-/// "every 31st", "each January": a repetition that no rule knows.
+/// "every 31st", "each January": a repetition that no rule can express.
 fn every(scan: &Scan, at: usize) -> Option<(usize, usize)> {
     let next = scan.any(at, words::EVERY_LATIN)?;
     let end = ordinal(scan, next).or_else(|| scan.any(next, words::REPEATED))?;
@@ -93,33 +93,33 @@ fn ordinal(scan: &Scan, at: usize) -> Option<usize> {
 }
 
 /// A clause at the end that names a time and asks to be reminded: "，早上9点提醒".
-fn reminder(scan: &Scan, at: usize, about: About) -> Option<(usize, usize)> {
+fn reminder(scan: &Scan, at: usize, about: TextSubject) -> Option<(usize, usize)> {
     let is_first = at > 0 && scan.before(at).is_some_and(super::titles::is_border);
     let clause = scan.text(at, scan.len());
     let clause = clause.trim();
     let asks = clause.ends_with(words::REMINDS) || clause.ends_with(" reminder");
     let is_timed = clause.chars().any(words::is_number);
-    let is_bare = about == About::Entry && clause == "reminder";
+    let is_bare = about == TextSubject::Entry && clause == "reminder";
     (is_first && (asks && is_timed || is_bare)).then(|| (at, scan.len()))
 }
 
-/// Whether a title says how often: its words are no length.
+/// Whether a title says how often, which is not a length.
 pub(super) fn says_how_often(title: &str) -> bool {
     let scan = Scan::new(title);
     (0..scan.len()).any(|at| may_start(&scan, at) && scan.any(at, words::LEFT_ALWAYS).is_some())
 }
 
-/// The name of a day that is the day of the text: at its end, or where no other day was said.
-fn unknown_day(scan: &Scan, at: usize, when: &When) -> Option<(usize, usize)> {
+/// An unknown day that is the day of the text: at its end, or if it has no other day.
+fn unknown_day(scan: &Scan, at: usize, when: &ParsedDate) -> Option<(usize, usize)> {
     let is_name = scan.any(at, words::UNKNOWN_HOLIDAYS);
     let end = is_name.or_else(|| ordinal(scan, at))?;
     let is_last = scan.text(end, scan.len()).trim().is_empty();
     (is_last || is_name.is_some() && when.clock.is_some()).then_some((at, end))
 }
 
-/// How long an entry takes, where it was not understood: "开30分钟的会".
-fn length(scan: &Scan, at: usize, when: &When, about: About) -> Option<(usize, usize)> {
-    let is_said = about != About::Entry || when.minutes.is_some();
+/// A length that was not understood: "开30分钟的会".
+fn length(scan: &Scan, at: usize, when: &ParsedDate, about: TextSubject) -> Option<(usize, usize)> {
+    let is_said = about != TextSubject::Entry || when.minutes.is_some();
     if is_said || scan.before(at).is_some_and(|c| words::is_number(c) || c == '第') {
         return None;
     }
@@ -166,7 +166,7 @@ fn is_circled(word: &str) -> bool {
     chars.any(|(one, two)| words::WEEK_LETTERS.contains(one) && ('①'..='⑳').contains(&two))
 }
 
-/// The length that stands in brackets: "(30 min)", "（2小时）".
+/// The length in brackets: "(30 min)", "（2小时）".
 pub(super) fn bracketed(title: &str) -> Option<(i64, String)> {
     let ends = [('(', ')'), ('（', '）'), ('[', ']'), ('【', '】')];
     ends.into_iter().find_map(|(open, close)| {
@@ -187,11 +187,11 @@ pub fn says_several_times(text: &str) -> bool {
     starts.any(|at| {
         let is_said = scan.any(at, words::SEVERAL_TIMES).is_some();
         is_said
-            || times(&scan, at, Beside::Day).into_iter().any(|(spoken, end)| {
+            || times(&scan, at, TimeContext::Day).into_iter().any(|(spoken, end)| {
                 let next = scan.any(end, words::TIMES_AND).filter(|_| spoken.clock.is_some());
                 next.is_some_and(|next| {
                     let is_number = scan.number_in(next, 0..=24).is_some();
-                    is_number || !times(&scan, next, Beside::Nothing).is_empty()
+                    is_number || !times(&scan, next, TimeContext::Nothing).is_empty()
                 })
             })
     })

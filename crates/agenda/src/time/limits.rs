@@ -1,19 +1,19 @@
-//! Where a repetition ends, if that is said behind its text: "每天跑步 直到12月1日", "…，共8次".
+//! The end of a repetition after its text: "每天跑步 直到12月1日", "…，共8次".
 
 use jiff::Zoned;
 
-use super::dates::{self, When, may_start};
+use super::dates::{self, ParsedDate, may_start};
 use super::scan::Scan;
 use super::titles::is_border;
 use super::words;
 
 /// The repetition with its end, and the text before it.
 pub(super) fn behind(
-    when: &When,
+    when: &ParsedDate,
     title: &str,
     phrase: &str,
     now: &Zoned,
-) -> Option<(When, String)> {
+) -> Option<(ParsedDate, String)> {
     if when.repeat.is_none() || when.times.is_some() {
         return None;
     }

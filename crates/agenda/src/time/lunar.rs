@@ -1,4 +1,4 @@
-//! The Chinese calendar from 2020 to 2100: lunar months and the two solar terms people keep.
+//! The Chinese calendar from 2020 to 2100: lunar months and the two solar terms with a holiday.
 //!
 //! The table was computed from the moments of new moons and of the sun's longitude, in the time of
 //! Beijing, with a leap month where a month has no middle term.
@@ -34,7 +34,7 @@ pub(super) enum Month {
     Leap(i8),
 }
 
-/// The day on which a day of a lunar year falls; none beyond the table, or if there is no such day.
+/// The date of a day of a lunar year; `None` beyond the table, or if there is no such day.
 pub(super) fn date(year: i16, month: Month, day: i8) -> Option<Date> {
     let (place, length) = place(year, month)?;
     let begin = new_year(year)?;
@@ -54,7 +54,7 @@ pub(super) fn eve(year: i16) -> Option<Date> {
     new_year(year + 1)?.yesterday().ok()
 }
 
-/// Where among the months of its year a month stands, and how many days it has.
+/// The position of a month in its year, and its number of days.
 fn place(year: i16, month: Month) -> Option<(u32, i64)> {
     let leap = leap_month(year)?;
     let (number, is_leap) = match month {
@@ -97,7 +97,7 @@ pub(super) fn term(year: i16, month: i8, constant: f64) -> Option<Date> {
     if !(1..100).contains(&of_century) {
         return None;
     }
-    // The leap day of a year is behind its first two months.
+    // The leap day of a year is after its first two months.
     let leap_days = if month <= 2 { (of_century - 1) / 4 } else { of_century / 4 };
     let day = (f64::from(of_century) * 0.2422 + constant).floor() - f64::from(leap_days);
     Date::new(year, month, day as i8).ok()

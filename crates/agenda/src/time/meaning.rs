@@ -3,43 +3,43 @@
 use jiff::civil::{Date, DateTime, Time as Wall};
 use jiff::{SignedDuration, Timestamp, ToSpan, Zoned};
 
-use super::clock::{Part, Spoken, Time};
-use super::dates::{Precision, When};
-use super::days::{Day, Sort, Which, ahead};
-use super::every::{Every, Rule};
+use super::clock::{DayMinute, DayPart, SpokenTime};
+use super::dates::{ParsedDate, Precision};
+use super::days::{DayChoice, DayKind, SpokenDay, ahead};
+use super::every::{SpokenRepeat, SpokenRule};
 use super::offsets::Amount;
 use super::repeat::Repeat;
 use super::series::Series;
 
 /// The pieces of a phrase.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Pieces {
-    pub(super) day: Option<Day>,
-    pub(super) spoken: Option<Spoken>,
-    pub(super) every: Option<Every>,
-    /// So much time from now.
+pub(super) struct PhraseParts {
+    pub(super) day: Option<SpokenDay>,
+    pub(super) spoken: Option<SpokenTime>,
+    pub(super) every: Option<SpokenRepeat>,
+    /// An amount of time from now.
     pub(super) elapsed: Option<Amount>,
     /// The first day of a repetition.
-    pub(super) start: Option<Day>,
-    pub(super) limit: Option<Limit>,
+    pub(super) start: Option<SpokenDay>,
+    pub(super) limit: Option<RepeatLimit>,
     pub(super) is_deadline: bool,
-    /// Whether it ends before its day begins.
+    /// Whether the deadline is before the day begins.
     pub(super) is_exclusive: bool,
 }
 
 /// Where a repetition ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Limit {
+pub(super) enum RepeatLimit {
     Until(Date),
     Times(u32),
     For(Amount),
 }
 
-/// Occurrences that are counted up to an end.
+/// The maximum number of occurrences up to an end.
 const COUNTED_MAX: usize = 100_000;
 
-impl Pieces {
-    /// How many there are: of two readings, that of fewer pieces is meant.
+impl PhraseParts {
+    /// The number of pieces: of two readings, the one with fewer pieces wins.
     pub(super) fn count(&self) -> usize {
         [
             self.day.is_some(),
@@ -60,15 +60,15 @@ impl Pieces {
         *self == Self { is_deadline: true, is_exclusive, ..Self::default() }
     }
 
-    pub(super) fn with_day(&self, day: Day) -> Self {
+    pub(super) fn with_day(&self, day: SpokenDay) -> Self {
         Self { day: Some(day), ..self.clone() }
     }
 
-    pub(super) fn with_spoken(&self, spoken: Spoken) -> Self {
+    pub(super) fn with_spoken(&self, spoken: SpokenTime) -> Self {
         Self { spoken: Some(spoken), ..self.clone() }
     }
 
-    pub(super) fn with_every(&self, every: Every) -> Self {
+    pub(super) fn with_every(&self, every: SpokenRepeat) -> Self {
         Self { every: Some(every), ..self.clone() }
     }
 
@@ -76,12 +76,12 @@ impl Pieces {
         Self { elapsed: Some(elapsed), ..self.clone() }
     }
 
-    /// The same with a half of the day, if its clock left that open.
-    pub(super) fn leaning(&self, part: Part) -> Option<Self> {
+    /// The same with a half of the day, if its clock is ambiguous.
+    pub(super) fn leaning(&self, part: DayPart) -> Option<Self> {
         let spoken = self.spoken.filter(|spoken| spoken.is_open(part))?;
         let parts = [self.day.and_then(|day| day.part), self.every.as_ref().and_then(|e| e.part)];
         let is_open = parts.iter().all(Option::is_none);
-        is_open.then(|| self.with_spoken(Spoken { part: Some(part), ..spoken }))
+        is_open.then(|| self.with_spoken(SpokenTime { part: Some(part), ..spoken }))
     }
 
     /// Whether it says on which day.
@@ -89,32 +89,34 @@ impl Pieces {
         self.day.is_some() || self.every.is_some() || self.start.is_some()
     }
 
-    /// Whether it says a time of day as a clock does, or how much time from now.
+    /// Whether it has a clock time or an amount of time from now.
     pub(super) fn has_clock(&self) -> bool {
         self.elapsed.is_some() || self.spoken.is_some_and(|spoken| spoken.clock.is_some())
     }
 }
 
-pub(super) fn of(pieces: &Pieces, now: &Zoned) -> Option<When> {
+pub(super) fn of(pieces: &PhraseParts, now: &Zoned) -> Option<ParsedDate> {
     let when = match pieces {
-        Pieces { every: Some(every), elapsed: None, .. } => repeating(every, pieces, now)?,
-        Pieces { start: Some(_), .. } | Pieces { limit: Some(_), .. } => return None,
-        Pieces { elapsed: Some(amount), day: None, spoken: None, .. } => elapsed(*amount, now)?,
-        Pieces { elapsed: Some(_), .. } => return None,
-        Pieces { day: Some(day), spoken, .. } => on_day(*day, *spoken, now)?,
-        Pieces { spoken: Some(spoken), .. } => alone(*spoken, now)?,
+        PhraseParts { every: Some(every), elapsed: None, .. } => repeating(every, pieces, now)?,
+        PhraseParts { start: Some(_), .. } | PhraseParts { limit: Some(_), .. } => return None,
+        PhraseParts { elapsed: Some(amount), day: None, spoken: None, .. } => {
+            elapsed(*amount, now)?
+        }
+        PhraseParts { elapsed: Some(_), .. } => return None,
+        PhraseParts { day: Some(day), spoken, .. } => on_day(*day, *spoken, now)?,
+        PhraseParts { spoken: Some(spoken), .. } => alone(*spoken, now)?,
         _ => return None,
     };
-    let is_within = pieces.day.is_some_and(|day| day.sort == Sort::Within);
+    let is_within = pieces.day.is_some_and(|day| day.sort == DayKind::Within);
     let is_day = when.precision == Precision::Day && when.repeat.is_none();
     let at = match pieces.is_exclusive && is_day {
         true => when.at.checked_sub(1.day()).ok()?,
         false => when.at,
     };
-    Some(When { at, is_deadline: pieces.is_deadline || is_within, ..when })
+    Some(ParsedDate { at, is_deadline: pieces.is_deadline || is_within, ..when })
 }
 
-fn elapsed(amount: Amount, now: &Zoned) -> Option<When> {
+fn elapsed(amount: Amount, now: &Zoned) -> Option<ParsedDate> {
     let day = amount.day(now.date())?;
     let then = match day == now.date() {
         true => now.timestamp(),
@@ -124,76 +126,78 @@ fn elapsed(amount: Amount, now: &Zoned) -> Option<When> {
     Some(at_instant(instant, now))
 }
 
-fn at_instant(instant: Timestamp, now: &Zoned) -> When {
-    When { instant: Some(instant), ..plain(now.time_zone().to_datetime(instant)) }
+fn at_instant(instant: Timestamp, now: &Zoned) -> ParsedDate {
+    ParsedDate { instant: Some(instant), ..plain(now.time_zone().to_datetime(instant)) }
 }
 
-fn on_day(day: Day, spoken: Option<Spoken>, now: &Zoned) -> Option<When> {
-    let spoken = spoken.or_else(|| day.part.map(|_| Spoken::OF_DAY));
+fn on_day(day: SpokenDay, spoken: Option<SpokenTime>, now: &Zoned) -> Option<ParsedDate> {
+    let spoken = spoken.or_else(|| day.part.map(|_| SpokenTime::OF_DAY));
     let time = match spoken {
         Some(spoken) => Some(spoken.time(day.part)?),
         None => None,
     };
     let today = now.date();
     let date = match day.which {
-        Which::On(date) => date,
-        Which::Next(weekday) => {
+        DayChoice::On(date) => date,
+        DayChoice::Next(weekday) => {
             let date = ahead(today, weekday)?;
             let is_ahead = time.is_some_and(|time| is_ahead(date, time, now));
             if date == today && !is_ahead { date.checked_add(7.days()).ok()? } else { date }
         }
     };
-    let is_full = day.sort == Sort::Full;
+    let is_full = day.sort == DayKind::Full;
     let Some((time, spoken)) = time.zip(spoken) else {
         let at = date.to_datetime(Wall::midnight());
-        return Some(When { precision: Precision::Day, is_full, ..plain(at) });
+        return Some(ParsedDate { precision: Precision::Day, is_full, ..plain(at) });
     };
     let minute = minute_of(date, time, now);
     let minutes = spoken.minutes(minute, day.part)?;
     let at = at_minute(date, minute)?;
     if at <= now.datetime() && date == today && spoken.clock.is_none() {
-        let end = spoken.part.or(day.part).and_then(Part::end);
+        let end = spoken.part.or(day.part).and_then(DayPart::end);
         let end = end.and_then(|end| at_minute(date, end)).filter(|end| *end > now.datetime());
-        return Some(When {
+        return Some(ParsedDate {
             precision: end.map_or(Precision::Minute, |_| Precision::Part),
             is_full,
             ..plain(end.unwrap_or(at))
         });
     }
-    Some(When { minutes, is_full, ..plain(at) })
+    Some(ParsedDate { minutes, is_full, ..plain(at) })
 }
 
-fn alone(spoken: Spoken, now: &Zoned) -> Option<When> {
+fn alone(spoken: SpokenTime, now: &Zoned) -> Option<ParsedDate> {
     let today = now.date();
     let time = spoken.time(None)?;
     let (first, step) = match time {
-        Time::Sure(minute) => (minute, 24 * 60),
-        Time::Dial(minute) if spoken.until.is_some() => (Time::Dial(minute).usual(), 24 * 60),
-        Time::Dial(minute) => (minute, 12 * 60),
+        DayMinute::Sure(minute) => (minute, 24 * 60),
+        DayMinute::Dial(minute) if spoken.until.is_some() => {
+            (DayMinute::Dial(minute).usual(), 24 * 60)
+        }
+        DayMinute::Dial(minute) => (minute, 12 * 60),
     };
     let mut rounds = (0..4).map(|round| first + round * step);
-    // By day and in the evening nobody means the small hours by a bare number.
-    let is_day = now.hour() >= 6 && matches!(time, Time::Dial(_));
+    // By day and in the evening a bare number never means the small hours.
+    let is_day = now.hour() >= 6 && matches!(time, DayMinute::Dial(_));
     let is_small = |minute: i64| is_day && minute.rem_euclid(24 * 60) < 7 * 60;
     let is_next = |minute: &i64| at_minute(today, *minute).is_some_and(|at| at > now.datetime());
     let minute = rounds.find(|minute| is_next(minute) && !is_small(*minute))?;
     let minutes = spoken.minutes(minute, None)?;
-    let is_open = matches!(time, Time::Dial(_)) && spoken.until.is_none();
+    let is_open = matches!(time, DayMinute::Dial(_)) && spoken.until.is_none();
     let clock = Some(time.usual());
-    Some(When { minutes, clock, is_open, ..plain(at_minute(today, minute)?) })
+    Some(ParsedDate { minutes, clock, is_open, ..plain(at_minute(today, minute)?) })
 }
 
-fn repeating(every: &Every, pieces: &Pieces, now: &Zoned) -> Option<When> {
-    if let Rule::Whole(repeat @ Repeat::Minutes { every }) = &every.rule {
+fn repeating(every: &SpokenRepeat, pieces: &PhraseParts, now: &Zoned) -> Option<ParsedDate> {
+    if let SpokenRule::Whole(repeat @ Repeat::Minutes { every }) = &every.rule {
         let is_plain = pieces.spoken.is_none() && pieces.day.is_none() && pieces.start.is_none();
         let begin = elapsed(Amount { secs: i64::from(*every) * 60, ..Amount::default() }, now)?;
-        let when = When { repeat: Some(repeat.clone()), ..begin };
+        let when = ParsedDate { repeat: Some(repeat.clone()), ..begin };
         return if is_plain { limited(when, pieces.limit, now) } else { None };
     }
     let today = now.date();
     let anchor = match pieces.start.or(pieces.day) {
         // A holiday is not on the same date every year.
-        Some(day) if day.part.is_none() && day.sort != Sort::Holiday => Some(day.date(today)?),
+        Some(day) if day.part.is_none() && day.sort != DayKind::Holiday => Some(day.date(today)?),
         Some(_) => return None,
         None => None,
     };
@@ -202,40 +206,42 @@ fn repeating(every: &Every, pieces: &Pieces, now: &Zoned) -> Option<When> {
     }
     let from = anchor.unwrap_or(today);
     let mut day = every.first_day(from)?;
-    let spoken = pieces.spoken.or_else(|| every.part.map(|_| Spoken::OF_DAY));
+    let spoken = pieces.spoken.or_else(|| every.part.map(|_| SpokenTime::OF_DAY));
     let when = match spoken {
-        None => When { precision: Precision::Day, ..plain(day.to_datetime(Wall::midnight())) },
+        None => {
+            ParsedDate { precision: Precision::Day, ..plain(day.to_datetime(Wall::midnight())) }
+        }
         Some(spoken) => {
             let minute = spoken.time(every.part)?.usual();
             let minutes = spoken.minutes(minute, every.part)?;
             if at_minute(day, minute)? <= now.datetime() && from <= today && anchor.is_none() {
                 day = every.first_day(next_start(every, day)?)?;
             }
-            When { minutes, ..plain(at_minute(day, minute)?) }
+            ParsedDate { minutes, ..plain(at_minute(day, minute)?) }
         }
     };
-    limited(When { repeat: Some(every.repeat(day)), ..when }, pieces.limit, now)
+    limited(ParsedDate { repeat: Some(every.repeat(day)), ..when }, pieces.limit, now)
 }
 
 /// Where to look for the next first day, if the time of this one is over.
-fn next_start(every: &Every, day: Date) -> Option<Date> {
+fn next_start(every: &SpokenRepeat, day: Date) -> Option<Date> {
     let step = match &every.rule {
-        Rule::Weeks(_) => 7.days(),
-        Rule::Months(_) => 1.month(),
-        Rule::Years(_, None) => 1.year(),
-        Rule::Whole(_) | Rule::Years(..) | Rule::NthOfYear(..) => 1.day(),
+        SpokenRule::Weeks(_) => 7.days(),
+        SpokenRule::Months(_) => 1.month(),
+        SpokenRule::Years(_, None) => 1.year(),
+        SpokenRule::Whole(_) | SpokenRule::Years(..) | SpokenRule::NthOfYear(..) => 1.day(),
     };
     day.checked_add(step).ok()
 }
 
-/// The repetition with its end counted out.
-fn limited(when: When, limit: Option<Limit>, now: &Zoned) -> Option<When> {
+/// The repetition with its number of occurrences.
+fn limited(when: ParsedDate, limit: Option<RepeatLimit>, now: &Zoned) -> Option<ParsedDate> {
     let first = when.at.date();
     let (last, is_within) = match limit {
         None => return Some(when),
-        Some(Limit::Times(times)) => return Some(with_times(when, times)),
-        Some(Limit::Until(date)) => (date, true),
-        Some(Limit::For(amount)) => (amount.day(first)?, false),
+        Some(RepeatLimit::Times(times)) => return Some(with_times(when, times)),
+        Some(RepeatLimit::Until(date)) => (date, true),
+        Some(RepeatLimit::For(amount)) => (amount.day(first)?, false),
     };
     let series = Series {
         start: when.at,
@@ -250,15 +256,15 @@ fn limited(when: When, limit: Option<Limit>, now: &Zoned) -> Option<When> {
     Some(with_times(when, times))
 }
 
-fn with_times(when: When, times: u32) -> When {
+fn with_times(when: ParsedDate, times: u32) -> ParsedDate {
     match times {
-        1 => When { repeat: None, ..when },
-        times => When { times: Some(times), ..when },
+        1 => ParsedDate { repeat: None, ..when },
+        times => ParsedDate { times: Some(times), ..when },
     }
 }
 
-pub(super) fn plain(at: DateTime) -> When {
-    When {
+pub(super) fn plain(at: DateTime) -> ParsedDate {
+    ParsedDate {
         at,
         precision: Precision::Minute,
         instant: None,
@@ -276,19 +282,19 @@ fn at_minute(date: Date, minute: i64) -> Option<DateTime> {
     date.to_datetime(Wall::midnight()).checked_add(minute.minutes()).ok()
 }
 
-/// Whether a time of a day is still to come, on either round of the dial.
-fn is_ahead(date: Date, time: Time, now: &Zoned) -> bool {
+/// Whether a time of a day is in the future, in either half of the day.
+fn is_ahead(date: Date, time: DayMinute, now: &Zoned) -> bool {
     at_minute(date, minute_of(date, time, now)).is_some_and(|at| at > now.datetime())
 }
 
-/// The minute of the day; only today's dial depends on what time it is.
-fn minute_of(date: Date, time: Time, now: &Zoned) -> i64 {
+/// The minute of the day; an ambiguous hour depends on the current time only today.
+fn minute_of(date: Date, time: DayMinute, now: &Zoned) -> i64 {
     match time {
-        Time::Dial(minute) if date == now.date() => {
+        DayMinute::Dial(minute) if date == now.date() => {
             let is_over = at_minute(date, minute).is_none_or(|at| at <= now.datetime());
             if is_over { minute + 12 * 60 } else { minute }
         }
-        Time::Sure(minute) if date == now.date() => minute,
+        DayMinute::Sure(minute) if date == now.date() => minute,
         time => time.usual(),
     }
 }

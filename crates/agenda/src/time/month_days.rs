@@ -7,11 +7,11 @@ use jiff::civil::{Date, Weekday};
 pub enum MonthDay {
     /// 1 to 31.
     Day(i8),
-    /// Whichever day is the last one.
+    /// The last day.
     Last,
     /// Several days.
     Days(MonthDays),
-    /// The so manyth weekday, 1 to 5; -1 is the last.
+    /// The nth weekday, 1 to 5; -1 is the last.
     Nth(i8, Weekday),
 }
 
@@ -47,7 +47,7 @@ impl MonthDays {
 }
 
 impl MonthDay {
-    /// The days it is in a month, in order; a month may have none.
+    /// Its dates in a month, in order; a month may have none.
     pub(super) fn dates(self, month: Date) -> Vec<Date> {
         let first = month.first_of_month();
         let day = |day| Date::new(first.year(), first.month(), day).ok();

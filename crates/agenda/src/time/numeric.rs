@@ -3,16 +3,17 @@
 use jiff::civil::{Date, Weekday};
 use jiff::{ToSpan, civil};
 
-use super::clock::{Beside, times};
-use super::days::{Day, Sort, chinese_weekday, english_weekday, in_month};
+use super::clock::{TimeContext, times};
+use super::days::{DayKind, SpokenDay, chinese_weekday, english_weekday, in_month};
 use super::scan::{Readings, Scan};
 use super::words;
 
 /// Dates in digits.
-pub(super) fn dates(scan: &Scan, at: usize, today: Date) -> Readings<Day> {
+pub(super) fn dates(scan: &Scan, at: usize, today: Date) -> Readings<SpokenDay> {
     let at = scan.skip_spaces(at);
     let mut found = Vec::new();
-    let full = |found: (Option<Date>, usize)| Some((Day::of(found.0?, Sort::Full), found.1));
+    let full =
+        |found: (Option<Date>, usize)| Some((SpokenDay::of(found.0?, DayKind::Full), found.1));
     found.extend(year_first(scan, at).and_then(full));
     found.extend(year_last(scan, at).and_then(full));
     found.extend(compact(scan, at).and_then(full));
@@ -30,7 +31,7 @@ fn year_first(scan: &Scan, at: usize) -> Option<(Option<Date>, usize)> {
     Some((date(year, month, day), end))
 }
 
-/// `11/15/2026`, `15.11.2026`; a first number that is no month is the day.
+/// `11/15/2026`, `15.11.2026`; a first number that is not a month is the day.
 fn year_last(scan: &Scan, at: usize) -> Option<(Option<Date>, usize)> {
     let (first, end) = scan.digits(at, 1, 2)?;
     let separator = scan.get(end).filter(|c| matches!(c, '-' | '/' | '.'))?;
@@ -57,7 +58,7 @@ fn compact(scan: &Scan, at: usize) -> Option<(Option<Date>, usize)> {
 }
 
 /// `12/24`, `12-25`, `12.25`, `24.12.`: the next such day. The marks are fractions and scores too.
-fn without_year(scan: &Scan, at: usize, today: Date) -> Option<(Day, usize)> {
+fn without_year(scan: &Scan, at: usize, today: Date) -> Option<(SpokenDay, usize)> {
     let (first, end) = scan.digits(at, 1, 2)?;
     let separator = scan.get(end).filter(|c| matches!(c, '-' | '/' | '.'))?;
     let (second, end) = scan.digits(end + 1, 1, 2)?;
@@ -70,8 +71,8 @@ fn without_year(scan: &Scan, at: usize, today: Date) -> Option<(Day, usize)> {
     let day_first = closed || first > 12;
     let (month, day) = if day_first { (second, first) } else { (first, second) };
     let date = next_date(today, i8::try_from(month).ok()?, i8::try_from(day).ok()?)?;
-    let sort = if closed { Sort::Plain } else { Sort::Shy };
-    Some((Day::of(date, sort), end))
+    let sort = if closed { DayKind::Plain } else { DayKind::Shy };
+    Some((SpokenDay::of(date, sort), end))
 }
 
 fn date(year: u32, month: u32, day: u32) -> Option<Date> {
@@ -91,7 +92,7 @@ pub(super) fn year_before(scan: &Scan, at: usize, today: Date) -> Option<(i16, u
 }
 
 /// Year, month and day in Chinese; a date without a year is the next one, today included.
-pub(super) fn chinese_dates(scan: &Scan, at: usize, today: Date) -> Readings<Day> {
+pub(super) fn chinese_dates(scan: &Scan, at: usize, today: Date) -> Readings<SpokenDay> {
     let mut found = Vec::new();
     let (year, after) = match year_before(scan, at, today) {
         Some((year, end)) => (Some(year), scan.maybe(end, words::POSSESSIVE)),
@@ -100,11 +101,11 @@ pub(super) fn chinese_dates(scan: &Scan, at: usize, today: Date) -> Readings<Day
     let Some((month, end)) = scan.number_in(after, 1..=12) else { return found };
     let Some(end) = scan.any(end, words::MONTH) else { return found };
     let is_relative = scan.word(at, words::YEARS).is_some();
-    let sort = if year.is_some() && !is_relative { Sort::Full } else { Sort::Plain };
+    let sort = if year.is_some() && !is_relative { DayKind::Full } else { DayKind::Plain };
     let mut push = |date: Option<Date>, end| {
-        found.extend(date.map(|date| (Day::of(date, sort), end)));
+        found.extend(date.map(|date| (SpokenDay::of(date, sort), end)));
     };
-    let is_feast = super::feasts::is_festive(scan, end);
+    let is_feast = super::holiday_phrases::is_festive(scan, end);
     // "十二月廿五" without a word for the day is lunar.
     let is_marked = scan.get(end).is_some_and(|c| words::LUNAR_MARKS.contains(c));
     if let Some((day, end)) = scan.number_in(end, 1..=31) {
@@ -140,12 +141,12 @@ pub(super) fn chinese_dates(scan: &Scan, at: usize, today: Date) -> Readings<Day
     found
 }
 
-/// A day of a month without its word: nothing behind it may be counted by it.
+/// A day of a month without its word: the number must not count what follows.
 fn is_bare_day(scan: &Scan, end: usize) -> bool {
     !scan.get(end).is_some_and(|c| words::MEASURES.contains(c))
 }
 
-/// The so manyth weekday of a month in that year, or the next one there is.
+/// The nth weekday of a month in that year, or the next one.
 fn nth_ahead(today: Date, year: Option<i16>, month: i8, n: i8, day: Weekday) -> Option<Date> {
     let in_year = |year| civil::Date::new(year, month, 1).ok()?.nth_weekday_of_month(n, day).ok();
     match year {
@@ -167,13 +168,13 @@ pub(super) fn next_date(today: Date, month: i8, day: i8) -> Option<Date> {
     years.into_iter().find(|date| *date >= today)
 }
 
-/// The next such day of a month from today on; months without it are passed over.
+/// The next such day of a month from today on; months without it are skipped.
 pub(super) fn next_month_day(today: Date, day: i8) -> Option<Date> {
     let months = (0..=3).filter_map(|months| in_month(today, months, day));
     months.into_iter().find(|date| *date >= today)
 }
 
-/// A day of a month that was named by its distance, or of the nearest month.
+/// A day of a relative month ("next month"), or of the nearest month.
 pub(super) fn month_days(scan: &Scan, at: usize, today: Date) -> Readings<Option<Date>> {
     let mut found = Vec::new();
     let day = |at| {
@@ -208,9 +209,9 @@ pub(super) fn month_days(scan: &Scan, at: usize, today: Date) -> Readings<Option
 
 /// `Nov 20`, `November 20th, 2027`, `20 Nov`, `the 20th of November`, `the 20th`, `first Monday of
 /// December`, `end of next month`.
-pub(super) fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<Day> {
+pub(super) fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<SpokenDay> {
     let mut found = Vec::new();
-    let plain = |date: Option<Date>| date.map(Day::plain);
+    let plain = |date: Option<Date>| date.map(SpokenDay::plain);
     let mut with_year = |month: i8, day: i8, end| {
         let next = scan.skip_spaces(scan.maybe(end, words::COMMA));
         let year = scan.digits(next, 4, 4);
@@ -224,7 +225,7 @@ pub(super) fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<Day
         if let Some((year, end)) = year {
             let year = i16::try_from(year).ok().filter(|year| *year >= 1000);
             let date = year.and_then(|year| Date::new(year, month, day).ok());
-            found.push((date.map(|date| Day::of(date, Sort::Full)), end));
+            found.push((date.map(|date| SpokenDay::of(date, DayKind::Full)), end));
         }
         if let Some((years, end)) = scan.word(next, words::EN_YEARS) {
             found.push((plain(Date::new(today.year() + years, month, day).ok()), end));
@@ -260,8 +261,8 @@ pub(super) fn english_dates(scan: &Scan, at: usize, today: Date) -> Readings<Day
     known.chain(weekday_and_day(scan, at, today)).collect()
 }
 
-/// "20th" by itself, at the end or with a time behind it is a day; "second" is a text, and so is
-/// the 30th of somebody.
+/// "20th" alone, at the end or with a time after it is a day; "second" is text, and so is
+/// somebody's 30th.
 fn is_day_of_month(scan: &Scan, begin: usize, end: usize) -> bool {
     let is_written = scan.get(scan.skip_spaces(begin)).is_some_and(|c| c.is_ascii_digit());
     let rest = scan.text(end, scan.len());
@@ -270,18 +271,18 @@ fn is_day_of_month(scan: &Scan, begin: usize, end: usize) -> bool {
     let head = head.trim_end();
     let is_of_somebody = head.ends_with("'s") || head.ends_with("s'");
     let is_counted = is_of_somebody || scan.is_behind(begin, words::BEFORE_COUNTED);
-    let is_timed = || !times(scan, end, Beside::Day).is_empty();
+    let is_timed = || !times(scan, end, TimeContext::Day).is_empty();
     is_written && !is_counted && (is_last || is_timed())
 }
 
-/// "Wed 25th", "Friday the 18th": the first such day of this month and the two behind it.
-fn weekday_and_day(scan: &Scan, at: usize, today: Date) -> Option<(Day, usize)> {
+/// "Wed 25th", "Friday the 18th": the first such day of this month and the next two.
+fn weekday_and_day(scan: &Scan, at: usize, today: Date) -> Option<(SpokenDay, usize)> {
     let (weekday, end) = english_weekday(scan, at)?;
     let next = scan.maybe(scan.maybe(end, words::COMMA), words::THE);
     let (day, end) = ordinal(scan, next).filter(|(day, _)| day.is_marked)?;
     let mut months = (0..=2).filter_map(|months| in_month(today, months, day.number));
     let date = months.find(|date| *date >= today && date.weekday() == weekday)?;
-    Some((Day::plain(date), end))
+    Some((SpokenDay::plain(date), end))
 }
 
 /// "the first Monday of December", "the last Friday of this month", "last day of November".
@@ -327,7 +328,7 @@ pub(super) fn month_name(scan: &Scan, at: usize) -> Option<(i8, usize)> {
     Some((month, scan.maybe(end, words::FULL_STOP)))
 }
 
-/// A day of a month in English, in digits or as a word, perhaps with its ending.
+/// A day of a month in English, in digits or as a word, possibly with its suffix.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ordinal {
     pub(super) number: i8,

@@ -6,7 +6,7 @@ use jiff::civil::{Date, Weekday};
 use super::scan::{Readings, Scan};
 use super::words;
 
-/// What an amount is counted in.
+/// The unit of an amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Second,
@@ -26,7 +26,7 @@ pub(super) enum Unit {
     Year,
 }
 
-/// An amount of time. Seconds elapse; days and months are counted on the calendar.
+/// An amount of time. Seconds are elapsed time; days and months are calendar units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Amount {
     pub(super) months: i64,
@@ -79,12 +79,12 @@ impl Amount {
         }
     }
 
-    /// Whether it is counted on the calendar only.
+    /// Whether it has only calendar units.
     pub(super) fn is_of_days(self) -> bool {
         self.secs == 0
     }
 
-    /// Whole minutes, if it is counted on the clock only. A day has 24 hours then.
+    /// Whole minutes, if it has only clock units. A day has 24 hours then.
     pub(super) fn minutes(self) -> Option<i64> {
         let is_plain = self.months == 0 && self.working_days == 0 && self.secs % 60 == 0;
         is_plain.then_some(self.days * 24 * 60 + self.secs / 60)
@@ -99,7 +99,7 @@ impl Amount {
     }
 }
 
-/// So many working days on or back.
+/// A number of working days later or earlier.
 fn working_days(from: Date, n: i64) -> Option<Date> {
     if n.abs() > 10_000 {
         return None;
@@ -112,7 +112,7 @@ fn working_days(from: Date, n: i64) -> Option<Date> {
     Some(date)
 }
 
-/// Offsets from now: an amount with a word before or behind it.
+/// Offsets from now: an amount with a word before or after it.
 pub(super) fn offsets(scan: &Scan, at: usize) -> Readings<Amount> {
     let mut found = Vec::new();
     for (amount, end) in amounts(scan, at) {
@@ -163,7 +163,7 @@ pub(super) fn amounts(scan: &Scan, at: usize) -> Readings<Amount> {
     found
 }
 
-/// What follows in a compound is counted in a smaller unit: hours after days, minutes after hours.
+/// The next part of a compound has a smaller unit: hours after days, minutes after hours.
 fn is_finer(second: Amount, first: Amount) -> bool {
     let rank = |amount: Amount| match amount {
         Amount { months: 1.., .. } => 4,

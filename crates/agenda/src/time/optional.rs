@@ -1,19 +1,19 @@
-//! A date or a repetition that stands in an option, with nothing around it.
+//! A date or a repetition in an option, without other text.
 
 use jiff::Zoned;
 
-use super::dates::{self, When, longest};
-use super::every::Every;
+use super::dates::{self, ParsedDate, longest};
+use super::every::SpokenRepeat;
 use super::offsets::amounts;
 use super::scan::Scan;
-use super::texts::Unclear;
+use super::texts::UnclearPhrase;
 use super::titles::is_border;
 
-/// Understands a text that is one date phrase, as an option has it. A bare amount is from now.
+/// Parses an option that is one date phrase. A bare amount is from now.
 ///
 /// # Errors
 /// With the piece that was not understood.
-pub fn read_option(text: &str, now: &Zoned) -> Result<When, Unclear> {
+pub fn read_option(text: &str, now: &Zoned) -> Result<ParsedDate, UnclearPhrase> {
     let text = text.trim();
     if let Some(when) = dates::parse(text, now) {
         return Ok(when);
@@ -28,17 +28,17 @@ pub fn read_option(text: &str, now: &Zoned) -> Result<When, Unclear> {
         Some((_, end)) => text[scan.offset(end)..].trim_matches(is_border),
         None => text,
     };
-    Err(Unclear(if piece.is_empty() { text.to_owned() } else { piece.to_owned() }))
+    Err(UnclearPhrase(if piece.is_empty() { text.to_owned() } else { piece.to_owned() }))
 }
 
-/// A repetition that stands in an option, without a time of its own.
+/// A repetition in an option, without its own time.
 #[must_use]
-pub fn read_every(text: &str) -> Option<Every> {
+pub fn read_every(text: &str) -> Option<SpokenRepeat> {
     let scan = Scan::new(text.trim());
-    let all = super::every::everies(&scan, 0).into_iter();
+    let all = super::every::repetitions(&scan, 0).into_iter();
     let every = all.filter(|(_, end)| *end == scan.len()).map(|(every, _)| every).next();
     let amount = || {
-        let all = super::every::everies(&Scan::new(&format!("every {}", text.trim())), 0);
+        let all = super::every::repetitions(&Scan::new(&format!("every {}", text.trim())), 0);
         let is_amount = amounts(&scan, 0).iter().any(|(_, end)| *end == scan.len());
         all.into_iter().find(|(_, end)| *end == scan.len() + 6 && is_amount).map(|(every, _)| every)
     };

@@ -23,7 +23,7 @@ pub(super) fn quarter_ends(scan: &Scan, at: usize, today: Date) -> Readings<Opti
     found
 }
 
-/// The number of a quarter whose end is said.
+/// The number of a quarter whose end is named.
 fn numbered(scan: &Scan, at: usize) -> Option<(i8, usize)> {
     let led = scan.any(at, words::END_OF);
     if let Some((quarter, end)) = scan.word(led.unwrap_or(at), words::QUARTER_NAMES) {

@@ -27,26 +27,27 @@ pub enum Repeat {
         /// The interval in minutes.
         every: u32,
     },
-    /// The same wall time every so many days.
+    /// The same local time with an interval in days.
     Daily {
         /// The interval in days.
         every: u32,
     },
-    /// The same wall time on some days of every so many weeks; weeks begin on Monday.
+    /// The same local time on some weekdays, with an interval in weeks; weeks begin on Monday.
     Weekly {
         /// The interval in weeks.
         every: u32,
         /// The days; an empty set means the weekday of the start.
         days: Weekdays,
     },
-    /// The same wall time on one day of every so many months; months without that day are skipped.
+    /// The same local time on a day of the month, with an interval in months; months without that
+    /// day are skipped.
     Monthly {
         /// The interval in months.
         every: u32,
         /// The day of the month.
         day: MonthDay,
     },
-    /// The start's month and day every so many years; February 29 skips common years.
+    /// The start's month and day, with an interval in years; February 29 skips common years.
     Yearly {
         /// The interval in years.
         every: u32,
@@ -104,7 +105,7 @@ fn bit(day: Weekday) -> u8 {
 }
 
 impl Repeat {
-    /// Every so many minutes. Whole days repeat on the wall clock, so they become `Daily`.
+    /// An interval in minutes. Whole days repeat at the same local time, so they become `Daily`.
     #[must_use]
     pub fn every_minutes(every: u32) -> Self {
         if every > 0 && every.is_multiple_of(MINUTES_PER_DAY) {
@@ -114,7 +115,7 @@ impl Repeat {
         }
     }
 
-    /// The same rule with its days said, which a weekly one may leave to its start.
+    /// The same rule with explicit days, which a weekly one may take from its start.
     #[must_use]
     pub fn named(self, start: Date) -> Self {
         match self {
@@ -173,7 +174,7 @@ impl Repeat {
 
     /// Reads a rule of the subset that [`Repeat::to_rrule`] writes; anything beyond it is `None`.
     ///
-    /// `COUNT` and `UNTIL` are not part of it: how often is the series' business.
+    /// `COUNT` and `UNTIL` are not part of it: the series has the number of occurrences.
     #[must_use]
     pub fn from_rrule(rule: &str) -> Option<Self> {
         let rule = rule.trim().to_ascii_uppercase();
@@ -290,7 +291,7 @@ fn split(list: &str, name: fn(DayNames) -> &'static str) -> Option<Weekdays> {
     list.split(',').map(day).collect()
 }
 
-/// Digits only: `parse` alone would let a sign pass.
+/// Digits only: `parse` alone would accept a sign.
 fn positive(digits: &str) -> Option<u32> {
     let is_plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     digits.parse().ok().filter(|n| is_plain && *n > 0)

@@ -1,11 +1,11 @@
-//! The text under the grammar: its characters made plain, and the words and numbers in it.
+//! The input of the grammar: normalized characters, and the words and numbers in them.
 
 use super::words;
 
-/// What was understood, and the character behind it. Every reading is kept; the longest wins.
+/// Parsed values, each with the position after it. Every reading is kept; the longest wins.
 pub(super) type Readings<T> = Vec<(T, usize)>;
 
-/// A text as plain lower-case characters, each with its place in the original.
+/// A text as normalized lower-case characters, each with its position in the original.
 pub(super) struct Scan {
     chars: Vec<char>,
     offsets: Vec<usize>,
@@ -27,7 +27,7 @@ impl Scan {
         is_capital(at) && !is_capital(at + 1)
     }
 
-    /// Whether one of these words stands right before, perhaps with spaces between.
+    /// Whether one of these words is right before, possibly with spaces between.
     pub(super) fn is_behind(&self, at: usize, list: &[&str]) -> bool {
         let before = self.text(0, at.min(self.len()));
         let before = before.trim_end();
@@ -37,7 +37,7 @@ impl Scan {
         })
     }
 
-    /// Whether this text stands right before.
+    /// Whether this text is right before.
     pub(super) fn ends(&self, at: usize, text: &str) -> bool {
         let begin = at.checked_sub(text.chars().count());
         begin.is_some_and(|begin| self.text(begin, at.min(self.len())) == text)
@@ -60,7 +60,7 @@ impl Scan {
         self.get(at.checked_sub(1)?)
     }
 
-    /// The plain text between two places.
+    /// The normalized text between two positions.
     pub(super) fn text(&self, from: usize, to: usize) -> String {
         self.chars[from..to].iter().collect()
     }
@@ -72,7 +72,7 @@ impl Scan {
         at
     }
 
-    /// The longest word of a table here, after spaces.
+    /// The longest word of a table at this position, after spaces.
     pub(super) fn word<T: Copy>(&self, at: usize, table: &[(&str, T)]) -> Option<(T, usize)> {
         let at = self.skip_spaces(at);
         let found =
@@ -86,12 +86,12 @@ impl Scan {
         list.iter().filter_map(|word| self.literal(at, word)).max()
     }
 
-    /// Where to go on: behind one of these words, or here.
+    /// The position after one of these words, or this position.
     pub(super) fn maybe(&self, at: usize, list: &[&str]) -> usize {
         self.any(at, list).unwrap_or(at)
     }
 
-    /// Latin words match whole words only; a space in a word stands for any number of spaces.
+    /// Latin words match whole words only; a space in a word matches any number of spaces.
     fn literal(&self, start: usize, word: &str) -> Option<usize> {
         let mut at = start;
         for c in word.chars() {
@@ -113,7 +113,7 @@ impl Scan {
         (!starts_inside && !ends_inside).then_some(at)
     }
 
-    /// Digits here (no spaces before them), at least and at most so many.
+    /// Digits at this position (no spaces before them), with a minimum and maximum length.
     pub(super) fn digits(&self, at: usize, least: usize, most: usize) -> Option<(u32, usize)> {
         let count = self.chars[at.min(self.len())..].iter().take_while(|c| c.is_ascii_digit());
         let end = at + count.count();
@@ -132,7 +132,7 @@ impl Scan {
             .or_else(|| self.english_number(at))
     }
 
-    /// How many of something: a number, or an article that stands for one.
+    /// A count: a number, or an article that means one.
     pub(super) fn count(&self, at: usize) -> Option<(u32, usize)> {
         self.number(at).or_else(|| self.word(at, words::ARTICLES))
     }
@@ -147,7 +147,7 @@ impl Scan {
         Some(ones.map_or((tens, end), |(ones, end)| (tens + ones, end)))
     }
 
-    /// All numerals in a row are one number: 23, or 2026 digit by digit.
+    /// Consecutive numerals are one number: 23, or 2026 digit by digit.
     fn chinese_number(&self, at: usize) -> Option<(u32, usize)> {
         let rest = &self.chars[at.min(self.len())..];
         let numerals = rest.iter().map_while(|c| words::numerals(*c));
@@ -178,7 +178,7 @@ impl Scan {
     }
 }
 
-/// Tens and hundreds: each unit takes the digit before it, and units fall.
+/// Tens and hundreds: each unit multiplies the digit before it, and units decrease.
 fn with_units(run: &[u32]) -> Option<u32> {
     let (mut sum, mut digit, mut last_unit) = (0, None, u32::MAX);
     for n in run {
@@ -201,7 +201,7 @@ fn with_units(run: &[u32]) -> Option<u32> {
     Some(sum + digit.unwrap_or(0))
 }
 
-/// Full-width and traditional forms become the usual ones; letters become small.
+/// Full-width and traditional forms become the usual ones; letters become lower case.
 fn plain(c: char) -> char {
     match c {
         '\u{3000}' => ' ',

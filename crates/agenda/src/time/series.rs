@@ -1,7 +1,7 @@
-//! The moments of an entry that repeats.
+//! The occurrences of an entry that repeats.
 //!
-//! Minutes count elapsed time. Everything else keeps the wall time: one that a change of the clocks
-//! leaves out moves forward by the gap (02:30 becomes 03:30), one that comes twice is its first.
+//! Minutes count elapsed time. Everything else keeps the local time: one that a clock change skips
+//! moves forward by the gap (02:30 becomes 03:30), one that occurs twice is the first.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -9,15 +9,15 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 
 use super::repeat::{MonthDay, Repeat, Weekdays};
 
-/// A series of moments.
+/// A series of occurrences.
 ///
 /// A start that does not itself fit the repeat's weekdays or day of the month is moved to the first
 /// fitting day at or after it; intervals count from there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// The wall time of the first occurrence.
+    /// The local time of the first occurrence.
     pub start: DateTime,
-    /// Where that wall time is read.
+    /// The zone of that local time.
     pub zone: TimeZone,
     /// How it repeats, if it does.
     pub repeat: Option<Repeat>,
@@ -25,12 +25,12 @@ pub struct Series {
     pub count: Option<u32>,
 }
 
-/// One moment of a series.
+/// One occurrence of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occurrence {
     /// Its number from 0; months and years that are skipped do not count.
     pub index: u64,
-    /// What the clocks there show at that moment.
+    /// The local time of that moment.
     pub wall: DateTime,
     /// The moment.
     pub at: Timestamp,
@@ -39,14 +39,15 @@ pub struct Occurrence {
 impl Series {
     /// The occurrences at or after `from`, in order.
     ///
-    /// The way to `from` is arithmetic, not a walk, and the calendar's last year ends every series.
+    /// `from` is reached by arithmetic, not by iteration. The calendar's last year ends every
+    /// series.
     pub fn from(&self, from: Timestamp) -> impl Iterator<Item = Occurrence> + use<> {
         let limit = match (&self.repeat, self.count) {
             (None, count) => u64::from(count.unwrap_or(1).min(1)),
             (Some(_), Some(count)) => u64::from(count),
             (Some(_), None) => u64::MAX,
         };
-        let mut walk = Walk::new(self);
+        let mut walk = SeriesCursor::new(self);
         if let Some(walk) = &mut walk {
             walk.jump(from);
         }
@@ -55,22 +56,22 @@ impl Series {
     }
 }
 
-/// What one step of a rule leads to.
-enum Step {
+/// The result of one step of a rule.
+enum SeriesStep {
     At(DateTime, Timestamp),
     Skipped,
     End,
 }
 
-/// A place in a series: the rule's next step, and how many occurrences came before it.
-struct Walk {
-    rule: Rule,
+/// A position in a series: the rule's next step, and the number of occurrences before it.
+struct SeriesCursor {
+    rule: AnchoredRepeat,
     step: i64,
     index: u64,
 }
 
 /// A repeat, anchored at its first occurrence.
-enum Rule {
+enum AnchoredRepeat {
     Elapsed { first: Timestamp, minutes: i64, zone: TimeZone },
     Wall { first: DateTime, days: DayRule, zone: TimeZone },
 }
@@ -82,7 +83,7 @@ enum DayRule {
     Monthly { every: i64, day: MonthDay },
 }
 
-impl Walk {
+impl SeriesCursor {
     fn new(series: &Series) -> Option<Self> {
         let (start, zone) = (series.start, series.zone.clone());
         let repeat = series.repeat.clone().unwrap_or(Repeat::Daily { every: 1 });
@@ -90,7 +91,7 @@ impl Walk {
         let days = match repeat {
             Repeat::Minutes { .. } => {
                 let first = zone.to_ambiguous_zoned(start).compatible().ok()?.timestamp();
-                let rule = Rule::Elapsed { first, minutes: every, zone };
+                let rule = AnchoredRepeat::Elapsed { first, minutes: every, zone };
                 return Some(Self { rule, step: 0, index: 0 });
             }
             Repeat::Daily { .. } => DayRule::Daily { every },
@@ -105,18 +106,18 @@ impl Walk {
             }
         };
         let first = days.first(start.date())?.to_datetime(start.time());
-        Some(Self { rule: Rule::Wall { first, days, zone }, step: 0, index: 0 })
+        Some(Self { rule: AnchoredRepeat::Wall { first, days, zone }, step: 0, index: 0 })
     }
 
-    /// Goes on to shortly before `from`.
+    /// Advances to shortly before `from`.
     fn jump(&mut self, from: Timestamp) {
         match &self.rule {
-            Rule::Elapsed { first, minutes, .. } => {
+            AnchoredRepeat::Elapsed { first, minutes, .. } => {
                 let behind =
                     from.duration_since(*first).as_secs() / minutes.saturating_mul(60).max(1);
                 self.skip_to((behind - 1).max(0));
             }
-            Rule::Wall { first, days, zone } => {
+            AnchoredRepeat::Wall { first, days, zone } => {
                 // Two days cover every offset between zones and every shift of a clock.
                 let Ok(date) = zone.to_datetime(from).date().checked_sub(2.days()) else { return };
                 match days.steps_per_days() {
@@ -136,9 +137,9 @@ impl Walk {
         self.index = step.unsigned_abs();
     }
 
-    /// Months may be skipped, so they are counted; there are few of them in all of the calendar.
+    /// Months may be skipped, so they are counted one by one; the whole calendar has few of them.
     fn count_months_before(&mut self, date: Date) {
-        let Rule::Wall { first, days, .. } = &self.rule else { return };
+        let AnchoredRepeat::Wall { first, days, .. } = &self.rule else { return };
         loop {
             match days.date(first.date(), self.step) {
                 Some(Some(day)) if day < date => self.index += 1,
@@ -154,28 +155,28 @@ impl Walk {
             let step = self.rule.step(self.step);
             self.step += 1;
             match step {
-                Step::At(wall, at) => {
+                SeriesStep::At(wall, at) => {
                     self.index += 1;
                     return Some(Occurrence { index: self.index - 1, wall, at });
                 }
-                Step::Skipped => {}
-                Step::End => return None,
+                SeriesStep::Skipped => {}
+                SeriesStep::End => return None,
             }
         }
     }
 }
 
-impl Rule {
-    fn step(&self, step: i64) -> Step {
+impl AnchoredRepeat {
+    fn step(&self, step: i64) -> SeriesStep {
         let (zone, at) = match self {
             Self::Elapsed { first, minutes, zone } => (zone, elapsed(*first, *minutes, step)),
             Self::Wall { first, days, zone } => match days.date(first.date(), step) {
                 Some(Some(date)) => (zone, moment(date.to_datetime(first.time()), zone)),
-                Some(None) => return Step::Skipped,
-                None => return Step::End,
+                Some(None) => return SeriesStep::Skipped,
+                None => return SeriesStep::End,
             },
         };
-        at.map_or(Step::End, |at| Step::At(zone.to_datetime(at), at))
+        at.map_or(SeriesStep::End, |at| SeriesStep::At(zone.to_datetime(at), at))
     }
 }
 
@@ -203,7 +204,7 @@ impl DayRule {
         }
     }
 
-    /// How many steps take how many days, for rules where that is always the same.
+    /// Steps per days, for rules where that is constant.
     fn steps_per_days(&self) -> Option<(i64, i64)> {
         match self {
             Self::Daily { every } => Some((1, *every)),
@@ -235,12 +236,12 @@ impl DayRule {
 }
 
 fn after(date: Date, days: i64) -> Option<Date> {
-    // Beyond this no calendar day is left, and a span of days takes no more.
+    // The calendar has no more days, and a span of days cannot be longer.
     (days.abs() < 7_300_000).then_some(())?;
     date.checked_add(days.days()).ok()
 }
 
-/// The first day of the month so many months later.
+/// The first day of the month that is this many months later.
 fn month_after(start: Date, months: i64) -> Option<Date> {
     let months = i64::from(start.year()) * 12 + i64::from(start.month()) - 1 + months;
     let year = i16::try_from(months.div_euclid(12)).ok()?;
@@ -256,7 +257,7 @@ fn per_month(day: MonthDay) -> i64 {
     }
 }
 
-/// The day of a step: steps go through the days of a month, then on to the next one.
+/// The day of a step: steps go through the days of a month, then to the next month.
 fn monthly(first: Date, every: i64, day: MonthDay, step: i64) -> Option<Option<Date>> {
     let per_month = per_month(day);
     let before = match day {

@@ -217,7 +217,7 @@ proptest! {
         let until = series.start.date() + 1500.days();
         let limit = series.count.map_or(usize::MAX, |count| count as usize);
         let all: Vec<_> = naive(&series, until).into_iter().take(limit).collect();
-        // A day that a zone leaves out ends up on the next one, so the last days are left alone.
+        // A day that a zone skips becomes the next one, so the last days are not compared.
         let end = (until - 3.days()).to_datetime(series.start.time());
         let end = moment(end, &series.zone).unwrap();
         let from = moment(series.start + ahead.days() + 1.hour(), &series.zone).unwrap();

@@ -1,14 +1,14 @@
-//! The date in a text of a person: where it stands, what is left of the text, what is unclear.
+//! The date in a text: its position, the rest of the text, and unclear parts.
 //!
-//! A date stands in front or at the end, or in the middle where it cannot be an attribute. What is
-//! beside it must not be a piece of a date that was not understood: then the whole is refused, with
-//! that piece. In doubt there is no date, and the text stays whole.
+//! A date is at the front or at the end, or in the middle if it cannot be an attribute. If the text
+//! next to it is an unclear piece of a date, the whole text is refused with that piece. In
+//! ambiguous cases there is no date, and the text stays as it is.
 
 use jiff::Zoned;
 
-use super::ahead::{self, Ahead};
-use super::dates::{self, Phrase, Precision, When, longest, may_start};
-use super::days::Sort;
+use super::ahead::{self, LeadTime};
+use super::dates::{self, DateMatch, ParsedDate, Precision, longest, may_start};
+use super::days::DayKind;
 use super::guard;
 use super::leftovers;
 use super::limits;
@@ -17,29 +17,29 @@ use super::scan::Scan;
 use super::titles::{half_of_day, is_border, is_end, is_opening, join, length};
 use super::words;
 
-/// What a text says.
+/// A parsed text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
+pub struct ParsedText {
     /// The text without its date.
     pub title: String,
-    /// When, if it says so.
-    pub when: Option<When>,
+    /// Its date, if it has one.
+    pub when: Option<ParsedDate>,
     /// The words of the date.
     pub phrase: String,
-    /// How long before that a person is reminded, if it says so.
-    pub ahead: Option<Ahead>,
-    /// Whether the date was told as a clock or a calendar tells it, not by a part of the day.
+    /// The lead time of a reminder, if it has one.
+    pub ahead: Option<LeadTime>,
+    /// Whether the date has a clock time or a calendar date, not only a part of the day.
     pub is_exact: bool,
 }
 
-/// Why a text was not understood: the piece of it.
+/// The piece of a text that was not understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unclear(pub String);
+pub struct UnclearPhrase(pub String);
 
 /// What a text is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum About {
-    /// Something to be done: a date is not needed, and a length is part of the text.
+pub enum TextSubject {
+    /// Something to do: a date is optional, and a length is part of the text.
     Todo,
     /// Something that takes place: it needs a time, and may say how long it takes.
     Entry,
@@ -49,61 +49,62 @@ pub enum About {
 ///
 /// # Errors
 /// With the piece of a date that was not understood.
-pub fn read(text: &str, now: &Zoned, about: About) -> Result<Reading, Unclear> {
+pub fn read(text: &str, now: &Zoned, about: TextSubject) -> Result<ParsedText, UnclearPhrase> {
     let (ahead, rest) = match ahead::taken(text) {
         Some((ahead, rest)) => (Some(ahead), rest),
         None => (None, text.to_owned()),
     };
-    let found = Finder { text: &rest, scan: Scan::new(&rest), now, about }.read()?;
+    let found = PhraseFinder { text: &rest, scan: Scan::new(&rest), now, about }.read()?;
     let left = found.when.as_ref().and_then(|when| leftovers::leftover(&found.title, when, about));
     match left {
-        Some(piece) => Err(Unclear(piece)),
-        None => Ok(Reading { ahead, ..found }),
+        Some(piece) => Err(UnclearPhrase(piece)),
+        None => Ok(ParsedText { ahead, ..found }),
     }
 }
 
-/// A date phrase and where it stands.
+/// A date phrase and its position.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
-    phrase: Phrase,
+pub(super) struct DatePhrase {
+    phrase: DateMatch,
     pub(super) from: usize,
     pub(super) to: usize,
-    place: Place,
+    place: PhrasePosition,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum PhrasePosition {
     Front,
     Middle,
     End,
 }
 
-struct Finder<'a> {
+struct PhraseFinder<'a> {
     text: &'a str,
     scan: Scan,
     now: &'a Zoned,
-    about: About,
+    about: TextSubject,
 }
 
-impl Finder<'_> {
-    fn read(&self) -> Result<Reading, Unclear> {
+impl PhraseFinder<'_> {
+    fn read(&self) -> Result<ParsedText, UnclearPhrase> {
         let all = self.all();
-        let is_named = |found: &Found| {
-            found.phrase.pieces.day.is_some_and(|day| day.sort == Sort::Holiday)
+        let is_named = |found: &DatePhrase| {
+            found.phrase.pieces.day.is_some_and(|day| day.sort == DayKind::Holiday)
                 && !found.phrase.pieces.is_deadline
                 && found.phrase.pieces.spoken.is_none()
         };
-        // Beside a day, a holiday behind it is what the text is about.
+        // A holiday after a day is a part of the text.
         let day = all.iter().find(|found| self.is_date(found));
         let has_day = day.is_some_and(|day| day.phrase.pieces.day.is_some() && !is_named(day));
         let first = day.map_or(0, |day| day.to);
-        let is_about = |found: &Found| has_day && found.from >= first && is_named(found);
-        let all: Vec<Found> = all.into_iter().filter(|found| !is_about(found)).collect();
-        let taken: Vec<&Found> = all.iter().filter(|found| self.is_date(found)).collect();
+        let is_about = |found: &DatePhrase| has_day && found.from >= first && is_named(found);
+        let all: Vec<DatePhrase> = all.into_iter().filter(|found| !is_about(found)).collect();
+        let taken: Vec<&DatePhrase> = all.iter().filter(|found| self.is_date(found)).collect();
         self.check_neighbours(&all)?;
-        let front = taken.iter().find(|found| found.place == Place::Front);
-        let end = taken.iter().rev().find(|found| found.place == Place::End);
-        let middles: Vec<_> = taken.iter().filter(|found| found.place == Place::Middle).collect();
+        let front = taken.iter().find(|found| found.place == PhrasePosition::Front);
+        let end = taken.iter().rev().find(|found| found.place == PhrasePosition::End);
+        let middles: Vec<_> =
+            taken.iter().filter(|found| found.place == PhrasePosition::Middle).collect();
         let middle = if middles.len() == 1 { middles.first().copied() } else { None };
         match (front, end, middle) {
             (Some(first), Some(second), _) => self.both(first, second),
@@ -124,13 +125,13 @@ impl Finder<'_> {
     }
 
     /// Two dates side by side that are not one: "Monday or Tuesday", "9点和18点".
-    fn check_neighbours(&self, all: &[Found]) -> Result<(), Unclear> {
+    fn check_neighbours(&self, all: &[DatePhrase]) -> Result<(), UnclearPhrase> {
         for pair in all.windows(2) {
             let [one, two] = pair else { continue };
             let gap = self.scan.text(one.to, two.from);
             let gap = gap.trim();
-            let is_number = |found: &Found| {
-                found.phrase.pieces.day.is_some_and(|day| day.sort == Sort::Shy)
+            let is_number = |found: &DatePhrase| {
+                found.phrase.pieces.day.is_some_and(|day| day.sort == DayKind::Shy)
                     && !self.is_date(found)
             };
             if is_number(one) || is_number(two) {
@@ -143,7 +144,7 @@ impl Finder<'_> {
             let is_one = gap.is_empty() && self.joined(one, two).is_some();
             let is_other = one.phrase.when != two.phrase.when && !is_one;
             if is_linked && is_taken && is_other {
-                return Err(Unclear(self.words(one.to, two.to)));
+                return Err(UnclearPhrase(self.words(one.to, two.to)));
             }
         }
         Ok(())
@@ -151,12 +152,12 @@ impl Finder<'_> {
 
     /// A day that was not taken, where one is missing or a repetition has another: "Christmas Eve
     /// dinner at 7pm", "每周五复盘 从12月1日开始".
-    fn check_others(&self, one: &Found, all: &[Found]) -> Result<(), Unclear> {
+    fn check_others(&self, one: &DatePhrase, all: &[DatePhrase]) -> Result<(), UnclearPhrase> {
         let pieces = &one.phrase.pieces;
         let is_missing = pieces.day.is_none() && pieces.elapsed.is_none() && pieces.start.is_none();
         let first = self.scan.skip_spaces(0);
         if let Some(end) = self.scan.any(first, words::FRONT_HOLIDAYS).filter(|_| is_missing) {
-            return Err(Unclear(self.words(first, end)));
+            return Err(UnclearPhrase(self.words(first, end)));
         }
         let other = all.iter().find(|other| {
             let Some(day) = other.phrase.pieces.day.filter(|_| other.from != one.from) else {
@@ -164,16 +165,16 @@ impl Finder<'_> {
             };
             let is_attribute = self.scan.any(other.to, words::POSSESSIVE) == Some(other.to + 1);
             match day.sort {
-                Sort::Holiday => is_missing && other.place == Place::Front,
-                Sort::Shy => false,
+                DayKind::Holiday => is_missing && other.place == PhrasePosition::Front,
+                DayKind::Shy => false,
                 _ => pieces.every.is_some() && !is_attribute,
             }
         });
-        other.map_or(Ok(()), |other| Err(Unclear(self.words(other.from, other.to))))
+        other.map_or(Ok(()), |other| Err(UnclearPhrase(self.words(other.from, other.to))))
     }
 
-    /// Every phrase, from left to right; what stands in quotes is not looked into.
-    fn all(&self) -> Vec<Found> {
+    /// Every phrase, from left to right; quoted text is skipped.
+    fn all(&self) -> Vec<DatePhrase> {
         let (mut found, mut at) = (Vec::new(), 0);
         let first = self.scan.skip_spaces(0);
         while at < self.scan.len() {
@@ -188,13 +189,13 @@ impl Finder<'_> {
             };
             let is_first = self.scan.text(first, at).chars().all(is_opening);
             let place = if is_first || self.only_openers_before(at) {
-                Place::Front
+                PhrasePosition::Front
             } else if self.scan.text(to, self.scan.len()).trim_matches(is_end).is_empty() {
-                Place::End
+                PhrasePosition::End
             } else {
-                Place::Middle
+                PhrasePosition::Middle
             };
-            found.push(Found { phrase, from: at, to, place });
+            found.push(DatePhrase { phrase, from: at, to, place });
             at = to;
         }
         found
@@ -205,26 +206,28 @@ impl Finder<'_> {
         words::OPENERS.contains(&before.trim_matches(is_opening))
     }
 
-    /// Whether a phrase is the date of the text and no part of what it is about.
-    fn is_date(&self, found: &Found) -> bool {
+    /// Whether a phrase is the date of the text and not a part of its subject.
+    fn is_date(&self, found: &DatePhrase) -> bool {
         let (scan, pieces) = (&self.scan, &found.phrase.pieces);
-        let sort = pieces.day.map_or(Sort::Plain, |day| day.sort);
+        let sort = pieces.day.map_or(DayKind::Plain, |day| day.sort);
         let is_alone = found.from == scan.skip_spaces(0) && found.to == scan.len();
         let is_timed = pieces.spoken.is_some() || pieces.every.is_some();
         let is_attribute = scan.any(found.to, words::POSSESSIVE) == Some(found.to + 1);
-        let is_last = found.place == Place::End;
+        let is_last = found.place == PhrasePosition::End;
         let is_adjective = scan.any(found.from, words::ADJECTIVES) == Some(found.to);
-        if is_adjective && !is_alone && !is_last && self.about == About::Todo {
+        if is_adjective && !is_alone && !is_last && self.about == TextSubject::Todo {
             return false;
         }
-        if found.place == Place::Middle && guard::is_house_number(scan, found.from, found.to) {
+        if found.place == PhrasePosition::Middle
+            && guard::is_house_number(scan, found.from, found.to)
+        {
             return false;
         }
         let is_little = guard::is_a_little(scan, found.from, found.to);
         if is_alone
             || is_timed
                 && !is_little
-                && found.place != Place::Middle
+                && found.place != PhrasePosition::Middle
                 && !guard::is_bare_span(pieces, self.about)
         {
             return true;
@@ -234,16 +237,17 @@ impl Finder<'_> {
             return false;
         }
         match sort {
-            Sort::Holiday if !is_timed => {
+            DayKind::Holiday if !is_timed => {
                 guard::is_free_holiday(scan, found.from, found.to, pieces)
             }
-            Sort::Shy if !is_timed => {
-                found.place != Place::Middle && !guard::is_fraction(scan, found.from, found.to)
+            DayKind::Shy if !is_timed => {
+                found.place != PhrasePosition::Middle
+                    && !guard::is_fraction(scan, found.from, found.to)
             }
             _ if pieces.elapsed.is_some() && guard::is_now(scan, found.from, found.to) => {
-                found.place == Place::Front
+                found.place == PhrasePosition::Front
             }
-            _ if found.place != Place::Middle => !is_attribute || is_timed,
+            _ if found.place != PhrasePosition::Middle => !is_attribute || is_timed,
             _ if is_attribute => false,
             _ if pieces.has_clock() => !guard::is_clock_of_noun(scan, found.from, found.to, pieces),
             _ => guard::is_set_apart(scan, found.from, found.to),
@@ -251,18 +255,18 @@ impl Finder<'_> {
     }
 
     /// The text has no date.
-    fn none(&self, all: &[Found]) -> Result<Reading, Unclear> {
+    fn none(&self, all: &[DatePhrase]) -> Result<ParsedText, UnclearPhrase> {
         if let Some(piece) = guard::broken(&self.scan, self.now) {
-            return Err(Unclear(self.words(piece.0, piece.1)));
+            return Err(UnclearPhrase(self.words(piece.0, piece.1)));
         }
-        if self.about == About::Entry {
+        if self.about == TextSubject::Entry {
             let vague = guard::vague_word(&self.scan);
             let unsure = all.first().map(|found| (found.from, found.to));
             if let Some((from, to)) = vague.or(unsure) {
-                return Err(Unclear(self.words(from, to)));
+                return Err(UnclearPhrase(self.words(from, to)));
             }
         }
-        Ok(Reading {
+        Ok(ParsedText {
             title: self.text.trim().to_owned(),
             when: None,
             phrase: String::new(),
@@ -271,7 +275,7 @@ impl Finder<'_> {
         })
     }
 
-    fn one(&self, found: &Found) -> Result<Reading, Unclear> {
+    fn one(&self, found: &DatePhrase) -> Result<ParsedText, UnclearPhrase> {
         self.check(found)?;
         let title = self.without(&[found]);
         let when = self.leaning(&found.phrase, &title);
@@ -279,7 +283,7 @@ impl Finder<'_> {
     }
 
     /// A date in two places: a day here, its time there.
-    fn both(&self, first: &Found, second: &Found) -> Result<Reading, Unclear> {
+    fn both(&self, first: &DatePhrase, second: &DatePhrase) -> Result<ParsedText, UnclearPhrase> {
         self.check(first)?;
         if let Some(limited) = self.limited(first, second) {
             return Ok(limited);
@@ -294,31 +298,31 @@ impl Finder<'_> {
                 first,
             ));
         }
-        let Some(phrase) = self.joined(first, second) else { return Err(Unclear(two)) };
+        let Some(phrase) = self.joined(first, second) else { return Err(UnclearPhrase(two)) };
         let timed = if first.phrase.pieces.spoken.is_some() { first } else { second };
         let title = self.without(&[first, second]);
         let when = self.leaning(&phrase, &title);
         Ok(self.reading(when, title, format!("{one} {two}"), timed))
     }
 
-    /// A repetition in front and its end behind the text: "每天跑步 直到12月1日".
-    fn limited(&self, first: &Found, second: &Found) -> Option<Reading> {
+    /// A repetition before and its end after the text: "每天跑步 直到12月1日".
+    fn limited(&self, first: &DatePhrase, second: &DatePhrase) -> Option<ParsedText> {
         let head = self.without(&[first]);
         let phrase = self.words(first.from, first.to);
         let (when, title) = limits::behind(&first.phrase.when, &head, &phrase, self.now)?;
-        let is_all = second.place == Place::End && when.times.is_some();
+        let is_all = second.place == PhrasePosition::End && when.times.is_some();
         is_all.then(|| self.reading(when, title, phrase, first))
     }
 
-    /// What a phrase means beside its title: dinner at 7 is in the evening.
-    fn leaning(&self, phrase: &Phrase, title: &str) -> When {
+    /// The meaning of a phrase with its title: dinner at 7 is in the evening.
+    fn leaning(&self, phrase: &DateMatch, title: &str) -> ParsedDate {
         let half = half_of_day(title).and_then(|half| phrase.pieces.leaning(half));
         let leaning = half.and_then(|pieces| meaning::of(&pieces, self.now));
         leaning.unwrap_or_else(|| phrase.when.clone())
     }
 
-    fn joined(&self, first: &Found, second: &Found) -> Option<Phrase> {
-        let words = |found: &Found| self.words(found.from, found.to);
+    fn joined(&self, first: &DatePhrase, second: &DatePhrase) -> Option<DateMatch> {
+        let words = |found: &DatePhrase| self.words(found.from, found.to);
         let (one, two) = (&first.phrase.pieces, &second.phrase.pieces);
         let is_pair = one.has_day() != two.has_day()
             && one.spoken.is_some() != two.spoken.is_some()
@@ -329,15 +333,21 @@ impl Finder<'_> {
         dates::whole(&text, self.now).filter(|_| is_pair)
     }
 
-    fn check(&self, found: &Found) -> Result<(), Unclear> {
+    fn check(&self, found: &DatePhrase) -> Result<(), UnclearPhrase> {
         let pieces = &found.phrase.pieces;
         match guard::unclear(&self.scan, (found.from, found.to), pieces, self.now) {
-            Some((from, to)) => Err(Unclear(self.words(from, to))),
+            Some((from, to)) => Err(UnclearPhrase(self.words(from, to))),
             None => Ok(()),
         }
     }
 
-    fn reading(&self, when: When, title: String, phrase: String, found: &Found) -> Reading {
+    fn reading(
+        &self,
+        when: ParsedDate,
+        title: String,
+        phrase: String,
+        found: &DatePhrase,
+    ) -> ParsedText {
         let is_exact = found.phrase.pieces.has_clock()
             || found.phrase.when.instant.is_some()
             || found.phrase.when.is_full;
@@ -346,7 +356,7 @@ impl Finder<'_> {
         if let Some((limited, rest)) = limits::behind(&when, &title, &phrase, self.now) {
             (when, title) = (limited, rest);
         }
-        if self.about == About::Entry
+        if self.about == TextSubject::Entry
             && when.minutes.is_none()
             && when.precision == Precision::Minute
             && !leftovers::says_how_often(&title)
@@ -358,7 +368,7 @@ impl Finder<'_> {
             when.minutes = minutes;
             title = rest;
         }
-        Reading { title, when: Some(when), phrase, ahead: None, is_exact }
+        ParsedText { title, when: Some(when), phrase, ahead: None, is_exact }
     }
 
     fn words(&self, from: usize, to: usize) -> String {
@@ -366,8 +376,8 @@ impl Finder<'_> {
         words.trim_matches(is_border).to_owned()
     }
 
-    /// The text without the phrases, and without what tied them to it.
-    fn without(&self, taken: &[&Found]) -> String {
+    /// The text without the phrases and the words around them.
+    fn without(&self, taken: &[&DatePhrase]) -> String {
         let (mut title, mut at) = (String::new(), 0);
         for found in taken {
             join(&mut title, &self.text[self.scan.offset(at)..self.scan.offset(found.from)]);

@@ -1,17 +1,17 @@
-//! What is left of a text without its date: a title, and how long it takes.
+//! The rest of a text without its date: a title and a length.
 
-use super::clock::Part;
+use super::clock::DayPart;
 use super::dates::may_start;
 use super::offsets::amounts;
 use super::scan::Scan;
 use super::words;
 
-/// What separates a date from its text.
+/// Whether a character separates a date from its text.
 pub(super) fn is_border(c: char) -> bool {
     c.is_whitespace() || ",，:：;；、。".contains(c)
 }
 
-/// What may stand before a date in front: space, and brackets that are closed behind it.
+/// Whether a character may be before a date at the front: a space or an opening bracket.
 pub(super) fn is_opening(c: char) -> bool {
     is_border(c) || "([【".contains(c)
 }
@@ -21,17 +21,17 @@ pub(super) fn is_end(c: char) -> bool {
 }
 
 /// The half of the day in which something takes place, if its title says so.
-pub(super) fn half_of_day(title: &str) -> Option<Part> {
+pub(super) fn half_of_day(title: &str) -> Option<DayPart> {
     let scan = Scan::new(title);
     let has = |list| (0..scan.len()).any(|at| scan.any(at, list).is_some());
     match (has(words::EVENING_THINGS), has(words::MORNING_THINGS)) {
-        (true, false) => Some(Part::Pm),
-        (false, true) => Some(Part::Am),
+        (true, false) => Some(DayPart::Pm),
+        (false, true) => Some(DayPart::Am),
         _ => None,
     }
 }
 
-/// Adds a piece of a text to a title, without what tied it to a date.
+/// Adds a piece of a text to a title, without the words around the date.
 pub(super) fn join(title: &mut String, piece: &str) {
     let mut piece = unwrapped(piece.trim_matches(is_border));
     if piece.chars().all(is_end) {
@@ -70,7 +70,7 @@ pub(super) fn join(title: &mut String, piece: &str) {
     title.push_str(piece);
 }
 
-/// A piece without the bracket or dash that set a date apart from it.
+/// A piece without the bracket or dash that separated the date from it.
 fn unwrapped(piece: &str) -> &str {
     let is_space = |c: char| is_border(c);
     let mut piece = piece;
@@ -124,7 +124,7 @@ pub(super) fn length(text: &str) -> (Option<i64>, String) {
     (None, text.to_owned())
 }
 
-/// "30分钟快走": a Chinese length needs no space, but "30分钟后" and "30分钟一次" are no lengths.
+/// "30分钟快走": a Chinese length needs no space, but "30分钟后" and "30分钟一次" are not lengths.
 fn is_glued_length(scan: &Scan, end: usize) -> bool {
     let is_chinese = |c: Option<char>| c.is_some_and(|c| !c.is_ascii());
     let others = [words::AWAY, words::NO_LENGTH_BEFORE];

@@ -1,29 +1,29 @@
-//! Names of days and months with a slip of the finger: "wendsday", "satruday", "tomorrwo".
+//! Misspelt names of days and months: "wendsday", "satruday", "tomorrwo".
 
 use jiff::civil::Weekday;
 
 use super::scan::Scan;
-use super::words::{self, Table};
+use super::words::{self, WordTable};
 
-/// The shortest name in which a slip still leaves no doubt, and that in which two do.
+/// The minimum length of a name with one typo, and with two.
 const LEAST: usize = 6;
 const LEAST_FOR_TWO: usize = 9;
 
 pub(super) fn weekday(scan: &Scan, at: usize) -> Option<(Weekday, usize)> {
-    meant(scan, at, words::FULL_DAY_NAMES)
+    corrected(scan, at, words::FULL_DAY_NAMES)
 }
 
 pub(super) fn month(scan: &Scan, at: usize) -> Option<(i8, usize)> {
-    meant(scan, at, words::MONTH_NAMES)
+    corrected(scan, at, words::MONTH_NAMES)
 }
 
-/// How many days away a misspelt name of a day is.
+/// The distance in days of a misspelt name of a day.
 pub(super) fn near_day(scan: &Scan, at: usize) -> Option<(i64, usize)> {
-    meant(scan, at, words::SLIPPING_DAYS)
+    corrected(scan, at, words::SLIPPING_DAYS)
 }
 
-/// The one name that a word of latin letters was meant to be.
-fn meant<T: Copy>(scan: &Scan, at: usize, table: Table<T>) -> Option<(T, usize)> {
+/// The only name that a Latin word can be a misspelling of.
+fn corrected<T: Copy>(scan: &Scan, at: usize, table: WordTable<T>) -> Option<(T, usize)> {
     let is_letter = |at: usize| scan.get(at).is_some_and(|c| c.is_ascii_alphabetic());
     let begin = scan.skip_spaces(at);
     let end = begin + (begin..scan.len()).take_while(|at| is_letter(*at)).count();

@@ -29,7 +29,7 @@ pub(super) fn ranges(scan: &Scan, at: usize) -> Readings<Weekdays> {
     found
 }
 
-/// Weekdays without their prefix, which the interval already brought.
+/// Weekdays without their prefix, which is part of the interval.
 pub(super) fn chinese_tails(scan: &Scan, at: usize) -> Readings<Weekdays> {
     let day = |at| chinese_day_name(scan, at);
     let mut found = joined(day(at), |at| day(scan.maybe(at, words::DAY_AND)));

@@ -1,6 +1,6 @@
-//! The words of the date grammar in both languages. They are what people type, not what they read.
+//! The words of the date grammar in both languages. They are input, not output.
 //!
-//! Traditional characters and full-width forms are made plain before they are looked up.
+//! Traditional characters and full-width forms are normalized before the look-up.
 
 mod clock;
 mod days;
@@ -24,10 +24,10 @@ pub(super) use offsets::*;
 pub(super) use unlike::*;
 pub(super) use vague::*;
 
-pub(super) type Table<T> = &'static [(&'static str, T)];
-pub(super) type List = &'static [&'static str];
+pub(super) type WordTable<T> = &'static [(&'static str, T)];
+pub(super) type WordList = &'static [&'static str];
 
-/// What a Chinese numeral stands for; 10 and 100 multiply what is before them.
+/// The value of a Chinese numeral; 10 and 100 multiply the number before them.
 pub(super) fn numerals(c: char) -> Option<&'static [u32]> {
     Some(match c {
         '零' | '〇' => &[0],
@@ -50,7 +50,7 @@ pub(super) fn numerals(c: char) -> Option<&'static [u32]> {
 
 /// The numerals of cheques, each before the usual one.
 const FORMAL: &str = "壹一贰二貳二叁三參三肆四伍五陆六陸六柒七捌八玖九拾十";
-/// What a number has to stand before to be one: 陆 is a name, too.
+/// A formal numeral counts only before one of these: 陆 is a name, too.
 const BEHIND_FORMAL: &str = "点月号日时";
 
 /// Writes formal numerals as usual ones where a unit of dates follows: "下午伍点".
@@ -87,7 +87,7 @@ pub(super) fn simplified(c: char) -> char {
     c
 }
 
-pub(super) const NUMBERS: Table<u32> = &[
+pub(super) const NUMBERS: WordTable<u32> = &[
     ("one", 1),
     ("two", 2),
     ("three", 3),
@@ -108,7 +108,7 @@ pub(super) const NUMBERS: Table<u32> = &[
     ("eighteen", 18),
     ("nineteen", 19),
 ];
-pub(super) const TENS: Table<u32> =
+pub(super) const TENS: WordTable<u32> =
     &[("twenty", 20), ("thirty", 30), ("forty", 40), ("fifty", 50), ("sixty", 60), ("ninety", 90)];
-pub(super) const ARTICLES: Table<u32> =
+pub(super) const ARTICLES: WordTable<u32> =
     &[("a", 1), ("an", 1), ("a couple of", 2), ("a couple", 2), ("couple of", 2)];

@@ -1,10 +1,10 @@
-//! A person at a desk, in Shanghai, on a Sunday morning.
+//! A user of the agenda, in Shanghai, on a Sunday morning.
 #![allow(clippy::unwrap_used, dead_code, reason = "tests fail by panicking, and share this file")]
 
 use everloop_agenda::commands::{self, AgendaCommand};
-use everloop_agenda::desk::{Agenda, Reply};
+use everloop_agenda::desk::{Agenda, CommandOutcome};
 use everloop_agenda::kept::AgendaConfig;
-use everloop_agenda::show::{self, Reader};
+use everloop_agenda::show::{self, DisplayContext};
 use everloop_store::Store;
 use everloop_types::Lang;
 use jiff::Zoned;
@@ -12,7 +12,7 @@ use jiff::Zoned;
 pub(crate) struct Person {
     pub(crate) store: Store,
     pub(crate) desk: Agenda,
-    pub(crate) reader: Reader,
+    pub(crate) reader: DisplayContext,
 }
 
 pub(crate) fn person() -> Person {
@@ -23,7 +23,7 @@ pub(crate) fn person_in(now: &str) -> Person {
     let store = Store::memory();
     let desk = Agenda::new(store.clone(), AgendaConfig::default());
     let now: Zoned = now.parse().unwrap();
-    Person { store, desk, reader: Reader { lang: Lang::ZhCn, now, width: None } }
+    Person { store, desk, reader: DisplayContext { lang: Lang::ZhCn, now, width: None } }
 }
 
 impl Person {
@@ -45,7 +45,7 @@ impl Person {
         }
     }
 
-    /// What the command is taken for.
+    /// The command as it was understood.
     pub(crate) fn echo(&self, line: &str) -> String {
         commands::canonical(&self.parsed(line), &self.reader.now)
     }
@@ -58,7 +58,7 @@ impl Person {
     pub(crate) async fn ids(&self, line: &str) -> Vec<i64> {
         let answer = self.desk.perform(&self.parsed(line), &self.reader.now, None).await.unwrap();
         match answer {
-            Ok(Reply::Todos(list)) => list.todos.iter().map(|todo| todo.id).collect(),
+            Ok(CommandOutcome::Todos(list)) => list.todos.iter().map(|todo| todo.id).collect(),
             other => panic!("{line}: {other:?}"),
         }
     }

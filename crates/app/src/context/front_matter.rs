@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 /// The fields by name. Items of a list stand in lines of their own.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Fields(BTreeMap<String, String>);
+pub(super) struct FrontMatterFields(BTreeMap<String, String>);
 
-impl Fields {
+impl FrontMatterFields {
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str).filter(|text| !text.is_empty())
     }
@@ -27,7 +27,7 @@ impl Fields {
 }
 
 /// The fields and the text after them; `None` for a text without front matter.
-pub(super) fn split(text: &str) -> Option<(Fields, &str)> {
+pub(super) fn split(text: &str) -> Option<(FrontMatterFields, &str)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n');
     let first = lines.next()?;
@@ -44,7 +44,7 @@ pub(super) fn split(text: &str) -> Option<(Fields, &str)> {
     None
 }
 
-fn fields(text: &str) -> Fields {
+fn fields(text: &str) -> FrontMatterFields {
     let mut all = BTreeMap::new();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
@@ -57,7 +57,7 @@ fn fields(text: &str) -> Fields {
         }
         all.insert(name.trim().to_owned(), value_of(value.trim(), &more));
     }
-    Fields(all)
+    FrontMatterFields(all)
 }
 
 fn value_of(value: &str, more: &[&str]) -> String {

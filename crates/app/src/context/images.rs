@@ -8,7 +8,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// Pictures of one goal.
-pub const IMAGES_MAX: usize = 8;
+pub(crate) const IMAGES_MAX: usize = 8;
 
 /// Why a file is no picture that can be sent.
 #[derive(Debug, thiserror::Error)]

@@ -29,7 +29,7 @@ pub struct Memory {
 
 /// What is noted.
 #[derive(Debug, Clone, Copy)]
-pub struct Section<'a> {
+pub struct MemorySection<'a> {
     /// What makes it the same section when it is added twice.
     pub mark: &'a str,
     /// Its heading.
@@ -42,7 +42,7 @@ pub struct Section<'a> {
 
 /// What became of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Added {
+pub enum MemoryWrite {
     /// It was written now.
     Now,
     /// It had been written before.
@@ -106,7 +106,7 @@ impl Memory {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn is_untrusted(&self) -> io::Result<bool> {
+    pub(crate) fn is_untrusted(&self) -> io::Result<bool> {
         Ok(self.text()?.lines().any(|line| line == UNTRUSTED.trim_end()))
     }
 
@@ -114,7 +114,7 @@ impl Memory {
     ///
     /// # Errors
     /// If it cannot be written; then it can be tried again.
-    pub fn add(&self, section: &Section<'_>) -> io::Result<Added> {
+    pub fn add(&self, section: &MemorySection<'_>) -> io::Result<MemoryWrite> {
         let mut builder = fs::DirBuilder::new();
         std::os::unix::fs::DirBuilderExt::mode(builder.recursive(true), 0o700);
         builder.create(&self.folder)?;
@@ -124,13 +124,13 @@ impl Memory {
         let mut written = String::new();
         sections.read_to_string(&mut written)?;
         if written.lines().any(|mark| mark == section.mark) {
-            return Ok(Added::Before);
+            return Ok(MemoryWrite::Before);
         }
         let text = self.text()?;
         let mark = format!("{MARK} {} -->", section.mark);
         let there = text.lines().any(|line| line == mark);
         if !there && text.len() as u64 > MEMORY_BYTES_MAX {
-            return Ok(Added::Full);
+            return Ok(MemoryWrite::Full);
         }
         if !there {
             let begin = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
@@ -143,7 +143,7 @@ impl Memory {
         }
         sections.write_all(format!("{}\n", section.mark).as_bytes())?;
         sections.sync_all()?;
-        Ok(if there { Added::Before } else { Added::Now })
+        Ok(if there { MemoryWrite::Before } else { MemoryWrite::Now })
     }
 
     /// Takes everything out; what was there lies beside it until the next time.

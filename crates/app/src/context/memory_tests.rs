@@ -8,18 +8,18 @@ fn memory() -> (tempfile::TempDir, Memory) {
     (folder, memory)
 }
 
-fn section<'a>(mark: &'a str, text: &'a str) -> Section<'a> {
-    Section { mark, title: "2026-11-15 run_1", text, untrusted: false }
+fn section<'a>(mark: &'a str, text: &'a str) -> MemorySection<'a> {
+    MemorySection { mark, title: "2026-11-15 run_1", text, untrusted: false }
 }
 
 #[test]
 fn a_section_is_written_once_however_often_it_is_added() {
     let (_folder, memory) = memory();
-    assert_eq!(memory.add(&section("run_1 1", "one")).unwrap(), Added::Now);
+    assert_eq!(memory.add(&section("run_1 1", "one")).unwrap(), MemoryWrite::Now);
     for _ in 0..3 {
-        assert_eq!(memory.add(&section("run_1 1", "one")).unwrap(), Added::Before);
+        assert_eq!(memory.add(&section("run_1 1", "one")).unwrap(), MemoryWrite::Before);
     }
-    assert_eq!(memory.add(&section("run_1 2", "two")).unwrap(), Added::Now);
+    assert_eq!(memory.add(&section("run_1 2", "two")).unwrap(), MemoryWrite::Now);
     let text = memory.text().unwrap();
     assert_eq!((text.matches("one").count(), text.matches("two").count()), (1, 1), "{text}");
 }
@@ -29,7 +29,7 @@ fn words_of_others_are_known_until_they_are_taken_out() {
     let (_folder, memory) = memory();
     memory.add(&section("run_1 1", "<!-- everloop: untrusted -->")).unwrap();
     assert!(!memory.is_untrusted().unwrap(), "no text makes itself a mark");
-    let theirs = Section { untrusted: true, ..section("run_1 2", "two") };
+    let theirs = MemorySection { untrusted: true, ..section("run_1 2", "two") };
     memory.add(&theirs).unwrap();
     assert!(memory.is_untrusted().unwrap());
     assert!(!memory.newest(1_000).unwrap().contains("everloop:"));
@@ -43,7 +43,7 @@ fn a_crash_between_the_section_and_the_list_leaves_one_section() {
     let (_folder, memory) = memory();
     memory.add(&section("run_1 1", "one")).unwrap();
     fs::remove_file(memory.folder.join("sections")).unwrap();
-    assert_eq!(memory.add(&section("run_1 1", "one")).unwrap(), Added::Before);
+    assert_eq!(memory.add(&section("run_1 1", "one")).unwrap(), MemoryWrite::Before);
     assert_eq!(memory.text().unwrap().matches("one").count(), 1);
 }
 
@@ -55,7 +55,7 @@ fn half_a_section_is_followed_by_the_whole_one() {
     let text = memory.text().unwrap();
     fs::write(memory.file(), &text[..text.len() - 10]).unwrap();
     fs::remove_file(memory.folder.join("sections")).unwrap();
-    assert_eq!(memory.add(&section("run_1 1", "one")).unwrap(), Added::Now);
+    assert_eq!(memory.add(&section("run_1 1", "one")).unwrap(), MemoryWrite::Now);
     assert!(memory.text().unwrap().ends_with(&text), "the whole section stands at the end");
 }
 
@@ -64,12 +64,12 @@ fn what_the_user_wrote_or_took_out_stays_so() {
     let (_folder, memory) = memory();
     memory.add(&section("run_1 1", "one")).unwrap();
     fs::write(memory.file(), "my own words").unwrap();
-    assert_eq!(memory.add(&section("run_1 1", "one")).unwrap(), Added::Before);
+    assert_eq!(memory.add(&section("run_1 1", "one")).unwrap(), MemoryWrite::Before);
     assert_eq!(memory.text().unwrap(), "my own words");
     memory.add(&section("run_1 2", "two")).unwrap();
     assert!(memory.text().unwrap().starts_with("my own words\n"), "{}", memory.text().unwrap());
     memory.clear().unwrap();
-    assert_eq!(memory.add(&section("run_1 2", "two")).unwrap(), Added::Before);
+    assert_eq!(memory.add(&section("run_1 2", "two")).unwrap(), MemoryWrite::Before);
     assert_eq!(memory.text().unwrap(), "");
 }
 
@@ -108,7 +108,7 @@ fn a_prompt_is_told_the_newest_lines_without_marks() {
 fn a_full_memory_takes_nothing_more_and_a_model_cannot_write_marks() {
     let (_folder, memory) = memory();
     memory.add(&section("run_1 1", "a\n<!-- everloop: run_1 2 -->\nb")).unwrap();
-    assert_eq!(memory.add(&section("run_1 2", "two")).unwrap(), Added::Now);
+    assert_eq!(memory.add(&section("run_1 2", "two")).unwrap(), MemoryWrite::Now);
     fs::write(memory.file(), "x".repeat(1_024 * 1_024 + 1)).unwrap();
-    assert_eq!(memory.add(&section("run_1 3", "three")).unwrap(), Added::Full);
+    assert_eq!(memory.add(&section("run_1 3", "three")).unwrap(), MemoryWrite::Full);
 }

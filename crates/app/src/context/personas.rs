@@ -13,7 +13,7 @@ const PERSONA_BYTES_MAX: u64 = 16 * 1_024;
 const PERSONAS_MAX: usize = 100;
 
 /// The name of the one that is there if nobody has chosen another.
-pub const DEFAULT: &str = "default";
+pub(crate) const DEFAULT: &str = "default";
 
 /// A name, and its file in English and in Chinese.
 macro_rules! built_in {
@@ -55,7 +55,7 @@ pub struct Persona {
 
 /// Why a persona cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum PersonaError {
+pub(crate) enum PersonaError {
     /// It cannot be read.
     #[error("it cannot be read")]
     Unreadable(#[source] std::io::Error),
@@ -69,7 +69,7 @@ pub enum PersonaError {
 
 /// All personas, by name, and what cannot be used.
 #[derive(Debug, Default)]
-pub struct Personas {
+pub(crate) struct Personas {
     /// Those that are built in first.
     pub all: Vec<Persona>,
     /// Files that cannot be used, and why.
@@ -80,7 +80,7 @@ impl Personas {
     /// Those that are built in, in the person's language, and those of a folder; of the same name,
     /// the folder's.
     #[must_use]
-    pub fn find(folder: &Path, lang: Lang) -> Self {
+    pub(crate) fn find(folder: &Path, lang: Lang) -> Self {
         let built_in = BUILT_IN.iter().filter_map(|(name, en, zh)| {
             let text = if lang == Lang::ZhCn { zh } else { en };
             Persona::parse(name, text).ok()
@@ -108,7 +108,7 @@ impl Personas {
 
     /// The persona of that name.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Persona> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Persona> {
         self.all.iter().find(|persona| persona.name == name)
     }
 }

@@ -17,11 +17,11 @@ const ACTIVE_CHARS_MAX: usize = 40_000;
 
 /// What the prompt is made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Parts<'a> {
+pub(crate) struct PromptParts<'a> {
     /// Who speaks, and where.
-    pub identity: Identity<'a>,
+    pub identity: PromptIdentity<'a>,
     /// What is known from earlier runs; none where nothing is kept.
-    pub memory: Option<Notes<'a>>,
+    pub memory: Option<PromptNotes<'a>>,
     /// The text of `AGENTS.md`; may be empty.
     pub guidance: &'a str,
     /// All skills, in a fixed order.
@@ -30,7 +30,7 @@ pub struct Parts<'a> {
 
 /// Who speaks, and where.
 #[derive(Debug, Clone, Copy)]
-pub struct Identity<'a> {
+pub(crate) struct PromptIdentity<'a> {
     /// The assistant's name.
     pub name: &'a str,
     /// The operating system.
@@ -45,14 +45,14 @@ pub struct Identity<'a> {
 
 /// What earlier runs noted.
 #[derive(Debug, Clone, Copy)]
-pub struct Notes<'a> {
+pub(crate) struct PromptNotes<'a> {
     /// The newest notes; may be empty.
     pub text: &'a str,
 }
 
 /// The whole system prompt.
 #[must_use]
-pub fn system(parts: &Parts<'_>) -> String {
+pub(crate) fn system(parts: &PromptParts<'_>) -> String {
     let (active, others) = divided(parts.skills);
     let mut text = identity(&parts.identity);
     text.push_str(concat!("\n", include_str!("prompts/tools.md")));
@@ -66,7 +66,7 @@ pub fn system(parts: &Parts<'_>) -> String {
     text
 }
 
-fn identity(who: &Identity<'_>) -> String {
+fn identity(who: &PromptIdentity<'_>) -> String {
     let mut text = include_str!("prompts/identity.md")
         .replace("{name}", who.name)
         .replace("{system}", who.system);
@@ -82,7 +82,7 @@ fn identity(who: &Identity<'_>) -> String {
     text
 }
 
-fn memory(notes: Notes<'_>) -> String {
+fn memory(notes: PromptNotes<'_>) -> String {
     let guide = concat!("\n", include_str!("prompts/memory.md"));
     match notes.text {
         "" => guide.to_owned(),

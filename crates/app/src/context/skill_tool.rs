@@ -1,20 +1,20 @@
 //! `load_skill`: a skill's text when it is needed, and its further files.
 
 use super::skills::{Skill, find};
-use everloop_ports::{CallContext, Done, Tool};
+use everloop_ports::{CallContext, Tool, ToolReturn};
 use everloop_tools::clip;
-use everloop_types::{Approval, EffectClass, Flow, Handling, Observation, OnUnknown};
+use everloop_types::{Approval, DataFlow, EffectClass, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// The name that prompts use.
-pub const LOAD_SKILL: &str = "load_skill";
+pub(crate) const LOAD_SKILL: &str = "load_skill";
 
 /// The arguments of `load_skill`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct LoadSkillArgs {
+pub(crate) struct LoadSkillArgs {
     /// Its name.
     pub name: String,
     /// A further file of it; without one, the skill itself.
@@ -24,7 +24,7 @@ pub struct LoadSkillArgs {
 
 /// Loads skills.
 #[derive(Debug, Clone)]
-pub struct LoadSkill {
+pub(crate) struct LoadSkill {
     /// The user's home; none to leave their skills out.
     pub home: Option<PathBuf>,
     /// The workspace.
@@ -48,7 +48,7 @@ impl Tool for LoadSkill {
             on_unknown: OnUnknown::TellModel,
             timeout_ms: 30_000,
             grace_ms: 1_000,
-            flow: Some(Flow::workspace()),
+            flow: Some(DataFlow::workspace()),
             ..Handling::default()
         }
     }
@@ -63,11 +63,11 @@ impl Tool for LoadSkill {
         skill.path_within(&self.workspace, args.file.as_deref())
     }
 
-    async fn call(&self, args: LoadSkillArgs, context: &CallContext) -> Done {
+    async fn call(&self, args: LoadSkillArgs, context: &CallContext) -> ToolReturn {
         let (tool, chars) = (self.clone(), context.observation_chars);
         // A slow disk must not hold up other runs.
         let loaded = tokio::task::spawn_blocking(move || tool.load(&args)).await;
-        Done::Seen(match loaded {
+        ToolReturn::Seen(match loaded {
             Ok(Ok(text)) => Observation::ok(clip::head(&text, chars)),
             Ok(Err(why)) => Observation::error(clip::head(&why, chars)),
             Err(error) => Observation::error(format!("the tool broke off: {error}")),

@@ -5,12 +5,13 @@
 
 use super::front_matter;
 use everloop_tools::{Workspace, WorkspaceError, clean};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// Where the skills of a home or a workspace lie.
-pub const SKILLS_FOLDER: &str = ".agents/skills";
+pub(crate) const SKILLS_FOLDER: &str = ".agents/skills";
 
 /// Skills that are read of one place.
 const SKILLS_MAX: usize = 64;
@@ -27,15 +28,16 @@ const FILES_MAX: usize = 100;
 const DEPTH_MAX: usize = 3;
 
 /// Whose a skill is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Owner {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SkillOwner {
     /// The user's own, for every workspace.
     User,
     /// The workspace's.
     Workspace,
 }
 
-impl Owner {
+impl SkillOwner {
     /// The word used in JSON and prompts.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -48,7 +50,7 @@ impl Owner {
 
 /// One skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skill {
+pub(crate) struct Skill {
     /// Its name.
     pub name: String,
     /// When it is of use, in one line.
@@ -56,21 +58,21 @@ pub struct Skill {
     /// Whether every run has it from the beginning.
     pub always: bool,
     /// Whose it is.
-    pub owner: Owner,
+    pub owner: SkillOwner,
     /// What it says.
     pub body: String,
-    place: Place,
+    place: SkillFolder,
 }
 
 /// The skill's folder, which nothing leads out of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct SkillFolder {
     folder: PathBuf,
 }
 
 /// Why a skill, or a file of one, cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum SkillError {
+pub(crate) enum SkillError {
     /// It cannot be opened, or leads out of its place.
     #[error(transparent)]
     Closed(#[from] WorkspaceError),
@@ -94,31 +96,31 @@ pub enum SkillError {
     Outside(PathBuf),
 }
 
-/// What was found.
+/// The skills of a home and a workspace.
 #[derive(Debug, Default)]
-pub struct Found {
+pub(crate) struct SkillSearch {
     /// The skills, by name.
     pub skills: Vec<Skill>,
     /// What cannot be used, and why.
     pub bad: Vec<(PathBuf, SkillError)>,
 }
 
-impl Found {
+impl SkillSearch {
     /// The skill of that name.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Skill> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Skill> {
         self.skills.iter().find(|skill| skill.name == name)
     }
 }
 
 /// Looks for the skills of a home, if there is one, and of a workspace.
 #[must_use]
-pub fn find(home: Option<&Path>, workspace: &Path) -> Found {
-    let mut found = Found::default();
+pub(crate) fn find(home: Option<&Path>, workspace: &Path) -> SkillSearch {
+    let mut found = SkillSearch::default();
     let mut by_name = BTreeMap::new();
-    let places = home.map(|home| (home, Owner::User)).into_iter();
+    let places = home.map(|home| (home, SkillOwner::User)).into_iter();
     // The later ones replace the earlier ones.
-    for (root, owner) in places.chain([(workspace, Owner::Workspace)]) {
+    for (root, owner) in places.chain([(workspace, SkillOwner::Workspace)]) {
         for (n, folder) in folders(&root.join(SKILLS_FOLDER)).into_iter().enumerate() {
             let read = match n < SKILLS_MAX {
                 true => Skill::read(root, &folder, owner),
@@ -144,13 +146,13 @@ fn folders(place: &Path) -> Vec<PathBuf> {
 }
 
 impl Skill {
-    fn read(root: &Path, folder: &Path, owner: Owner) -> Result<Self, SkillError> {
+    fn read(root: &Path, folder: &Path, owner: SkillOwner) -> Result<Self, SkillError> {
         // Users keep skills elsewhere and link to them. In a workspace a link would bring files
         // past the rules and labels for them.
-        if owner == Owner::Workspace && !is_itself(root, folder) {
+        if owner == SkillOwner::Workspace && !is_itself(root, folder) {
             return Err(SkillError::Outside(folder.to_owned()));
         }
-        let place = Place { folder: folder.to_owned() };
+        let place = SkillFolder { folder: folder.to_owned() };
         let text = place.text(Path::new("SKILL.md"), &[])?;
         let (fields, body) = front_matter::split(&text).ok_or(SkillError::NoFrontMatter)?;
         let name = fields.text("name").filter(|name| is_name(name)).ok_or(SkillError::Name)?;
@@ -168,14 +170,14 @@ impl Skill {
 
     /// The skill's folder.
     #[must_use]
-    pub fn folder(&self) -> PathBuf {
+    pub(crate) fn folder(&self) -> PathBuf {
         self.place.folder.components().collect()
     }
 
     /// The path of `SKILL.md`, or of a further file, within a workspace; none if the skill does not
     /// lie there.
     #[must_use]
-    pub fn path_within(&self, workspace: &Path, file: Option<&Path>) -> Option<String> {
+    pub(crate) fn path_within(&self, workspace: &Path, file: Option<&Path>) -> Option<String> {
         let path = self.folder().join(file.unwrap_or(Path::new("SKILL.md")));
         let (root, path) = (real(workspace), real(&path));
         path.strip_prefix(root).ok().map(|path| path.to_string_lossy().into_owned())
@@ -185,7 +187,7 @@ impl Skill {
     ///
     /// # Errors
     /// [`SkillError`] if it is not within the folder, or is no text of bounded size.
-    pub fn file(&self, path: &Path, own: &[PathBuf]) -> Result<String, SkillError> {
+    pub(crate) fn file(&self, path: &Path, own: &[PathBuf]) -> Result<String, SkillError> {
         let plain = path.components().all(|part| matches!(part, Component::Normal(_)));
         if !plain || path.as_os_str().is_empty() {
             return Err(SkillError::Outside(path.to_owned()));
@@ -195,7 +197,7 @@ impl Skill {
 
     /// Its files beside `SKILL.md`, as paths below its folder.
     #[must_use]
-    pub fn files(&self) -> Vec<String> {
+    pub(crate) fn files(&self) -> Vec<String> {
         let mut all = Vec::new();
         list(&self.folder(), Path::new(""), &mut all);
         all.sort();
@@ -209,7 +211,7 @@ fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-impl Place {
+impl SkillFolder {
     fn text(&self, path: &Path, own: &[PathBuf]) -> Result<String, SkillError> {
         let folder = Workspace::open(&self.folder)?.protecting(own);
         let (bytes, size) = folder.read(path, SKILL_BYTES_MAX)?;

@@ -59,7 +59,7 @@ impl DriveRight {
         let policy = app.membership();
         let driving = drive_all(app.clone(), engine.clone(), self.membership);
         let driving = Some(tokio::spawn(driving));
-        let mut tasks = vec![tokio::spawn(engine.clone().deliver_mail())];
+        let mut tasks = vec![tokio::spawn(engine.clone().poll_inboxes())];
         let keeper = engine.clone();
         tasks.push(tokio::spawn(async move { policy.keep(keeper).await }));
         let (store, customs) = (engine.store().clone(), app.customs());

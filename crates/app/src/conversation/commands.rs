@@ -4,7 +4,7 @@
 //! and `usage.NAME`). Completion, `/help`, the nearest name and the router read the table.
 
 use super::earlier::ANEW;
-use super::{Conversation, InboxChange, Reaction, Reply};
+use super::{ChatReply, Conversation, InboxChange, Reaction};
 use crate::briefing;
 use crate::context::images::IMAGES_MAX;
 use crate::error::{AppError, ChoiceError};
@@ -14,7 +14,7 @@ use crate::frames;
 use crate::runs::RunDetails;
 use crate::slash::{SlashCommand, SlashKind, SlashLine, SlashResult, find};
 use everloop_agenda::commands::AgendaVerb;
-use everloop_agenda::portable::What;
+use everloop_agenda::portable::PortableContent;
 use everloop_store::{ConversationMessage, RunFilter, RunRow};
 use everloop_text as text;
 use everloop_text::command::does;
@@ -160,7 +160,7 @@ pub static SLASH_COMMANDS: &[SlashCommand] = &[
 
 fn help(line: &SlashLine) -> SlashResult {
     let name = line.rest.trim_start_matches('/');
-    Ok(Reply::Help(find(name)).into())
+    Ok(ChatReply::Help(find(name)).into())
 }
 
 /// `/todo`, `/schedule` and `/view`: the agenda understands and performs them.
@@ -175,25 +175,25 @@ async fn cancel(chat: &mut Conversation) -> SlashResult {
 async fn inbox(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     let unread = chat.store().agenda().unread_firings(UNREAD_LISTED).await?;
     if line.rest != "read" || unread.is_empty() {
-        return Ok(Reply::Inbox(unread, InboxChange::Kept).into());
+        return Ok(ChatReply::Inbox(unread, InboxChange::Kept).into());
     }
     chat.store().agenda().read_firings(&unread, chat.engine.clock().now()).await?;
-    Ok(Reply::Inbox(unread, InboxChange::MarkedRead).into())
+    Ok(ChatReply::Inbox(unread, InboxChange::MarkedRead).into())
 }
 
 async fn plan(chat: &mut Conversation) -> SlashResult {
-    let Some(run) = named_run(chat, "").await? else { return Ok(Reply::NoRun.into()) };
+    let Some(run) = named_run(chat, "").await? else { return Ok(ChatReply::NoRun.into()) };
     let details = RunDetails::read(&chat.app, chat.store(), &run).await?;
     if details.progress.items.is_empty() {
-        return Ok(Reply::NoPlan(run).into());
+        return Ok(ChatReply::NoPlan(run).into());
     }
-    Ok(Reply::Plan(Box::new(details)).into())
+    Ok(ChatReply::Plan(Box::new(details)).into())
 }
 
 async fn runs(chat: &mut Conversation) -> SlashResult {
     let filter = RunFilter { statuses: Vec::new(), before: None, most: RUNS_LISTED };
     let rows = chat.store().runs().list(&filter).await?;
-    Ok(if rows.is_empty() { Reply::NoRun.into() } else { Reply::Runs(rows).into() })
+    Ok(if rows.is_empty() { ChatReply::NoRun.into() } else { ChatReply::Runs(rows).into() })
 }
 
 async fn resume(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
@@ -202,8 +202,8 @@ async fn resume(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     } else {
         named_run(chat, &line.rest).await?
     };
-    let Some(run) = found else { return Ok(Reply::NoRun.into()) };
-    chat.wake(&run).await?;
+    let Some(run) = found else { return Ok(ChatReply::NoRun.into()) };
+    chat.run(&run).wake().await?;
     Ok(Reaction::Follow(run, None))
 }
 
@@ -211,7 +211,7 @@ async fn resume(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
 async fn run_to_resume(chat: &Conversation) -> Result<Option<RunId>, AppError> {
     let filter = RunFilter { statuses: Vec::new(), before: None, most: RESUMABLE };
     let rows = chat.store().runs().list(&filter).await?;
-    let others = chat.terminals.of_others();
+    let others = chat.questions.terminals.of_others();
     let tops = || rows.iter().filter(|row| row.origin.parent.is_none());
     let is_over = |row: &RunRow| row.status.is_final() || row.status == Status::Quarantined;
     let is_open = |row: &&RunRow| !is_over(row) && !others.contains(&row.run);
@@ -223,8 +223,8 @@ async fn named_run(chat: &Conversation, id: &str) -> Result<Option<RunId>, AppEr
     if !id.is_empty() {
         return chat.app.find_run(chat.store(), id).await.map(Some);
     }
-    let open = chat.router.open_runs(chat.store()).await?;
-    let open = open.into_iter().map(|(run, _)| run).find(|run| chat.terminals.has(run));
+    let open = chat.questions.open_runs().await?;
+    let open = open.into_iter().map(|(run, _)| run).find(|run| chat.questions.terminals.has(run));
     if open.is_some() {
         return Ok(open);
     }
@@ -238,9 +238,9 @@ async fn background(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
         return Ok(Reaction::Background);
     }
     if chat.choice.model.is_empty() {
-        return Ok(Reply::NoModel.into());
+        return Ok(ChatReply::NoModel.into());
     }
-    Ok(Reply::InBackground(chat.begin(line.rest.clone(), None).await?).into())
+    Ok(ChatReply::InBackground(chat.begin(line.rest.clone(), None).await?).into())
 }
 
 /// `/fork [ID] [WORD]`: the first word is an id if a run has it.
@@ -252,14 +252,14 @@ async fn fork(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
         _ if first.starts_with("run_") => (first, word),
         _ => ("", line.rest.as_str()),
     };
-    let Some(run) = named_run(chat, id).await? else { return Ok(Reply::NoRun.into()) };
+    let Some(run) = named_run(chat, id).await? else { return Ok(ChatReply::NoRun.into()) };
     let forked = forks::continue_run(&chat.app, &chat.engine, &run, word, None).await?;
     Ok(Reaction::Follow(forked, None))
 }
 
 async fn history(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     let most = line.rest.parse().unwrap_or(SAID_LISTED);
-    Ok(Reply::History(messages(chat, most).await?).into())
+    Ok(ChatReply::History(messages(chat, most).await?).into())
 }
 
 async fn messages(chat: &Conversation, most: usize) -> Result<Vec<ConversationMessage>, AppError> {
@@ -274,15 +274,15 @@ async fn messages(chat: &Conversation, most: usize) -> Result<Vec<ConversationMe
 /// `/loop [NAME]`: of the run whose question the person has before them, and of new goals.
 async fn choose_loop(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     if line.rest.is_empty() {
-        return Ok(Reply::Loops.into());
+        return Ok(ChatReply::Loops.into());
     }
-    let Some(open) = chat.seen.clone() else {
+    let Some(open) = chat.questions.seen.clone() else {
         chat.choice.loop_name = frames::loop_name(&line.rest)?;
-        return Ok(Reply::LoopChosen(chat.choice.loop_name.clone()).into());
+        return Ok(ChatReply::LoopChosen(chat.choice.loop_name.clone()).into());
     };
     let reply = chat.request_switch(&open.run, &line.rest).await;
-    if matches!(&reply, Reply::Switch { requested: Ok(_), .. }) {
-        chat.seen = None;
+    if matches!(&reply, ChatReply::Switch { requested: Ok(_), .. }) {
+        chat.questions.seen = None;
         return Ok(Reaction::Follow(open.run, Some(reply)));
     }
     Ok(reply.into())
@@ -291,25 +291,27 @@ async fn choose_loop(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
 fn choose_model(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     if line.rest.is_empty() {
         let name = chat.choice.model.clone();
-        return Ok(if name.is_empty() { Reply::NoModel } else { Reply::ModelIs(name) }.into());
+        return Ok(
+            if name.is_empty() { ChatReply::NoModel } else { ChatReply::ModelIs(name) }.into()
+        );
     }
     let name = frames::model(&chat.app, line.rest.clone())?;
     chat.use_model(name.clone());
-    Ok(Reply::ModelChosen(name).into())
+    Ok(ChatReply::ModelChosen(name).into())
 }
 
 fn choose_persona(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     if line.rest.is_empty() {
-        return Ok(Reply::Personas.into());
+        return Ok(ChatReply::Personas.into());
     }
     chat.choice.persona = briefing::persona(&chat.app, Some(&line.rest))?.name;
-    Ok(Reply::PersonaChosen(chat.choice.persona.clone()).into())
+    Ok(ChatReply::PersonaChosen(chat.choice.persona.clone()).into())
 }
 
 /// `/image FILE`: an image that goes with the next goal.
 fn attach_image(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     if line.rest.is_empty() {
-        return Ok(Reply::Usage(line.command).into());
+        return Ok(ChatReply::Usage(line.command).into());
     }
     if chat.choice.images.len() >= IMAGES_MAX {
         return Err(ChoiceError::TooManyImages(IMAGES_MAX).into());
@@ -319,54 +321,54 @@ fn attach_image(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     let files = [file.clone()];
     let held = briefing::pictured(&chat.app, &chat.choice.workspace, &files);
     chat.choice.policy.inherited.join(&held);
-    Ok(Reply::ImageAttached(file, chat.choice.images.len()).into())
+    Ok(ChatReply::ImageAttached(file, chat.choice.images.len()).into())
 }
 
 fn choose_language(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     let Some(lang) = Lang::parse(&line.rest) else {
-        return Ok(Reply::Usage(line.command).into());
+        return Ok(ChatReply::Usage(line.command).into());
     };
     chat.app.lang = lang;
-    Ok(Reply::LanguageChosen.into())
+    Ok(ChatReply::LanguageChosen.into())
 }
 
 async fn begin_anew(chat: &mut Conversation) -> SlashResult {
     let now = chat.engine.clock().now();
     let id = everloop_engine::fresh_id("message_", now);
     chat.store().conversations().say(&chat.router.conversation, &id, ANEW, "-", now).await?;
-    Ok(Reply::BeganAnew.into())
+    Ok(ChatReply::BeganAnew.into())
 }
 
 /// `/export chat|todos|schedule [FILE]`.
 async fn export(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     let (name, file) = first_word(&line.rest);
-    let text = match (name, What::parse(name)) {
+    let text = match (name, PortableContent::parse(name)) {
         ("chat" | "", _) => {
             let said = messages(chat, SAID_EXPORTED).await?;
             if file.is_empty() {
-                return Ok(Reply::History(said).into());
+                return Ok(ChatReply::History(said).into());
             }
             history_text(&chat.app, &chat.reader(), &said)
         }
         (_, Some(what)) => exchange::export(&chat.reader(), chat.store(), what).await?,
-        _ => return Ok(Reply::Usage(line.command).into()),
+        _ => return Ok(ChatReply::Usage(line.command).into()),
     };
     if file.is_empty() {
-        return Ok(Reply::Exported(text).into());
+        return Ok(ChatReply::Exported(text).into());
     }
     exchange::write_new(Path::new(file), &text)?;
-    Ok(Reply::Written(PathBuf::from(file)).into())
+    Ok(ChatReply::Written(PathBuf::from(file)).into())
 }
 
 /// `/import todos|schedule FILE`.
 async fn import(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     let (name, file) = first_word(&line.rest);
-    let Some(what) = What::parse(name).filter(|_| !file.is_empty()) else {
-        return Ok(Reply::Usage(line.command).into());
+    let Some(what) = PortableContent::parse(name).filter(|_| !file.is_empty()) else {
+        return Ok(ChatReply::Usage(line.command).into());
     };
     let reader = chat.reader();
     let done = exchange::import(&chat.app, &reader, chat.store(), what, Path::new(file));
-    Ok(Reply::Imported(done.await?).into())
+    Ok(ChatReply::Imported(done.await?).into())
 }
 
 /// The first word of a text, and the rest of it.
@@ -379,7 +381,7 @@ fn first_word(text: &str) -> (&str, &str) {
 #[must_use]
 pub fn history_text(
     app: &crate::App,
-    reader: &everloop_agenda::show::Reader,
+    reader: &everloop_agenda::show::DisplayContext,
     said: &[ConversationMessage],
 ) -> String {
     let line = |said: &ConversationMessage| {

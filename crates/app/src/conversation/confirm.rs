@@ -1,15 +1,15 @@
 //! A sentence that rules made a command of: it waits for a yes, a no, or another wording.
 
-use super::{Conversation, Reply};
+use super::{ChatReply, Conversation};
 use crate::error::AppError;
 use crate::slash;
 use everloop_agenda::{revise, rules};
 use everloop_text::Meaning;
 
 /// What a line means for a command that waits for a yes.
-pub enum Verdict {
+pub enum ConfirmationResult {
     /// It is over: what was done.
-    Over(Box<Result<Reply, AppError>>),
+    Over(Box<Result<ChatReply, AppError>>),
     /// Nothing was done.
     Dropped,
     /// It is to be written anew, from this.
@@ -24,34 +24,31 @@ pub enum Verdict {
 
 impl Conversation {
     /// What a line means for a command that waits for a yes; a yes carries it out.
-    pub async fn verdict(&self, command: &str, line: &str) -> Verdict {
+    pub async fn verdict(&self, command: &str, line: &str) -> ConfirmationResult {
         let line = line.trim();
         if line.is_empty() {
-            return Verdict::Unclear;
+            return ConfirmationResult::Unclear;
         }
-        if self.is_cancel(line) {
-            return Verdict::Dropped;
+        if self.router.is_cancel_request(line) {
+            return ConfirmationResult::Dropped;
         }
         if slash::is_command(line) {
-            return Verdict::Another;
+            return ConfirmationResult::Another;
         }
-        let instead = |said: &str| self.instead(command, said).map(Verdict::Instead);
+        let instead = |said: &str| self.instead(command, said).map(ConfirmationResult::Instead);
         match everloop_text::meaning(line) {
-            Meaning::Yes => Verdict::Over(Box::new(self.perform_line(command).await)),
-            Meaning::No { reason: Some(reason) } => instead(&reason).unwrap_or(Verdict::Dropped),
-            Meaning::No { reason: None } => Verdict::Dropped,
-            Meaning::Edit => Verdict::Edit,
+            Meaning::Yes => ConfirmationResult::Over(Box::new(self.perform_line(command).await)),
+            Meaning::No { reason: Some(reason) } => {
+                instead(&reason).unwrap_or(ConfirmationResult::Dropped)
+            }
+            Meaning::No { reason: None } => ConfirmationResult::Dropped,
+            Meaning::Edit => ConfirmationResult::Edit,
             Meaning::Always | Meaning::Unclear => match instead(line) {
                 Some(verdict) => verdict,
-                None if everloop_text::bare_word(line).is_some() => Verdict::Another,
-                None => Verdict::Unclear,
+                None if everloop_text::bare_word(line).is_some() => ConfirmationResult::Another,
+                None => ConfirmationResult::Unclear,
             },
         }
-    }
-
-    /// Whether a line cancels, by phrase or by command.
-    fn is_cancel(&self, line: &str) -> bool {
-        self.router.is_cancel(line) || slash::is_cancel(line)
     }
 
     /// The command that a person says instead: a whole sentence, or another time for this one.

@@ -17,13 +17,13 @@ const CONTEXT_CHARS_MAX: usize = 20_000;
 pub(super) const ANEW: &str = "anew";
 
 /// The last turns of a conversation.
-pub struct Earlier {
+pub(crate) struct EarlierTurns {
     said: Vec<ConversationMessage>,
     turns: usize,
 }
 
-impl Earlier {
-    pub async fn of(
+impl EarlierTurns {
+    pub(crate) async fn of(
         app: &App,
         store: &Store,
         conversation: &ConversationId,
@@ -36,7 +36,7 @@ impl Earlier {
     }
 
     /// As the model reads it: each message cut to a bound.
-    pub fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         let mut lines: Vec<String> = Vec::new();
         let mut left = CONTEXT_CHARS_MAX;
         for said in self.said.iter().rev().take(self.turns * 4) {
@@ -57,7 +57,7 @@ impl Earlier {
 
     /// What the runs have read whose words a new goal is told of, and what the person opened for
     /// them: it is the same talk.
-    pub async fn held(&self, store: &Store) -> Taint {
+    pub(crate) async fn held(&self, store: &Store) -> Taint {
         let mut held = Taint::default();
         let runs: BTreeSet<&RunId> =
             self.said.iter().filter_map(|said| said.run.as_ref()).collect();

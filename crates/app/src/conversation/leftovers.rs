@@ -71,7 +71,7 @@ impl Leftovers {
         router: &Router,
     ) -> Result<(Self, BackgroundTasks), AppError> {
         let store = engine.store();
-        let open = router.open_runs(store).await?;
+        let open = store.conversations().open_runs_of(&router.conversation).await?;
         let right = DriveRight::take(app, engine).await?;
         let mut left = Self::default();
         left.add_interrupted(app, store, &right.orphans).await?;

@@ -3,7 +3,7 @@
 
 use super::{Conversation, RunStop};
 use everloop_engine::Update;
-use everloop_types::journal::Kind;
+use everloop_types::journal::EntryKind;
 use everloop_types::{RunId, Status};
 
 /// A run that nobody looked at has stopped.
@@ -18,10 +18,10 @@ impl Conversation {
     /// What an update means for the person. Runs of other terminals speak there.
     pub async fn news_in(&mut self, update: &Update) -> Option<News> {
         let Update::Entry(run, entry) = update else { return None };
-        if !matches!(entry.kind, Kind::RunFinished(_) | Kind::Waiting(_)) {
+        if !matches!(entry.kind, EntryKind::RunFinished(_) | EntryKind::Waiting(_)) {
             return None;
         }
-        if !self.is_ours(run).await {
+        if !self.questions.is_ours(run).await {
             return None;
         }
         self.news_of(run).await
@@ -31,7 +31,7 @@ impl Conversation {
     /// run was looked at, or another process drove them.
     pub async fn missed_news(&mut self) -> Vec<News> {
         let mut news = Vec::new();
-        for run in self.terminals.own() {
+        for run in self.questions.terminals.own() {
             // A store that fails for a moment is looked at again.
             let at = self.store().runs().position(&run).await.ok().flatten();
             if at.is_some_and(|at| at.status.is_final() || at.status == Status::Quarantined) {
@@ -42,12 +42,12 @@ impl Conversation {
     }
 
     async fn news_of(&mut self, run: &RunId) -> Option<News> {
-        let stop = self.stop_of(run).await.ok()??;
+        let stop = self.run(run).stop().await.ok()??;
         match &stop {
-            RunStop::Ended(_) => self.terminals.forget(run),
+            RunStop::Ended(_) => self.questions.terminals.forget(run),
             RunStop::Continued { to, .. } => {
-                self.terminals.forget(run);
-                self.terminals.take(to);
+                self.questions.terminals.forget(run);
+                self.questions.terminals.take(to);
             }
             RunStop::Asks(_) => {}
             RunStop::ModelUnavailable(_) => return None,

@@ -4,22 +4,63 @@
 //! that was taken up here (`/resume`), or that a terminal left which is gone. Questions that
 //! another terminal shows are announced, and need `/resume`.
 
-use super::{Conversation, Reaction, Reply};
+use super::terminals::Terminals;
+use super::{ChatReply, Conversation, Reaction};
 use crate::answers::{AnswerReading, read_answer};
 use crate::error::AppError;
 use crate::router::{OpenQuestion, question_of};
 use crate::runs;
-use everloop_engine::{Asked, Update};
-use everloop_store::{RunFilter, RunRow, Sent};
-use everloop_types::{QuestionKind, RunId, Status};
+use everloop_engine::{QuestionAnswer, Update};
+use everloop_store::{InboxSendResult, RunFilter, RunRow, Store, StoreError};
+use everloop_types::{ConversationId, QuestionKind, RunId, Status};
 use std::time::Duration;
 
 /// How long a canceled run may take to end before the person is answered.
 const CANCEL_WITHIN: Duration = Duration::from_secs(10);
 
-impl Conversation {
+/// What a person should know when they come back to a conversation.
+#[derive(Debug)]
+pub struct Greeting {
+    /// Reminders that nobody has read.
+    pub unread: i64,
+    /// Runs of other conversations that ask something.
+    pub waiting_elsewhere: usize,
+    /// The question that the next plain line answers, and the goal of the run that asks.
+    pub question: Option<(OpenQuestion, String)>,
+}
+
+/// The questions that runs of a conversation ask, and the one that is shown in this terminal.
+pub struct OpenQuestions {
+    store: Store,
+    conversation: ConversationId,
+    pub(super) terminals: Terminals,
+    /// The question that the person has before them; the next plain line answers it.
+    pub(super) seen: Option<OpenQuestion>,
+}
+
+impl OpenQuestions {
+    /// Those of the conversation. Takes up the ones that no other terminal has before it.
+    pub(super) async fn open(
+        store: Store,
+        conversation: ConversationId,
+        terminals: Terminals,
+    ) -> Result<Self, AppError> {
+        let mut questions = Self { store, conversation, terminals, seen: None };
+        questions.take_up().await?;
+        Ok(questions)
+    }
+
+    /// The question that the person has before them.
+    #[must_use]
+    pub fn seen(&self) -> Option<&OpenQuestion> {
+        self.seen.as_ref()
+    }
+
     /// The question that the next plain line will answer, if it has not been shown yet.
-    pub async fn question_to_show(&mut self) -> Result<Option<OpenQuestion>, AppError> {
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn take_next(&mut self) -> Result<Option<OpenQuestion>, AppError> {
         if self.seen.is_some() && self.is_still_asked().await? {
             return Ok(None);
         }
@@ -36,6 +77,9 @@ impl Conversation {
     }
 
     /// Whether the question that the person has before them is still open.
+    ///
+    /// # Errors
+    /// If the store fails.
     pub async fn is_still_asked(&self) -> Result<bool, AppError> {
         let Some(seen) = &self.seen else { return Ok(false) };
         let still = self.asks(&seen.run).await?;
@@ -43,13 +87,13 @@ impl Conversation {
     }
 
     /// The run whose question the person has before them, if it was answered elsewhere.
-    pub async fn take_gone_question(&mut self) -> Option<RunId> {
+    pub async fn take_gone(&mut self) -> Option<RunId> {
         // A store that fails for a moment is looked at again.
         if self.seen.is_none() || self.is_still_asked().await.unwrap_or(true) {
             return None;
         }
         let seen = self.seen.take()?;
-        Some(runs::top(self.store(), &seen.run).await.unwrap_or(seen.run))
+        Some(runs::top(&self.store, &seen.run).await.unwrap_or(seen.run))
     }
 
     /// Whether something happened to the run whose question the person has before them.
@@ -59,7 +103,7 @@ impl Conversation {
     }
 
     /// Questions that other terminals show, each once.
-    pub async fn questions_elsewhere(&mut self) -> Vec<OpenQuestion> {
+    pub async fn elsewhere(&mut self) -> Vec<OpenQuestion> {
         let mut found = Vec::new();
         for run in self.waiting().await.unwrap_or_default() {
             if self.terminals.has(&run) {
@@ -77,12 +121,11 @@ impl Conversation {
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn count_waiting_elsewhere(&self) -> Result<usize, AppError> {
+    async fn count_waiting_elsewhere(&self) -> Result<usize, AppError> {
         let filter = RunFilter { statuses: vec![Status::Waiting], before: None, most: 100 };
-        let rows = self.store().runs().list(&filter).await?;
-        let is_elsewhere = |row: &&RunRow| {
-            row.origin.parent.is_none() && row.conversation != self.router.conversation
-        };
+        let rows = self.store.runs().list(&filter).await?;
+        let is_elsewhere =
+            |row: &&RunRow| row.origin.parent.is_none() && row.conversation != self.conversation;
         let mut asking = 0;
         for row in rows.iter().filter(is_elsewhere) {
             asking += usize::from(self.asks(&row.run).await?.is_some());
@@ -91,7 +134,7 @@ impl Conversation {
     }
 
     /// Takes up the questions that no other terminal has before it.
-    pub(super) async fn take_up_questions(&mut self) -> Result<(), AppError> {
+    async fn take_up(&mut self) -> Result<(), AppError> {
         let others = self.terminals.of_others();
         for run in self.waiting().await? {
             if !others.contains(&run) {
@@ -102,30 +145,77 @@ impl Conversation {
     }
 
     /// A run that is over asks nothing any more, whoever answered it.
-    pub(super) fn forget_question_of(&mut self, over: &RunId) {
+    pub(super) fn forget_of(&mut self, over: &RunId) {
         self.seen = self.seen.take().filter(|seen| seen.run != *over);
     }
 
+    /// The run that a cancel is about.
+    pub(super) async fn current(&self) -> Result<Option<RunId>, AppError> {
+        if let Some(seen) = &self.seen {
+            return runs::top(&self.store, &seen.run).await.map(Some);
+        }
+        let open = self.open_runs().await?;
+        Ok(open.into_iter().map(|(run, _)| run).find(|run| self.terminals.has(run)))
+    }
+
+    /// Whether news of a run are for this terminal: it has the run, or the run is of this
+    /// conversation and the terminal that had it is gone.
+    pub(super) async fn is_ours(&mut self, run: &RunId) -> bool {
+        let Ok(top) = runs::top(&self.store, run).await else { return false };
+        if self.terminals.has(&top) {
+            return true;
+        }
+        let row = self.store.runs().get(&top).await.ok().flatten();
+        let is_here = row.is_some_and(|row| row.conversation == self.conversation);
+        is_here && !self.terminals.of_others().contains(&top) && !self.terminals.is_told(&top)
+    }
+
+    /// The runs of the conversation that wait, the newest first.
+    async fn waiting(&self) -> Result<Vec<RunId>, AppError> {
+        let open = self.open_runs().await?;
+        let waiting = open.into_iter().filter(|(_, status)| *status == Status::Waiting);
+        Ok(waiting.map(|(run, _)| run).collect())
+    }
+
+    async fn asks(&self, run: &RunId) -> Result<Option<OpenQuestion>, AppError> {
+        Ok(question_of(&self.store, run).await?)
+    }
+
+    /// The runs of the conversation that have not ended, the newest first.
+    pub(super) async fn open_runs(&self) -> Result<Vec<(RunId, Status)>, StoreError> {
+        self.store.conversations().open_runs_of(&self.conversation).await
+    }
+}
+
+impl Conversation {
+    /// What a person should know when they come back.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn greeting(&mut self) -> Result<Greeting, AppError> {
+        let unread = self.store().agenda().count_unread_firings().await?;
+        let waiting_elsewhere = self.questions.count_waiting_elsewhere().await?;
+        let question = match self.questions.take_next().await? {
+            Some(open) => {
+                let run = self.store().runs().get(&open.run).await?;
+                Some((open, run.map(|row| row.goal).unwrap_or_default()))
+            }
+            None => None,
+        };
+        Ok(Greeting { unread, waiting_elsewhere, question })
+    }
+
     /// Cancels the run whose question is open, or the newest one of this terminal.
-    pub(super) async fn cancel(&mut self) -> Result<Reply, AppError> {
-        let Some(run) = self.current().await? else {
-            return Ok(Reply::NothingToCancel);
+    pub(super) async fn cancel(&mut self) -> Result<ChatReply, AppError> {
+        let Some(run) = self.questions.current().await? else {
+            return Ok(ChatReply::NothingToCancel);
         };
         self.engine.cancel(&run, "user").await?;
         // Whoever drives it ends it soon; if nobody does, its cancel waits in its inbox.
-        let _ = tokio::time::timeout(CANCEL_WITHIN, self.until_stopped(&run)).await;
-        self.seen = None;
-        self.terminals.forget(&run);
-        Ok(Reply::Canceled)
-    }
-
-    /// The run that a cancel is about.
-    async fn current(&self) -> Result<Option<RunId>, AppError> {
-        if let Some(seen) = &self.seen {
-            return runs::top(self.store(), &seen.run).await.map(Some);
-        }
-        let open = self.router.open_runs(self.store()).await?;
-        Ok(open.into_iter().map(|(run, _)| run).find(|run| self.terminals.has(run)))
+        let _ = tokio::time::timeout(CANCEL_WITHIN, self.run(&run).until_stopped()).await;
+        self.questions.seen = None;
+        self.questions.terminals.forget(&run);
+        Ok(ChatReply::Canceled)
     }
 
     pub(super) async fn answer(
@@ -137,42 +227,20 @@ impl Conversation {
             return self.answer_settling(open, &line).await;
         }
         let AnswerReading::Send { text, meaning } = read_answer(&open.question, &line) else {
-            return Ok(Reaction::Reply(Reply::UnclearPermission(line)));
+            return Ok(Reaction::Reply(ChatReply::UnclearPermission(line)));
         };
-        self.seen = None;
-        let answer = Asked { question: open.question.id, text, by: "user".to_owned() };
+        self.questions.seen = None;
+        let top = runs::top(self.store(), &open.run).await?;
+        self.shown.pass_over_past(&top).await;
+        let answer = QuestionAnswer { question: open.question.id, text, by: "user".to_owned() };
         match self.engine.answer(&open.run, answer).await? {
-            Sent::Accepted => {
-                let top = runs::top(self.store(), &open.run).await?;
-                Ok(Reaction::Follow(top, Some(Reply::Answered(meaning))))
+            InboxSendResult::Accepted => {
+                Ok(Reaction::Follow(top, Some(ChatReply::Answered(meaning))))
             }
             // It was meant as an answer, so it is not a goal, though nobody asks any more.
-            Sent::AlreadySent | Sent::Finished(_) | Sent::NoSuchRun => {
-                Ok(Reaction::Reply(Reply::AnsweredElsewhere(line)))
-            }
+            InboxSendResult::AlreadySent
+            | InboxSendResult::Finished(_)
+            | InboxSendResult::NoSuchRun => Ok(Reaction::Reply(ChatReply::AnsweredElsewhere(line))),
         }
-    }
-
-    /// Whether news of a run are for this terminal: it has the run, or the run is of this
-    /// conversation and the terminal that had it is gone.
-    pub(super) async fn is_ours(&mut self, run: &RunId) -> bool {
-        let Ok(top) = runs::top(self.store(), run).await else { return false };
-        if self.terminals.has(&top) {
-            return true;
-        }
-        let row = self.store().runs().get(&top).await.ok().flatten();
-        let is_here = row.is_some_and(|row| row.conversation == self.router.conversation);
-        is_here && !self.terminals.of_others().contains(&top) && !self.terminals.is_told(&top)
-    }
-
-    /// The runs of the conversation that wait, the newest first.
-    async fn waiting(&self) -> Result<Vec<RunId>, AppError> {
-        let open = self.router.open_runs(self.store()).await?;
-        let waiting = open.into_iter().filter(|(_, status)| *status == Status::Waiting);
-        Ok(waiting.map(|(run, _)| run).collect())
-    }
-
-    async fn asks(&self, run: &RunId) -> Result<Option<OpenQuestion>, AppError> {
-        Ok(question_of(self.store(), run).await?)
     }
 }

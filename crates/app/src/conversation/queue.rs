@@ -18,7 +18,19 @@ use std::path::{Path, PathBuf};
 pub struct QueuedLine {
     /// Makes it one run, however often it is sent.
     pub id: String,
+    /// What was typed.
     pub line: String,
+}
+
+/// What is to be done with the first line of a queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum QueueTurn {
+    /// It is sent now.
+    Send(QueuedLine),
+    /// It is offered to the person, who may change it.
+    Offer(QueuedLine),
+    /// Nothing.
+    Wait,
 }
 
 /// The lines of one chat.
@@ -78,25 +90,47 @@ impl Queue {
         Ok(())
     }
 
+    /// The lines that wait, the first one first.
     pub fn lines(&self) -> impl Iterator<Item = &str> {
         self.lines.iter().map(|waiting| waiting.line.as_str())
     }
 
-    pub fn first(&self) -> Option<&QueuedLine> {
+    /// What is to be done with the first line. It must not answer a question that nobody had seen,
+    /// so it waits while one is open.
+    pub fn turn(&mut self, is_free: bool) -> QueueTurn {
+        self.held &= !self.lines.is_empty();
+        match self.lines.front().filter(|_| is_free) {
+            None => QueueTurn::Wait,
+            Some(line) if self.held => QueueTurn::Offer(line.clone()),
+            Some(line) => QueueTurn::Send(line.clone()),
+        }
+    }
+
+    #[cfg(test)]
+    fn first(&self) -> Option<&QueuedLine> {
         self.lines.front()
     }
 
     /// When this returns, the line will be sent, whatever happens.
+    ///
+    /// # Errors
+    /// If it cannot be written.
     pub fn push(&mut self, line: &str) -> io::Result<()> {
         self.note(&QueueNote::Last(waiting(line)))
     }
 
     /// The same, before all others.
+    ///
+    /// # Errors
+    /// If it cannot be written.
     pub fn push_first(&mut self, line: &str) -> io::Result<()> {
         self.note(&QueueNote::First(waiting(line)))
     }
 
     /// A line was sent, or is not wanted any more.
+    ///
+    /// # Errors
+    /// If it cannot be written.
     pub fn gone(&mut self, id: &str) -> io::Result<()> {
         self.note(&QueueNote::Gone(id.to_owned()))?;
         if let (true, Some(kept)) = (self.lines.is_empty(), &self.kept) {

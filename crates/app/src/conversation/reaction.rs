@@ -6,7 +6,7 @@ use crate::runs::RunDetails;
 use crate::settling::SettleReport;
 use crate::slash::SlashCommand;
 use everloop_agenda::commands::CommandError;
-use everloop_agenda::portable::Imported;
+use everloop_agenda::portable::ImportSummary;
 use everloop_engine::OpenUnknown;
 use everloop_store::{ConversationMessage, Firing, RunRow};
 use everloop_types::RunId;
@@ -15,9 +15,9 @@ use std::path::PathBuf;
 /// What a line led to.
 pub enum Reaction {
     /// Something to show.
-    Reply(Reply),
+    Reply(ChatReply),
     /// A run to look at until it stops, and what to show before.
-    Follow(RunId, Option<Reply>),
+    Follow(RunId, Option<ChatReply>),
     /// A sentence that rules understood: the command, carried out after a yes.
     Confirm(String),
     /// The run in front goes on without being looked at.
@@ -30,14 +30,14 @@ pub enum Reaction {
     Quit,
 }
 
-impl From<Reply> for Reaction {
-    fn from(reply: Reply) -> Self {
+impl From<ChatReply> for Reaction {
+    fn from(reply: ChatReply) -> Self {
         Self::Reply(reply)
     }
 }
 
 /// Something to show.
-pub enum Reply {
+pub enum ChatReply {
     /// The line was empty.
     Empty,
     /// A command that cannot be carried out, and why.
@@ -110,7 +110,7 @@ pub enum Reply {
     /// The same, written to a new file.
     Written(PathBuf),
     /// What became of a file that was taken in.
-    Imported(Imported),
+    Imported(ImportSummary),
     /// No call has an unknown outcome.
     NothingToSettle,
     /// A call with an unknown outcome, and how to settle it.

@@ -2,7 +2,7 @@
 //! Secret Service, `security` on a Mac. No value is ever an argument.
 
 use super::SecretError;
-use super::program::{Ended, run};
+use super::program::{ProgramEnd, run};
 
 const SERVICE: &str = "everloop";
 
@@ -12,23 +12,25 @@ const PROGRAM: &str = "security";
 const PROGRAM: &str = "secret-tool";
 
 /// Whether a keychain answers here.
-pub fn is_there(timeout_ms: u64) -> bool {
+pub(crate) fn is_there(timeout_ms: u64) -> bool {
     run(&find("everloop-is-there"), None, timeout_ms)
         .is_ok_and(|ended| ended.is_good || cfg!(target_os = "macos") || !ended.complained)
 }
 
-pub fn look_up(name: &str, timeout_ms: u64) -> Result<String, SecretError> {
+pub(crate) fn look_up(name: &str, timeout_ms: u64) -> Result<String, SecretError> {
     let ended = run(&find(name), None, timeout_ms)?;
     match ended {
-        Ended { is_good: true, output, .. } if !output.trim().is_empty() => Ok(output),
-        Ended { is_good: false, complained: true, status, .. } if !cfg!(target_os = "macos") => {
+        ProgramEnd { is_good: true, output, .. } if !output.trim().is_empty() => Ok(output),
+        ProgramEnd { is_good: false, complained: true, status, .. }
+            if !cfg!(target_os = "macos") =>
+        {
             Err(SecretError::Failed(PROGRAM.to_owned(), status))
         }
         _ => Err(SecretError::NotInKeychain(name.to_owned())),
     }
 }
 
-pub fn keep(name: &str, value: &str, timeout_ms: u64) -> Result<(), SecretError> {
+pub(crate) fn keep(name: &str, value: &str, timeout_ms: u64) -> Result<(), SecretError> {
     if cfg!(target_os = "macos") {
         // Its commands may come through its input, and a value in hex needs no quotes there.
         let hex = value.bytes().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
@@ -41,7 +43,7 @@ pub fn keep(name: &str, value: &str, timeout_ms: u64) -> Result<(), SecretError>
     done(run(&store, Some(value), timeout_ms)?)
 }
 
-pub fn remove(name: &str, timeout_ms: u64) -> Result<(), SecretError> {
+pub(crate) fn remove(name: &str, timeout_ms: u64) -> Result<(), SecretError> {
     let remove = match cfg!(target_os = "macos") {
         true => words(&["delete-generic-password", "-s", SERVICE, "-a", name]),
         false => words(&["clear", "service", SERVICE, "name", name]),
@@ -60,7 +62,7 @@ fn words(args: &[&str]) -> Vec<String> {
     std::iter::once(PROGRAM).chain(args.iter().copied()).map(str::to_owned).collect()
 }
 
-fn done(ended: Ended) -> Result<(), SecretError> {
+fn done(ended: ProgramEnd) -> Result<(), SecretError> {
     match ended.is_good {
         true => Ok(()),
         false => Err(SecretError::Failed(PROGRAM.to_owned(), ended.status)),

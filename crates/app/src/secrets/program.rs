@@ -15,7 +15,7 @@ const OUTPUT_BYTES_MAX: u64 = 64 << 10;
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// A program that has ended.
-pub(super) struct Ended {
+pub(super) struct ProgramEnd {
     pub(super) is_good: bool,
     /// Its exit code or signal, in the system's words.
     pub(super) status: String,
@@ -29,7 +29,7 @@ pub(super) fn run(
     words: &[String],
     input: Option<&str>,
     timeout_ms: u64,
-) -> Result<Ended, SecretError> {
+) -> Result<ProgramEnd, SecretError> {
     let name = words.first().cloned().unwrap_or_default();
     let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
     // A program is believed only where no run can have put it, and started where none has files:
@@ -71,7 +71,7 @@ pub(super) fn run(
         pipe.and_then(|pipe| pipe.recv_timeout(left).ok()).unwrap_or_default()
     };
     let (output, complained) = (take(output), !take(complaints).trim().is_empty());
-    Ok(Ended { is_good: status.success(), status: status.to_string(), output, complained })
+    Ok(ProgramEnd { is_good: status.success(), status: status.to_string(), output, complained })
 }
 
 fn wait(child: &mut Child, until: Instant) -> Option<std::process::ExitStatus> {

@@ -24,20 +24,28 @@ pub enum Reference {
 /// Why a secret cannot be had. None of these holds a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SecretError {
+    /// The variable is not set.
     #[error("the variable {0} is not set")]
     NotSet(String),
+    /// Others can read the file.
     #[error("the file {} can be read by others; chmod 600 it", .0.display())]
     Open(PathBuf),
+    /// The file cannot be read, and why.
     #[error("the file {} cannot be read: {}", .0.display(), .1)]
     Unreadable(PathBuf, String),
+    /// The program cannot be started, and why.
     #[error("the program {0} cannot be started: {1}")]
     NoProgram(String, String),
+    /// The program failed, and how.
     #[error("the program {0} ended with {1}")]
     Failed(String, String),
+    /// The program took too long.
     #[error("the program {0} took too long")]
     TookTooLong(String),
+    /// There is nothing in it.
     #[error("there is nothing in {0}")]
     Empty(String),
+    /// The keychain has no such entry.
     #[error("the keychain has no {0}; everloop secrets set {0}")]
     NotInKeychain(String),
 }
@@ -118,7 +126,7 @@ impl Reference {
 }
 
 /// A file that nobody else can read.
-pub fn read_private(path: &Path) -> Result<String, SecretError> {
+pub(crate) fn read_private(path: &Path) -> Result<String, SecretError> {
     let broken = |error: std::io::Error| SecretError::Unreadable(path.into(), error.to_string());
     let found = std::fs::metadata(path).map_err(broken)?;
     if found.permissions().mode() & 0o077 != 0 {

@@ -18,7 +18,7 @@ use crate::environment;
 use everloop_ports::Tool as _;
 use everloop_text as text;
 use everloop_tools::Shell;
-use everloop_types::{Approval, ApprovalRule, ArgPattern, Fit, Lang};
+use everloop_types::{Approval, ApprovalRule, ArgPattern, Lang, PatternFit};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -151,9 +151,9 @@ fn decides(rule: &ApprovalRule, example: &str) -> bool {
     match &rule.when {
         None => rule.names(example),
         Some(when) => match when.fits(example, "/") {
-            Fit::Yes => true,
-            Fit::No => false,
-            Fit::Unclear => rule.decision != Approval::Allow,
+            PatternFit::Yes => true,
+            PatternFit::No => false,
+            PatternFit::Unclear => rule.decision != Approval::Allow,
         },
     }
 }

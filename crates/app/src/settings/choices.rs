@@ -7,7 +7,7 @@ use crate::log::{LogFormat, LogLevel};
 use everloop_agenda::kept::CatchUp;
 use everloop_loops::LOOPS;
 use everloop_models::CallWay;
-use everloop_tools::{GitAccess, Sandbox, SearchService};
+use everloop_tools::{GitAccess, SandboxMode, SearchService};
 use everloop_types::{LabelGuard, Lang, Unattended};
 
 /// Writes the words of a type beside its values.
@@ -39,7 +39,7 @@ macro_rules! choice_setting {
     };
 }
 
-choice_setting!(Sandbox { "auto" => Auto, "require" => Require, "off" => Off, });
+choice_setting!(SandboxMode { "auto" => Auto, "require" => Require, "off" => Off, });
 choice_setting!(GitAccess { "read" => Read, "write" => Write, });
 choice_setting!(LabelGuard { "ask" => Ask, "deny" => Deny, "off" => Off, });
 choice_setting!(Unattended { "wait" => Wait, "deny" => Deny, });
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn choices_are_closed() {
-        every_word_is_read_and_written_again::<Sandbox>();
+        every_word_is_read_and_written_again::<SandboxMode>();
         every_word_is_read_and_written_again::<GitAccess>();
         every_word_is_read_and_written_again::<LabelGuard>();
         every_word_is_read_and_written_again::<Unattended>();

@@ -83,7 +83,7 @@ impl SettingError {
 
     /// Whether its words name the line of the file. Others have a line by their key.
     #[must_use]
-    pub fn names_its_line(&self) -> bool {
+    pub(crate) fn names_its_line(&self) -> bool {
         matches!(
             self.problem,
             SettingProblem::ShellRule(_)

@@ -4,7 +4,7 @@ use super::redact;
 use super::spec::{ListKind, SettingKind};
 use super::value::SettingValue;
 use crate::secrets::{self, Reference};
-use everloop_tools::{Channel, Host};
+use everloop_tools::{Channel, HostAddress};
 use std::path::{Path, PathBuf};
 
 /// A type that a list can contain.
@@ -46,7 +46,7 @@ pub(super) fn split_items(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 
-impl SettingItem for Host {
+impl SettingItem for HostAddress {
     const KIND: ListKind = ListKind::Host;
 
     fn from_item(text: &str) -> Option<Self> {

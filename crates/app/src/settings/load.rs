@@ -172,7 +172,7 @@ const AGENT_MODE: &str = "AGENT_MODE";
 
 /// The loop that a mode means, in any case; what means none stays as it was written.
 #[must_use]
-pub fn mode_name(mode: &str) -> String {
+pub(crate) fn mode_name(mode: &str) -> String {
     let name = mode.trim().to_lowercase().replace(['_', ' '], "-");
     if everloop_loops::LOOPS.contains(&name.as_str()) { name } else { mode.to_owned() }
 }

@@ -13,7 +13,7 @@
 
 use super::shell_rules::line_at;
 use super::value::Millis;
-use everloop_mcp::{Given, ServerSetting, Way, is_server_name};
+use everloop_mcp::{ServerSetting, ServerTransport, ServerValue, is_server_name};
 use everloop_text as text;
 use everloop_types::Lang;
 use serde::Deserialize;
@@ -48,9 +48,9 @@ enum McpServerProblem {
 
 /// A server as it is written; its times may be those of all servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WrittenServer {
+pub(crate) struct WrittenServer {
     name: String,
-    way: Way,
+    way: ServerTransport,
     trusted: bool,
     enabled: bool,
     timeout_ms: Option<u64>,
@@ -60,7 +60,7 @@ pub struct WrittenServer {
 impl WrittenServer {
     /// The server, with these times where it has none of its own.
     #[must_use]
-    pub fn with_times(&self, timeout_ms: u64, start_timeout_ms: u64) -> ServerSetting {
+    pub(crate) fn with_times(&self, timeout_ms: u64, start_timeout_ms: u64) -> ServerSetting {
         ServerSetting {
             name: self.name.clone(),
             way: self.way.clone(),
@@ -107,7 +107,7 @@ fn yes() -> bool {
 }
 
 /// The servers of a file, and those that cannot be used.
-pub fn read(text: &str) -> (Vec<WrittenServer>, Vec<McpServerError>) {
+pub(crate) fn read(text: &str) -> (Vec<WrittenServer>, Vec<McpServerError>) {
     let file: ServersFile = match toml::from_str(text) {
         Ok(file) => file,
         Err(error) => {
@@ -144,15 +144,15 @@ fn server(name: &str, written: toml::Value) -> Result<WrittenServer, McpServerPr
         return Err(McpServerProblem::Reference(kind));
     }
     let given = |all: BTreeMap<String, String>| {
-        all.into_iter().map(|(name, value)| (name, Given::parse(&value))).collect()
+        all.into_iter().map(|(name, value)| (name, ServerValue::parse(&value))).collect()
     };
     let (env, headers) = (written.env, written.headers);
     let way = match (written.command, written.url) {
         (Some(program), None) if headers.is_empty() && !program.trim().is_empty() => {
-            Way::Command { program, args: written.args, env: given(env) }
+            ServerTransport::Command { program, args: written.args, env: given(env) }
         }
         (None, Some(url)) if env.is_empty() && written.args.is_empty() => {
-            Way::Address { url, headers: given(headers) }
+            ServerTransport::Address { url, headers: given(headers) }
         }
         _ => return Err(McpServerProblem::Way),
     };
@@ -230,9 +230,9 @@ trust = true
 "#;
         let (servers, mut wrong) = read(text);
         let files = servers[0].with_times(60_000, 20_000);
-        let env = BTreeMap::from([("TOKEN".to_owned(), Given::parse("env:FILES_TOKEN"))]);
+        let env = BTreeMap::from([("TOKEN".to_owned(), ServerValue::parse("env:FILES_TOKEN"))]);
         let (program, args) = ("mcp-files".to_owned(), vec!["/srv".to_owned()]);
-        assert_eq!(files.way, Way::Command { program, args, env });
+        assert_eq!(files.way, ServerTransport::Command { program, args, env });
         assert_eq!((files.timeout_ms, files.start_timeout_ms), (60_000, 5_000));
         assert!(files.enabled && !files.trusted && servers[1].trusted);
         wrong.sort_by_key(|wrong| wrong.line);

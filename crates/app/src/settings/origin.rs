@@ -20,7 +20,7 @@ pub enum SettingOrigin {
 impl SettingOrigin {
     /// Later layers win.
     #[must_use]
-    pub const fn rank(&self) -> u8 {
+    pub(crate) const fn rank(&self) -> u8 {
         match self {
             Self::Default => 0,
             Self::File(_) => 1,
@@ -31,7 +31,7 @@ impl SettingOrigin {
 
     /// Whether it was set for this process, and not in the file.
     #[must_use]
-    pub const fn is_of_this_process(&self) -> bool {
+    pub(crate) const fn is_of_this_process(&self) -> bool {
         self.rank() > 1
     }
 }

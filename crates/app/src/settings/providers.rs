@@ -39,6 +39,7 @@ pub(super) struct ProviderEntries {
 /// What can be set of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProviderPart {
+    /// The address.
     BaseUrl,
     /// Where its key is, never the key itself.
     Key,
@@ -107,7 +108,7 @@ impl Settings {
     }
 
     /// Where the settings say that a provider's key is.
-    pub fn key_of(&self, provider: &str) -> Option<&Reference> {
+    pub(crate) fn key_of(&self, provider: &str) -> Option<&Reference> {
         self.providers.keys.get(provider)
     }
 
@@ -139,7 +140,7 @@ impl Settings {
     }
 
     /// The address that the settings have for a provider, and where it was set.
-    pub fn address_of(&self, provider: &str) -> Option<(&str, &SettingOrigin)> {
+    pub(crate) fn address_of(&self, provider: &str) -> Option<(&str, &SettingOrigin)> {
         let own = self.providers.urls.get(provider).map(|(url, origin)| (url.as_str(), origin));
         let key = keys::model::base_url();
         let default = (self.model.base_url.as_str(), self.origin(key));
@@ -150,13 +151,13 @@ impl Settings {
     }
 
     /// The providers that the settings say something of.
-    pub fn named_providers(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn named_providers(&self) -> impl Iterator<Item = &str> {
         let ProviderEntries { urls, keys, .. } = &self.providers;
         urls.keys().chain(keys.keys()).map(String::as_str)
     }
 
     /// The address of a provider as `[providers.NAME]` has it.
-    pub fn own_address_of(&self, provider: &str) -> &str {
+    pub(crate) fn own_address_of(&self, provider: &str) -> &str {
         self.providers.urls.get(provider).map_or("", |(url, _)| url)
     }
 }

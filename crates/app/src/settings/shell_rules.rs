@@ -8,7 +8,7 @@
 //! ```
 
 use everloop_text as text;
-use everloop_tools::{Examples, RuleError, Say, ShellRule};
+use everloop_tools::{RuleAction, RuleError, RuleExamples, ShellRule};
 use everloop_types::Lang;
 use serde::Deserialize;
 use toml::Spanned;
@@ -108,12 +108,12 @@ fn rule(written: toml::Value) -> Result<ShellRule, ShellRuleProblem> {
     let written: WrittenShellRule =
         written.try_into().map_err(|error: toml::de::Error| form(error.message()))?;
     let (say, pattern) = match (written.allow, written.ask, written.deny) {
-        (Some(pattern), None, None) => (Say::Allow, pattern),
-        (None, Some(pattern), None) => (Say::Ask, pattern),
-        (None, None, Some(pattern)) => (Say::Deny, pattern),
+        (Some(pattern), None, None) => (RuleAction::Allow, pattern),
+        (None, Some(pattern), None) => (RuleAction::Ask, pattern),
+        (None, None, Some(pattern)) => (RuleAction::Deny, pattern),
         _ => return Err(form("allow | ask | deny")),
     };
-    let examples = Examples { fits: written.fits, fits_not: written.fits_not };
+    let examples = RuleExamples { fits: written.fits, fits_not: written.fits_not };
     ShellRule::new(say, &pattern, &examples).map_err(ShellRuleProblem::Rule)
 }
 

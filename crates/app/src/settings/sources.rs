@@ -4,7 +4,10 @@ use super::{
     LoadedSettings, SettingError, SettingKey, SettingOrigin, SettingProblem, SettingValue,
     Settings, keys,
 };
+use crate::home::Home;
 use everloop_types::Lang;
+use serde::Serialize;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 /// The file, the environment and the flags of this process.
@@ -27,6 +30,7 @@ pub struct SettingSources {
 }
 
 /// A setting as it takes effect.
+#[derive(Debug, Clone, Serialize)]
 pub struct EffectiveSetting {
     /// The setting.
     pub key: SettingKey,
@@ -38,7 +42,40 @@ pub struct EffectiveSetting {
     pub layer: &'static str,
 }
 
+/// The layer above the file and the environment.
+#[derive(Debug, Clone, Default)]
+pub struct SettingFlags {
+    /// What `--set` was given.
+    pub set: Vec<String>,
+    /// `--tz`.
+    pub time_zone: Option<String>,
+    /// `--database`.
+    pub database: Option<String>,
+    /// `--lang`.
+    pub lang: Option<Lang>,
+}
+
 impl SettingSources {
+    /// The file of a home, the environment of this process and the given flags, as far as they can
+    /// be read.
+    #[must_use]
+    pub fn find(home: &Home, flags: SettingFlags) -> Self {
+        let path = home.config_file();
+        let (text, trouble) = match std::fs::read_to_string(&path) {
+            Ok(text) => (Some(text), None),
+            Err(error) if is_absent(&error) => (None, None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        // A setting cannot be anything but text.
+        let environment = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        let mut set = flags.set;
+        set.extend(flags.time_zone.map(|zone| format!("{}={zone}", keys::ui::time_zone())));
+        let (database, lang) = (flags.database, flags.lang);
+        Self { path, text, trouble, environment, set, database, lang }
+    }
+
     /// Reads every layer; what cannot be used is left out and reported.
     #[must_use]
     pub fn read(&self) -> LoadedSettings {
@@ -108,4 +145,9 @@ impl SettingSources {
         let origin = name.to_owned();
         (!value.is_empty()).then_some(EffectiveSetting { key, value, origin, layer: "environment" })
     }
+}
+
+/// A folder that cannot be is the store's to complain about.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }

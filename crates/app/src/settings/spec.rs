@@ -3,12 +3,13 @@
 use super::SettingMismatch;
 use super::values::SettingValues;
 use everloop_types::Lang;
+use serde::Serialize;
 use std::fmt;
 use std::ops::RangeInclusive;
 
 /// The key of a setting that exists, such as `model.attempts`. Code gets one from
 /// [`keys`](super::keys); a text that a person wrote becomes one by [`find`](super::find).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct SettingKey(&'static str);
 
 impl SettingKey {

@@ -120,7 +120,7 @@ impl Millis {
 
     /// The milliseconds for arithmetic on moments.
     #[must_use]
-    pub fn signed_ms(self) -> i64 {
+    pub(crate) fn signed_ms(self) -> i64 {
         i64::try_from(self.0).unwrap_or(i64::MAX)
     }
 

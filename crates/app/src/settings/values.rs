@@ -11,7 +11,7 @@ use super::value::{
 use crate::log::{LogFormat, LogLevel};
 use everloop_agenda::kept::CatchUp;
 use everloop_models::CallWay;
-use everloop_tools::{GitAccess, Host, Sandbox, SearchService};
+use everloop_tools::{GitAccess, HostAddress, SandboxMode, SearchService};
 use everloop_types::{LabelGuard, Lang, Unattended};
 use std::path::PathBuf;
 
@@ -108,7 +108,7 @@ declare_settings! {
         enabled: Vec<ToolName> = TOOLS;
         restrict_to_workspace: bool = "on";
         shell_timeout: Millis = "120s";
-        shell_sandbox: Sandbox = "auto";
+        shell_sandbox: SandboxMode = "auto";
         shell_network: bool = "off";
         shell_git: GitAccess = "read";
         shell_readable: Vec<PathBuf> = "";
@@ -121,10 +121,10 @@ declare_settings! {
         retry_delay: Millis = "1s";
         label_guard: LabelGuard = "ask";
         untrusted_paths: Vec<PathPattern> = UNTRUSTED_PATHS;
-        fetch_near: Vec<Host> = "";
+        fetch_near: Vec<HostAddress> = "";
         fetch_timeout: Millis = "30s";
         fetch_max: ByteSize = "2MiB";
-        http_allow: Vec<Host> = "";
+        http_allow: Vec<HostAddress> = "";
         http_timeout: Millis = "30s";
         http_key_lifetime: Millis = "0s";
         channels: Vec<ChannelEntry> = "";

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Approvals {
+pub(crate) struct ApprovalsArgs {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(subcommand)]

@@ -4,7 +4,7 @@ use super::secrets::milliseconds;
 use clap::Args;
 
 #[derive(Debug, Args)]
-pub(crate) struct Clean {
+pub(crate) struct CleanArgs {
     #[arg(long, value_name = "90d", value_parser = milliseconds)]
     pub(crate) older_than: Option<u64>,
     #[arg(long)]
@@ -16,7 +16,7 @@ pub(crate) struct Clean {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct DeleteRuns {
+pub(crate) struct DeleteRunsArgs {
     #[arg(required = true)]
     pub(crate) id: Vec<String>,
     #[arg(long)]

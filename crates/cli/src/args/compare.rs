@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(Debug, Args)]
-pub(crate) struct Compare {
+pub(crate) struct CompareArgs {
     #[arg(long, value_name = "LOOP,…", value_delimiter = ',', default_value = "all")]
     pub(crate) loops: Vec<String>,
     #[arg(long, value_name = "MODEL,…", value_delimiter = ',', default_value = "competent")]
@@ -17,19 +17,19 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "NAME")]
     pub(crate) task: Vec<String>,
     #[command(flatten)]
-    pub(crate) each: CompareRuns,
+    pub(crate) each: CompareRunArgs,
     #[arg(long, value_name = "PERCENT",
           value_parser = clap::value_parser!(u64).range(0..=100))]
     pub(crate) min_success: Option<u64>,
     #[command(flatten)]
-    pub(crate) output: CompareOutput,
+    pub(crate) output: CompareOutputArgs,
     #[arg(long)]
     pub(crate) yes: bool,
 }
 
 // How each run is made.
 #[derive(Debug, Args)]
-pub(crate) struct CompareRuns {
+pub(crate) struct CompareRunArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     #[arg(long, value_name = "N", default_value_t = 1,
@@ -42,7 +42,7 @@ pub(crate) struct CompareRuns {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct CompareOutput {
+pub(crate) struct CompareOutputArgs {
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) json: bool,
     #[arg(long)]

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-pub(crate) struct Skills {
+pub(crate) struct SkillsArgs {
     pub(crate) name: Option<String>,
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
@@ -13,14 +13,14 @@ pub(crate) struct Skills {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Personas {
+pub(crate) struct PersonasArgs {
     pub(crate) name: Option<String>,
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Memory {
+pub(crate) struct MemoryArgs {
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
     #[command(subcommand)]

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-pub(crate) struct Todo {
+pub(crate) struct TodoCommandArgs {
     #[arg(long, global = true)]
     pub(crate) json: bool,
     #[command(subcommand)]
@@ -17,11 +17,11 @@ pub(crate) enum TodoVerb {
         #[arg(required = true)]
         text: Vec<String>,
         #[command(flatten)]
-        said: TodoOptions,
+        said: TodoOptionArgs,
     },
     List {
         #[command(flatten)]
-        filter: Filter,
+        filter: TodoFilterArgs,
         #[arg(long)]
         view: Option<String>,
     },
@@ -34,7 +34,7 @@ pub(crate) enum TodoVerb {
         id: String,
         text: Vec<String>,
         #[command(flatten)]
-        said: TodoOptions,
+        said: TodoOptionArgs,
     },
     Done {
         #[arg(required = true, value_parser = number)]
@@ -53,7 +53,7 @@ pub(crate) enum TodoVerb {
         #[arg(required = true)]
         word: Vec<String>,
         #[command(flatten)]
-        filter: Filter,
+        filter: TodoFilterArgs,
     },
     Export {
         file: Option<PathBuf>,
@@ -64,7 +64,7 @@ pub(crate) enum TodoVerb {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct TodoOptions {
+pub(crate) struct TodoOptionArgs {
     #[arg(long)]
     pub(crate) tag: Option<String>,
     #[arg(long)]
@@ -76,7 +76,7 @@ pub(crate) struct TodoOptions {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Filter {
+pub(crate) struct TodoFilterArgs {
     #[arg(long)]
     pub(crate) tag: Option<String>,
     #[arg(long)]
@@ -84,16 +84,16 @@ pub(crate) struct Filter {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ViewTodos {
+pub(crate) struct ViewArgs {
     pub(crate) name: String,
     #[command(flatten)]
-    pub(crate) filter: Filter,
+    pub(crate) filter: TodoFilterArgs,
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Schedule {
+pub(crate) struct ScheduleCommandArgs {
     #[arg(long, global = true)]
     pub(crate) json: bool,
     #[command(subcommand)]
@@ -106,7 +106,7 @@ pub(crate) enum ScheduleVerb {
         #[arg(required = true)]
         words: Vec<String>,
         #[command(flatten)]
-        said: EntryOptions,
+        said: EntryOptionArgs,
     },
     List,
     Get {
@@ -122,7 +122,7 @@ pub(crate) enum ScheduleVerb {
         id: String,
         words: Vec<String>,
         #[command(flatten)]
-        said: EntryOptions,
+        said: EntryOptionArgs,
     },
     Repeat {
         #[arg(value_parser = number)]
@@ -140,7 +140,7 @@ pub(crate) enum ScheduleVerb {
     Import {
         file: PathBuf,
     },
-    Simulate(Simulate),
+    Simulate(SimulateArgs),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -150,7 +150,7 @@ pub(crate) enum OnOff {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct EntryOptions {
+pub(crate) struct EntryOptionArgs {
     #[arg(long, value_name = "MIN")]
     pub(crate) duration: Option<String>,
     #[arg(long, value_name = "DATE")]
@@ -170,7 +170,7 @@ pub(crate) struct EntryOptions {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Simulate {
+pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "DATE")]
     pub(crate) from: String,
     #[arg(long, value_name = "DATE")]
@@ -182,7 +182,7 @@ pub(crate) struct Simulate {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Inbox {
+pub(crate) struct InboxArgs {
     #[arg(long)]
     pub(crate) read: bool,
     #[arg(long)]
@@ -190,10 +190,10 @@ pub(crate) struct Inbox {
 }
 
 #[derive(Debug, Default, Args)]
-pub(crate) struct Chat {
+pub(crate) struct ChatArgs {
     pub(crate) message: Option<String>,
     #[command(flatten)]
-    pub(crate) how: super::How,
+    pub(crate) how: super::RunOptionArgs,
 }
 
 // A number, or several with commas between them, as input methods write them: `１，#2`.

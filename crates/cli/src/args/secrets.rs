@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use everloop_app::settings::Millis;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Secrets {
+pub(crate) enum SecretsVerb {
     Set {
         name: String,
         #[arg(long)]
@@ -20,7 +20,7 @@ pub(crate) enum Secrets {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Audit {
+pub(crate) struct AuditArgs {
     #[arg(long, value_name = "ID")]
     pub(crate) run: Option<String>,
     #[arg(long, value_name = "2d", value_parser = milliseconds)]

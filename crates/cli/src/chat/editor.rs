@@ -36,7 +36,7 @@ const PLAN: &str = "plan";
 
 /// What came of waiting for a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Typed {
+pub(super) enum EditorInput {
     Line(String),
     /// Ctrl-C, on a line that was empty or not.
     Interrupt {
@@ -48,7 +48,7 @@ pub(super) enum Typed {
 }
 
 /// A line that is wanted.
-struct Ask {
+struct EditorRequest {
     prompt: String,
     /// What stands in it already.
     typed: String,
@@ -56,8 +56,8 @@ struct Ask {
 
 /// Reads lines.
 pub(super) struct Editor {
-    asks: Sender<Ask>,
-    typed: UnboundedReceiver<Typed>,
+    asks: Sender<EditorRequest>,
+    typed: UnboundedReceiver<EditorInput>,
     printer: SyncSender<String>,
 }
 
@@ -68,7 +68,7 @@ impl Editor {
         let printer = ExternalPrinter::new(PRINTED_MAX);
         let sent = printer.sender();
         let data = app.home.data();
-        let files = Files { history: data.join("history.txt"), draft: data.join("draft.md") };
+        let files = EditorFiles { history: data.join("history.txt"), draft: data.join("draft.md") };
         let reading = std::thread::Builder::new()
             .name("editor".to_owned())
             .spawn(move || read(&asked, &sender, printer, &files));
@@ -79,11 +79,11 @@ impl Editor {
     /// Begins to wait for a line, in which `typed` stands already.
     pub(super) fn ask(&self, prompt: &str, typed: String) {
         // A thread that is gone has said why: the next line is the end.
-        let _ = self.asks.send(Ask { prompt: prompt.to_owned(), typed });
+        let _ = self.asks.send(EditorRequest { prompt: prompt.to_owned(), typed });
     }
 
-    pub(super) async fn next(&mut self) -> Typed {
-        self.typed.recv().await.unwrap_or(Typed::End)
+    pub(super) async fn next(&mut self) -> EditorInput {
+        self.typed.recv().await.unwrap_or(EditorInput::End)
     }
 
     /// Shows lines above the one that is being typed.
@@ -105,33 +105,33 @@ impl Drop for Editor {
 }
 
 fn read(
-    asked: &Receiver<Ask>,
-    typed: &UnboundedSender<Typed>,
+    asked: &Receiver<EditorRequest>,
+    typed: &UnboundedSender<EditorInput>,
     printer: ExternalPrinter<String>,
-    files: &Files,
+    files: &EditorFiles,
 ) {
     let mut editor = editor(printer, files);
     while let Ok(ask) = asked.recv() {
         if !ask.typed.is_empty() {
             editor.run_edit_commands(&[EditCommand::InsertString(ask.typed)]);
         }
-        let signal = editor.read_line(&Line(ask.prompt));
+        let signal = editor.read_line(&EditorLine(ask.prompt));
         let empty = editor.current_buffer_contents().trim().is_empty();
         let came = match signal {
             Ok(Signal::Success(line)) => {
                 // Written now: this thread does not live to see an orderly end.
                 let _ = editor.sync_history();
-                Typed::Line(line.replace("\\\n", "\n"))
+                EditorInput::Line(line.replace("\\\n", "\n"))
             }
             Ok(Signal::HostCommand(name)) if name == INTERRUPT => {
                 editor.run_edit_commands(&[EditCommand::Clear]);
-                Typed::Interrupt { empty }
+                EditorInput::Interrupt { empty }
             }
-            Ok(Signal::HostCommand(name)) if name == ESCAPE => Typed::Escape,
-            Ok(Signal::HostCommand(name)) if name == PLAN => Typed::Plan,
-            Ok(Signal::CtrlC) => Typed::Interrupt { empty: true },
-            Ok(Signal::CtrlD) | Err(_) => Typed::End,
-            Ok(_) => Typed::Escape,
+            Ok(Signal::HostCommand(name)) if name == ESCAPE => EditorInput::Escape,
+            Ok(Signal::HostCommand(name)) if name == PLAN => EditorInput::Plan,
+            Ok(Signal::CtrlC) => EditorInput::Interrupt { empty: true },
+            Ok(Signal::CtrlD) | Err(_) => EditorInput::End,
+            Ok(_) => EditorInput::Escape,
         };
         if typed.send(came).is_err() {
             return;
@@ -140,7 +140,7 @@ fn read(
 }
 
 /// Where the editor keeps what was typed.
-struct Files {
+struct EditorFiles {
     history: PathBuf,
     draft: PathBuf,
 }
@@ -151,7 +151,7 @@ fn private(file: &Path) -> bool {
     options.append(true).create(true).mode(0o600).open(file).is_ok()
 }
 
-fn editor(printer: ExternalPrinter<String>, files: &Files) -> Reedline {
+fn editor(printer: ExternalPrinter<String>, files: &EditorFiles) -> Reedline {
     let mut keys = default_emacs_keybindings();
     let newline = || ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
     let host = |name: &str| ReedlineEvent::ExecuteHostCommand(name.to_owned());
@@ -232,9 +232,9 @@ impl Completer for Commands {
 }
 
 /// What stands before the cursor.
-struct Line(String);
+struct EditorLine(String);
 
-impl Prompt for Line {
+impl Prompt for EditorLine {
     fn render_prompt_left(&self) -> Cow<'_, str> {
         Cow::Borrowed(&self.0)
     }

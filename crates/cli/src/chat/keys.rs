@@ -12,7 +12,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(30);
 
 /// What a key means here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Key {
+pub(super) enum ChatKey {
     Text(String),
     Erase,
     EraseAll,
@@ -23,13 +23,13 @@ pub(super) enum Key {
 }
 
 /// Listens until it is dropped. The terminal gives single keys meanwhile.
-pub(super) struct Keys {
+pub(super) struct KeyReader {
     wanted: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    keys: UnboundedReceiver<Key>,
+    keys: UnboundedReceiver<ChatKey>,
 }
 
-impl Keys {
+impl KeyReader {
     pub(super) fn listen() -> Self {
         let wanted = Arc::new(AtomicBool::new(true));
         let (sender, keys) = unbounded_channel();
@@ -44,7 +44,7 @@ impl Keys {
         Self { wanted, thread, keys }
     }
 
-    pub(super) async fn next(&mut self) -> Key {
+    pub(super) async fn next(&mut self) -> ChatKey {
         match self.keys.recv().await {
             Some(key) => key,
             None => std::future::pending().await,
@@ -52,7 +52,7 @@ impl Keys {
     }
 }
 
-impl Drop for Keys {
+impl Drop for KeyReader {
     fn drop(&mut self) {
         self.wanted.store(false, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -65,7 +65,7 @@ impl Drop for Keys {
     }
 }
 
-fn listen(wanted: &AtomicBool, sender: &UnboundedSender<Key>) {
+fn listen(wanted: &AtomicBool, sender: &UnboundedSender<ChatKey>) {
     while wanted.load(Ordering::Relaxed) {
         match crossterm::event::poll(LOOK_AGAIN) {
             Ok(true) => {}
@@ -74,8 +74,8 @@ fn listen(wanted: &AtomicBool, sender: &UnboundedSender<Key>) {
         }
         let key = match crossterm::event::read() {
             Ok(Event::Key(key)) if key.kind != KeyEventKind::Release => meaning(key),
-            Ok(Event::Paste(text)) => Some(Key::Text(text.replace(['\r', '\n'], " "))),
-            Ok(Event::Resize(..)) => Some(Key::Redraw),
+            Ok(Event::Paste(text)) => Some(ChatKey::Text(text.replace(['\r', '\n'], " "))),
+            Ok(Event::Resize(..)) => Some(ChatKey::Redraw),
             Ok(_) => None,
             Err(_) => return,
         };
@@ -85,18 +85,18 @@ fn listen(wanted: &AtomicBool, sender: &UnboundedSender<Key>) {
     }
 }
 
-fn meaning(key: KeyEvent) -> Option<Key> {
+fn meaning(key: KeyEvent) -> Option<ChatKey> {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
-        KeyCode::Char('c') if control => Some(Key::Stop),
-        KeyCode::Char('t') if control => Some(Key::Plan),
-        KeyCode::Char('u') if control => Some(Key::EraseAll),
-        KeyCode::Char('l') if control => Some(Key::Redraw),
+        KeyCode::Char('c') if control => Some(ChatKey::Stop),
+        KeyCode::Char('t') if control => Some(ChatKey::Plan),
+        KeyCode::Char('u') if control => Some(ChatKey::EraseAll),
+        KeyCode::Char('l') if control => Some(ChatKey::Redraw),
         KeyCode::Char(_) if control => None,
-        KeyCode::Char(c) => Some(Key::Text(c.to_string())),
-        KeyCode::Backspace => Some(Key::Erase),
-        KeyCode::Enter => Some(Key::Send),
-        KeyCode::Esc => Some(Key::Stop),
+        KeyCode::Char(c) => Some(ChatKey::Text(c.to_string())),
+        KeyCode::Backspace => Some(ChatKey::Erase),
+        KeyCode::Enter => Some(ChatKey::Send),
+        KeyCode::Esc => Some(ChatKey::Stop),
         _ => None,
     }
 }
@@ -109,9 +109,9 @@ mod tests {
     fn keys_mean_what_the_help_says() {
         let key = |code, modifiers| meaning(KeyEvent::new(code, modifiers));
         let (none, control) = (KeyModifiers::NONE, KeyModifiers::CONTROL);
-        assert_eq!(key(KeyCode::Char('c'), control), Some(Key::Stop));
-        assert_eq!(key(KeyCode::Esc, none), Some(Key::Stop));
-        assert_eq!(key(KeyCode::Char('好'), none), Some(Key::Text("好".to_owned())));
+        assert_eq!(key(KeyCode::Char('c'), control), Some(ChatKey::Stop));
+        assert_eq!(key(KeyCode::Esc, none), Some(ChatKey::Stop));
+        assert_eq!(key(KeyCode::Char('好'), none), Some(ChatKey::Text("好".to_owned())));
         assert_eq!(key(KeyCode::Char('d'), control), None, "Ctrl-D does nothing during a run");
     }
 }

@@ -5,17 +5,17 @@
 use super::{Chat, words};
 use crate::commands::tour;
 use crate::exit::{Exit, Failure};
-use crate::show::{Manner, Printer};
+use crate::show::{PrintMode, Printer};
 use crate::signals::Signals;
 use crate::terminal;
-use everloop_app::conversation::{Reaction, RunStop, Verdict};
-use everloop_app::following::{Followed, Following};
+use everloop_app::conversation::{Reaction, RunStop};
+use everloop_app::following::FollowNews;
 use everloop_app::{reminding, runs};
 use everloop_text as text;
 use everloop_types::RunId;
 use tokio::io::{AsyncBufReadExt, BufReader, Stdin};
 
-type Input = BufReader<Stdin>;
+type LineInput = BufReader<Stdin>;
 
 pub(super) async fn talk(mut chat: Chat, first: Option<String>) -> Result<Exit, Failure> {
     let exit = talk_in(&mut chat, first).await;
@@ -41,14 +41,16 @@ async fn talk_in(chat: &mut Chat, first: Option<String>) -> Result<Exit, Failure
         let line = match next.take() {
             Some(line) => line,
             None => match read(chat, &mut input, &mut signals).await {
-                Read::Line(line) => line,
-                Read::End => return Ok(end(chat).await),
-                Read::Signal(exit) => return Ok(exit),
+                LineRead::Line(line) => line,
+                LineRead::End => return Ok(end(chat).await),
+                LineRead::Signal(exit) => return Ok(exit),
             },
         };
         if let Some(command) = proposed.take() {
-            let is_over = confirms(chat, command, &line, &mut proposed).await;
-            if is_over {
+            let effect = chat.confirm(command, &line).await;
+            effect.words.iter().chain(&effect.edit).for_each(|words| terminal::answer(words));
+            proposed = effect.proposed;
+            if !effect.goes_on {
                 continue;
             }
         }
@@ -91,10 +93,11 @@ fn say(chat: &Chat, words: &str) {
 async fn end(chat: &mut Chat) -> Exit {
     // Without an answer of the store nobody knows better than what was shown last.
     let conversation = &chat.conversation;
-    if !conversation.is_still_asked().await.unwrap_or(conversation.seen().is_some()) {
+    let questions = conversation.questions();
+    if !questions.is_still_asked().await.unwrap_or(questions.seen().is_some()) {
         return Exit::Done;
     }
-    let Some(open) = conversation.seen().cloned() else { return Exit::Done };
+    let Some(open) = questions.seen().cloned() else { return Exit::Done };
     let run = runs::top(conversation.store(), &open.run).await.unwrap_or(open.run);
     let to = open.question.id.as_str();
     terminal::complain(
@@ -104,27 +107,6 @@ async fn end(chat: &mut Chat) -> Exit {
     );
     terminal::answer(run.as_str());
     Exit::NeedsPerson
-}
-
-/// What a line does while a command waits for a yes; whether that is all.
-async fn confirms(chat: &Chat, command: String, line: &str, proposed: &mut Option<String>) -> bool {
-    match chat.conversation.verdict(&command, line).await {
-        Verdict::Over(done) => terminal::answer(&chat.outcome(*done)),
-        Verdict::Dropped => terminal::answer(&chat.text(text::rule::dropped())),
-        Verdict::Edit => terminal::answer(&command),
-        Verdict::Instead(other) => *proposed = Some(other),
-        Verdict::Unclear => {
-            if !line.trim().is_empty() {
-                terminal::answer(&chat.text(text::rule::unclear(&line.trim())));
-            }
-            *proposed = Some(command);
-        }
-        Verdict::Another => {
-            *proposed = Some(command);
-            return false;
-        }
-    }
-    true
 }
 
 /// What an earlier process left: a run that it did not finish is carried through first, as the
@@ -149,21 +131,21 @@ async fn show_question(chat: &mut Chat) {
         terminal::complain(&line);
     }
     // A store that fails for a moment is asked again before the next line.
-    if let Ok(Some(open)) = chat.conversation.question_to_show().await {
+    if let Ok(Some(open)) = chat.conversation.questions_mut().take_next().await {
         terminal::answer(&open.text);
         terminal::complain(&words::how_to_answer(&chat.app, &open));
     }
 }
 
 /// What came of waiting for a line.
-enum Read {
+enum LineRead {
     Line(String),
     End,
     Signal(Exit),
 }
 
 /// The next line. Bytes that are no text are replaced, and what happens meanwhile passes by.
-async fn read(chat: &mut Chat, input: &mut Input, signals: &mut Signals) -> Read {
+async fn read(chat: &mut Chat, input: &mut LineInput, signals: &mut Signals) -> LineRead {
     let mut line = Vec::new();
     let mut reading = std::pin::pin!(input.read_until(b'\n', &mut line));
     let mut reminders = tokio::time::interval(reminding::LOOK);
@@ -175,15 +157,15 @@ async fn read(chat: &mut Chat, input: &mut Input, signals: &mut Signals) -> Read
                 announce(chat).await;
                 tell_unheard(chat).await;
             }
-            exit = signals.next() => return Read::Signal(exit),
+            exit = signals.next() => return LineRead::Signal(exit),
         }
     };
     match read {
-        Ok(0) => Read::End,
-        Ok(_) => Read::Line(String::from_utf8_lossy(&line).trim_end().to_owned()),
+        Ok(0) => LineRead::End,
+        Ok(_) => LineRead::Line(String::from_utf8_lossy(&line).trim_end().to_owned()),
         Err(error) => {
             terminal::complain(&chat.text(text::error::system(&error)));
-            Read::End
+            LineRead::End
         }
     }
 }
@@ -218,16 +200,16 @@ async fn follow_one(
     signals: &mut Signals,
 ) -> Result<FollowEnd, Failure> {
     let app = chat.app.clone();
-    let manner = if app.quiet { Manner::Silent } else { Manner::Lines };
-    let mut following = Following::begin(chat.conversation.engine(), run).await;
+    let manner = if app.quiet { PrintMode::Silent } else { PrintMode::Lines };
+    let mut following = chat.conversation.shown().follow(run).await;
     let mut printer = Printer::new(&app, manner, following.past().clone());
     let mut reminders = tokio::time::interval(reminding::LOOK);
     signals.interrupts = 0;
     let still = loop {
         tokio::select! {
             followed = following.next() => match followed {
-                Followed::Event(event) => printer.show(&event),
-                Followed::MayHaveStopped => match chat.conversation.stop_of(run).await {
+                FollowNews::Event(event) => printer.show(&event),
+                FollowNews::MayHaveStopped => match chat.conversation.run(run).stop().await {
                     Ok(Some(stop)) => break stop,
                     Ok(None) => {}
                     Err(_) => following.check_soon(),
@@ -238,13 +220,14 @@ async fn follow_one(
                     chat.conversation.engine().stop();
                     return Ok(FollowEnd::Signal(exit));
                 }
-                let sent = chat.conversation.cancel_run(run, "ctrl-c").await;
+                let sent = chat.conversation.run(run).cancel("ctrl-c").await;
                 sent.map_err(|error| chat.fail(error))?;
             }
             _ = reminders.tick() => announce(chat).await,
         }
     };
     following.rest().await.iter().for_each(|event| printer.show(event));
+    chat.conversation.shown().note(&following);
     // What was shown here is not news any more.
     while chat.conversation.watch().try_recv().is_ok() {}
     Ok(say_stop(chat, run, still))

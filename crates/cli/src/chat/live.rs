@@ -23,7 +23,7 @@ const TAIL_LINES: usize = 6;
 const ITEMS_SHOWN: usize = 8;
 
 /// The live part of the screen.
-pub(super) struct Live<'a> {
+pub(super) struct LiveView<'a> {
     app: &'a Console,
     marks: Marks,
     /// Rows above the cursor's that belong to it.
@@ -36,7 +36,7 @@ pub(super) struct Live<'a> {
     pub(super) typed: String,
 }
 
-impl<'a> Live<'a> {
+impl<'a> LiveView<'a> {
     /// `past` is the run as it was before the first event.
     pub(super) fn new(app: &'a Console, past: RunView) -> Self {
         Self {

@@ -1,13 +1,13 @@
 //! Looking at a run: its plan and its answer as they come, keys that stop it, lines typed ahead.
 
-use super::keys::{Key, Keys};
-use super::live::Live;
+use super::keys::{ChatKey, KeyReader};
+use super::live::LiveView;
 use super::person::{TerminalUi, WatchEnd};
 use super::words;
 use crate::exit::Failure;
 use crate::terminal;
 use everloop_app::conversation::{Reaction, RunStop};
-use everloop_app::following::{Followed, Following};
+use everloop_app::following::FollowNews;
 use everloop_app::reminding;
 use everloop_app::runs::RunDetails;
 use everloop_app::slash::{self, SlashKind};
@@ -18,9 +18,9 @@ impl TerminalUi {
     /// Looks at a run until it stands still, is sent to the background, or the person leaves.
     pub(super) async fn look_at(&mut self, run: &RunId) -> Result<WatchEnd, Failure> {
         let app = self.chat.app.clone();
-        let mut following = Following::begin(self.chat.conversation.engine(), run).await;
-        let mut live = Live::new(&app, following.past().clone());
-        let mut keys = Keys::listen();
+        let mut following = self.chat.conversation.shown().follow(run).await;
+        let mut live = LiveView::new(&app, following.past().clone());
+        let mut keys = KeyReader::listen();
         let mut stops = 0_u32;
         let mut reminders = tokio::time::interval(reminding::LOOK);
         live.typed = std::mem::take(&mut self.unsent);
@@ -28,18 +28,20 @@ impl TerminalUi {
         let ended = loop {
             tokio::select! {
                 followed = following.next() => match followed {
-                    Followed::Event(event) => live.take(&event),
-                    Followed::MayHaveStopped => match self.chat.conversation.stop_of(run).await {
-                        Ok(Some(stop)) => break Err(stop),
-                        Ok(None) => {}
-                        Err(_) => following.check_soon(),
-                    },
+                    FollowNews::Event(event) => live.take(&event),
+                    FollowNews::MayHaveStopped => {
+                        match self.chat.conversation.run(run).stop().await {
+                            Ok(Some(stop)) => break Err(stop),
+                            Ok(None) => {}
+                            Err(_) => following.check_soon(),
+                        }
+                    }
                 },
                 () = live.redraw_when_due() => {}
                 key = keys.next() => {
                     let looked = match key {
                         // What is typed is cleared first, as on any line.
-                        Key::Stop if live.typed.is_empty() => {
+                        ChatKey::Stop if live.typed.is_empty() => {
                             stops += 1;
                             self.stop(run, stops, &mut live).await?
                         }
@@ -54,6 +56,7 @@ impl TerminalUi {
             }
         };
         following.rest().await.iter().for_each(|event| live.take(event));
+        self.chat.conversation.shown().note(&following);
         // What was shown here is not news any more.
         while self.chat.conversation.watch().try_recv().is_ok() {}
         live.erase();
@@ -65,7 +68,7 @@ impl TerminalUi {
         }))
     }
 
-    async fn remind(&self, live: &mut Live<'_>) {
+    async fn remind(&self, live: &mut LiveView<'_>) {
         for line in self.chat.new_reminders().await {
             live.print(&line);
             terminal::ring();
@@ -108,7 +111,7 @@ impl TerminalUi {
         }
     }
 
-    fn keep_for_later(&mut self, line: &str, live: &mut Live<'_>) {
+    fn keep_for_later(&mut self, line: &str, live: &mut LiveView<'_>) {
         let kept = self.queue.push(line);
         let words = self.chat.text(text::chat::queued(&line));
         live.print(&self.unless_lost(kept, words));
@@ -149,42 +152,42 @@ impl TerminalUi {
         &mut self,
         run: &RunId,
         stops: u32,
-        live: &mut Live<'_>,
+        live: &mut LiveView<'_>,
     ) -> Result<Option<WatchEnd>, Failure> {
         match stops {
             1 => self.cancel(run, live).await?,
             2 => {
                 live.print(&self.chat.text(text::chat::not_waiting()));
-                self.chat.conversation.hurry(run).await;
+                self.chat.conversation.run(run).hurry().await;
             }
             _ => return Ok(Some(WatchEnd::Leave)),
         }
         Ok(None)
     }
 
-    async fn cancel(&mut self, run: &RunId, live: &mut Live<'_>) -> Result<(), Failure> {
+    async fn cancel(&mut self, run: &RunId, live: &mut LiveView<'_>) -> Result<(), Failure> {
         self.queue.held = true;
         live.print(&self.chat.text(text::chat::canceling()));
-        let sent = self.chat.conversation.cancel_run(run, "ctrl-c").await;
+        let sent = self.chat.conversation.run(run).cancel("ctrl-c").await;
         sent.map_err(|error| self.chat.fail(error))
     }
 
     async fn pressed(
         &mut self,
         run: &RunId,
-        key: Key,
-        live: &mut Live<'_>,
+        key: ChatKey,
+        live: &mut LiveView<'_>,
     ) -> Result<Option<WatchEnd>, Failure> {
         match key {
-            Key::Send => {
+            ChatKey::Send => {
                 let line = std::mem::take(&mut live.typed);
                 return self.sent(run, line.trim(), live).await;
             }
-            Key::Text(text) => live.typed.push_str(&text),
-            Key::Erase => drop(live.typed.pop()),
-            Key::EraseAll | Key::Stop => live.typed.clear(),
-            Key::Plan => live.toggle(),
-            Key::Redraw => {}
+            ChatKey::Text(text) => live.typed.push_str(&text),
+            ChatKey::Erase => drop(live.typed.pop()),
+            ChatKey::EraseAll | ChatKey::Stop => live.typed.clear(),
+            ChatKey::Plan => live.toggle(),
+            ChatKey::Redraw => {}
         }
         live.redraw();
         Ok(None)
@@ -195,14 +198,14 @@ impl TerminalUi {
         &mut self,
         run: &RunId,
         line: &str,
-        live: &mut Live<'_>,
+        live: &mut LiveView<'_>,
     ) -> Result<Option<WatchEnd>, Failure> {
         if line.is_empty() {
             live.redraw();
         } else if self.chat.conversation.router().is_cancel(line) {
             self.cancel(run, live).await?;
         } else if let Some(word) = line.strip_prefix(['!', '\u{ff01}']) {
-            let sent = self.chat.conversation.steer(run, word.trim()).await;
+            let sent = self.chat.conversation.run(run).steer(word.trim()).await;
             sent.map_err(|error| self.chat.fail(error))?;
             live.print(&self.chat.text(text::chat::steered(&word.trim())));
             self.told.push(word.trim().to_owned());
@@ -218,7 +221,7 @@ impl TerminalUi {
         &mut self,
         run: &RunId,
         line: &str,
-        live: &mut Live<'_>,
+        live: &mut LiveView<'_>,
     ) -> Option<WatchEnd> {
         live.erase();
         if let Ok(slash) = slash::read(line) {

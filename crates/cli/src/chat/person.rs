@@ -1,13 +1,13 @@
 //! A chat with a person at a terminal.
 
-use super::editor::{Editor, Typed};
+use super::editor::{Editor, EditorInput};
 use super::{Chat, words};
 use crate::commands::tour;
 use crate::exit::{Exit, Failure};
 use crate::show::preview;
 use crate::signals::Signals;
 use crate::terminal;
-use everloop_app::conversation::{Queue, Reaction, Verdict};
+use everloop_app::conversation::{Queue, QueueTurn, Reaction};
 use everloop_app::reminding;
 use everloop_app::router::OpenQuestion;
 use everloop_text as text;
@@ -82,10 +82,7 @@ impl TerminalUi {
                 Ok(line) => line,
                 Err(exit) => return Ok(exit),
             };
-            if let Some(words) = self.confirms(&line.text).await {
-                if !words.is_empty() {
-                    terminal::answer(&words);
-                }
+            if self.confirms(&line.text).await {
                 continue;
             }
             let reaction = match self.send(line).await {
@@ -119,26 +116,23 @@ impl TerminalUi {
     }
 
     /// The next line: one that was typed ahead, or one that is typed now.
-    async fn line(&mut self) -> Result<Line, Exit> {
-        // A line that was typed ahead must not answer a question that nobody had seen.
-        let asks = self.chat.conversation.awaits_answer();
-        let free = !asks && self.proposed.is_none();
-        self.queue.held &= self.queue.first().is_some();
-        let ahead = self.queue.first().filter(|_| free).cloned();
-        match (self.first.take_if(|_| free), ahead) {
-            (Some(text), _) => Ok(self.said(Line { text, queued: None })),
-            (None, Some(ahead)) if !self.queue.held => {
-                Ok(self.said(Line { text: ahead.line, queued: Some(ahead.id) }))
+    async fn line(&mut self) -> Result<ChatLine, Exit> {
+        let is_free = !self.chat.conversation.awaits_answer() && self.proposed.is_none();
+        let turn = self.queue.turn(is_free);
+        match (self.first.take_if(|_| is_free), turn) {
+            (Some(text), _) => Ok(self.said(ChatLine { text, queued: None })),
+            (None, QueueTurn::Send(ahead)) => {
+                Ok(self.said(ChatLine { text: ahead.line, queued: Some(ahead.id) }))
             }
-            (None, Some(ahead)) if self.unsent.is_empty() => {
+            (None, QueueTurn::Offer(ahead)) if self.unsent.is_empty() => {
                 self.unsent = ahead.line;
-                Ok(Line { text: self.next_line().await?, queued: Some(ahead.id) })
+                Ok(ChatLine { text: self.next_line().await?, queued: Some(ahead.id) })
             }
-            _ => Ok(Line { text: self.next_line().await?, queued: None }),
+            _ => Ok(ChatLine { text: self.next_line().await?, queued: None }),
         }
     }
 
-    fn said(&self, line: Line) -> Line {
+    fn said(&self, line: ChatLine) -> ChatLine {
         terminal::answer(&format!("{}{}", self.chat.text(text::chat::you()), line.text));
         line
     }
@@ -152,7 +146,7 @@ impl TerminalUi {
 
     /// What the line does. One from the queue stays there until it has done so, and one that could
     /// not be carried out stands in the input line again; then why, in words.
-    async fn send(&mut self, line: Line) -> Result<Reaction, String> {
+    async fn send(&mut self, line: ChatLine) -> Result<Reaction, String> {
         let dropped = line.queued.is_some() && line.text.trim().is_empty();
         let sent = match dropped {
             true => Err(self.chat.text(text::chat::queued_dropped())),
@@ -202,29 +196,23 @@ impl TerminalUi {
         for line in self.chat.new_reminders().await {
             terminal::answer(&line);
         }
+        let greeting = self.chat.conversation.greeting().await;
+        let greeting = greeting.map_err(|error| self.chat.fail(error))?;
         let chat = &self.chat;
-        let unread = chat.conversation.store().agenda().count_unread_firings().await;
-        let unread = unread.map_err(|error| chat.app.store_failure(&error))?;
-        if unread > 0 {
-            terminal::answer(&chat.text(text::inbox::unread(&unread)));
+        if greeting.unread > 0 {
+            terminal::answer(&chat.text(text::inbox::unread(&greeting.unread)));
         }
-        let waiting = chat.conversation.count_waiting_elsewhere().await;
-        let waiting = waiting.map_err(|error| chat.fail(error))?;
-        if waiting > 0 {
-            terminal::answer(&chat.text(text::chat::some_wait(&waiting)));
+        if greeting.waiting_elsewhere > 0 {
+            terminal::answer(&chat.text(text::chat::some_wait(&greeting.waiting_elsewhere)));
         }
-        let open = self.chat.conversation.question_to_show().await;
-        let open = open.map_err(|error| self.chat.fail(error))?;
-        let chat = &self.chat;
-        let Some(open) = open else {
-            terminal::answer(&chat.text(text::chat::hello()));
-            return Ok(left.runs);
-        };
-        let run = chat.conversation.store().runs().get(&open.run).await;
-        let run = run.map_err(|error| chat.app.store_failure(&error))?;
-        let goal = run.map(|row| preview(&row.goal)).unwrap_or_default();
-        terminal::answer(&chat.text(text::chat::still_asks(&open.run.as_str(), &goal)));
-        self.show(&open);
+        match greeting.question {
+            None => terminal::answer(&chat.text(text::chat::hello())),
+            Some((open, goal)) => {
+                let asks = text::chat::still_asks(&open.run.as_str(), &preview(&goal));
+                terminal::answer(&chat.text(asks));
+                self.show(&open);
+            }
+        }
         Ok(left.runs)
     }
 
@@ -239,7 +227,7 @@ impl TerminalUi {
             terminal::answer(&words);
         }
         // A store that fails for a moment is asked again before the next line.
-        if let Ok(Some(open)) = self.chat.conversation.question_to_show().await {
+        if let Ok(Some(open)) = self.chat.conversation.questions_mut().take_next().await {
             let id = open.run.as_str();
             terminal::answer(&self.chat.text(text::chat::asks(&id)));
             self.show(&open);
@@ -266,7 +254,7 @@ impl TerminalUi {
             let typed = tokio::select! {
                 typed = self.editor.next() => typed,
                 Some(update) = self.chat.conversation.watch().recv() => {
-                    let gone = match self.chat.conversation.asks_in(&update) {
+                    let gone = match self.chat.conversation.questions().asks_in(&update) {
                         true => self.chat.gone_question().await,
                         false => None,
                     };
@@ -287,69 +275,50 @@ impl TerminalUi {
                 exit = self.signals.next() => return Err(exit),
             };
             match typed {
-                Typed::Line(line) => return Ok(line),
-                Typed::End => return Err(Exit::Done),
+                EditorInput::Line(line) => return Ok(line),
+                EditorInput::End => return Err(Exit::Done),
                 // A key that stops is a no.
-                Typed::Interrupt { .. } | Typed::Escape if self.proposed.is_some() => {
+                EditorInput::Interrupt { .. } | EditorInput::Escape if self.proposed.is_some() => {
                     self.proposed = None;
                     // The editor paints its line where it was, so this goes through it.
                     self.editor.print(&self.chat.text(text::rule::dropped()));
                     prompt = self.prompt();
                 }
-                Typed::Interrupt { empty: true } => {
+                EditorInput::Interrupt { empty: true } => {
                     if leaving.is_some_and(|at| at.elapsed() < AGAIN) {
                         terminal::answer("");
                         return Err(Exit::Done);
                     }
                     leaving = Some(Instant::now());
-                    let asks = self.chat.conversation.seen().is_some();
+                    let asks = self.chat.conversation.questions().seen().is_some();
                     let key = if asks { text::chat::question_stays() } else { text::exit::again() };
                     // The editor paints its line where it was, so this goes through it.
                     self.editor.print(&self.chat.text(key));
                 }
-                Typed::Plan => {
+                EditorInput::Plan => {
                     if let Ok(Reaction::Reply(reply)) = self.chat.send("/plan", None).await {
                         self.editor.print(&self.chat.reply(reply));
                     }
                 }
-                Typed::Interrupt { empty: false } | Typed::Escape => {}
+                EditorInput::Interrupt { empty: false } | EditorInput::Escape => {}
             }
             self.editor.ask(&prompt, String::new());
         }
     }
 
-    /// What a line does while a command waits for a yes; none if it goes its usual way.
-    async fn confirms(&mut self, line: &str) -> Option<String> {
-        let command = self.proposed.take()?;
-        match self.chat.conversation.verdict(&command, line).await {
-            Verdict::Over(done) => Some(self.chat.outcome(*done)),
-            Verdict::Dropped => Some(self.chat.text(text::rule::dropped())),
-            Verdict::Edit => {
-                self.unsent = command;
-                Some(String::new())
-            }
-            Verdict::Instead(command) => {
-                self.proposed = Some(command);
-                Some(String::new())
-            }
-            Verdict::Unclear => {
-                self.proposed = Some(command);
-                let line = line.trim();
-                if line.is_empty() {
-                    return Some(String::new());
-                }
-                Some(self.chat.text(text::rule::unclear(&line)))
-            }
-            Verdict::Another => {
-                self.proposed = Some(command);
-                None
-            }
-        }
+    /// Whether a line was about the command that waits for a yes.
+    async fn confirms(&mut self, line: &str) -> bool {
+        let Some(command) = self.proposed.take() else { return false };
+        let effect = self.chat.confirm(command, line).await;
+        effect.words.iter().for_each(|words| terminal::answer(words));
+        self.unsent = effect.edit.unwrap_or_else(|| std::mem::take(&mut self.unsent));
+        self.proposed = effect.proposed;
+        !effect.goes_on
     }
 }
 
 /// A line, and which one of the queue it was.
-struct Line {
+struct ChatLine {
     text: String,
     queued: Option<String>,
 }

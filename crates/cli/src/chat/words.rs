@@ -4,53 +4,53 @@ use crate::commands::{loops, personas, settle};
 use crate::console::Console;
 use crate::show::{backed_plan_lines, plan_head, preview, summary};
 use crate::terminal::marks;
-use crate::trouble::{self, Read};
+use crate::trouble;
 use everloop_agenda::commands;
 use everloop_agenda::portable::exchange_words;
-use everloop_agenda::show::{self, Table, firing_line};
+use everloop_agenda::show::{self, TextTable, firing_line};
 use everloop_app::answers::{AlwaysScope, AnswerMeaning};
 use everloop_app::conversation::{
-    AgendaReply, Conversation, InboxChange, Leftover, Leftovers, News, Reply, RunStop,
+    AgendaReply, ChatReply, Conversation, InboxChange, Leftover, Leftovers, News, RunStop,
     history_text, is_at_limit,
 };
 use everloop_app::router::OpenQuestion;
 use everloop_app::runs::RunDetails;
 use everloop_app::settling::{SettleReport, SettleWord};
 use everloop_app::slash;
-use everloop_app::trouble::ModelTrouble;
-use everloop_engine::{OpenUnknown, Settling};
+use everloop_app::trouble::{AdviceFor, ModelTrouble, final_words};
+use everloop_engine::{OpenUnknown, SettleResult};
 use everloop_store::{Firing, RunRow};
 use everloop_text as text;
 use everloop_types::{QuestionKind, Status};
 
 /// Something to show.
-pub(super) fn reply(app: &Console, conversation: &Conversation, reply: Reply) -> String {
+pub(super) fn reply(app: &Console, conversation: &Conversation, reply: ChatReply) -> String {
     match reply {
-        Reply::Empty => app.text(text::door::empty()),
-        Reply::Wrong(wrong) => show::wrong(&app.reader(), &wrong),
-        Reply::NothingToSteer => app.text(text::chat::nothing_to_steer()),
-        Reply::NothingToCancel => app.text(text::door::nothing_to_cancel()),
-        Reply::Canceled => app.text(text::door::canceled()),
-        Reply::NoModel => trouble::no_model_line(app),
-        Reply::Agenda(done) => agenda(app, &done),
-        Reply::Answered(meaning) => answered(app, &meaning),
-        Reply::UnclearPermission(text) => app.text(text::answer::unclear(&text.trim())),
-        Reply::AnsweredElsewhere(line) => app.text(text::chat::answered_elsewhere(&line)),
-        Reply::AlreadyAnswered => app.text(text::run::already_answered()),
-        Reply::Help(command) => slash::help_text(command, app.lang),
-        Reply::Usage(command) => {
+        ChatReply::Empty => app.text(text::door::empty()),
+        ChatReply::Wrong(wrong) => show::wrong(&app.reader(), &wrong),
+        ChatReply::NothingToSteer => app.text(text::chat::nothing_to_steer()),
+        ChatReply::NothingToCancel => app.text(text::door::nothing_to_cancel()),
+        ChatReply::Canceled => app.text(text::door::canceled()),
+        ChatReply::NoModel => trouble::no_model_line(app),
+        ChatReply::Agenda(done) => agenda(app, &done),
+        ChatReply::Answered(meaning) => answered(app, &meaning),
+        ChatReply::UnclearPermission(text) => app.text(text::answer::unclear(&text.trim())),
+        ChatReply::AnsweredElsewhere(line) => app.text(text::chat::answered_elsewhere(&line)),
+        ChatReply::AlreadyAnswered => app.text(text::run::already_answered()),
+        ChatReply::Help(command) => slash::help_text(command, app.lang),
+        ChatReply::Usage(command) => {
             app.text(text::command::usage(&command.usages(app.lang).join("\n")))
         }
-        Reply::Inbox(firings, change) => inbox(app, &firings, change),
-        Reply::Plan(details) => plan(app, &details),
-        Reply::NoPlan(run) => app.text(text::chat::no_plan(&run)),
-        Reply::NoRun => app.text(text::chat::no_run()),
-        Reply::Runs(rows) => runs(app, rows),
-        Reply::History(said) if said.is_empty() => app.text(text::chat::nothing_said()),
-        Reply::History(said) => history_text(app, &app.reader(), &said),
-        Reply::Loops => loops::short_list(app, conversation.loop_name()),
-        Reply::LoopChosen(name) => app.text(text::chat::loop_now(&name)),
-        Reply::Switch { run, requested, chosen } => {
+        ChatReply::Inbox(firings, change) => inbox(app, &firings, change),
+        ChatReply::Plan(details) => plan(app, &details),
+        ChatReply::NoPlan(run) => app.text(text::chat::no_plan(&run)),
+        ChatReply::NoRun => app.text(text::chat::no_run()),
+        ChatReply::Runs(rows) => runs(app, rows),
+        ChatReply::History(said) if said.is_empty() => app.text(text::chat::nothing_said()),
+        ChatReply::History(said) => history_text(app, &app.reader(), &said),
+        ChatReply::Loops => loops::short_list(app, conversation.loop_name()),
+        ChatReply::LoopChosen(name) => app.text(text::chat::loop_now(&name)),
+        ChatReply::Switch { run, requested, chosen } => {
             let words = match requested {
                 Ok(name) => app.text(text::switch::wanted(&name, &run)),
                 Err(error) => app.fail(error).words,
@@ -58,28 +58,28 @@ pub(super) fn reply(app: &Console, conversation: &Conversation, reply: Reply) ->
             let now = chosen.map(|name| app.text(text::chat::loop_now(&name)));
             [Some(words), now].into_iter().flatten().collect::<Vec<_>>().join("\n")
         }
-        Reply::ModelIs(name) => app.text(text::chat::model_is(&name)),
-        Reply::ModelChosen(name) => app.text(text::chat::model_now(&name)),
-        Reply::Personas => personas::short_list(app, conversation.persona()),
-        Reply::PersonaChosen(name) => app.text(text::persona::now(&name)),
-        Reply::ImageAttached(file, count) => {
+        ChatReply::ModelIs(name) => app.text(text::chat::model_is(&name)),
+        ChatReply::ModelChosen(name) => app.text(text::chat::model_now(&name)),
+        ChatReply::Personas => personas::short_list(app, conversation.persona()),
+        ChatReply::PersonaChosen(name) => app.text(text::persona::now(&name)),
+        ChatReply::ImageAttached(file, count) => {
             let (file, count) = (file.display().to_string(), count.to_string());
             app.text(text::image::attached(&count, &file))
         }
-        Reply::LanguageChosen => app.text(text::chat::lang_now()),
-        Reply::BeganAnew => app.text(text::chat::anew()),
-        Reply::InBackground(run) => app.text(text::chat::in_background(&run)),
-        Reply::Exported(text) => text,
-        Reply::Written(file) => app.text(text::chat::written(&file.display())),
-        Reply::Imported(done) => exchange_words(&app.reader(), &done),
-        Reply::NothingToSettle => app.text(text::chat::nothing_to_settle()),
-        Reply::ToSettle(open) => how_to_settle(app, &open),
-        Reply::UnclearSettling(line, open) => {
+        ChatReply::LanguageChosen => app.text(text::chat::lang_now()),
+        ChatReply::BeganAnew => app.text(text::chat::anew()),
+        ChatReply::InBackground(run) => app.text(text::chat::in_background(&run)),
+        ChatReply::Exported(text) => text,
+        ChatReply::Written(file) => app.text(text::chat::written(&file.display())),
+        ChatReply::Imported(done) => exchange_words(&app.reader(), &done),
+        ChatReply::NothingToSettle => app.text(text::chat::nothing_to_settle()),
+        ChatReply::ToSettle(open) => how_to_settle(app, &open),
+        ChatReply::UnclearSettling(line, open) => {
             let unclear = app.text(text::answer::unclear_settle(&line));
             format!("{unclear}\n{}", how_to_settle(app, &open))
         }
-        Reply::SettleLater => app.text(text::chat::settle_later()),
-        Reply::Settled(report, next) => settled(app, &report, next.as_ref()),
+        ChatReply::SettleLater => app.text(text::chat::settle_later()),
+        ChatReply::Settled(report, next) => settled(app, &report, next.as_ref()),
     }
 }
 
@@ -139,7 +139,7 @@ pub(super) fn confirmation(app: &Console, command: &str) -> String {
 
 /// The line that a question still waits, after something else was said.
 pub(super) fn reminder_of_question(app: &Console, conversation: &Conversation) -> Option<String> {
-    let seen = conversation.seen()?;
+    let seen = conversation.questions().seen()?;
     let question = preview(seen.text.lines().next().unwrap_or_default());
     Some(app.text(text::chat::still_open(&question)))
 }
@@ -172,7 +172,7 @@ fn runs(app: &Console, rows: Vec<RunRow>) -> String {
         text::chat::runs::at(),
         text::chat::runs::goal(),
     ];
-    let mut table = Table::new(heads.map(|head| app.text(head)).to_vec());
+    let mut table = TextTable::new(heads.map(|head| app.text(head)).to_vec());
     for row in rows {
         table.row(vec![
             row.run.to_string(),
@@ -194,7 +194,7 @@ fn settled(app: &Console, report: &SettleReport, next: Option<&OpenUnknown>) -> 
     let mut lines: Vec<String> = settle::probed(app, report).into_iter().collect();
     match &report.settling {
         None => lines.push(app.text(text::chat::settle())),
-        Some((_, Settling::Answered)) => {}
+        Some((_, SettleResult::Answered)) => {}
         Some((settled, settling)) => {
             let run = &report.open.effect.run;
             lines.push(settle::written(app, run, report, *settled, settling));
@@ -208,7 +208,7 @@ fn settled(app: &Console, report: &SettleReport, next: Option<&OpenUnknown>) -> 
 pub(super) fn afterword(app: &Console, details: &RunDetails) -> Vec<String> {
     let trouble = ModelTrouble::of_run(app, details);
     let mut lines: Vec<String> =
-        trouble.iter().map(|trouble| trouble::words(app, trouble, Read::InChat)).collect();
+        trouble.iter().map(|trouble| trouble::words(app, trouble, AdviceFor::Chat)).collect();
     lines.push(summary(app, details));
     lines.extend(details.open_unknowns().take(1).map(|open| how_to_settle(app, open)));
     if is_at_limit(details) {
@@ -222,7 +222,7 @@ pub(super) fn afterword(app: &Console, details: &RunDetails) -> Vec<String> {
 
 /// The answer of a run that has ended, if it has one.
 pub(super) fn last_words(app: &Console, details: &RunDetails) -> Option<String> {
-    trouble::said(details, ModelTrouble::of_run(app, details).as_ref())
+    final_words(details, ModelTrouble::of_run(app, details).as_ref())
 }
 
 /// That a run waits for its model.
@@ -231,7 +231,7 @@ pub(super) fn model_unavailable(
     run: &everloop_types::RunId,
     trouble: Option<&ModelTrouble>,
 ) -> String {
-    let words = trouble.map(|trouble| trouble::words(app, trouble, Read::InChat));
+    let words = trouble.map(|trouble| trouble::words(app, trouble, AdviceFor::Chat));
     app.text(text::chat::model_down(&words.as_deref().unwrap_or_default(), &run))
 }
 
@@ -253,8 +253,8 @@ pub(super) fn news(app: &Console, news: &News) -> String {
             let status = everloop_text::status(app.lang, details.row.status);
             let ended = app.text(text::chat::ended(&run, &status));
             let trouble = ModelTrouble::of_run(app, details);
-            let words = trouble.as_ref().map(|it| trouble::words(app, it, Read::InChat));
-            let lines = [Some(ended), trouble::said(details, trouble.as_ref()), words];
+            let words = trouble.as_ref().map(|it| trouble::words(app, it, AdviceFor::Chat));
+            let lines = [Some(ended), final_words(details, trouble.as_ref()), words];
             lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
         }
         RunStop::Continued { to, loop_name } => continued(app, run, to, loop_name),

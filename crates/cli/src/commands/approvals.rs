@@ -3,14 +3,14 @@
 use crate::args::{self, ApprovalsVerb};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::show::timestamp;
 use crate::terminal;
+use everloop_app::approvals::{list_approvals, remove_approval};
 use everloop_store::Store;
 use everloop_text as text;
-use everloop_types::{Standing, one_line};
-use serde_json::{Value, json};
+use everloop_types::one_line;
+use serde_json::json;
 
-pub(crate) async fn approvals(app: &Console, args: args::Approvals) -> Result<Exit, Failure> {
+pub(crate) async fn approvals(app: &Console, args: args::ApprovalsArgs) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     match args.verb {
         None => list(app, &store, args.json).await,
@@ -19,50 +19,29 @@ pub(crate) async fn approvals(app: &Console, args: args::Approvals) -> Result<Ex
     }
 }
 
-async fn all(app: &Console, store: &Store) -> Result<Vec<Standing>, Failure> {
-    store.approvals().all().await.map_err(|error| app.store_failure(&error))
-}
-
 async fn list(app: &Console, store: &Store, as_json: bool) -> Result<Exit, Failure> {
-    let all = all(app, store).await?;
+    let all = app.checked(list_approvals(store).await)?;
     if as_json {
-        let data: Vec<Value> = all.iter().map(object).collect();
-        terminal::answer(&json!({ "data": data }).to_string());
+        terminal::answer_json(&json!({ "data": all }));
         return Ok(Exit::Done);
     }
     if all.is_empty() {
         app.note(text::approvals::none());
     }
-    for standing in &all {
-        let Standing { id, tool, resource, workspace, at, .. } = standing;
-        let cells = [id, &timestamp(*at), tool, resource, workspace];
+    for one in &all {
+        let cells = [&one.id, &one.at, &one.tool, &one.resource, &one.workspace];
         terminal::answer(&cells.map(|cell| one_line(cell)).join("  "));
     }
     Ok(Exit::Done)
 }
 
-/// An id may be given by its beginning, if only one begins so.
 async fn remove(app: &Console, store: &Store, id: &str, as_json: bool) -> Result<Exit, Failure> {
-    let all = all(app, store).await?;
-    let found: Vec<&Standing> =
-        all.iter().filter(|standing| !id.is_empty() && standing.id.starts_with(id)).collect();
-    let [standing] = found[..] else {
-        let words = app.text(text::approvals::not_found(&id));
-        return Err(Failure { exit: Exit::Usage, words });
-    };
-    store.approvals().withdraw(&standing.id).await.map_err(|error| app.store_failure(&error))?;
-    match as_json {
-        true => terminal::answer(&json!({ "removed": object(standing) }).to_string()),
-        false => {
-            let (tool, resource) = (one_line(&standing.tool), one_line(&standing.resource));
-            app.note(text::approvals::removed(&tool, &resource));
-        }
+    let removed = app.checked(remove_approval(store, id).await)?;
+    if as_json {
+        terminal::answer_json(&json!({ "removed": removed }));
+    } else {
+        let (tool, resource) = (one_line(&removed.tool), one_line(&removed.resource));
+        app.note(text::approvals::removed(&tool, &resource));
     }
     Ok(Exit::Done)
-}
-
-fn object(standing: &Standing) -> Value {
-    let Standing { id, workspace, tool, resource, by, at } = standing;
-    json!({"id": id, "tool": tool, "resource": resource, "workspace": workspace, "by": by,
-           "at": timestamp(*at)})
 }

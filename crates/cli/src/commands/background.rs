@@ -1,40 +1,32 @@
 //! `everloop run --background`: queues a goal for a worker, and drives nothing.
 
 use super::run;
-use crate::args::{self, Format};
+use crate::args::{self, OutputFormat};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_store::{ClaimLock, Store, StoreError};
+use everloop_app::worker::has_worker;
 use everloop_text as text;
 use serde_json::json;
 
-pub(super) async fn queue(app: &Console, args: &args::Run) -> Result<Exit, Failure> {
+pub(super) async fn queue(app: &Console, args: &args::RunArgs) -> Result<Exit, Failure> {
     // Nobody follows the run, so nobody here can be asked.
     let app = &app.clone().with_person(false);
-    let fail = |error| app.store_failure(&error);
     let submission = run::submission(app, args)?;
     let workspace = submission.frame.workspace.clone();
     let store = app.open_store().await?;
     let engine = app.engine(store).await?;
-    let run = engine.submit(submission).await.map_err(fail)?;
+    let run = engine.submit(submission).await.map_err(|error| app.store_failure(&error))?;
     terminal::answer(&match args.output_format {
-        Format::Text => run.to_string(),
-        Format::Json | Format::StreamJson => json!({"run_id": run, "status": "queued"}).to_string(),
+        OutputFormat::Text => run.to_string(),
+        OutputFormat::Json | OutputFormat::StreamJson => {
+            json!({"run_id": run, "status": "queued"}).to_string()
+        }
     });
     app.note(text::run::queued(&run));
     app.warn_of_sandbox(&workspace);
-    if !is_driven(app, engine.store()).await.map_err(fail)? {
+    if !app.checked(has_worker(app, engine.store()).await)? {
         terminal::complain(&app.text(text::run::no_worker()));
     }
     Ok(Exit::Done)
-}
-
-/// Whether a process that drives runs is alive.
-async fn is_driven(app: &Console, store: &Store) -> Result<bool, StoreError> {
-    if let Some(lock) = app.database.lock_file() {
-        return Ok(ClaimLock::signed_by(lock).is_some());
-    }
-    let now = store.workers().time().await?;
-    Ok(store.workers().all().await?.iter().any(|worker| worker.expires_at > now))
 }

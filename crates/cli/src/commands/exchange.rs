@@ -3,7 +3,7 @@
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_agenda::portable::{What, exchange_words};
+use everloop_agenda::portable::{PortableContent, exchange_words};
 use everloop_app::exchange;
 use everloop_text as text;
 use std::path::Path;
@@ -11,7 +11,7 @@ use std::path::Path;
 /// `todo export`, `schedule export`: into a file that was not there, or to stdout.
 pub(crate) async fn export(
     app: &Console,
-    what: What,
+    what: PortableContent,
     file: Option<&Path>,
 ) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
@@ -28,7 +28,11 @@ pub(crate) async fn export(
 }
 
 /// `todo import`, `schedule import`.
-pub(crate) async fn import(app: &Console, what: What, file: &Path) -> Result<Exit, Failure> {
+pub(crate) async fn import(
+    app: &Console,
+    what: PortableContent,
+    file: &Path,
+) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     let reader = app.reader();
     let done = exchange::import(app, &reader, &store, what, file).await;

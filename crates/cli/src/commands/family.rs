@@ -1,28 +1,27 @@
 //! Runs and those below them: `runs tree`.
 
-use crate::args::Format;
+use crate::args::OutputFormat;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::show::{preview, row_json};
+use crate::show::preview;
 use crate::terminal;
 use everloop_agenda::show::padded;
-use everloop_app::runs;
+use everloop_app::{run_json, runs};
 use everloop_store::{Relative, RunRow, Store};
 use everloop_text as text;
 use everloop_types::one_line;
-use serde_json::{Value, json};
 
 /// `everloop runs tree ID`: the run and all that were ever below it.
 pub(crate) async fn tree(
     app: &Console,
     store: &Store,
     id: &str,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let run = app.find_run(store, id).await?;
     let rows = runs::tree(store, &run).await.map_err(|error| app.fail(error))?;
-    if format == Format::Json {
-        terminal::answer(&nested(&rows, 0).to_string());
+    if format == OutputFormat::Json {
+        terminal::answer_json(&run_json::tree(&rows));
         return Ok(Exit::Done);
     }
     for (depth, row) in &rows {
@@ -60,14 +59,4 @@ pub(crate) fn show_relations(app: &Console, row: &RunRow, children: &[Relative])
         let value = format!("{} {status} {}", child.run, preview(&child.goal));
         terminal::answer(&app.text(text::runs::show_children(&value)));
     }
-}
-
-/// The run at a place of the rows of a tree, with its children in it.
-fn nested(rows: &[(usize, RunRow)], at: usize) -> Value {
-    let Some((depth, row)) = rows.get(at) else { return Value::Null };
-    let below = (at + 1..rows.len()).take_while(|place| rows[*place].0 > *depth);
-    let children = below.filter(|place| rows[*place].0 == depth + 1);
-    let mut object = row_json(row);
-    object["children"] = json!(children.map(|place| nested(rows, place)).collect::<Vec<_>>());
-    object
 }

@@ -7,43 +7,29 @@ use crate::exit::{Exit, Failure};
 use crate::failure;
 use crate::show::call_args;
 use crate::terminal;
-use everloop_app::AppError;
-use everloop_app::forks::{ForkOptions, RunSource, fork_request, source_of};
-use everloop_app::runs::history;
-use everloop_engine::{Engine, Fork, ForkError, Forking};
-use everloop_loops::Unknown;
-use everloop_store::Store;
+use everloop_app::forks::{ForkOptions, RunSource, prepare_fork, read_settled};
+use everloop_engine::{Engine, Fork, ForkError, ForkResult};
+use everloop_loops::UnknownEffect;
 use everloop_text as text;
-use everloop_types::{RunId, Settled};
+use everloop_types::SettledOutcome;
 
-pub(crate) async fn fork(app: &Console, args: args::Fork) -> Result<Exit, Failure> {
+pub(crate) async fn fork(app: &Console, args: args::ForkArgs) -> Result<Exit, Failure> {
     let store = app.open_store().await?;
     let parent = app.find_run(&store, &args.id).await?;
-    let (source, wanted) =
-        request(app, &store, &args, &parent).await.map_err(|error| app.fail(error))?;
+    let prepared = prepare_fork(app, &store, &parent, &ForkOptions::from(&args)).await;
+    let (source, wanted) = app.checked(prepared)?;
     if source == RunSource::Imported {
         app.note(text::fork::foreign(&wanted.frame.workspace));
     }
     let engine = app.engine(store).await?;
-    let Forking { run, at } = make(app, &engine, wanted).await?;
+    let ForkResult { run, at } = make(app, &engine, wanted).await?;
     let at = at.to_string();
     app.note(text::fork::Begun { id: &run, parent: &parent, at: &at }.text());
     drive_here(Foreground { app, engine, run, format: args.output_format }).await
 }
 
-async fn request(
-    app: &Console,
-    store: &Store,
-    args: &args::Fork,
-    parent: &RunId,
-) -> Result<(RunSource, Fork), AppError> {
-    let source = source_of(store, parent).await?;
-    let history = history(store, parent).await?;
-    Ok((source, fork_request(app, &ForkOptions::from(args), &history, source)?))
-}
-
 /// Whatever may have happened is settled first: by a look, or by the person.
-async fn make(app: &Console, engine: &Engine, mut fork: Fork) -> Result<Forking, Failure> {
+async fn make(app: &Console, engine: &Engine, mut fork: Fork) -> Result<ForkResult, Failure> {
     loop {
         match engine.fork(fork.clone()).await {
             Ok(made) => return Ok(made),
@@ -60,13 +46,9 @@ async fn make(app: &Console, engine: &Engine, mut fork: Fork) -> Result<Forking,
     }
 }
 
-async fn ask(app: &Console, unknown: &Unknown) -> Option<Settled> {
+async fn ask(app: &Console, unknown: &UnknownEffect) -> Option<SettledOutcome> {
     let shown = call_args(&unknown.call.args);
     terminal::complain(&app.text(text::settle::question(&unknown.call.tool, &shown)));
     let said = terminal::ask(&app.text(text::settle::prompt())).await?;
-    match said.to_lowercase().as_str() {
-        "happened" | "yes" | "y" | "1" => Some(Settled::Happened),
-        "not" | "no" | "n" | "2" => Some(Settled::Not),
-        _ => None,
-    }
+    read_settled(&said)
 }

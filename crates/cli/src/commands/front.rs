@@ -5,7 +5,7 @@
 //! is open elsewhere is not answered: that needs `-c` or `-r`.
 
 use super::keep;
-use crate::args::{Format, How};
+use crate::args::{OutputFormat, RunOptionArgs};
 use crate::chat;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
@@ -19,7 +19,7 @@ use everloop_app::slash::SlashKind;
 use everloop_text as text;
 
 /// What came of a line.
-pub(crate) enum Front {
+pub(crate) enum FrontDoor {
     /// It is done.
     Done(Exit),
     /// It is a goal.
@@ -29,30 +29,30 @@ pub(crate) enum Front {
 pub(crate) async fn door(
     app: &Console,
     line: &str,
-    how: &How,
-    format: Format,
-) -> Result<Front, Failure> {
+    how: &RunOptionArgs,
+    format: OutputFormat,
+) -> Result<FrontDoor, Failure> {
     let reader = app.reader();
     let model = app.checked(frames::wanted_model(app, &RunOptions::from(how)))?;
-    let json = format != Format::Text;
+    let json = format != OutputFormat::Text;
     let failure = |exit, words| Err(Failure { exit, words });
     match chat::router(app, &model)?.route(line, &reader.now, None) {
         Route::Nothing => failure(Exit::Usage, app.text(text::run::no_goal())),
-        Route::Cancel => Ok(Front::Done(nothing_to_cancel(app))),
+        Route::Cancel => Ok(FrontDoor::Done(nothing_to_cancel(app))),
         Route::Wrong(wrong) if json => {
             terminal::answer(&show::wrong_json(&reader, &wrong).to_string());
-            Ok(Front::Done(Exit::Usage))
+            Ok(FrontDoor::Done(Exit::Usage))
         }
         Route::Wrong(wrong) => failure(Exit::Usage, show::wrong(&reader, &wrong)),
         Route::Steer => failure(Exit::Usage, app.text(text::chat::nothing_to_steer())),
         Route::Slash(slash) => match slash.command.kind {
-            SlashKind::Cancel => Ok(Front::Done(nothing_to_cancel(app))),
-            SlashKind::Agenda => Ok(Front::Done(keep::line(app, line, json).await?)),
+            SlashKind::Cancel => Ok(FrontDoor::Done(nothing_to_cancel(app))),
+            SlashKind::Agenda => Ok(FrontDoor::Done(keep::line(app, line, json).await?)),
             _ => failure(Exit::Usage, app.text(text::front::only_in_chat(&slash.command.name))),
         },
         Route::Look(_, command) => {
             app.note(text::command::understood(&command));
-            Ok(Front::Done(keep::line(app, &command, json).await?))
+            Ok(FrontDoor::Done(keep::line(app, &command, json).await?))
         }
         Route::Rule(command) => {
             let command = commands::shown(&command, &reader.now, reader.lang);
@@ -62,7 +62,7 @@ pub(crate) async fn door(
         }
         Route::NoModel => failure(Exit::Configuration, trouble::no_model_line(app)),
         // Without a question that was seen there is no answer.
-        Route::Answer(_, goal) | Route::Goal(goal) => Ok(Front::Goal(goal)),
+        Route::Answer(_, goal) | Route::Goal(goal) => Ok(FrontDoor::Goal(goal)),
     }
 }
 

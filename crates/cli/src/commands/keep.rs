@@ -4,196 +4,165 @@
 
 use super::exchange;
 use crate::args::{
-    EntryOptions, Filter, Inbox, OnOff, Schedule, ScheduleVerb, Todo, TodoOptions, TodoVerb,
-    ViewTodos,
+    EntryOptionArgs, InboxArgs, OnOff, ScheduleCommandArgs, ScheduleVerb, TodoCommandArgs,
+    TodoFilterArgs, TodoOptionArgs, TodoVerb, ViewArgs,
 };
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_agenda::commands::{self, AgendaCommand, AgendaVerb, CommandError, Words};
-use everloop_agenda::desk::Answer;
-use everloop_agenda::kept::reminders;
-use everloop_agenda::portable::What;
+use everloop_agenda::commands::{self, AgendaCommand, AgendaVerb, CommandError};
+use everloop_agenda::portable::PortableContent;
 use everloop_agenda::show;
-use everloop_engine::{Clock, SystemClock};
+use everloop_app::agenda::arguments::AgendaLine;
+use everloop_app::agenda::{self, AgendaReading, UnreadReminders};
 use everloop_text as text;
-
-/// Firings that are listed at once.
-const LISTED_MAX: usize = 200;
 
 /// How the answer is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Words,
+enum AnswerForm {
+    Text,
     Json,
 }
 
-impl Form {
+impl AnswerForm {
     fn of(json: bool) -> Self {
-        if json { Self::Json } else { Self::Words }
+        if json { Self::Json } else { Self::Text }
     }
 }
 
-/// A command that is put together from arguments. Its words stay apart: a shell has cut them
-/// already, and what it says is a text stays one.
-struct Line {
-    verb: AgendaVerb,
-    words: Words,
-}
-
-impl Line {
-    fn new(verb: AgendaVerb, part: &str) -> Self {
-        Self { verb, words: Words::default().text(part) }
-    }
-
-    fn id(self, id: &str) -> Self {
-        Self { words: self.words.text(id), ..self }
-    }
-
-    fn words(self, words: &[String]) -> Self {
-        Self { words: words.iter().fold(self.words, |all, word| all.text(word)), ..self }
-    }
-
-    fn option(self, name: &str, value: Option<&String>) -> Self {
-        match value {
-            Some(value) => Self { words: self.words.option(name).text(value), ..self },
-            None => self,
-        }
-    }
-
-    fn todo(self, said: &TodoOptions) -> Self {
-        self.option("tag", said.tag.as_ref())
-            .option("priority", said.priority.as_ref())
-            .option("due", said.due.as_ref())
-            .option("remind", said.remind.as_ref())
-    }
-
-    fn filter(self, filter: &Filter) -> Self {
-        self.option("tag", filter.tag.as_ref()).flag("open", filter.open)
-    }
-
-    fn flag(self, name: &str, is_set: bool) -> Self {
-        match is_set {
-            true => Self { words: self.words.option(name), ..self },
-            false => self,
-        }
-    }
-
-    fn entry(self, said: &EntryOptions) -> Self {
-        let line = self
-            .option("duration", said.duration.as_ref())
-            .option("remind", said.remind.as_ref())
-            .option("interval", said.interval.as_ref())
-            .option("repeat", said.repeat.as_ref())
-            .option("times", said.times.as_ref())
-            .option("remind-start", said.remind_start.as_ref())
-            .option("catch-up", said.catch_up.as_ref());
-        line.flag("allow-conflict", said.allow_conflict)
-    }
-
-    async fn perform(self, app: &Console, form: Form) -> Result<Exit, Failure> {
-        let said = self.words.clone().rest();
-        let command =
-            |reader: &show::Reader| commands::parse_words(self.verb, self.words, &reader.now);
-        perform(app, &said, command, form).await
+impl TodoOptionArgs {
+    fn add_to(&self, line: AgendaLine) -> AgendaLine {
+        line.option("tag", self.tag.as_ref())
+            .option("priority", self.priority.as_ref())
+            .option("due", self.due.as_ref())
+            .option("remind", self.remind.as_ref())
     }
 }
 
-pub(crate) async fn todo(app: &Console, args: Todo) -> Result<Exit, Failure> {
+impl TodoFilterArgs {
+    fn add_to(&self, line: AgendaLine) -> AgendaLine {
+        line.option("tag", self.tag.as_ref()).flag("open", self.open)
+    }
+}
+
+impl EntryOptionArgs {
+    fn add_to(&self, line: AgendaLine) -> AgendaLine {
+        line.option("duration", self.duration.as_ref())
+            .option("remind", self.remind.as_ref())
+            .option("interval", self.interval.as_ref())
+            .option("repeat", self.repeat.as_ref())
+            .option("times", self.times.as_ref())
+            .option("remind-start", self.remind_start.as_ref())
+            .option("catch-up", self.catch_up.as_ref())
+            .flag("allow-conflict", self.allow_conflict)
+    }
+}
+
+pub(crate) async fn todo(app: &Console, args: TodoCommandArgs) -> Result<Exit, Failure> {
     let line = match &args.verb {
-        TodoVerb::Add { text, said } => Line::new(AgendaVerb::Todo, "add").words(text).todo(said),
+        TodoVerb::Add { text, said } => {
+            said.add_to(AgendaLine::new(AgendaVerb::Todo, "add").words(text))
+        }
         TodoVerb::List { filter, view } => {
-            Line::new(AgendaVerb::Todo, "list").filter(filter).option("view", view.as_ref())
+            filter.add_to(AgendaLine::new(AgendaVerb::Todo, "list")).option("view", view.as_ref())
         }
-        TodoVerb::Get { id } => Line::new(AgendaVerb::Todo, "get").id(id),
+        TodoVerb::Get { id } => AgendaLine::new(AgendaVerb::Todo, "get").id(id),
         TodoVerb::Update { id, text, said } => {
-            Line::new(AgendaVerb::Todo, "update").id(id).words(text).todo(said)
+            said.add_to(AgendaLine::new(AgendaVerb::Todo, "update").id(id).words(text))
         }
-        TodoVerb::Done { id } => Line::new(AgendaVerb::Todo, "done").words(id),
-        TodoVerb::Reopen { id } => Line::new(AgendaVerb::Todo, "reopen").words(id),
-        TodoVerb::Delete { id } => Line::new(AgendaVerb::Todo, "delete").words(id),
+        TodoVerb::Done { id } => AgendaLine::new(AgendaVerb::Todo, "done").words(id),
+        TodoVerb::Reopen { id } => AgendaLine::new(AgendaVerb::Todo, "reopen").words(id),
+        TodoVerb::Delete { id } => AgendaLine::new(AgendaVerb::Todo, "delete").words(id),
         TodoVerb::Search { word, filter } => {
-            Line::new(AgendaVerb::Todo, "search").words(word).filter(filter)
+            filter.add_to(AgendaLine::new(AgendaVerb::Todo, "search").words(word))
         }
         TodoVerb::Export { file } => {
-            return exchange::export(app, What::Todos, file.as_deref()).await;
+            return exchange::export(app, PortableContent::Todos, file.as_deref()).await;
         }
-        TodoVerb::Import { file } => return exchange::import(app, What::Todos, file).await,
+        TodoVerb::Import { file } => {
+            return exchange::import(app, PortableContent::Todos, file).await;
+        }
     };
-    line.perform(app, Form::of(args.json)).await
+    perform_line(app, line, AnswerForm::of(args.json)).await
 }
 
-pub(crate) async fn view(app: &Console, args: ViewTodos) -> Result<Exit, Failure> {
-    let line = Line::new(AgendaVerb::View, &args.name).filter(&args.filter);
-    line.perform(app, Form::of(args.json)).await
+pub(crate) async fn view(app: &Console, args: ViewArgs) -> Result<Exit, Failure> {
+    let line = args.filter.add_to(AgendaLine::new(AgendaVerb::View, &args.name));
+    perform_line(app, line, AnswerForm::of(args.json)).await
 }
 
-pub(crate) async fn schedule(app: &Console, args: Schedule) -> Result<Exit, Failure> {
+pub(crate) async fn schedule(app: &Console, args: ScheduleCommandArgs) -> Result<Exit, Failure> {
     let line = match &args.verb {
         ScheduleVerb::Add { words, said } => {
-            Line::new(AgendaVerb::Schedule, "add").words(words).entry(said)
+            said.add_to(AgendaLine::new(AgendaVerb::Schedule, "add").words(words))
         }
-        ScheduleVerb::List => Line::new(AgendaVerb::Schedule, "list"),
-        ScheduleVerb::Get { id } => Line::new(AgendaVerb::Schedule, "get").id(id),
-        ScheduleVerb::View { stretch, date } => {
-            Line::new(AgendaVerb::Schedule, "view").words(std::slice::from_ref(stretch)).words(date)
-        }
+        ScheduleVerb::List => AgendaLine::new(AgendaVerb::Schedule, "list"),
+        ScheduleVerb::Get { id } => AgendaLine::new(AgendaVerb::Schedule, "get").id(id),
+        ScheduleVerb::View { stretch, date } => AgendaLine::new(AgendaVerb::Schedule, "view")
+            .words(std::slice::from_ref(stretch))
+            .words(date),
         ScheduleVerb::Update { id, words, said } => {
-            Line::new(AgendaVerb::Schedule, "update").id(id).words(words).entry(said)
+            said.add_to(AgendaLine::new(AgendaVerb::Schedule, "update").id(id).words(words))
         }
         ScheduleVerb::Repeat { id, switch } => {
             let word = if *switch == OnOff::On { "on" } else { "off" };
-            Line::new(AgendaVerb::Schedule, "repeat").id(id).words(&[word.to_owned()])
+            AgendaLine::new(AgendaVerb::Schedule, "repeat").id(id).words(&[word.to_owned()])
         }
-        ScheduleVerb::Delete { id } => Line::new(AgendaVerb::Schedule, "delete").words(id),
+        ScheduleVerb::Delete { id } => AgendaLine::new(AgendaVerb::Schedule, "delete").words(id),
         ScheduleVerb::Export { file } => {
-            return exchange::export(app, What::Schedule, file.as_deref()).await;
+            return exchange::export(app, PortableContent::Schedule, file.as_deref()).await;
         }
         ScheduleVerb::Import { file } => {
-            return exchange::import(app, What::Schedule, file).await;
+            return exchange::import(app, PortableContent::Schedule, file).await;
         }
         ScheduleVerb::Simulate(wanted) => {
             return super::simulate::simulate(app, wanted, args.json).await;
         }
     };
-    line.perform(app, Form::of(args.json)).await
+    perform_line(app, line, AnswerForm::of(args.json)).await
+}
+
+async fn perform_line(app: &Console, line: AgendaLine, form: AnswerForm) -> Result<Exit, Failure> {
+    let typed = line.typed();
+    perform(app, &typed, |reader| line.parse(reader), form).await
 }
 
 /// A slash command, given as one line.
 pub(crate) async fn line(app: &Console, line: &str, json: bool) -> Result<Exit, Failure> {
-    let command = |reader: &show::Reader| commands::parse(line, &reader.now);
-    perform(app, line, command, Form::of(json)).await
+    let command = |reader: &show::DisplayContext| commands::parse(line, &reader.now);
+    perform(app, line, command, AnswerForm::of(json)).await
 }
 
 /// Carries a command out, as the chat would. `said` is what it was made of.
 async fn perform(
     app: &Console,
     said: &str,
-    command: impl FnOnce(&show::Reader) -> Result<AgendaCommand, CommandError>,
-    form: Form,
+    command: impl FnOnce(&show::DisplayContext) -> Result<AgendaCommand, CommandError>,
+    form: AnswerForm,
 ) -> Result<Exit, Failure> {
     let reader = app.reader();
     let command = match command(&reader) {
         Ok(command) => command,
         Err(wrong) => {
-            if form == Form::Json {
+            if form == AnswerForm::Json {
                 terminal::answer(&show::wrong_json(&reader, &wrong).to_string());
                 return Ok(Exit::Usage);
             }
             return Err(Failure { exit: Exit::Usage, words: show::wrong(&reader, &wrong) });
         }
     };
-    if let Some(understood) = commands::echo(said, &command, &reader.now, reader.lang) {
-        app.note(text::command::understood(&understood));
+    let reading = AgendaReading::of(said, &command, &reader);
+    if let Some(understood) = &reading.understood {
+        app.note(text::command::understood(understood));
     }
-    if let Some(year) = commands::other_year(said, &command, &reader.now) {
-        app.note(text::notice::other_year(&year));
+    if let Some(year) = &reading.other_year {
+        app.note(text::notice::other_year(year));
     }
     let store = app.open_to_read().await?;
-    let answer = answer(app, store, &command, &reader).await?;
+    let answer = app.checked(agenda::perform(app, store, &command, &reader).await)?;
     match form {
-        Form::Json => terminal::answer(&show::as_json(&reader, &answer).to_string()),
-        Form::Words => {
+        AnswerForm::Json => terminal::answer(&show::as_json(&reader, &answer).to_string()),
+        AnswerForm::Text => {
             let words = show::answer(&reader, &answer);
             match &answer {
                 Ok(_) => terminal::answer(&words),
@@ -204,39 +173,21 @@ async fn perform(
     Ok(if answer.is_ok() { Exit::Done } else { Exit::Failed })
 }
 
-async fn answer(
-    app: &Console,
-    store: everloop_store::Store,
-    command: &AgendaCommand,
-    reader: &show::Reader,
-) -> Result<Answer, Failure> {
-    let performed = app.desk(store).perform(command, &reader.now, None).await;
-    performed.map_err(|error| app.store_failure(&error))
-}
-
 /// The reminders that nobody has read yet. Looking fires what is due.
-pub(crate) async fn inbox(app: &Console, args: &Inbox) -> Result<Exit, Failure> {
+pub(crate) async fn inbox(app: &Console, args: &InboxArgs) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
-    let fail = |error| app.store_failure(&error);
-    let now = SystemClock.now();
-    match reminders::fire_due(&store, &app.customs(), now).await {
-        // What cannot be written now fires when it can be.
-        Err(error) if error.is_read_only() => {}
-        fired => drop(fired.map_err(fail)?),
-    }
-    let unread = store.agenda().unread_firings(LISTED_MAX).await.map_err(fail)?;
+    let unread = app.checked(UnreadReminders::read(app, &store).await)?;
     let reader = app.reader();
     if args.json {
-        let rows: Vec<_> = unread.iter().map(|row| show::firing_json(&reader, row)).collect();
-        terminal::answer(&serde_json::json!({"unread": rows}).to_string());
-    } else if unread.is_empty() {
+        terminal::answer_json(&unread.to_json(&reader));
+    } else if unread.firings().is_empty() {
         terminal::answer(&app.text(text::inbox::empty()));
-    }
-    for firing in unread.iter().filter(|_| !args.json) {
-        terminal::answer(&show::firing_line(&reader, firing));
+    } else {
+        let lines = unread.firings().iter().map(|firing| show::firing_line(&reader, firing));
+        lines.for_each(|line| terminal::answer(&line));
     }
     if args.read {
-        store.agenda().read_firings(&unread, now).await.map_err(fail)?;
+        app.checked(unread.mark_read(&store).await)?;
     }
     Ok(Exit::Done)
 }

@@ -9,7 +9,7 @@ use everloop_app::{briefing, frames};
 use everloop_text as text;
 use std::path::Path;
 
-pub(crate) async fn memory(app: &Console, args: &args::Memory) -> Result<Exit, Failure> {
+pub(crate) async fn memory(app: &Console, args: &args::MemoryArgs) -> Result<Exit, Failure> {
     let workspace = app.checked(frames::workspace(args.workspace.as_deref()))?;
     let memory = briefing::memory(app, &workspace);
     match &args.verb {

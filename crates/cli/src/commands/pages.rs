@@ -10,14 +10,14 @@ use clap::{Command, CommandFactory};
 use everloop_text as text;
 use std::io::Write;
 
-pub(crate) fn completion(app: &Console, args: &args::Completion) -> Result<Exit, Failure> {
+pub(crate) fn completion(app: &Console, args: &args::CompletionArgs) -> Result<Exit, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut visible(app), "everloop", &mut text);
     print(&text);
     Ok(Exit::Done)
 }
 
-pub(crate) fn man(app: &Console, args: &args::Man) -> Result<Exit, Failure> {
+pub(crate) fn man(app: &Console, args: &args::ManArgs) -> Result<Exit, Failure> {
     let written = match &args.dir {
         Some(folder) => std::fs::create_dir_all(folder)
             .and_then(|()| clap_mangen::generate_to(visible(app), folder)),

@@ -1,17 +1,15 @@
 //! `everloop -p "question"`: the answer alone, for scripts. What comes on stdin is read with it, or
 //! is the question if none is given.
 
-use super::front::{self, Front};
-use super::run::{self, Piped};
+use super::front::{self, FrontDoor};
+use super::run;
 use super::runs;
-use crate::args::{Print, Run, Runs};
+use crate::args::{PrintArgs, RunArgs, RunsVerb};
 use crate::chat;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_app::router::question_of;
-use everloop_engine::{Clock, SystemClock, fresh_id};
-use everloop_store::RunFilter;
+use everloop_app::one_shot::{self, PipedInput};
 use everloop_text as text;
 use everloop_types::{ConversationId, RunId};
 use std::io::{IsTerminal, Read};
@@ -19,14 +17,11 @@ use std::io::{IsTerminal, Read};
 /// Bytes of the input that are read.
 const INPUT_BYTES_MAX: u64 = 400_000;
 
-/// Runs among which the newest is looked for.
-const NEWEST: usize = 200;
-
-pub(crate) async fn print(app: &Console, args: Print) -> Result<Exit, Failure> {
+pub(crate) async fn print(app: &Console, args: PrintArgs) -> Result<Exit, Failure> {
     let app = &app.clone().quietly().with_person(false);
     let (question, beside) = match args.question {
         Some(question) => (question, None),
-        None => (input(app)?, Some(Piped::Goal)),
+        None => (input(app)?, Some(PipedInput::Goal)),
     };
     if question.trim().is_empty() {
         return Err(Failure { exit: Exit::Usage, words: app.text(text::print::no_question()) });
@@ -44,45 +39,29 @@ pub(crate) async fn print(app: &Console, args: Print) -> Result<Exit, Failure> {
         return canceled(app, conversation).await;
     }
     let goal = match front::door(app, &question, &args.how, args.output_format).await? {
-        Front::Done(exit) => return Ok(exit),
-        Front::Goal(goal) => goal,
+        FrontDoor::Done(exit) => return Ok(exit),
+        FrontDoor::Goal(goal) => goal,
     };
     if let Some(run) = asking(app, continued.as_ref()).await? {
         return answered(app, Some(run.to_string()), question, args.output_format).await;
     }
     let piped = match beside {
         Some(piped) => piped,
-        None => match beside_question(&input(app)?) {
-            text if text.is_empty() => Piped::Nothing,
-            text => Piped::Beside(text),
-        },
+        None => PipedInput::beside(&input(app)?),
     };
-    let run = Run { goal, background: false, output_format: args.output_format, how: args.how };
+    let run = RunArgs { goal, background: false, output_format: args.output_format, how: args.how };
     let conversation = match continued {
         Some(conversation) => conversation,
-        None => ConversationId::new(fresh_id(&own_prefix(app)?, SystemClock.now())),
+        None => one_shot::new_conversation(app, &chat::router(app, "")?.conversation),
     };
     run::run_with(app, run, piped, Some(&conversation)).await
 }
 
-/// What the names of the conversations of `-p` begin with. Homes that share a server have each
-/// their own.
-fn own_prefix(app: &Console) -> Result<String, Failure> {
-    match app.database.is_shared() {
-        true => Ok(format!("conv_print_{}_", chat::router(app, "")?.conversation)),
-        false => Ok("conv_print_".to_owned()),
-    }
-}
-
 /// The conversation of the last question of `-p`; that of the chat if there was none.
 async fn last_conversation(app: &Console) -> Result<ConversationId, Failure> {
-    let prefix = own_prefix(app)?;
+    let chat = chat::router(app, "")?.conversation;
     let store = app.open_store().await?;
-    let filter = RunFilter { statuses: Vec::new(), before: None, most: NEWEST };
-    let rows = store.runs().list(&filter).await.map_err(|error| app.store_failure(&error))?;
-    let conversations = rows.into_iter().map(|row| row.conversation);
-    let last = { conversations }.find(|name| name.as_str().starts_with(&prefix));
-    last.map_or_else(|| Ok(chat::router(app, "")?.conversation), Ok)
+    app.checked(one_shot::last_conversation(app, &store, chat).await)
 }
 
 /// Cancels the newest run of the conversation that is under way or waits.
@@ -93,7 +72,7 @@ async fn canceled(app: &Console, conversation: &ConversationId) -> Result<Exit, 
     drop(store);
     let key = match open.into_iter().next() {
         Some((run, _)) => {
-            runs::runs(app, Runs::Cancel { id: run.to_string() }).await?;
+            runs::runs(app, RunsVerb::Cancel { id: run.to_string() }).await?;
             text::door::canceled()
         }
         None => text::door::nothing_to_cancel(),
@@ -108,14 +87,8 @@ async fn asking(
     conversation: Option<&ConversationId>,
 ) -> Result<Option<RunId>, Failure> {
     let Some(conversation) = conversation else { return Ok(None) };
-    let fail = |error| app.store_failure(&error);
     let store = app.open_store().await?;
-    for (run, _) in store.conversations().open_runs_of(conversation).await.map_err(fail)? {
-        if question_of(&store, &run).await.map_err(fail)?.is_some() {
-            return Ok(Some(run));
-        }
-    }
-    Ok(None)
+    app.checked(one_shot::asking_run(&store, conversation).await)
 }
 
 /// The question of a run is answered, the newest that waits if none is named.
@@ -123,29 +96,19 @@ async fn answered(
     app: &Console,
     id: Option<String>,
     answer: String,
-    output_format: crate::args::Format,
+    output_format: crate::args::OutputFormat,
 ) -> Result<Exit, Failure> {
     let id = match id {
         Some(id) => id,
         None => newest(app).await?.to_string(),
     };
-    runs::runs(app, Runs::Resume { id, answer: Some(answer), to: None, output_format }).await
+    runs::runs(app, RunsVerb::Resume { id, answer: Some(answer), to: None, output_format }).await
 }
 
 async fn newest(app: &Console) -> Result<RunId, Failure> {
     let store = app.open_store().await?;
-    let filter = RunFilter { statuses: Vec::new(), before: None, most: NEWEST };
-    let rows = store.runs().list(&filter).await.map_err(|error| app.store_failure(&error))?;
-    let open = rows.iter().find(|row| row.origin.parent.is_none() && !row.status.is_final());
-    let words = || app.text(text::chat::no_run());
-    open.or(rows.first())
-        .map(|row| row.run.clone())
-        .ok_or_else(|| Failure { exit: Exit::Usage, words: words() })
-}
-
-/// What is piped in, as the model reads it beside a question.
-fn beside_question(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!("\n[input]\n{text}") }
+    let newest = app.checked(one_shot::newest_run(&store).await)?;
+    newest.ok_or_else(|| app.failure(Exit::Usage, text::chat::no_run()))
 }
 
 /// What is piped in; nothing from a terminal.

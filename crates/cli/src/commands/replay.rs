@@ -1,45 +1,37 @@
 //! `everloop replay`: the journal as a story, the state at any entry, a verdict.
 
-use crate::args::Replay;
+use crate::args::ReplayArgs;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::show::{backed_plan_lines, clock_time};
 use crate::terminal::{self, marks};
+use everloop_app::replay::{VerdictReport, tell_story, verify_run};
 use everloop_app::runs::history;
-use everloop_engine::{History, Verdict, story};
+use everloop_engine::{History, ReplayVerdict};
 use everloop_text::{self as text, Text, TextOf};
 use everloop_types::{Message, one_line, spelled, without_mark};
-use serde_json::json;
 
-pub(crate) async fn replay(app: &Console, args: &Replay) -> Result<Exit, Failure> {
+pub(crate) async fn replay(app: &Console, args: &ReplayArgs) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     let run = app.find_run(&store, &args.id).await?;
-    let history = match (app.checked(history(&store, &run).await), args.verify) {
-        (Err(failure), true) if failure.exit == Exit::Data => {
-            let verdict = Verdict::Cannot { reason: failure.words };
-            return Ok(print_verdict(app, args, &verdict));
-        }
-        (history, _) => history?,
-    };
     if args.verify {
-        return Ok(print_verdict(app, args, &history.verify()));
+        let verdict = app.checked(verify_run(&store, &run, app.lang).await)?;
+        return Ok(print_verdict(app, args, &verdict));
     }
+    let history = app.checked(history(&store, &run).await)?;
     match args.at {
         Some(seq) => at(app, &history, seq, args),
         None => Ok(tell(app, &history, args)),
     }
 }
 
-/// The story, for `replay` and for the tour.
-pub(crate) fn tell(app: &Console, history: &History, args: &Replay) -> Exit {
-    for line in story::tell(history) {
-        let words = everloop_text::render(&line.words, app.lang);
+fn tell(app: &Console, history: &History, args: &ReplayArgs) -> Exit {
+    for line in tell_story(history, app.lang) {
         if args.json {
-            let event = json!({"seq": line.seq, "ts": line.at, "text": words});
-            terminal::answer(&event.to_string());
+            terminal::answer_json(&line);
         } else {
-            let words = one_line(&words);
-            terminal::answer(&format!("{:>4}  {}  {words}", line.seq, clock_time(line.at)));
+            let words = one_line(&line.text);
+            terminal::answer(&format!("{:>4}  {}  {words}", line.seq, clock_time(line.ts)));
         }
     }
     if let (Some(text), false) = (history.final_text(), args.json) {
@@ -48,7 +40,7 @@ pub(crate) fn tell(app: &Console, history: &History, args: &Replay) -> Exit {
     Exit::Done
 }
 
-fn at(app: &Console, history: &History, seq: i64, args: &Replay) -> Result<Exit, Failure> {
+fn at(app: &Console, history: &History, seq: i64, args: &ReplayArgs) -> Result<Exit, Failure> {
     let last = history.entries.last().map_or(0, |entry| entry.seq);
     if !(1..=last).contains(&seq) {
         let (wanted, last) = (seq.to_string(), last.to_string());
@@ -101,40 +93,27 @@ fn role(message: &Message) -> Text {
 }
 
 /// The verdict, and always what was not checked.
-fn print_verdict(app: &Console, args: &Replay, verdict: &Verdict) -> Exit {
-    let (name, exit) = match verdict {
-        Verdict::Verified { .. } => ("verified", Exit::Done),
-        Verdict::Diverged { .. } => ("diverged", Exit::Failed),
-        Verdict::OutcomeDiffers { .. } => ("outcome_differs", Exit::Failed),
-        Verdict::Cannot { .. } => ("cannot", Exit::Failed),
+fn print_verdict(app: &Console, args: &ReplayArgs, verdict: &ReplayVerdict) -> Exit {
+    let exit = match verdict {
+        ReplayVerdict::Verified { .. } => Exit::Done,
+        ReplayVerdict::Diverged { .. }
+        | ReplayVerdict::OutcomeDiffers { .. }
+        | ReplayVerdict::Cannot { .. } => Exit::Failed,
     };
     if args.json {
-        let not_checked = app.text(text::verify::not_checked());
-        let (at, expected, found, reason) = match verdict {
-            Verdict::Verified { .. } => (None, None, None, None),
-            Verdict::Diverged { at, expected, found } => {
-                (Some(at), Some(expected), Some(found), None)
-            }
-            Verdict::OutcomeDiffers { expected, found } => {
-                (None, Some(expected), Some(found), None)
-            }
-            Verdict::Cannot { reason } => (None, None, None, Some(reason)),
-        };
-        let verdict = json!({"verdict": name, "at": at, "expected": expected, "found": found,
-                             "reason": reason, "not_checked": not_checked});
-        terminal::answer(&verdict.to_string());
+        terminal::answer_json(&VerdictReport::of(verdict, app.lang));
         return exit;
     }
     let words = match verdict {
-        Verdict::Verified { decisions } => app.text(text::verify::verified(&decisions)),
-        Verdict::Diverged { at, expected, found } => {
+        ReplayVerdict::Verified { decisions } => app.text(text::verify::verified(&decisions)),
+        ReplayVerdict::Diverged { at, expected, found } => {
             let at = at.to_string();
             app.text(text::verify::Diverged { at: &at, expected: &expected, found: &found }.text())
         }
-        Verdict::OutcomeDiffers { expected, found } => {
+        ReplayVerdict::OutcomeDiffers { expected, found } => {
             app.text(text::verify::outcome_differs(&expected, &found))
         }
-        Verdict::Cannot { reason } => app.text(text::verify::cannot(&reason)),
+        ReplayVerdict::Cannot { reason } => app.text(text::verify::cannot(&reason)),
     };
     terminal::answer(&words);
     terminal::answer(&app.text(text::verify::not_checked()));

@@ -2,58 +2,46 @@
 
 use super::background;
 use super::foreground::{Foreground, drive_here};
-use super::front::{self, Front};
-use crate::args::{self, Format};
+use super::front::{self, FrontDoor};
+use crate::args::{self, OutputFormat};
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use crate::trouble;
-use everloop_app::conversation::Earlier;
 use everloop_app::frames::{self, RunOptions};
-use everloop_engine::{Engine, Submission};
+use everloop_app::one_shot::{PipedInput, submit};
+use everloop_app::trouble::RunNotBegun;
+use everloop_engine::Submission;
 use everloop_text as text;
-use everloop_types::{ConversationId, Labels, Unattended};
+use everloop_types::{ConversationId, Unattended};
 
-pub(crate) async fn run(app: &Console, args: args::Run) -> Result<Exit, Failure> {
+pub(crate) async fn run(app: &Console, args: args::RunArgs) -> Result<Exit, Failure> {
     match front::door(app, &args.goal, &args.how, args.output_format).await? {
-        Front::Done(exit) => Ok(exit),
-        Front::Goal(goal) if args.background => {
-            background::queue(app, &args::Run { goal, ..args }).await
+        FrontDoor::Done(exit) => Ok(exit),
+        FrontDoor::Goal(goal) if args.background => {
+            background::queue(app, &args::RunArgs { goal, ..args }).await
         }
-        Front::Goal(goal) => run_with(app, args::Run { goal, ..args }, Piped::Nothing, None).await,
+        FrontDoor::Goal(goal) => {
+            run_with(app, args::RunArgs { goal, ..args }, PipedInput::Nothing, None).await
+        }
     }
 }
 
 /// A goal that came through the front door, with something that the model reads beside it. In a
 /// conversation of its own unless one is named.
-/// What came on stdin. Nobody knows who wrote it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Piped {
-    Nothing,
-    /// The goal itself.
-    Goal,
-    /// What goes with the goal.
-    Beside(String),
-}
-
 pub(crate) async fn run_with(
     app: &Console,
-    args: args::Run,
-    piped: Piped,
+    args: args::RunArgs,
+    piped: PipedInput,
     conversation: Option<&ConversationId>,
 ) -> Result<Exit, Failure> {
     let mut submission = submission(app, &args)?;
-    if let Piped::Beside(text) = &piped {
-        submission.goal.context.push_str(text);
-    }
-    if piped != Piped::Nothing {
-        submission.frame.policy.inherited.take(Labels::ALL, "stdin");
-    }
+    piped.add_to(&mut submission);
     let workspace = submission.frame.workspace.clone();
     let asks = submission.frame.tools_that_ask().join(", ");
     let store = app.open_store().await?;
     let engine = app.engine(store).await?;
-    let run = submit(app, &engine, submission, conversation).await?;
+    let run = submit(app, &engine, submission, conversation).await;
+    let run = app.checked(run)?;
     app.note(text::run::begun(&run));
     app.warn_of_sandbox(&workspace);
     if !app.interactive && !asks.is_empty() {
@@ -67,31 +55,15 @@ pub(crate) async fn run_with(
     drive_here(foreground).await
 }
 
-async fn submit(
-    app: &Console,
-    engine: &Engine,
-    mut submission: Submission,
-    conversation: Option<&ConversationId>,
-) -> Result<everloop_types::RunId, Failure> {
-    let fail = |error| app.store_failure(&error);
-    let Some(conversation) = conversation else {
-        return engine.submit(submission).await.map_err(fail);
-    };
-    let earlier = Earlier::of(app, engine.store(), conversation).await;
-    let earlier = earlier.map_err(|error| app.fail(error))?;
-    submission.goal.context.push_str(&earlier.told());
-    submission.frame.policy.inherited.join(&earlier.held(engine.store()).await);
-    engine.submit_in(conversation.clone(), submission).await.map_err(fail)
-}
-
 /// Everything about the run that never changes, checked before anything is written. Programs are
 /// told in their form why it does not begin.
-pub(super) fn submission(app: &Console, args: &args::Run) -> Result<Submission, Failure> {
+pub(super) fn submission(app: &Console, args: &args::RunArgs) -> Result<Submission, Failure> {
     let options = RunOptions::from(&args.how);
     let checked = frames::submission(app, &options, &args.goal);
     checked.map_err(|error| app.fail(error)).inspect_err(|failure| {
-        if args.output_format != Format::Text {
-            terminal::answer(&trouble::not_begun(app, failure).to_string());
+        if args.output_format != OutputFormat::Text {
+            let is_configuration = failure.exit == Exit::Configuration;
+            terminal::answer_json(&RunNotBegun::new(app, &failure.words, is_configuration));
         }
     })
 }

@@ -1,60 +1,58 @@
 //! `everloop runs`: list, show, events, cancel, resume; `settle` has a file of its own.
 
 use super::foreground::{Foreground, drive_here};
-use super::{clean, family, reply, settle, switch};
-use crate::args::{Format, Runs};
+use super::{clean, family, settle, switch};
+use crate::args::{OutputFormat, RunsVerb};
 use crate::chat::answered;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::show::{backed_plan_lines, labels_line, preview, row_json, timestamp};
+use crate::failure::of_answer;
+use crate::show::{backed_plan_lines, labels_line, preview, timestamp};
 use crate::terminal::{self, marks};
-use crate::trouble::{self, Read};
+use crate::trouble;
 use everloop_agenda::show::padded;
-use everloop_app::answers::{AnswerReading, read_answer};
+use everloop_app::answers::{AnswerDraft, RunAnswer, let_go_on};
+use everloop_app::canceling::{self, CancelOutcome};
 use everloop_app::run_json;
-use everloop_app::runs::{RunDetails, front, history, is_over, question_text};
-use everloop_app::trouble::ModelTrouble;
-use everloop_engine::{Asked, Engine, Membership, Projector};
-use everloop_store::{ClaimLockError, OutboxCount, RunFilter, RunRow, Sent, Store};
+use everloop_app::run_list::{RunListRequest, RunPage};
+use everloop_app::runs::{RunDetails, history};
+use everloop_app::trouble::{AdviceFor, ModelTrouble, final_words};
+use everloop_engine::Projector;
+use everloop_store::{OutboxCount, Store};
 use everloop_text::{self as text, TextOf};
-use everloop_types::journal::WaitingOn;
 use everloop_types::{RunId, Status, one_line, spelled};
-use serde_json::{Value, json};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use serde_json::json;
 
 /// Columns of the longest name of a loop, `plan-execute-think`.
 const LOOP_COLUMNS: usize = 18;
 
-/// How long `cancel` waits for the driver to end the run.
-const CANCEL_WAIT: Duration = Duration::from_secs(5);
-
-pub(crate) async fn runs(app: &Console, args: Runs) -> Result<Exit, Failure> {
+pub(crate) async fn runs(app: &Console, args: RunsVerb) -> Result<Exit, Failure> {
     let store = app.open_to_read().await?;
     match args {
-        Runs::List { json, status, limit, cursor } => {
-            let filter = filter(app, &status, limit, cursor)?;
-            list(app, &store, &filter, as_format(json)).await
+        RunsVerb::List { json, status, limit, cursor } => {
+            let request = RunListRequest { statuses: status, limit, cursor };
+            list(app, &store, request, as_format(json)).await
         }
-        Runs::Show { id, json } => show(app, &store, &id, as_format(json)).await,
-        Runs::Tree { id, json } => family::tree(app, &store, &id, as_format(json)).await,
-        Runs::Events { id, after } => events(app, &store, &id, after).await,
-        Runs::Cancel { id } => cancel(app, store, &id).await,
-        Runs::Delete(args) => clean::delete(app, store, &args).await,
-        Runs::Resume { id, answer, to, output_format } => {
-            resume(app, store, &id, answer.map(|text| (text, to)), output_format).await
+        RunsVerb::Show { id, json } => show(app, &store, &id, as_format(json)).await,
+        RunsVerb::Tree { id, json } => family::tree(app, &store, &id, as_format(json)).await,
+        RunsVerb::Events { id, after } => events(app, &store, &id, after).await,
+        RunsVerb::Cancel { id } => cancel(app, store, &id).await,
+        RunsVerb::Delete(args) => clean::delete(app, store, &args).await,
+        RunsVerb::Resume { id, answer, to, output_format } => {
+            let answer = answer.map(|text| RunAnswer { text, question: to });
+            resume(app, store, &id, answer, output_format).await
         }
-        Runs::Switch { id, loop_name, yes, output_format } => {
+        RunsVerb::Switch { id, loop_name, yes, output_format } => {
             switch::switch(app, store, &id, &loop_name, yes, output_format).await
         }
-        Runs::Settle { id, word, effect } => {
+        RunsVerb::Settle { id, word, effect } => {
             settle::settle(app, store, &id, word, effect.as_deref()).await
         }
     }
 }
 
-fn as_format(json: bool) -> Format {
-    if json { Format::Json } else { Format::Text }
+fn as_format(json: bool) -> OutputFormat {
+    if json { OutputFormat::Json } else { OutputFormat::Text }
 }
 
 /// A run with its numbers, folded from its journal.
@@ -66,73 +64,33 @@ pub(crate) async fn details(
     RunDetails::read(app, store, run).await.map_err(|error| app.fail(error))
 }
 
-fn filter(
-    app: &Console,
-    words: &[String],
-    limit: usize,
-    cursor: Option<String>,
-) -> Result<RunFilter, Failure> {
-    let mut statuses = Vec::new();
-    for word in words {
-        let Some(status) = Status::parse(word) else {
-            let all = Status::ALL.map(Status::as_str).join(", ");
-            let words = app.text(text::runs::no_status(&word, &all));
-            return Err(Failure { exit: Exit::Usage, words });
-        };
-        statuses.push(status);
-    }
-    Ok(RunFilter { statuses, before: cursor.map(RunId::new), most: limit.clamp(1, 1000) })
-}
-
 async fn list(
     app: &Console,
     store: &Store,
-    filter: &RunFilter,
-    format: Format,
+    request: RunListRequest,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
-    // One more than is shown tells whether anything follows.
-    let one_more = RunFilter { most: filter.most + 1, ..filter.clone() };
-    let mut rows = store.runs().list(&one_more).await.map_err(|error| app.store_failure(&error))?;
-    let more = rows.len() > filter.most;
-    rows.truncate(filter.most);
-    if format == Format::Json {
-        let next = rows.last().filter(|_| more).map(|row| row.run.clone());
-        let mut data = Vec::with_capacity(rows.len());
-        for row in &rows {
-            let mut object = row_json(row);
-            if let Some(open) = open_count(app, store, row).await? {
-                object["open_unknowns"] = json!(open);
-            }
-            data.push(object);
-        }
-        terminal::answer(&json!({ "data": data, "next_cursor": next }).to_string());
+    let is_narrowed = !request.statuses.is_empty() || request.cursor.is_some();
+    let page = app.checked(RunPage::read(app, store, request).await)?;
+    if format == OutputFormat::Json {
+        terminal::answer_json(&page.to_json());
         return Ok(Exit::Done);
     }
-    if rows.is_empty() {
-        let narrowed = !filter.statuses.is_empty() || filter.before.is_some();
-        app.note(if narrowed { text::runs::none_such() } else { text::runs::none() });
+    if page.runs.is_empty() {
+        app.note(if is_narrowed { text::runs::none_such() } else { text::runs::none() });
     }
-    for row in rows {
-        let settled = open_count(app, store, &row).await? == Some(0);
-        let status = status_words(app, row.status, settled);
-        let (id, created) = (one_line(row.run.as_str()), timestamp(row.times.created_at));
-        let (name, goal) = (one_line(&row.loop_name), preview(&row.goal));
+    for run in &page.runs {
+        let row = &run.row;
+        let status = padded(&status_words(app, row.status, run.is_settled_since()), 11);
+        let id = one_line(row.run.as_str());
+        let created = timestamp(row.times.created_at);
+        let name = padded(&one_line(&row.loop_name), LOOP_COLUMNS);
         let mark = if row.origin.parent.is_some() { "↳ " } else { "" };
-        let imported = family::imported_mark(app, &row);
-        let (status, name) = (padded(&status, 11), padded(&name, LOOP_COLUMNS));
+        let imported = family::imported_mark(app, row);
+        let goal = preview(&row.goal);
         terminal::answer(&format!("{id}  {status}  {name}  {created}  {mark}{imported}{goal}"));
     }
     Ok(Exit::Done)
-}
-
-/// How many calls of an unsettled run are still to be settled.
-async fn open_count(app: &Console, store: &Store, row: &RunRow) -> Result<Option<usize>, Failure> {
-    if row.status != Status::Unsettled {
-        return Ok(None);
-    }
-    let shown = details(app, store, &row.run).await?;
-    let open = shown.unknowns.iter().filter(|unknown| unknown.settled.is_none()).count();
-    Ok((!shown.unknowns.is_empty()).then_some(open))
 }
 
 /// The status, and whether what was unknown is known since.
@@ -143,14 +101,19 @@ fn status_words(app: &Console, status: Status, settled: bool) -> String {
     }
 }
 
-async fn show(app: &Console, store: &Store, id: &str, format: Format) -> Result<Exit, Failure> {
+async fn show(
+    app: &Console,
+    store: &Store,
+    id: &str,
+    format: OutputFormat,
+) -> Result<Exit, Failure> {
     let run = app.find_run(store, id).await?;
     let shown = details(app, store, &run).await?;
     let children = store.runs().children(&run).await.map_err(|error| app.store_failure(&error))?;
     let trouble = ModelTrouble::of_run(app, &shown);
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         let mut whole = shown.whole();
-        whole["error"] = trouble.map_or(Value::Null, |trouble| trouble::object(app, &trouble));
+        whole["error"] = json!(trouble.map(|trouble| trouble.report(app.lang)));
         whole["children"] = children.iter().map(run_json::child).collect();
         terminal::answer(&whole.to_string());
         return Ok(Exit::Done);
@@ -195,11 +158,16 @@ async fn show(app: &Console, store: &Store, id: &str, format: Format) -> Result<
     if shown.has_open_unknown() {
         app.note(text::settle::how(&shown.row.run));
     }
-    let words = trouble.as_ref().map(|trouble| trouble::words(app, trouble, Read::InShell));
-    for text in [trouble::said(&shown, trouble.as_ref()), words].into_iter().flatten() {
+    show_end(app, &shown, trouble.as_ref());
+    Ok(Exit::Done)
+}
+
+/// The last words of a run, and what is wrong with its model.
+fn show_end(app: &Console, shown: &RunDetails, trouble: Option<&ModelTrouble>) {
+    let words = trouble.map(|trouble| trouble::words(app, trouble, AdviceFor::Shell));
+    for text in [final_words(shown, trouble), words].into_iter().flatten() {
         terminal::answer(&format!("\n{}", spelled(&text)));
     }
-    Ok(Exit::Done)
 }
 
 /// What it was forked from, and what was forked from it.
@@ -226,120 +194,36 @@ async fn events(app: &Console, store: &Store, id: &str, after: i64) -> Result<Ex
     Ok(Exit::Done)
 }
 
-/// The letter is durable at once; who drives the run ends it. If nobody does, we do.
 async fn cancel(app: &Console, store: Store, id: &str) -> Result<Exit, Failure> {
     let run = app.find_run(&store, id).await?;
     let engine = app.engine(store).await?;
-    let sent = engine.cancel(&run, "user").await.map_err(|error| app.store_failure(&error))?;
-    if let Sent::Finished(status) = sent {
-        app.note(text::run::already_finished(&run, &status));
-        return Ok(Exit::Done);
-    }
-    let fail = |error| app.store_failure(&error);
-    let policy = app.membership();
-    policy.register(&engine).await.map_err(fail)?;
-    if policy.owners_may_live() {
-        engine.reap().await.map_err(fail)?;
-    }
-    let over = end_within(app, &engine, &run, CANCEL_WAIT).await;
-    // If this fails the lease expires by itself.
-    let _ = policy.unregister(&engine).await;
-    let key = if over? { text::run::is_canceled } else { text::run::cancel_waits };
-    app.note(key(&run));
+    app.note(match app.checked(canceling::cancel(app, &engine, &run).await)? {
+        CancelOutcome::AlreadyOver(status) => text::run::already_finished(&run, &status),
+        CancelOutcome::Canceled => text::run::is_canceled(&run),
+        CancelOutcome::Waits => text::run::cancel_waits(&run),
+    });
     Ok(Exit::Done)
-}
-
-async fn end_within(
-    app: &Console,
-    engine: &Arc<Engine>,
-    run: &RunId,
-    wait: Duration,
-) -> Result<bool, Failure> {
-    let until = Instant::now() + wait;
-    while Instant::now() < until {
-        if end_if_unowned(app, engine, run).await? {
-            return Ok(true);
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    Ok(false)
-}
-
-/// Whether the run and all below it are over now.
-async fn end_if_unowned(app: &Console, engine: &Arc<Engine>, run: &RunId) -> Result<bool, Failure> {
-    let fail = |error| app.store_failure(&error);
-    if is_over(engine.store(), run).await.map_err(|error| app.fail(error))? {
-        return Ok(true);
-    }
-    let worker = &engine.identity().worker;
-    let membership = match app.membership().acquire(worker) {
-        Ok(membership) => membership,
-        Err(ClaimLockError::Held(_)) => return Ok(false),
-        Err(ClaimLockError::Store(error)) => return Err(fail(error)),
-    };
-    let now = engine.clock().now();
-    // On a shared database this was done once, before the wait.
-    if matches!(membership, Membership::Exclusive(_)) {
-        membership.recover_orphans(engine).await.map_err(fail)?;
-    }
-    let front = front(engine.store(), run).await.map_err(|error| app.fail(error))?;
-    if let Some(claim) =
-        engine.store().queue().claim_run(worker, &front, now).await.map_err(fail)?
-    {
-        let driven = engine.drive(claim).await;
-        driven.map_err(|error| app.failure(Exit::Data, text::error::store(&error)))?;
-    }
-    Ok(false)
 }
 
 async fn resume(
     app: &Console,
     store: Store,
     id: &str,
-    answer: Option<(String, Option<String>)>,
-    format: Format,
+    answer: Option<RunAnswer>,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let run = app.find_run(&store, id).await?;
     let engine = app.engine(store).await?;
-    if let Some((text, to)) = answer {
-        if text.trim().is_empty() {
-            let words = app.text(text::run::empty_answer(&run));
-            return Err(Failure { exit: Exit::Usage, words });
-        }
-        let asks = front(engine.store(), &run).await.map_err(|error| app.fail(error))?;
-        let waiting = details(app, engine.store(), &asks).await?.waiting_on;
-        let Some(WaitingOn::Person { question }) = waiting else {
-            let words = app.text(text::run::asks_nothing(&run));
-            return Err(Failure { exit: Exit::Usage, words });
-        };
-        let asked = question_text(engine.store(), &asks, &question).await;
-        let asked = asked.map_err(|error| app.fail(error))?.unwrap_or_default();
-        let asked = spelled(&asked);
-        // Somebody else may have answered, and the run may ask something else by now.
-        if to.is_some_and(|to| to != question.id) {
-            let words = app.text(text::run::other_question(&asked));
-            return Err(Failure { exit: Exit::Usage, words });
-        }
-        app.note(text::run::answers(&asked));
-        let AnswerReading::Send { text, meaning } = read_answer(&question, &text) else {
-            let words = reply::unclear(app, &question, &text);
-            return Err(Failure { exit: Exit::Usage, words });
-        };
-        let answer = Asked { question: question.id, text, by: "user".to_owned() };
-        let sent = engine.answer(&asks, answer).await.map_err(|error| app.store_failure(&error))?;
-        match sent {
-            Sent::AlreadySent => app.note(text::run::already_answered()),
-            _ => app.note_line(&answered(app, &meaning)),
+    if let Some(answer) = answer {
+        let tell = |asked: &str| app.note(text::run::answers(&asked));
+        let draft = AnswerDraft::read(app, engine.store(), &run, answer, tell).await;
+        let draft = draft.map_err(|error| of_answer(app, &run, error))?;
+        if app.checked(draft.send(&engine).await)? {
+            app.note_line(&answered(app, &draft.meaning));
+        } else {
+            app.note(text::run::already_answered());
         }
     }
-    // Whoever names a run wants it to go on, however often it was interrupted before.
-    engine
-        .store()
-        .queue()
-        .reset_stall_count(&run)
-        .await
-        .map_err(|error| app.store_failure(&error))?;
-    let front = front(engine.store(), &run).await.map_err(|error| app.fail(error))?;
-    engine.wake_now(&front).await.map_err(|error| app.store_failure(&error))?;
+    app.checked(let_go_on(&engine, &run).await)?;
     drive_here(Foreground { app, engine, run, format }).await
 }

@@ -2,30 +2,31 @@
 //!
 //! Deliberately absent: a change of the finished journal, and a second word on the same call.
 
-use crate::args::Word;
+use crate::args::SettleArg;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::failure::{settlement, verdict};
 use crate::show::{call_args, preview, timestamp};
 use crate::terminal;
 use everloop_app::settling::{self, SettleReport};
-use everloop_engine::{OpenUnknown, Settling};
+use everloop_engine::{OpenUnknown, SettleResult};
 use everloop_ports::Probe;
 use everloop_store::Store;
 use everloop_text as text;
-use everloop_types::{RunId, Settled};
+use everloop_types::{RunId, SettledOutcome};
 
 pub(crate) async fn settle(
     app: &Console,
     store: Store,
     id: &str,
-    word: Word,
+    word: SettleArg,
     effect: Option<&str>,
 ) -> Result<Exit, Failure> {
     let run = app.find_run(&store, id).await?;
     let engine = app.engine(store).await?;
     let all = engine.open_unknowns(&run).await.map_err(|error| app.store_failure(&error))?;
-    let open = choose(app, &run, &all, effect)?;
+    let open = settling::choose_call(&run, &all, effect);
+    let open = app.checked(open.map_err(Into::into))?;
     let report = settling::settle(&engine, open, word.into()).await;
     let report = report.map_err(|error| app.fail(error))?;
     if let Some(note) = probed(app, &report) {
@@ -37,35 +38,6 @@ pub(crate) async fn settle(
             Ok(Exit::Done)
         }
         None => Ok(Exit::Unsettled),
-    }
-}
-
-/// The call that is meant: the one that was named, or the only one that is open.
-fn choose<'a>(
-    app: &Console,
-    run: &RunId,
-    all: &'a [OpenUnknown],
-    effect: Option<&str>,
-) -> Result<&'a OpenUnknown, Failure> {
-    let fail = |words| Failure { exit: Exit::Usage, words };
-    if let Some(place) = effect {
-        let named = |open: &&OpenUnknown| {
-            [open.effect.place(), open.effect.to_string()].iter().any(|name| name == place)
-        };
-        return all
-            .iter()
-            .find(named)
-            .ok_or_else(|| fail(app.text(text::settle::no_such(&run, &place))));
-    }
-    let open: Vec<&OpenUnknown> = all.iter().filter(|open| open.settled.is_none()).collect();
-    match open.as_slice() {
-        [only] => Ok(only),
-        [] => Err(fail(app.text(text::settle::nothing_open(&run)))),
-        several => {
-            let lines: Vec<String> = several.iter().map(|open| line(app, open)).collect();
-            let (count, all) = (several.len().to_string(), lines.join("\n"));
-            Err(fail(app.text(text::settle::Several { id: &run, count: &count, all: &all }.text())))
-        }
     }
 }
 
@@ -84,13 +56,13 @@ pub(crate) fn written(
     app: &Console,
     run: &RunId,
     report: &SettleReport,
-    settled: Settled,
-    settling: &Settling,
+    settled: SettledOutcome,
+    settling: &SettleResult,
 ) -> String {
     let verdict = &verdict(app, settled);
     let call = &report.call();
     app.text(match settling {
-        Settling::Answered => text::settle::Answered { call, verdict, id: run }.text(),
+        SettleResult::Answered => text::settle::Answered { call, verdict, id: run }.text(),
         _ => text::settle::written(call, verdict),
     })
 }

@@ -2,7 +2,7 @@
 
 use super::foreground::{Foreground, drive_here};
 use super::runs;
-use crate::args::Format;
+use crate::args::OutputFormat;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use everloop_app::{forks, frames};
@@ -17,7 +17,7 @@ pub(crate) async fn switch(
     id: &str,
     loop_name: &str,
     yes: bool,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let loop_name = frames::loop_name(loop_name).map_err(|error| app.fail(error))?;
     let run = app.find_run(&store, id).await?;
@@ -25,12 +25,8 @@ pub(crate) async fn switch(
     let requested = forks::request_switch(app, &engine, &run, &loop_name, yes).await;
     let name = requested.map_err(|error| app.fail(error))?;
     app.note(text::switch::wanted(&name, &run));
-    engine
-        .store()
-        .queue()
-        .reset_stall_count(&run)
-        .await
-        .map_err(|error| app.store_failure(&error))?;
+    let reset = engine.store().queue().reset_stall_count(&run).await;
+    reset.map_err(|error| app.store_failure(&error))?;
     drive_here(Foreground { app, engine, run, format }).await
 }
 
@@ -56,7 +52,7 @@ impl Foreground<'_> {
             crate::terminal::complain(&words);
         }
         self.run = to;
-        if self.format == Format::StreamJson {
+        if self.format == OutputFormat::StreamJson {
             self.show_beginning().await?;
         }
         Ok(true)

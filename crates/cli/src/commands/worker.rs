@@ -4,103 +4,55 @@ use crate::args;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
-use everloop_agenda::kept::reminders;
 use everloop_app::error::chain;
-use everloop_app::{delivery, log, upkeep};
-use everloop_engine::{Driven, Engine, Membership, Report};
-use everloop_store::{ClaimLockError, Orphan, Store, StoreError};
+use everloop_app::log;
+use everloop_app::worker::WorkerSession;
+use everloop_engine::{DriveEnd, WorkerReport};
+use everloop_store::{ClaimLockError, Orphan, StoreError};
 use everloop_text as text;
 use everloop_types::Status;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-/// How long a worker that begins waits for its server, and how often it looks.
-const SERVER_WAIT: Duration = Duration::from_secs(20);
-const SERVER_LOOK: Duration = Duration::from_millis(500);
-
-pub(crate) async fn worker(app: &Console, args: &args::Worker) -> Result<Exit, Failure> {
-    let fail = |error| app.store_failure(&error);
-    let store = open_store(app).await?;
+pub(crate) async fn worker(app: &Console, args: &args::WorkerArgs) -> Result<Exit, Failure> {
+    let away = |error: &StoreError| app.note(text::run::database_away(&chain(error)));
+    let store = app.checked(app.open_store_patiently(away).await)?;
     let engine = app.engine(store).await?;
-    let name = engine.identity().worker.clone();
-    let policy = app.membership();
-    let membership = policy.acquire(&name).map_err(|error| match error {
-        ClaimLockError::Held(holder) => {
-            let words = app.text(text::worker::other(&holder.pid));
-            Failure { exit: Exit::Data, words }
-        }
-        ClaimLockError::Store(error) => fail(error),
+    let session = WorkerSession::acquire(app, &engine).map_err(|error| match error {
+        ClaimLockError::Held(holder) => app.failure(Exit::Data, text::worker::other(&holder.pid)),
+        ClaimLockError::Store(error) => app.store_failure(&error),
     })?;
-    // Before the first line: whoever reads it may ask this process to stop.
+    // Before the first line: its reader may ask this process to stop.
     let signals = if args.drain { None } else { Some(Signals::new(app)?) };
-    policy.register(&engine).await.map_err(fail)?;
-    // On a server the worker's own loop looks for them, and again and again.
-    if let Membership::Exclusive(_) = &membership {
-        for orphan in membership.recover_orphans(&engine).await.map_err(fail)? {
-            tell_of_orphan(app, &orphan);
-        }
-    }
-    let (keeping, keeper) = (policy.clone(), engine.clone());
-    tokio::spawn(async move { keeping.keep(keeper).await });
-    tokio::spawn(engine.clone().deliver_mail());
-    let reminding =
-        reminders::keep_reminding(engine.store().clone(), app.customs(), engine.shared_clock());
-    tokio::spawn(reminding);
-    let most = app.settings.worker.runs;
-    let worker = everloop_engine::Worker::new(engine.clone(), most).with_membership(&membership);
-    let worked = work(app, &engine, worker, signals).await;
-    // If this fails the lease expires by itself.
-    let _ = policy.unregister(&engine).await;
-    drop(membership);
+    app.checked(session.start(|report| tell(app, report)).await)?;
+    let worked = work(app, &session, signals).await;
+    session.end().await;
     worked
-}
-
-/// A server that is just being started anew is waited for.
-async fn open_store(app: &Console) -> Result<Store, Failure> {
-    let until = Instant::now() + SERVER_WAIT;
-    let mut told = false;
-    // A file is opened once: nobody starts it anew.
-    while app.database.is_shared() && Instant::now() < until {
-        let Some(error) = app.database.open().await.err().filter(StoreError::is_transient) else {
-            break;
-        };
-        if !std::mem::replace(&mut told, true) {
-            app.note(text::run::database_away(&chain(&error)));
-        }
-        tokio::time::sleep(SERVER_LOOK).await;
-    }
-    app.open_store().await
 }
 
 async fn work(
     app: &Console,
-    engine: &Arc<Engine>,
-    mut worker: everloop_engine::Worker,
+    session: &WorkerSession,
     signals: Option<Signals>,
 ) -> Result<Exit, Failure> {
-    let fail = |error| app.store_failure(&error);
     let report = |report| tell(app, report);
     let Some(mut signals) = signals else {
-        worker.drain(report).await.map_err(fail)?;
-        delivery::deliver_now(app, engine).await;
-        upkeep::tidy(app, engine).await.map_err(fail)?;
+        app.checked(session.drain(report).await)?;
         return Ok(Exit::Done);
     };
-    delivery::deliver(app, engine);
-    tokio::spawn(upkeep::keep_tidy(app.app().clone(), engine.clone()));
+    session.serve();
     app.note(text::worker::ready());
     let mut exit = Exit::Done;
-    let mut working = std::pin::pin!(worker.work(report));
+    let mut working = std::pin::pin!(session.work(report));
     let worked = loop {
         tokio::select! {
             worked = &mut working => break worked,
             signal = signals.next() => {
                 exit = signal;
-                engine.stop();
+                session.stop();
             }
         }
     };
-    worked.map(|()| exit).map_err(fail)
+    app.checked(worked)?;
+    Ok(exit)
 }
 
 fn tell_of_orphan(app: &Console, orphan: &Orphan) {
@@ -112,26 +64,26 @@ fn tell_of_orphan(app: &Console, orphan: &Orphan) {
     app.note(key(&orphan.run, &goal));
 }
 
-fn tell(app: &Console, report: Report) {
+fn tell(app: &Console, report: WorkerReport) {
     match report {
-        Report::Claimed(run) => app.note(text::worker::claimed(&run)),
-        Report::Driven(run, Driven::Finished(status)) => {
+        WorkerReport::Claimed(run) => app.note(text::worker::claimed(&run)),
+        WorkerReport::Driven(run, DriveEnd::Finished(status)) => {
             app.note(text::worker::finished(&run, &status));
         }
-        Report::Driven(run, Driven::Released) => {
+        WorkerReport::Driven(run, DriveEnd::Released) => {
             app.note(text::worker::released(&run));
         }
-        Report::PutAside(run) => {
+        WorkerReport::PutAside(run) => {
             app.note(text::worker::put_aside(&run, &""));
         }
-        Report::TookUp(orphan) => tell_of_orphan(app, &orphan),
-        Report::Driven(run, Driven::Parked(_)) => {
+        WorkerReport::TookUp(orphan) => tell_of_orphan(app, &orphan),
+        WorkerReport::Driven(run, DriveEnd::Parked(_)) => {
             app.note(text::worker::parked(&run));
         }
-        Report::Failed(run, error) => {
+        WorkerReport::Failed(run, error) => {
             let detail = chain(&error);
             app.note(text::worker::failed(&run, &detail));
         }
-        Report::Stalled(run) => app.note(text::worker::stalled(&run)),
+        WorkerReport::Stalled(run) => app.note(text::worker::stalled(&run)),
     }
 }

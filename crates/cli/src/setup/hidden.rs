@@ -6,16 +6,16 @@ use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use std::io::Write;
 
 /// What came of it.
-pub(crate) enum Typed {
+pub(crate) enum HiddenInput {
     Line(String),
     /// Ctrl-C or Ctrl-D.
     GivenUp,
 }
 
 /// Gives the terminal back, also when something goes wrong in between.
-struct Raw;
+struct RawMode;
 
-impl Drop for Raw {
+impl Drop for RawMode {
     fn drop(&mut self) {
         let _ = disable_raw_mode();
         terminal::complain("");
@@ -25,11 +25,11 @@ impl Drop for Raw {
 /// Asks and reads one line without showing it. Blocks.
 ///
 /// In raw mode even Ctrl-C is a key, so that no way out leaves the terminal mute.
-pub(crate) fn ask(prompt: &str) -> Typed {
+pub(crate) fn ask(prompt: &str) -> HiddenInput {
     if enable_raw_mode().is_err() {
-        return Typed::GivenUp;
+        return HiddenInput::GivenUp;
     }
-    let _raw = Raw;
+    let _raw = RawMode;
     // After the switch: whoever sees the prompt can type unseen.
     let mut out = std::io::stderr().lock();
     let _ = write!(out, "{prompt}").and_then(|()| out.flush());
@@ -38,20 +38,20 @@ pub(crate) fn ask(prompt: &str) -> Typed {
     loop {
         match read() {
             Ok(Event::Key(key)) if key.kind != KeyEventKind::Release => match taken(&key) {
-                Taken::Char(c) => line.push(c),
-                Taken::Back => drop(line.pop()),
-                Taken::End => return Typed::Line(line),
-                Taken::GiveUp => return Typed::GivenUp,
-                Taken::Nothing => {}
+                HiddenKey::Char(c) => line.push(c),
+                HiddenKey::Back => drop(line.pop()),
+                HiddenKey::End => return HiddenInput::Line(line),
+                HiddenKey::GiveUp => return HiddenInput::GivenUp,
+                HiddenKey::Nothing => {}
             },
             Ok(Event::Paste(text)) => line.push_str(&text),
             Ok(_) => {}
-            Err(_) => return Typed::GivenUp,
+            Err(_) => return HiddenInput::GivenUp,
         }
     }
 }
 
-enum Taken {
+enum HiddenKey {
     Char(char),
     Back,
     End,
@@ -59,15 +59,15 @@ enum Taken {
     Nothing,
 }
 
-fn taken(key: &KeyEvent) -> Taken {
+fn taken(key: &KeyEvent) -> HiddenKey {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
-        KeyCode::Char('c' | 'd') if control => Taken::GiveUp,
+        KeyCode::Char('c' | 'd') if control => HiddenKey::GiveUp,
         // A newline without a return, as some terminals paste it.
-        KeyCode::Char('j') if control => Taken::End,
-        KeyCode::Char(c) if !control => Taken::Char(c),
-        KeyCode::Backspace => Taken::Back,
-        KeyCode::Enter => Taken::End,
-        _ => Taken::Nothing,
+        KeyCode::Char('j') if control => HiddenKey::End,
+        KeyCode::Char(c) if !control => HiddenKey::Char(c),
+        KeyCode::Backspace => HiddenKey::Back,
+        KeyCode::Enter => HiddenKey::End,
+        _ => HiddenKey::Nothing,
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::console::Console;
 use crate::terminal::Marks;
+use everloop_app::plan_change::PlanChange;
 use everloop_text as text;
 use everloop_types::{ItemState, PlanItem, Progress, one_line};
 
@@ -40,36 +41,19 @@ fn current(app: &Console, progress: &Progress) -> Vec<String> {
 
 /// The line about a plan that was changed, if it was: which step failed, and what is new.
 pub(crate) fn replanned(app: &Console, before: &Progress, now: &Progress) -> Option<String> {
-    // A mark on an item is no other plan, and each round has its own.
-    let texts = |progress: &Progress| {
-        progress.items.iter().map(|item| item.text.clone()).collect::<Vec<String>>()
-    };
-    let newer = before.version > 0 && now.version > before.version;
-    if !newer || now.round.is_some() || texts(now) == texts(before) {
-        return None;
-    }
-    let was = |item: &PlanItem| before.items.iter().find(|known| known.text == item.text);
-    let has_failed = |item: &PlanItem| {
-        item.state == ItemState::Failed && was(item).is_none_or(|was| was.state != item.state)
-    };
-    let failed = now.items.iter().position(has_failed).map(|place| {
-        let number = (place + 1).to_string();
-        app.text(text::progress::step_failed(&number, &one_line(&now.items[place].text)))
-    });
-    let fresh = now.items.iter().filter(|item| was(item).is_none() && !item.is_done());
-    let fresh: Vec<String> = fresh.take(NEW_SHOWN).map(|item| one_line(&item.text)).collect();
-    let fresh = (!fresh.is_empty()).then(|| format!("→ {}", fresh.join(" · ")));
-    let reason: Vec<String> = failed.into_iter().chain(fresh).collect();
-    let version = now.version.to_string();
+    let change = PlanChange::between(before, now)?;
+    let failed = change
+        .failed
+        .map(|(number, item)| app.text(text::progress::step_failed(&number, &one_line(&item))));
+    let new: Vec<String> = change.new.iter().map(|item| one_line(item)).collect();
+    let new = (!new.is_empty()).then(|| format!("→ {}", new.join(" · ")));
+    let reason: Vec<String> = failed.into_iter().chain(new).collect();
     Some(app.text(if reason.is_empty() {
-        text::progress::replanned(&version)
+        text::progress::replanned(&change.version)
     } else {
-        text::progress::replanned_for(&version, &reason.join(" "))
+        text::progress::replanned_for(&change.version, &reason.join(" "))
     }))
 }
-
-/// New items that the line about a changed plan names.
-const NEW_SHOWN: usize = 2;
 
 /// The items of a plan, one a line. What was closed without a tool has a word of its own.
 pub(crate) fn plan_lines(app: &Console, progress: &Progress, marks: &Marks) -> Vec<String> {

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 /// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum PrintMode {
     /// Lines for people, on stderr.
     Lines,
     /// JSON events, one a line, on stdout.
@@ -29,11 +29,11 @@ pub(crate) enum Printer<'a> {
 
 impl<'a> Printer<'a> {
     /// `past` is the run as it was before the first event.
-    pub(crate) fn new(app: &'a Console, manner: Manner, past: RunView) -> Self {
+    pub(crate) fn new(app: &'a Console, manner: PrintMode, past: RunView) -> Self {
         match manner {
-            Manner::Lines => Self::Lines(Box::new(ProgressLines::new(app, past))),
-            Manner::Events => Self::Events,
-            Manner::Silent => Self::Silent,
+            PrintMode::Lines => Self::Lines(Box::new(ProgressLines::new(app, past))),
+            PrintMode::Events => Self::Events,
+            PrintMode::Silent => Self::Silent,
         }
     }
 

@@ -82,7 +82,7 @@ fn a_worker_never_approves_by_itself() {
 const BARE: [&str; 2] = ["--set", "tools.shell_sandbox=off"];
 
 #[test]
-fn no_flag_covers_a_command_without_walls() {
+fn no_flag_covers_a_command_without_a_sandbox() {
     let home = Home::scripted(&touching());
     let asked = home.run(RUN.iter().chain(&["--yes"]).chain(&BARE)).ends_with(3);
     assert!(!home.work("made").exists());
@@ -97,7 +97,7 @@ fn no_flag_covers_a_command_without_walls() {
 
 /// The tool is another one than the person was asked about, so the grant lapses.
 #[test]
-fn a_yes_to_a_command_behind_walls_is_none_to_the_same_without() {
+fn a_yes_to_a_command_in_a_sandbox_is_none_to_the_same_without() {
     let home = Home::scripted(&touching());
     let run = home.run(RUN).ends_with(3).stdout.trim().to_owned();
     let answer = ["runs", "resume", &run, "--answer", "y"];
@@ -217,7 +217,7 @@ fn always_is_kept_for_the_same_call_and_can_be_withdrawn() {
         assert_eq!(one["resource"], "args:{\"command\":\"echo x >> made\"}");
         let id = one["id"].as_str().unwrap();
         assert!(home.run(["approvals"]).ends_with(0).stdout.contains(id));
-        // Another command is another matter, and so is the same one without walls.
+        // Another command is another matter, and so is the same one without a sandbox.
         home.run(RUN.iter().chain(&BARE)).ends_with(3).says(&["not sandboxed"]);
         home.rewrite(&[calls("shell", json!({"command": "echo y >> made"})), says("no")]);
         home.run(RUN).ends_with(3).says(&["echo y"]);

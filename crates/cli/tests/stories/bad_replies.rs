@@ -1,7 +1,7 @@
 //! Models that answer badly: every run ends in words, with nothing lost.
 
 use crate::support::{Home, calls, done, of_type, plan, says, thought};
-use everloop_models::testing::{Canned, FakeServer};
+use everloop_models::testing::{CannedReply, FakeServer};
 use serde_json::{Value, json};
 
 const REACT: [&str; 4] = ["run", "--loop", "react", "go"];
@@ -11,16 +11,16 @@ fn chunk(delta: &str) -> String {
 }
 
 /// A whole stream of these deltas.
-fn stream(deltas: &[&str], stop: &str) -> Canned {
+fn stream(deltas: &[&str], stop: &str) -> CannedReply {
     let mut body: String = deltas.iter().map(|delta| chunk(delta)).collect();
     body.push_str(&format!(
         "data: {{\"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"{stop}\"}}]}}\n\n"
     ));
     body.push_str("data: [DONE]\n\n");
-    Canned::sse(body)
+    CannedReply::sse(body)
 }
 
-fn text(text: &str) -> Canned {
+fn text(text: &str) -> CannedReply {
     stream(&[&json!({ "content": text }).to_string()], "stop")
 }
 
@@ -54,7 +54,7 @@ fn replies_that_are_never_json_end_the_run_in_words() {
 
 #[test]
 fn empty_replies_end_the_run_in_words() {
-    let empty: Vec<Canned> = (0..4).map(|_| stream(&[], "stop")).collect();
+    let empty: Vec<CannedReply> = (0..4).map(|_| stream(&[], "stop")).collect();
     let server = FakeServer::start(empty);
     let home = Home::new().endpoint(&server.url());
     let ran = home.run(REACT.iter().chain(&["--set", "model.attempts=2"])).ends_with(1);
@@ -117,7 +117,7 @@ fn row_27_calls_with_the_same_id_are_two_calls_with_two_outcomes() {
 #[test]
 fn row_27_fifty_megabytes_of_text_are_cut_off_in_words() {
     let megabyte = chunk(&json!({"content": "x".repeat(1 << 20)}).to_string());
-    let mut reply = Canned::stream();
+    let mut reply = CannedReply::stream();
     for _ in 0..50 {
         reply = reply.then(megabyte.clone());
     }
@@ -149,7 +149,7 @@ fn row_27_nul_and_lone_surrogates_do_no_harm() {
 
 #[test]
 fn a_stream_that_is_no_json_is_tried_again_and_then_ends_in_words() {
-    let broken = || Canned::sse("data: {]\n\n");
+    let broken = || CannedReply::sse("data: {]\n\n");
     let server = FakeServer::start(vec![broken(), text("fine")]);
     let home = Home::new().endpoint(&server.url());
     assert_eq!(home.run(REACT).ends_with(0).stdout, "fine\n");

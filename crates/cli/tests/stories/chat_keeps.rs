@@ -3,7 +3,7 @@
 use crate::support::{
     Home, Terminal, ask, calls, done, eventually, plan, replanned, says, slow, thought,
 };
-use everloop_models::Scripted;
+use everloop_models::ScriptedReply;
 use everloop_models::testing::FakeServer;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -25,8 +25,8 @@ fn open(home: &Home) -> Terminal {
     chat
 }
 
-fn text_of(reply: &Value) -> Scripted {
-    Scripted::says(reply["text"].as_str().unwrap())
+fn text_of(reply: &Value) -> ScriptedReply {
+    ScriptedReply::says(reply["text"].as_str().unwrap())
 }
 
 /// The goals of all runs, the newest first.

@@ -3,7 +3,7 @@
 use crate::support::{
     Home, Terminal, ask, calls, done, eventually, goes_on, plan, replanned, says, slow, thought,
 };
-use everloop_models::testing::{Canned, FakeServer, Gate};
+use everloop_models::testing::{CannedReply, FakeServer, ReplyGate};
 use serde_json::{Value, json};
 
 const CTRL_C: u8 = 3;
@@ -170,10 +170,10 @@ fn a_word_that_comes_too_late_for_the_answer_is_the_next_message() {
                       "function": {"name": "list_dir", "arguments": "{\"path\":\".\"}"}});
     let listing = streamed(json!({ "tool_calls": [call] }), "tool_calls");
     for (held_back, seen_by) in [(answer("第一个回答。"), 1), (listing, 2)] {
-        let gate = Gate::default();
+        let gate = ReplyGate::default();
         let server = FakeServer::start(vec![
-            Canned::stream().behind(&gate).then(held_back).end(),
-            Canned::sse(answer("第二个回答。")),
+            CannedReply::stream().behind(&gate).then(held_back).end(),
+            CannedReply::sse(answer("第二个回答。")),
         ]);
         let home = chinese(&[]).endpoint(&server.url());
         let mut chat = open(&home, &["--loop", "react"]);

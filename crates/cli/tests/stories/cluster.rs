@@ -1,7 +1,7 @@
 //! Many processes on one server: who died is taken over, who stands still does no harm.
 
 use crate::support::{Home, calls, eventually, says};
-use everloop_models::testing::{Canned, FakeServer};
+use everloop_models::testing::{CannedReply, FakeServer};
 use everloop_store::testing::PgServer;
 use rustix::process::Signal;
 use serde_json::json;
@@ -101,8 +101,8 @@ fn a_run_whose_worker_was_killed_is_canceled_without_waiting_for_its_lease() {
 /// Nobody took the run over: it is still its own, and nobody but itself can give it back.
 #[test]
 fn a_foreground_run_that_stood_still_too_long_alone_takes_itself_up_again() {
-    let answer = Canned::status(200, "connection: close\r\n", "here");
-    let server = FakeServer::start(vec![Canned::default().stall(), answer]);
+    let answer = CannedReply::status(200, "connection: close\r\n", "here");
+    let server = FakeServer::start(vec![CannedReply::default().stall(), answer]);
     let host = server.url().replace("http://", "");
     let home = home("1s").with("EVERLOOP_TOOLS__HTTP_ALLOW", &host);
     home.rewrite(&[calls("http_get", json!({ "url": server.url() })), says("seen")]);

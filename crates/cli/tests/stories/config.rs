@@ -1,7 +1,7 @@
 //! `everloop config`: settings are looked at, changed and repaired.
 
 use crate::support::{Home, says};
-use everloop_models::Scripted;
+use everloop_models::ScriptedReply;
 use everloop_models::testing::FakeServer;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -185,7 +185,7 @@ fn the_editor_is_started_and_faults_are_named_with_their_lines() {
 
 #[test]
 fn a_key_lies_in_a_file_of_its_own_which_nobody_else_may_read() {
-    let server = FakeServer::openai(vec![Scripted::says("done"), Scripted::says("done")]);
+    let server = FakeServer::openai(vec![ScriptedReply::says("done"), ScriptedReply::says("done")]);
     let home = Home::new().endpoint(&server.url());
     let key = home.data().join("model.key");
     std::fs::write(&key, "sk-from-the-file\n").unwrap();

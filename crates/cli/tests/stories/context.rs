@@ -1,7 +1,7 @@
 //! What a model is told beside the goal: guidance, skills, personas, memory, pictures.
 
 use crate::support::{Home, calls, says};
-use everloop_models::Scripted;
+use everloop_models::ScriptedReply;
 use everloop_models::testing::FakeServer;
 use serde_json::{Value, json};
 use std::fs;
@@ -23,13 +23,13 @@ fn system_of(request: &Value) -> String {
 
 #[test]
 fn guidance_and_skills_reach_the_prompt_and_a_skill_is_loaded_by_its_tool() {
-    let load = |args: Value| Scripted::calls("load_skill", args);
+    let load = |args: Value| ScriptedReply::calls("load_skill", args);
     let server = FakeServer::openai(vec![
         load(json!({"name": "pdf"})),
         load(json!({"name": "pdf", "file": "forms/a.md"})),
         load(json!({"name": "pdf", "file": "../../../secret.txt"})),
         load(json!({"name": "pdf", "file": "link.md"})),
-        Scripted::says("Done."),
+        ScriptedReply::says("Done."),
     ]);
     let home = Home::new().endpoint(&server.url());
     fs::write(home.work("AGENTS.md"), "Use tabs here.").unwrap();
@@ -74,7 +74,8 @@ fn guidance_and_skills_reach_the_prompt_and_a_skill_is_loaded_by_its_tool() {
 
 #[test]
 fn guidance_and_skills_that_lead_out_or_are_bad_are_said_and_left_out() {
-    let server = FakeServer::openai(vec![Scripted::says("Done."), Scripted::says("Done.")]);
+    let server =
+        FakeServer::openai(vec![ScriptedReply::says("Done."), ScriptedReply::says("Done.")]);
     let home = Home::new().endpoint(&server.url());
     fs::write(home.path("outside.md"), "hidden").unwrap();
     symlink(home.path("outside.md"), home.work("AGENTS.md")).unwrap();
@@ -97,7 +98,7 @@ fn guidance_and_skills_that_lead_out_or_are_bad_are_said_and_left_out() {
 
 #[test]
 fn a_persona_changes_words_tools_and_how_the_model_is_asked() {
-    let replies = (0..3).map(|_| Scripted::says("Done."));
+    let replies = (0..3).map(|_| ScriptedReply::says("Done."));
     let server = FakeServer::openai(replies.collect());
     let home = Home::new().endpoint(&server.url());
     let own =
@@ -131,8 +132,8 @@ fn a_persona_changes_words_tools_and_how_the_model_is_asked() {
 #[test]
 fn pictures_go_with_the_goal_and_other_files_are_refused() {
     let server = FakeServer::openai(vec![
-        Scripted::calls("list_dir", json!({"path": "."})),
-        Scripted::says("A dot."),
+        ScriptedReply::calls("list_dir", json!({"path": "."})),
+        ScriptedReply::says("A dot."),
     ]);
     let home = Home::new().endpoint(&server.url());
     fs::write(home.work("a.png"), PNG).unwrap();
@@ -179,7 +180,8 @@ fn a_compaction_is_noted_and_later_runs_of_the_workspace_are_told() {
     assert!(noted.contains("the door is blue\n<!-- everloop: run_"), "{noted}");
     let shown = home.run(["memory"]).ends_with(0).stdout;
     assert!(shown.contains("the door is blue"), "{shown}");
-    let server = FakeServer::openai(vec![Scripted::says("Blue."), Scripted::says("Who knows.")]);
+    let server =
+        FakeServer::openai(vec![ScriptedReply::says("Blue."), ScriptedReply::says("Who knows.")]);
     let home = home.endpoint(&server.url());
     home.run(["run", "--loop", "react", "which colour?"]).ends_with(0);
     assert!(system_of(&server.seen()[0].json()).contains("the door is blue\n</notes_of_earlier"));

@@ -102,7 +102,7 @@ fn row_07_one_flipped_byte_puts_that_run_aside_in_words_and_no_other() {
     );
     assert_eq!(tamper(&home, &sql), 1);
     let ran = home.run(["runs", "resume", &broken]).ends_with(6);
-    ran.says(&[&broken, "put aside"]);
+    ran.says(&[&broken, "was quarantined"]);
     let list = home.run(["runs", "list", "--json"]).ends_with(0).json();
     let row = &list["data"][0];
     assert_eq!((&row["run_id"], &row["status"]), (&json!(broken), &json!("quarantined")));

@@ -130,7 +130,7 @@ fn what_stands_in_this_folder_is_told_and_a_home_is_called_one() {
     let mut home = Home::scripted(&[says("done")]);
     home.shell("git init -q");
     let report = home.run(["doctor", "--json"]).ends_with(0).json();
-    // Where the machine has both walls, a repository is no reason to go without.
+    // Where the machine has the whole sandbox, a repository is no reason to go without.
     if report["sandbox"] == "full" {
         assert_eq!(check(&report, "workspace")["state"], "ok");
         assert_eq!(report["sandbox_here"], true);

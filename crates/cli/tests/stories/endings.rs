@@ -1,7 +1,7 @@
 //! What a person is told at the end, and on the way: what failed, what is open, where a round is.
 
 use crate::support::{Home, calls, of_type, says};
-use everloop_models::Scripted;
+use everloop_models::ScriptedReply;
 use everloop_models::testing::FakeServer;
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ fn items_that_stayed_open_are_named_beside_the_report() {
 fn the_completion_mark_is_in_no_stream_no_event_and_no_story() {
     let text = format!("Report {MARK} text here. {MARK}");
     for chunk in [1, 3, 7, 100] {
-        let server = FakeServer::openai(vec![Scripted::says(&text).in_chunks(chunk)]);
+        let server = FakeServer::openai(vec![ScriptedReply::says(&text).in_chunks(chunk)]);
         let home = Home::new().endpoint(&server.url());
         let args = ["run", "--loop", "react", "--output-format", "stream-json", "report"];
         let ran = home.run(args).ends_with(0);
@@ -65,7 +65,7 @@ fn the_completion_mark_is_in_no_stream_no_event_and_no_story() {
 fn tags_around_an_answer_are_in_no_stream_no_event_and_no_story() {
     let text = "<think>It may be three.</think>\n<final>It is three.</final>";
     for chunk in [1, 5, 100] {
-        let server = FakeServer::openai(vec![Scripted::says(text).in_chunks(chunk)]);
+        let server = FakeServer::openai(vec![ScriptedReply::says(text).in_chunks(chunk)]);
         let home = Home::new().endpoint(&server.url());
         let args = ["run", "--loop", "react", "--output-format", "stream-json", "how many?"];
         let ran = home.run(args).ends_with(0);

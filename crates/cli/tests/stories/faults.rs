@@ -1,7 +1,7 @@
 //! Machines that sleep, outputs that cannot be written, damaged files, servers that go away.
 
 use crate::support::{Home, calls, eventually, says};
-use everloop_models::testing::{Canned, FakeServer};
+use everloop_models::testing::{CannedReply, FakeServer};
 use everloop_store::testing::PgServer;
 use rusqlite::Connection;
 use rustix::process::Signal;
@@ -139,7 +139,7 @@ fn none_of_the_wanted_runs_is_not_no_run_at_all() {
 
 #[test]
 fn a_run_that_is_told_to_stop_while_it_sends_says_so_by_its_exit_code() {
-    let server = FakeServer::start(vec![Canned::default().stall()]);
+    let server = FakeServer::start(vec![CannedReply::default().stall()]);
     let url = format!("{}/orders", server.url());
     let send = calls("http_send", json!({"method": "POST", "url": url, "body": "{}"}));
     let home = Home::scripted(&[send, says("sent")])
@@ -158,9 +158,9 @@ fn a_reply_that_is_no_text_is_quoted_without_its_controls() {
     let head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\
                  content-encoding: gzip\r\nconnection: close\r\n\r\n";
     for reply in [
-        Canned::status(400, "", garbage),
-        Canned::json(garbage),
-        Canned::raw([&head[..], &packed].concat()).cut(),
+        CannedReply::status(400, "", garbage),
+        CannedReply::json(garbage),
+        CannedReply::raw([&head[..], &packed].concat()).cut(),
     ] {
         let server = FakeServer::start(vec![reply.clone(), reply.clone(), reply]);
         let home = Home::new().endpoint(&server.url());

@@ -2,8 +2,8 @@
 
 use crate::support::Home;
 use everloop_loops::LOOPS;
-use everloop_models::Scripted;
-use everloop_models::testing::{Canned, FakeServer, Seen};
+use everloop_models::ScriptedReply;
+use everloop_models::testing::{CannedReply, FakeServer, ReceivedRequest};
 use serde_json::{Value, json};
 
 fn list() -> Value {
@@ -21,15 +21,16 @@ fn thought() -> Value {
 }
 
 /// The same small task: write a file, say so.
-fn script(name: &str) -> Vec<Scripted> {
+fn script(name: &str) -> Vec<ScriptedReply> {
     let write = json!({"path": "f.txt", "content": "written"});
-    let writes = || Scripted::calls("write_file", write.clone());
+    let writes = || ScriptedReply::calls("write_file", write.clone());
     let marks = || {
         let todo = json!({"id": "1", "status": "completed"});
-        Scripted::calls("todo_write", json!({"todos": [todo], "merge": true}))
+        ScriptedReply::calls("todo_write", json!({"todos": [todo], "merge": true}))
     };
-    let (lists, says) = (Scripted::calls("todo_write", list()), || Scripted::says("Written."));
-    let object = |value: Value| Scripted::says(value.to_string());
+    let (lists, says) =
+        (ScriptedReply::calls("todo_write", list()), || ScriptedReply::says("Written."));
+    let object = |value: Value| ScriptedReply::says(value.to_string());
     match name {
         "plan-replan" => vec![
             object(json!({"status": "planned", "plan": ["write"]})),
@@ -41,20 +42,23 @@ fn script(name: &str) -> Vec<Scripted> {
         ],
         "react" => vec![writes(), says()],
         "plan-execute-think" => {
-            vec![Scripted::calls("plan_tool_call", round()), Scripted::calls("think", thought())]
+            vec![
+                ScriptedReply::calls("plan_tool_call", round()),
+                ScriptedReply::calls("think", thought()),
+            ]
         }
         "tool-driven" | "task-driven" => vec![lists, writes(), marks(), says()],
-        "staged" | "hybrid" => vec![lists, writes(), Scripted::says("did it"), says()],
+        "staged" | "hybrid" => vec![lists, writes(), ScriptedReply::says("did it"), says()],
         "autonomous" => vec![
-            Scripted::says(format!("<tool name=\"write_file\">{write}</tool>")),
-            Scripted::says("<final>Written.</final>"),
+            ScriptedReply::says(format!("<tool name=\"write_file\">{write}</tool>")),
+            ScriptedReply::says("<final>Written.</final>"),
         ],
         other => panic!("what would {other} do?"),
     }
 }
 
 /// `tools offered / choice` of one request; all tools of a run are `all`.
-fn forced(request: &Seen) -> String {
+fn forced(request: &ReceivedRequest) -> String {
     let sent = request.json();
     let names = |tools: &Vec<Value>| -> Vec<String> {
         tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
@@ -119,7 +123,7 @@ fn the_closing_offers_nothing_under_any_loop() {
     for name in LOOPS {
         let mut replies = script(name);
         replies.truncate(1);
-        replies.extend(std::iter::repeat_n(Scripted::says("That is all I know."), 6));
+        replies.extend(std::iter::repeat_n(ScriptedReply::says("That is all I know."), 6));
         let server = FakeServer::openai(replies);
         let home = Home::new().endpoint(&server.url());
         let limits = [
@@ -145,17 +149,17 @@ fn the_closing_offers_nothing_under_any_loop() {
     }
 }
 
-fn text(text: &str) -> Canned {
+fn text(text: &str) -> CannedReply {
     let delta = json!({"choices": [{"index": 0, "delta": {"content": text}}]});
     let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
-    Canned::sse(format!("data: {delta}\n\ndata: {end}\n\ndata: [DONE]\n\n"))
+    CannedReply::sse(format!("data: {delta}\n\ndata: {end}\n\ndata: [DONE]\n\n"))
 }
 
 /// An endpoint that refuses a named tool gets the tool's schema instead, with the same result.
 #[test]
 fn an_endpoint_without_named_tools_is_asked_by_schema_with_the_same_result() {
     let refuses =
-        || Canned::status(400, "", r#"{"error":{"message":"tool_choice is not supported"}}"#);
+        || CannedReply::status(400, "", r#"{"error":{"message":"tool_choice is not supported"}}"#);
     let rounds = vec![refuses(), text(&round().to_string()), text(&thought().to_string())];
     let stages = || vec![refuses(), text(&list().to_string()), text("did it"), text("Written.")];
     for (name, replies, portable) in
@@ -168,7 +172,7 @@ fn an_endpoint_without_named_tools_is_asked_by_schema_with_the_same_result() {
         if name == "plan-execute-think" {
             assert_eq!(home.read("f.txt"), "written");
         }
-        let sent: Vec<Value> = server.seen().iter().map(Seen::json).collect();
+        let sent: Vec<Value> = server.seen().iter().map(ReceivedRequest::json).collect();
         assert_eq!(sent[0]["tool_choice"]["type"], "function", "{name}");
         for request in &sent[1..=portable] {
             assert_eq!((request.get("tools"), request.get("tool_choice")), (None, None), "{name}");
@@ -180,11 +184,11 @@ fn an_endpoint_without_named_tools_is_asked_by_schema_with_the_same_result() {
 }
 
 /// A whole reply in words, with what it cost.
-fn costing(text: &str) -> Canned {
+fn costing(text: &str) -> CannedReply {
     let delta = json!({"choices": [{"index": 0, "delta": {"content": text}}]});
     let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
     let cost = json!({"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 10}});
-    Canned::sse(format!("data: {delta}\n\ndata: {end}\n\ndata: {cost}\n\ndata: [DONE]\n\n"))
+    CannedReply::sse(format!("data: {delta}\n\ndata: {end}\n\ndata: {cost}\n\ndata: [DONE]\n\n"))
 }
 
 fn counted(result: &Value) -> (u64, u64) {

@@ -2,7 +2,7 @@
 //! holds is the guard, with `--yes` and a rule that allows everything.
 
 use crate::support::{Home, calls, eventually, of_type, says};
-use everloop_models::testing::{Canned, FakeServer};
+use everloop_models::testing::{CannedReply, FakeServer};
 use serde_json::{Value, json};
 
 const SECRET: &str = "the safe opens with 4711";
@@ -224,8 +224,8 @@ fn stage(server: &FakeServer, replies: &[Value]) -> Home {
     home
 }
 
-fn answer(body: &str) -> Canned {
-    Canned::status(200, "connection: close\r\n", body)
+fn answer(body: &str) -> CannedReply {
+    CannedReply::status(200, "connection: close\r\n", body)
 }
 
 /// What stands in the prompt is as private as a file that was read.

@@ -2,7 +2,7 @@
 //! help.
 
 use crate::support::{Home, says};
-use everloop_models::testing::{Canned, FakeServer};
+use everloop_models::testing::{CannedReply, FakeServer};
 use everloop_models::{KnownProvider, providers};
 use serde_json::{Value, json};
 
@@ -12,13 +12,13 @@ fn capitals(provider: &str) -> String {
     provider.to_uppercase().replace('-', "_")
 }
 
-fn offers() -> Canned {
-    Canned::json(r#"{"data":[{"id":"x"}]}"#)
+fn offers() -> CannedReply {
+    CannedReply::json(r#"{"data":[{"id":"x"}]}"#)
 }
 
-fn hi() -> Canned {
+fn hi() -> CannedReply {
     let event = json!({"choices": [{"delta": {"content": "hi"}, "finish_reason": "stop"}]});
-    Canned::sse(format!("data: {event}\n\ndata: [DONE]\n\n"))
+    CannedReply::sse(format!("data: {event}\n\ndata: [DONE]\n\n"))
 }
 
 /// A home with a key in every variable that any provider has.
@@ -146,7 +146,7 @@ fn another_default_on_the_command_line_does_not_inherit_the_files_address_and_ke
 
 #[test]
 fn a_fallback_of_another_provider_has_its_own_address_and_key() {
-    let first = FakeServer::start(vec![Canned::status(500, "", "down")]);
+    let first = FakeServer::start(vec![CannedReply::status(500, "", "down")]);
     let second = FakeServer::start(vec![hi()]);
     let home = rich()
         .endpoint(&first.url())
@@ -196,7 +196,7 @@ fn each_refusal_says_what_is_wrong_where_the_key_came_from_and_what_mends_it() {
         (400, plain, "refused", 1, vec!["as it is"]),
     ] {
         for loop_name in ["plan-replan", "react"] {
-            let refused = || Canned::status(status, "", body);
+            let refused = || CannedReply::status(status, "", body);
             let server = FakeServer::start((0..9).map(|_| refused()).collect());
             let home = Home::new().endpoint(&server.url()).with("OPENAI_API_KEY", "sk-wrong");
             let args = ["run", "--loop", loop_name, "--quiet", "hi"];
@@ -214,7 +214,7 @@ fn each_refusal_says_what_is_wrong_where_the_key_came_from_and_what_mends_it() {
 
 #[test]
 fn a_rate_limit_is_called_one_and_the_run_is_kept() {
-    let slow = || Canned::status(429, "retry-after: 3600\r\n", "slow down");
+    let slow = || CannedReply::status(429, "retry-after: 3600\r\n", "slow down");
     let server = FakeServer::start(vec![slow(), slow()]);
     let home = Home::new().endpoint(&server.url());
     home.run(["run", "hi"]).ends_with(1).says(&["Rate limit", "everloop runs resume"]);
@@ -235,7 +235,7 @@ fn an_ending_without_trouble_has_no_error() {
 
 #[test]
 fn in_the_chat_the_advice_can_be_typed_there() {
-    let refused = || Canned::status(401, "", "{\"error\":{\"message\":\"no such key\"}}");
+    let refused = || CannedReply::status(401, "", "{\"error\":{\"message\":\"no such key\"}}");
     let server = FakeServer::start((0..9).map(|_| refused()).collect());
     let home = Home::new().endpoint(&server.url()).with("OPENAI_API_KEY", "sk-wrong");
     let told = home.chat(&["say hi"]).ends_with(0);
@@ -293,8 +293,8 @@ fn where_addresses_and_keys_come_from_is_shown_and_no_key() {
 
 #[test]
 fn a_model_that_is_not_offered_and_a_key_that_is_refused_are_told_of() {
-    let refused = Canned::status(401, "", "{\"error\":{\"message\":\"no such key\"}}");
-    let list = Canned::json(r#"{"data":[{"id":"mock"}]}"#);
+    let refused = CannedReply::status(401, "", "{\"error\":{\"message\":\"no such key\"}}");
+    let list = CannedReply::json(r#"{"data":[{"id":"mock"}]}"#);
     let server = FakeServer::start(vec![list, refused]);
     let home = Home::new().endpoint(&server.url()).with("EVERLOOP_SETUP_PROBE", "");
     let home = home.with("OPENAI_API_KEY", "sk-wrong");
@@ -306,14 +306,14 @@ fn a_model_that_is_not_offered_and_a_key_that_is_refused_are_told_of() {
 
 #[test]
 fn a_test_of_a_model_ends_with_the_first_refusal_of_its_key_and_in_time() {
-    let refused = || Canned::status(401, "", "{\"error\":{\"message\":\"no such key\"}}");
+    let refused = || CannedReply::status(401, "", "{\"error\":{\"message\":\"no such key\"}}");
     let server = FakeServer::start(vec![refused(), refused(), refused()]);
     let home = Home::new().endpoint(&server.url()).with("OPENAI_API_KEY", "sk-wrong");
     let told = home.run(["models", "test", "--json"]).ends_with(5);
     let told = told.says(&["Invalid API key", "OPENAI_API_KEY"]).json();
     assert_eq!(told["checks"].as_array().unwrap().len(), 1, "{told}");
     assert_eq!((&told["error"]["kind"], server.seen().len()), (&json!("unauthorized"), 1));
-    let silent = FakeServer::start((0..9).map(|_| Canned::stream().stall()).collect());
+    let silent = FakeServer::start((0..9).map(|_| CannedReply::stream().stall()).collect());
     let home = Home::new().endpoint(&silent.url());
     let told = home.run(["models", "test", "--set", "model.test_timeout=1s"]).ends_with(1);
     assert!(told.stdout.contains("not done within 1 s"), "{}", told.stdout);

@@ -1,7 +1,7 @@
 //! The log: whole lines with ids and outcomes, nothing that people wrote, and no secret.
 
 use crate::support::{Home, says};
-use everloop_models::Scripted;
+use everloop_models::ScriptedReply;
 use everloop_models::testing::FakeServer;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -12,8 +12,8 @@ const CONTENT: [&str; 4] = ["zebra", "quokka", "walrus", KEY];
 
 fn server() -> FakeServer {
     FakeServer::openai(vec![
-        Scripted::calls("write_file", json!({"path": "quokka.txt", "content": "walrus"})),
-        Scripted::says(format!("The walrus has the key {KEY}.")),
+        ScriptedReply::calls("write_file", json!({"path": "quokka.txt", "content": "walrus"})),
+        ScriptedReply::says(format!("The walrus has the key {KEY}.")),
     ])
 }
 

@@ -1,24 +1,24 @@
 //! Endpoints that are down, slow, overloaded or unwilling.
 
 use crate::support::{Home, done, plan, thought};
-use everloop_models::Scripted;
-use everloop_models::testing::{Canned, FakeServer};
+use everloop_models::ScriptedReply;
+use everloop_models::testing::{CannedReply, FakeServer};
 use serde_json::json;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 const REACT: [&str; 4] = ["run", "--loop", "react", "say hi"];
 
-fn hi() -> Canned {
-    Canned::sse(
+fn hi() -> CannedReply {
+    CannedReply::sse(
         "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"}}]}\n\n\
          data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n\
          data: [DONE]\n\n",
     )
 }
 
-fn half() -> Canned {
-    Canned::stream()
+fn half() -> CannedReply {
+    CannedReply::stream()
         .then("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"half a\"}}]}\n\n")
 }
 
@@ -74,7 +74,8 @@ fn a_stream_that_is_cut_is_asked_for_again_and_half_a_reply_is_never_used() {
 
 #[test]
 fn too_many_requests_are_waited_out_for_as_long_as_the_endpoint_asks() {
-    let busy = Canned::status(429, "retry-after: 1\r\n", "{\"error\":{\"message\":\"slow down\"}}");
+    let busy =
+        CannedReply::status(429, "retry-after: 1\r\n", "{\"error\":{\"message\":\"slow down\"}}");
     let server = FakeServer::start(vec![busy, hi()]);
     let home = Home::new().endpoint(&server.url());
     let begun = Instant::now();
@@ -85,7 +86,7 @@ fn too_many_requests_are_waited_out_for_as_long_as_the_endpoint_asks() {
 
 #[test]
 fn a_long_wait_parks_the_run_at_once() {
-    let busy = Canned::status(429, "retry-after: 3600\r\n", "slow down");
+    let busy = CannedReply::status(429, "retry-after: 3600\r\n", "slow down");
     let server = FakeServer::start(vec![busy, hi()]);
     let home = Home::new().endpoint(&server.url());
     home.run(REACT).ends_with(1).says(&["runs resume"]);
@@ -96,7 +97,7 @@ fn a_long_wait_parks_the_run_at_once() {
 
 #[test]
 fn a_server_error_is_tried_again() {
-    let server = FakeServer::start(vec![Canned::status(500, "", "oops"), hi()]);
+    let server = FakeServer::start(vec![CannedReply::status(500, "", "oops"), hi()]);
     let home = Home::new().endpoint(&server.url());
     assert_eq!(home.run(REACT).ends_with(0).stdout, "hi\n");
     home.verified(&home.newest());
@@ -104,7 +105,7 @@ fn a_server_error_is_tried_again() {
 
 #[test]
 fn a_stream_without_end_is_ended_and_the_run_kept() {
-    let endless = Canned::stream()
+    let endless = CannedReply::stream()
         .forever("data: {\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"\"}}]}\n\n");
     let server = FakeServer::start(vec![endless.clone(), endless.clone(), endless, hi()]);
     let home = Home::new().endpoint(&server.url());
@@ -128,7 +129,7 @@ fn a_stream_that_falls_silent_is_given_up_and_asked_for_again() {
 #[test]
 fn a_wrong_key_ends_the_run_in_words_at_once() {
     let body = "{\"error\":{\"message\":\"Incorrect API key provided\"}}";
-    let server = FakeServer::start(vec![Canned::status(401, "", body)]);
+    let server = FakeServer::start(vec![CannedReply::status(401, "", body)]);
     let home = Home::new().endpoint(&server.url()).with("OPENAI_API_KEY", "sk-wrong");
     let ran = home.run(REACT).ends_with(5);
     assert!(ran.stdout.contains("Incorrect API key provided"), "{}", ran.stdout);
@@ -139,7 +140,7 @@ fn a_wrong_key_ends_the_run_in_words_at_once() {
 #[test]
 fn a_wrong_key_ends_a_planned_run_with_the_cause_in_its_words() {
     let body = "{\"error\":{\"message\":\"Incorrect API key provided\"}}";
-    let server = FakeServer::start(vec![Canned::status(401, "", body)]);
+    let server = FakeServer::start(vec![CannedReply::status(401, "", body)]);
     let home = Home::new().endpoint(&server.url()).with("OPENAI_API_KEY", "sk-wrong");
     let ran = home.run(["run", "say hi"]).ends_with(5);
     let said = format!("{}{}", ran.stdout, ran.stderr);
@@ -148,7 +149,7 @@ fn a_wrong_key_ends_a_planned_run_with_the_cause_in_its_words() {
 
 #[test]
 fn a_planned_run_outlives_an_outage_in_its_middle() {
-    let text = |reply: serde_json::Value| Scripted::says(reply["text"].as_str().unwrap());
+    let text = |reply: serde_json::Value| ScriptedReply::says(reply["text"].as_str().unwrap());
     let outage = text(thought("ok")).failing(everloop_types::ModelErrorKind::Server);
     let server = FakeServer::openai(vec![text(plan(&["one"])), outage, text(done("Done."))]);
     let home = Home::new().endpoint(&server.url());
@@ -175,7 +176,7 @@ fn a_run_that_waits_is_told_of_when_the_chat_opens_and_is_not_asked_on_another_m
 #[test]
 fn no_wait_that_a_provider_asks_for_holds_a_run_for_ever() {
     for after in ["99999999999999999999", "18446744073709551", "31536000", "1e300"] {
-        let busy = || Canned::status(429, &format!("retry-after: {after}\r\n"), "slow down");
+        let busy = || CannedReply::status(429, &format!("retry-after: {after}\r\n"), "slow down");
         let server = FakeServer::start((0..3).map(|_| busy()).collect());
         let home = Home::new().endpoint(&server.url());
         let told = home.run(REACT).ends_with(1);

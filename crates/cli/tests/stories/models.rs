@@ -1,12 +1,12 @@
 //! Which models there are, who is asked, with which key, and who is asked instead.
 
 use crate::support::{Home, says, slow};
-use everloop_models::testing::{Canned, FakeServer};
+use everloop_models::testing::{CannedReply, FakeServer};
 use serde_json::{Value, json};
 
 const REACT: [&str; 4] = ["run", "--loop", "react", "say hi"];
 
-fn anthropic_says(text: &str) -> Canned {
+fn anthropic_says(text: &str) -> CannedReply {
     let events = [
         json!({"type": "message_start", "message": {"usage": {"input_tokens": 5}}}),
         json!({"type": "content_block_delta", "index": 0, "delta": {"text": text}}),
@@ -14,17 +14,17 @@ fn anthropic_says(text: &str) -> Canned {
             "usage": {"output_tokens": 2}}),
         json!({"type": "message_stop"}),
     ];
-    Canned::sse(events.iter().map(|data| format!("data: {data}\n\n")).collect::<String>())
+    CannedReply::sse(events.iter().map(|data| format!("data: {data}\n\n")).collect::<String>())
 }
 
-fn gemini_says(text: &str) -> Canned {
+fn gemini_says(text: &str) -> CannedReply {
     let parts = json!([{"text": text}]);
     let event = json!({"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}]});
-    Canned::sse(format!("data: {event}\n\n"))
+    CannedReply::sse(format!("data: {event}\n\n"))
 }
 
-fn refused() -> Canned {
-    Canned::status(401, "", "{\"error\":{\"message\":\"no such key\"}}")
+fn refused() -> CannedReply {
+    CannedReply::status(401, "", "{\"error\":{\"message\":\"no such key\"}}")
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_refusal_leads_to_the_fallback_and_its_answer() {
 
 #[test]
 fn a_model_that_stays_out_of_reach_is_left_after_so_many_attempts() {
-    let down = || Canned::status(503, "retry-after: 0\r\n", "overloaded");
+    let down = || CannedReply::status(503, "retry-after: 0\r\n", "overloaded");
     let server = FakeServer::start(vec![down(), down(), down(), down()]);
     let mut home = with_fallback(&server, &[says("from the second")]);
     home.set("EVERLOOP_MODEL__FALLBACK_AFTER", "2");
@@ -80,7 +80,8 @@ fn a_model_that_stays_out_of_reach_is_left_after_so_many_attempts() {
 
 #[test]
 fn nobody_waits_for_a_model_longer_than_patience_lasts_where_there_is_another() {
-    let server = FakeServer::start(vec![Canned::status(429, "retry-after: 600\r\n", "slow down")]);
+    let server =
+        FakeServer::start(vec![CannedReply::status(429, "retry-after: 600\r\n", "slow down")]);
     let home = with_fallback(&server, &[says("from the second")]);
     let ran = home.run(REACT).ends_with(0);
     assert_eq!((ran.stdout.as_str(), server.seen().len()), ("from the second\n", 1));
@@ -117,13 +118,13 @@ fn a_fallback_that_cannot_be_used_is_said_before_anything_runs() {
     home.run(REACT).ends_with(5).says(&["no-slash"]);
 }
 
-fn streams(events: &[Value]) -> Canned {
+fn streams(events: &[Value]) -> CannedReply {
     let text = events.iter().map(|data| format!("data: {data}\n\n")).collect::<String>();
-    Canned::sse(text + "data: [DONE]\n\n")
+    CannedReply::sse(text + "data: [DONE]\n\n")
 }
 
 /// An endpoint that counts, calls its tool, and calls it when it is named.
-fn able() -> Vec<Canned> {
+fn able() -> Vec<CannedReply> {
     let piece = |text: &str| json!({"choices": [{"delta": {"content": text}}]});
     let end = json!({"choices": [{"delta": {}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 9, "completion_tokens": 20}});
@@ -183,7 +184,7 @@ fn what_a_model_cannot_do_is_shown_with_its_reason() {
 fn configured_and_local_models_are_listed() {
     let list = |names: &[&str]| {
         let data: Vec<Value> = names.iter().map(|name| json!({"id": name})).collect();
-        Canned::json(&json!({ "data": data }).to_string())
+        CannedReply::json(&json!({ "data": data }).to_string())
     };
     let server = FakeServer::start(vec![list(&["x", "y"]), list(&["x", "y"])]);
     let local = FakeServer::start(vec![list(&["small"]), list(&["small"])]);
@@ -215,12 +216,12 @@ fn an_endpoint_that_is_down_is_listed_as_such() {
     assert!(told["endpoints"][0]["detail"].is_string(), "{told}");
 }
 
-fn said(text: &str) -> Canned {
+fn said(text: &str) -> CannedReply {
     streams(&[json!({"choices": [{"delta": {"content": text}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 9, "completion_tokens": 2}})])
 }
 
-fn answers(text: &str) -> Canned {
+fn answers(text: &str) -> CannedReply {
     said(&json!({"tool": "answer", "arguments": {"text": text}}).to_string())
 }
 

@@ -1,7 +1,7 @@
 //! Version, help, doctor, and a key that is never shown.
 
 use crate::support::{Home, calls, says};
-use everloop_models::Scripted;
+use everloop_models::ScriptedReply;
 use everloop_models::testing::FakeServer;
 use serde_json::json;
 use std::path::Path;
@@ -51,7 +51,7 @@ fn doctor_looks_and_changes_nothing() {
     assert_eq!((&report["quick_check"], &report["schema"]), (&json!("ok"), &json!(7)));
     let loops = report["loops"].as_array().unwrap();
     let known = |it: &serde_json::Value| it["version"] == 1 && it["fingerprint"].is_string();
-    assert!(loops.len() == 8 && loops.iter().all(known), "{loops:?}");
+    assert!(loops.len() == everloop_loops::LOOPS.len() && loops.iter().all(known), "{loops:?}");
     assert_eq!(report["runs"], json!({"succeeded": 1}));
     assert_eq!(report["key_is_set"], false);
     let text = home.run(["doctor"]).ends_with(0).stdout;
@@ -61,8 +61,8 @@ fn doctor_looks_and_changes_nothing() {
 #[test]
 fn a_key_is_sent_to_the_model_and_shown_nowhere() {
     let server = FakeServer::openai(vec![
-        Scripted::calls("shell", json!({"command": "env; echo $OPENAI_API_KEY"})),
-        Scripted::says("done"),
+        ScriptedReply::calls("shell", json!({"command": "env; echo $OPENAI_API_KEY"})),
+        ScriptedReply::says("done"),
     ]);
     let home = Home::new().endpoint(&server.url()).with("OPENAI_API_KEY", SECRET);
     let mut said = Vec::new();

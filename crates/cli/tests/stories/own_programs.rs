@@ -44,7 +44,7 @@ fn a_cloned_project_that_ships_programs_of_everyday_names_runs_none_of_them() {
     home.run(["doctor"]);
     home.run(["tools"]).ends_with(0);
     let trace = fs::read_to_string(home.path("trace")).unwrap_or_default();
-    // A command behind the walls may run what it likes, but it never has the key.
+    // A command in the sandbox may run what it likes, but it never has the key.
     assert!(!home.path("trace").exists() && !trace.contains("SECRETKEY"), "{trace}");
 }
 

@@ -1,8 +1,8 @@
 //! `everloop -p`: the answer alone, for scripts.
 
 use crate::support::{Home, Spawned, ask, done, goes_on, plan, thought};
-use everloop_models::Scripted;
-use everloop_models::testing::{Canned, FakeServer};
+use everloop_models::ScriptedReply;
+use everloop_models::testing::{CannedReply, FakeServer};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -29,7 +29,7 @@ fn first_prompt(server: &FakeServer) -> String {
 
 #[test]
 fn what_comes_through_the_pipe_is_read_with_the_question() {
-    let text = |value: Value| Scripted::says(value["text"].as_str().unwrap());
+    let text = |value: Value| ScriptedReply::says(value["text"].as_str().unwrap());
     let server = FakeServer::openai(two_steps().into_iter().map(text).collect());
     let home = Home::new().endpoint(&server.url());
     let mut asks: Spawned = home.piped(["-p", "summarize this"]);
@@ -84,7 +84,8 @@ fn slash_commands_work_without_a_model() {
 #[test]
 fn a_key_that_is_refused_is_named_and_ends_with_the_code_for_that() {
     for status in [401, 403] {
-        let refused = || Canned::status(status, "", "{\"error\":{\"message\":\"no such key\"}}");
+        let refused =
+            || CannedReply::status(status, "", "{\"error\":{\"message\":\"no such key\"}}");
         let server = FakeServer::start((0..9).map(|_| refused()).collect());
         let home = Home::new().endpoint(&server.url()).with("OPENAI_API_KEY", "sk-wrong");
         let words = format!("HTTP {status}: no such key");

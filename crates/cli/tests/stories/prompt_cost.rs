@@ -2,7 +2,7 @@
 
 use crate::support::Home;
 use everloop_models::testing::FakeServer;
-use everloop_models::{Scripted, count_tokens};
+use everloop_models::{ScriptedReply, count_tokens};
 use serde_json::Value;
 
 /// The most that the first request of a loop may cost, in a plain folder with the settings as they
@@ -31,7 +31,7 @@ fn cost(request: &Value) -> (u64, u64) {
 }
 
 fn greeted(loop_name: &str) -> Value {
-    let server = FakeServer::openai(vec![Scripted::says("Hello!")]);
+    let server = FakeServer::openai(vec![ScriptedReply::says("Hello!")]);
     let home = Home::new().endpoint(&server.url()).with("EVERLOOP_LANG", "en");
     home.run(["run", "--loop", loop_name, "hello"]);
     server.seen()[0].json()

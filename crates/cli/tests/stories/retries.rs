@@ -1,17 +1,17 @@
 //! A tool that fails in a way that may pass is tried again, and one that may have acted is not.
 
 use crate::support::{Home, calls, of_type, says};
-use everloop_models::testing::{Canned, FakeServer};
+use everloop_models::testing::{CannedReply, FakeServer};
 use serde_json::{Value, json};
 
 const RUN: [&str; 5] = ["run", "--loop", "react", "--yes", "what does the page say?"];
 
-fn busy() -> Canned {
-    Canned::status(503, "connection: close\r\n", "")
+fn busy() -> CannedReply {
+    CannedReply::status(503, "connection: close\r\n", "")
 }
 
-fn page(text: &str) -> Canned {
-    Canned::status(200, "connection: close\r\ncontent-type: text/plain\r\n", text)
+fn page(text: &str) -> CannedReply {
+    CannedReply::status(200, "connection: close\r\ncontent-type: text/plain\r\n", text)
 }
 
 /// A home whose tools may call this server, and wait for nothing between two attempts.

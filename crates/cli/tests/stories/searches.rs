@@ -1,14 +1,14 @@
 //! Searching the internet, as far as this machine is one.
 
 use crate::support::{Home, calls, done, goes_on, plan, says, thought};
-use everloop_models::testing::{Canned, FakeServer};
+use everloop_models::testing::{CannedReply, FakeServer};
 use serde_json::{Value, json};
 
 const BING: &str = include_str!("../../../tools/testdata/search/bing.html");
 const SEARXNG: &str = include_str!("../../../tools/testdata/search/searxng.json");
 
-fn page(body: &str) -> Canned {
-    Canned::status(200, "connection: close\r\n", body)
+fn page(body: &str) -> CannedReply {
+    CannedReply::status(200, "connection: close\r\n", body)
 }
 
 /// A home that searches with this provider on the server.
@@ -53,7 +53,7 @@ fn a_model_searches_with_searxng_and_sees_the_first_three_results() {
 #[test]
 fn a_failed_first_search_is_an_observation_and_the_next_one_reads_the_page_of_bing() {
     let server =
-        FakeServer::start(vec![Canned::status(500, "connection: close\r\n", ""), page(BING)]);
+        FakeServer::start(vec![CannedReply::status(500, "connection: close\r\n", ""), page(BING)]);
     let home = home("bing", &server, &[query("a"), query("潮汐发电"), says("Known.")])
         .with("EVERLOOP_TOOLS__MAX_RETRIES", "0");
     home.run(RUN).ends_with(0);
@@ -65,7 +65,7 @@ fn a_failed_first_search_is_an_observation_and_the_next_one_reads_the_page_of_bi
 
 #[test]
 fn a_search_whose_connection_breaks_is_made_once_more() {
-    let server = FakeServer::start(vec![Canned::default().cut(), page(SEARXNG)]);
+    let server = FakeServer::start(vec![CannedReply::default().cut(), page(SEARXNG)]);
     let home = home("searxng", &server, &[query("tidal power"), says("Known.")]);
     home.run(RUN).ends_with(0);
     assert_eq!(server.seen().len(), 2);

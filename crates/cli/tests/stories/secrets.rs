@@ -2,7 +2,7 @@
 //! searched.
 
 use crate::support::{Finished, Home, calls, of_type, says, slow};
-use everloop_models::testing::{Canned, FakeServer};
+use everloop_models::testing::{CannedReply, FakeServer};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -223,7 +223,7 @@ fn no_secret_is_in_any_byte_that_is_written() {
 #[test]
 fn a_server_that_echoes_the_key_or_a_page_that_holds_it_gives_nothing_away() {
     let close = "connection: close\r\n";
-    let page = FakeServer::start(vec![Canned::status(200, close, &echo())]);
+    let page = FakeServer::start(vec![CannedReply::status(200, close, &echo())]);
     let url = format!("{}/page", page.url());
     let home = planted(&[calls("http_get", json!({ "url": url })), says("Seen.")])
         .with("EVERLOOP_TOOLS__HTTP_ALLOW", &page.url().replace("http://", ""));
@@ -234,7 +234,7 @@ fn a_server_that_echoes_the_key_or_a_page_that_holds_it_gives_nothing_away() {
     assert!(seen.contains("[secret]"), "{seen}");
 
     let refusal = format!("{{\"error\":{{\"message\":\"bad key {}\"}}}}", json_text(&echo()));
-    let server = FakeServer::start(vec![Canned::status(401, close, &refusal)]);
+    let server = FakeServer::start(vec![CannedReply::status(401, close, &refusal)]);
     let home = home.endpoint(&server.url());
     let form = ["run", "--loop", "react", "--output-format", "stream-json", "ask"];
     searched_output("a refusal", &home.run(form));
@@ -313,7 +313,7 @@ fn a_key_at_the_cut_of_a_tools_output_is_still_taken_out() {
 fn a_key_at_the_cut_of_a_refusal_is_not_left_in_part() {
     for before in [1_960, 1_964, 1_975, 1_985, 1_999] {
         let body = json!({"error": {"message": format!("{} {IN_VARIABLE}", "x".repeat(before))}});
-        let refusal = Canned::status(400, "connection: close\r\n", &body.to_string());
+        let refusal = CannedReply::status(400, "connection: close\r\n", &body.to_string());
         let server = FakeServer::start(vec![refusal]);
         let home = Home::scripted(&[]).with("OPENAI_API_KEY", IN_VARIABLE).endpoint(&server.url());
         let ran = home.run(["run", "--loop", "react", "go"]);

@@ -1,7 +1,7 @@
 //! Requests and messages to the outside, and `kill -9` while they are under way.
 
 use crate::support::{Home, calls, eventually, of_type, says};
-use everloop_models::testing::{Canned, FakeServer, Seen};
+use everloop_models::testing::{CannedReply, FakeServer, ReceivedRequest};
 use serde_json::{Value, json};
 
 /// A home whose tools may call the server.
@@ -16,11 +16,11 @@ fn order(server: &FakeServer, method: &str) -> Value {
     calls("http_send", json!({"method": method, "url": url, "body": "{}", "probe_url": probe_url}))
 }
 
-fn sends(server: &FakeServer) -> Vec<Seen> {
+fn sends(server: &FakeServer) -> Vec<ReceivedRequest> {
     server.seen().into_iter().filter(|seen| !seen.head.starts_with("GET")).collect()
 }
 
-fn key(seen: &Seen) -> String {
+fn key(seen: &ReceivedRequest) -> String {
     let head = seen.head.to_lowercase();
     let key = head.lines().find_map(|line| line.strip_prefix("idempotency-key: "));
     key.unwrap_or_else(|| panic!("no key: {head}")).to_owned()
@@ -28,8 +28,8 @@ fn key(seen: &Seen) -> String {
 
 const RUN: [&str; 5] = ["run", "--loop", "react", "--yes", "order it"];
 
-fn absent() -> Canned {
-    Canned::status(404, "connection: close\r\n", "")
+fn absent() -> CannedReply {
+    CannedReply::status(404, "connection: close\r\n", "")
 }
 
 /// Runs until the server has the request, and kills everloop before the answer.
@@ -43,8 +43,8 @@ fn killed_after_sending(home: &Home, server: &FakeServer) -> String {
 
 #[test]
 fn a_request_whose_answer_nobody_heard_is_found_by_its_probe_and_not_sent_again() {
-    let there = Canned::status(200, "connection: close\r\n", "order 7 is placed");
-    let server = FakeServer::start(vec![absent(), Canned::default().stall(), there]);
+    let there = CannedReply::status(200, "connection: close\r\n", "order 7 is placed");
+    let server = FakeServer::start(vec![absent(), CannedReply::default().stall(), there]);
     let home = home(&server, &[order(&server, "POST"), says("It is placed.")]);
     let run = killed_after_sending(&home, &server);
     assert_eq!(home.run(["runs", "resume", &run]).ends_with(0).stdout, "It is placed.\n");
@@ -58,8 +58,8 @@ fn a_request_whose_answer_nobody_heard_is_found_by_its_probe_and_not_sent_again(
 
 #[test]
 fn a_put_that_was_not_acted_upon_is_sent_once_more_with_the_same_key() {
-    let placed = Canned::status(201, "connection: close\r\n", "placed");
-    let replies = vec![absent(), Canned::default().stall(), absent(), absent(), placed];
+    let placed = CannedReply::status(201, "connection: close\r\n", "placed");
+    let replies = vec![absent(), CannedReply::default().stall(), absent(), absent(), placed];
     let server = FakeServer::start(replies);
     let home = home(&server, &[order(&server, "PUT"), says("It is placed.")]);
     let run = killed_after_sending(&home, &server);
@@ -74,7 +74,7 @@ fn a_put_that_was_not_acted_upon_is_sent_once_more_with_the_same_key() {
 /// The other side may still be at it: a second POST could be a second order.
 #[test]
 fn a_post_that_shows_nothing_yet_is_not_sent_again_and_a_person_is_asked() {
-    let server = FakeServer::start(vec![absent(), Canned::default().stall(), absent()]);
+    let server = FakeServer::start(vec![absent(), CannedReply::default().stall(), absent()]);
     let home = home(&server, &[order(&server, "POST"), says("As you say.")]);
     let run = killed_after_sending(&home, &server);
     home.run(["runs", "resume", &run]).ends_with(3).says(&["http_send"]);
@@ -87,8 +87,8 @@ fn a_post_that_shows_nothing_yet_is_not_sent_again_and_a_person_is_asked() {
 
 #[test]
 fn where_keys_are_honoured_a_request_is_sent_again_with_its_key_and_nobody_is_asked() {
-    let placed = || Canned::status(201, "connection: close\r\n", "placed");
-    let server = FakeServer::start(vec![Canned::default().stall(), placed()]);
+    let placed = || CannedReply::status(201, "connection: close\r\n", "placed");
+    let server = FakeServer::start(vec![CannedReply::default().stall(), placed()]);
     let url = format!("{}/orders", server.url());
     let order = calls("http_send", json!({"method": "POST", "url": url}));
     let home = home(&server, &[order, says("It is placed.")]);
@@ -102,7 +102,7 @@ fn where_keys_are_honoured_a_request_is_sent_again_with_its_key_and_nobody_is_as
 
 #[test]
 fn a_request_that_was_cut_and_cannot_be_probed_is_never_sent_again_and_a_person_is_asked() {
-    let server = FakeServer::start(vec![Canned::default().cut()]);
+    let server = FakeServer::start(vec![CannedReply::default().cut()]);
     let url = format!("{}/orders", server.url());
     let order = calls("http_send", json!({"method": "POST", "url": url}));
     let home = home(&server, &[order, says("As you say.")]);

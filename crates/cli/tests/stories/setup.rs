@@ -1,7 +1,7 @@
 //! The first run: two questions on a terminal, and what they leave behind.
 
 use crate::support::{Home, Terminal};
-use everloop_models::testing::{Canned, FakeServer};
+use everloop_models::testing::{CannedReply, FakeServer};
 use std::os::unix::fs::PermissionsExt;
 
 const SETUP: [&str; 2] = ["config", "setup"];
@@ -18,13 +18,13 @@ fn alone() -> Home {
     home
 }
 
-fn offers(names: &[&str]) -> Canned {
+fn offers(names: &[&str]) -> CannedReply {
     let data: Vec<_> = names.iter().map(|name| serde_json::json!({ "id": name })).collect();
-    Canned::json(&serde_json::json!({ "data": data }).to_string())
+    CannedReply::json(&serde_json::json!({ "data": data }).to_string())
 }
 
-fn says_ok() -> Canned {
-    Canned::sse(
+fn says_ok() -> CannedReply {
+    CannedReply::sse(
         "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ok\"}}]}\n\n\
          data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n\
          data: [DONE]\n\n",
@@ -88,7 +88,7 @@ fn a_provider_is_chosen_by_name_and_a_key_that_is_refused_is_asked_for_again() {
     for (answer, provider) in
         [("通义", "qwen"), ("1", "deepseek"), ("Kimi", "moonshot"), ("glm-intl", "glm-intl")]
     {
-        let refused = Canned::status(401, "", "{\"error\":{\"message\":\"no such key\"}}");
+        let refused = CannedReply::status(401, "", "{\"error\":{\"message\":\"no such key\"}}");
         let server = FakeServer::start(vec![refused, offers(&["m-1", "m-2"]), says_ok()]);
         let variable = format!("{}_BASE_URL", provider.to_uppercase().replace('-', "_"));
         // Without a model the address alone would be taken for a choice.
@@ -157,7 +157,7 @@ fn nothing_may_be_chosen_and_nonsense_is_asked_again() {
 
 #[test]
 fn a_model_of_the_environment_is_used_without_a_question_and_a_failure_is_told() {
-    let server = FakeServer::start(vec![Canned::status(401, "", "wrong key")]);
+    let server = FakeServer::start(vec![CannedReply::status(401, "", "wrong key")]);
     let home = alone().endpoint(&server.url()).with("OPENAI_API_KEY", "sk-wrong-secret");
     let mut terminal = asked(&home, "2");
     terminal.until("Using the environment (EVERLOOP_MODEL, OPENAI_BASE_URL, OPENAI_API_KEY)");

@@ -1,7 +1,7 @@
 //! `edit_file`, `search_code`, `fetch_web` in the hands of a model, and which tools it is offered.
 
 use crate::support::{Home, calls, of_type, says, slow};
-use everloop_models::testing::{Canned, FakeServer};
+use everloop_models::testing::{CannedReply, FakeServer};
 use serde_json::{Value, json};
 
 const RUN: [&str; 4] = ["run", "--loop", "react", "mend it"];
@@ -65,7 +65,7 @@ fn an_edit_is_not_made_twice_after_a_kill() {
 fn a_model_reads_a_page_of_a_host_that_the_settings_name_and_of_no_other_near_one() {
     let html = "<html><title>Tides</title><body><p>Twice a day.</p></body></html>";
     let head = "connection: close\r\ncontent-type: text/html\r\n";
-    let server = FakeServer::start(vec![Canned::status(200, head, html)]);
+    let server = FakeServer::start(vec![CannedReply::status(200, head, html)]);
     let fetch = calls("fetch_web", json!({"url": format!("{}/tides", server.url())}));
     let home = Home::scripted(&[fetch.clone(), says("I may not.")]);
     home.run(RUN).ends_with(0);

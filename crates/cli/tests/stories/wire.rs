@@ -1,20 +1,20 @@
 //! The real wire: an OpenAI-compatible endpoint on this machine.
 
 use crate::support::{Home, done, goes_on, plan, thought};
-use everloop_models::Scripted;
-use everloop_models::testing::{Canned, FakeServer};
+use everloop_models::ScriptedReply;
+use everloop_models::testing::{CannedReply, FakeServer};
 use serde_json::{Value, json};
 
-fn text_of(reply: &Value) -> Scripted {
-    Scripted::says(reply["text"].as_str().unwrap())
+fn text_of(reply: &Value) -> ScriptedReply {
+    ScriptedReply::says(reply["text"].as_str().unwrap())
 }
 
 #[test]
 fn react_works_over_the_wire_to_its_end() {
     let server = FakeServer::openai(vec![
-        Scripted::calls("write_file", json!({"path": "a.txt", "content": "from the wire"})),
-        Scripted::calls("read_file", json!({"path": "a.txt"})).reasoning("let me check"),
-        Scripted::says("It says: from the wire.").in_chunks(3),
+        ScriptedReply::calls("write_file", json!({"path": "a.txt", "content": "from the wire"})),
+        ScriptedReply::calls("read_file", json!({"path": "a.txt"})).reasoning("let me check"),
+        ScriptedReply::says("It says: from the wire.").in_chunks(3),
     ]);
     let home = Home::new().endpoint(&server.url());
     let args = ["run", "--loop", "react", "--output-format", "json", "write and check"];
@@ -57,8 +57,8 @@ fn plan_execute_think_forces_its_two_tools_on_the_wire() {
     let thought = json!({"internal_analysis": "kept to myself", "user_summary": "Written.",
                          "task_completed": true, "next_steps_preview": ""});
     let server = FakeServer::openai(vec![
-        Scripted::calls("plan_tool_call", json!({"steps": steps, "reasoning": "write, read"})),
-        Scripted::calls("think", thought).in_chunks(5),
+        ScriptedReply::calls("plan_tool_call", json!({"steps": steps, "reasoning": "write, read"})),
+        ScriptedReply::calls("think", thought).in_chunks(5),
     ]);
     let home = Home::new().endpoint(&server.url()).with("AGENT_MODE", "plan_execute_think");
     let ran = home.run(["run", "--output-format", "stream-json", "write c"]).ends_with(0);
@@ -84,7 +84,7 @@ fn plan_execute_think_forces_its_two_tools_on_the_wire() {
 fn tokens_are_counted_with_those_from_the_cache() {
     let usage = json!({"prompt_tokens": 120, "completion_tokens": 7,
                        "prompt_tokens_details": {"cached_tokens": 100}});
-    let server = FakeServer::start(vec![Canned::sse(format!(
+    let server = FakeServer::start(vec![CannedReply::sse(format!(
         "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"hi\"}}}}]}}\n\n\
          data: {{\"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"stop\"}}]}}\n\n\
          data: {{\"choices\":[],\"usage\":{usage}}}\n\ndata: [DONE]\n\n"
@@ -99,8 +99,8 @@ fn tokens_are_counted_with_those_from_the_cache() {
 #[test]
 fn a_run_killed_while_the_wire_streams_asks_once_more_and_repeats_no_tool() {
     let server = FakeServer::openai(vec![
-        Scripted::calls("shell", json!({"command": "echo once >> log"})),
-        Scripted::says("a b c d").in_chunks(2).after_ms(20_000),
+        ScriptedReply::calls("shell", json!({"command": "echo once >> log"})),
+        ScriptedReply::says("a b c d").in_chunks(2).after_ms(20_000),
     ]);
     let mut home = Home::new().endpoint(&server.url());
     let args = ["run", "--loop", "react", "--yes", "--output-format", "stream-json", "go"];
@@ -109,7 +109,10 @@ fn a_run_killed_while_the_wire_streams_asks_once_more_and_repeats_no_tool() {
     crate::support::eventually("the second request", || (server.seen().len() == 2).then_some(()));
     first.kill9();
     let id = home.newest();
-    let quick = FakeServer::openai(vec![Scripted::says("never asked"), Scripted::says("a b c d")]);
+    let quick = FakeServer::openai(vec![
+        ScriptedReply::says("never asked"),
+        ScriptedReply::says("a b c d"),
+    ]);
     home.set("OPENAI_BASE_URL", &quick.url());
     let ended = home.run(["runs", "resume", &id]).ends_with(0);
     assert_eq!((ended.stdout.as_str(), home.read("log").as_str()), ("a b c d\n", "once\n"));

@@ -1,35 +1,36 @@
-//! Flaws: how a policy goes wrong now and then, drawn from its seed and the prompt.
+//! Flaws: how a policy sometimes goes wrong, drawn from its seed and the prompt.
 //!
 //! ```text
-//!   chance(seed, goal, how far the talk is) ──► competent │ spoiled │ blind │ again │ "done"
+//!   chance(seed, goal, length of the dialogue) ──► competent │ spoiled │ blind │ again │ "done"
 //! ```
 //!
-//! The same prompt always gets the same reply; a prompt that has grown by a reproach may get
-//! another. Loops end the prompts of all tasks alike, so the goal is part of every draw.
+//! The same prompt always gets the same reply; a prompt with an added error message may get
+//! another. The prompts of all tasks end the same way under a loop, so the goal is part of every
+//! draw.
 
-use super::reading::{Observed, PLAN_ROUND};
-use super::shown::{Contract, Shown, THINK};
+use super::reading::{ObservedCall, PLAN_ROUND};
+use super::shown::{ReplyContract, ShownRequest, THINK};
 use super::speaking::{self, Speaker, calling, said};
-use super::{Flaw, Mind};
+use super::{Flaw, PolicyRules};
 use everloop_types::{Reply, StopCause, TODO_WRITE, ToolChoice, digest_json};
 use serde_json::{Value, json};
 
-/// Messages that a forgetful policy sees at least beside instructions, goal and phase.
+/// Messages that a forgetful policy sees at least, without instructions, goal and phase.
 const FEWEST: usize = 2;
-/// How many numbers of messages it may be, from the fewest on.
+/// The spread of that number.
 const FEW_SPREAD: u64 = 5;
-/// One reply in so many breaks its form.
+/// One reply in this many breaks its form.
 const BROKEN_ONE_IN: u64 = 3;
-/// One reply in so many makes the last call again.
+/// One reply in this many repeats the last call.
 const AGAIN_ONE_IN: u64 = 3;
-/// One reply in so many says that all is done.
+/// One reply in this many claims that everything is done.
 const CLAIM_ONE_IN: u64 = 10;
 const CLAIM: &str = "Everything that was asked for is done.";
 
 /// The reply of a policy with its flaw.
-pub(super) fn reply(mind: Mind, shown: &Shown<'_>) -> Reply {
-    let chance = Chance::of(mind.seed, shown);
-    match mind.flaw {
+pub(super) fn reply(rules: PolicyRules, shown: &ShownRequest<'_>) -> Reply {
+    let chance = FlawChance::of(rules.seed, shown);
+    match rules.flaw {
         Flaw::None => speaking::reply(shown),
         Flaw::Forgets => {
             let more = usize::try_from(chance.draw("few", FEW_SPREAD)).unwrap_or(0);
@@ -50,17 +51,17 @@ pub(super) fn reply(mind: Mind, shown: &Shown<'_>) -> Reply {
     }
 }
 
-/// What may happen with one prompt.
-struct Chance(String);
+/// The random choices for one prompt.
+struct FlawChance(String);
 
-impl Chance {
-    fn of(seed: u64, shown: &Shown<'_>) -> Self {
+impl FlawChance {
+    fn of(seed: u64, shown: &ShownRequest<'_>) -> Self {
         let messages = &shown.messages;
         let end = &messages[messages.len().saturating_sub(2)..];
         Self(digest_json(&(seed, shown.goal(), messages.len(), end)))
     }
 
-    /// A number below `sides`, always the same for the same matter.
+    /// A number below `sides`, always the same for the same `matter`.
     fn draw(&self, matter: &str, sides: u64) -> u64 {
         let digest = digest_json(&(&self.0, matter));
         u64::from_str_radix(&digest[..12], 16).unwrap_or(0) % sides
@@ -70,14 +71,15 @@ impl Chance {
 /// Ways in which a form is broken.
 const WAYS: u64 = 5;
 
-fn spoiled(reply: Reply, shown: &Shown<'_>, way: u64) -> Reply {
+fn spoiled(reply: Reply, shown: &ShownRequest<'_>, way: u64) -> Reply {
     let forced = matches!(shown.choice, ToolChoice::Named(_));
     match (shown.contract(), reply.calls.is_empty()) {
         (_, false) => spoiled_calls(reply, forced, way),
-        (Contract::JsonPlan | Contract::JsonThought(_) | Contract::JsonReplan, _) => {
-            spoiled_json(&reply.text, way).map_or_else(nothing, said)
-        }
-        (Contract::Tags, _) => spoiled_tags(&reply.text, way).map_or_else(nothing, said),
+        (
+            ReplyContract::JsonPlan | ReplyContract::JsonThought(_) | ReplyContract::JsonReplan,
+            _,
+        ) => spoiled_json(&reply.text, way).map_or_else(nothing, said),
+        (ReplyContract::Tags, _) => spoiled_tags(&reply.text, way).map_or_else(nothing, said),
         // Plain words have no form to break; they can only be missing.
         _ if way == 0 => nothing(),
         _ => reply,
@@ -116,8 +118,8 @@ fn spoiled_tags(text: &str, way: u64) -> Option<String> {
     })
 }
 
-/// A reply that ran into its output limit before its first word. One that simply ends empty never
-/// reaches a loop: it is asked for again.
+/// A reply that hit its output limit before its first word. One that is just empty never reaches a
+/// loop: the engine asks again.
 fn nothing() -> Reply {
     Reply { stop: StopCause::Length, ..Reply::default() }
 }
@@ -139,51 +141,54 @@ fn without_a_field(object: &str) -> String {
     Value::Object(fields).to_string()
 }
 
-/// The last call once more, where something is called at all.
-fn again(shown: &Shown<'_>) -> Option<Reply> {
+/// Repeats the last call, if tools can be called.
+fn again(shown: &ShownRequest<'_>) -> Option<Reply> {
     let speaker = Speaker::of(shown);
-    let real = |it: &&Observed| it.tool != TODO_WRITE && shown.has_tool(&it.tool);
+    let real = |it: &&ObservedCall| it.tool != TODO_WRITE && shown.has_tool(&it.tool);
     // Within a round only the tool that plans it is on offer; the others are listed.
     let last = speaker.seen.iter().rev().find(real)?;
     let (tool, input) = (last.tool.as_str(), last.input.clone());
     Some(match shown.contract() {
-        Contract::Free | Contract::Item(_) => calling(vec![(tool, input)]),
-        Contract::Round { .. } => {
+        ReplyContract::Free | ReplyContract::Item(_) => calling(vec![(tool, input)]),
+        ReplyContract::Round { .. } => {
             let steps = json!([{ "tool": tool, "arguments": input }]);
             calling(vec![(PLAN_ROUND, json!({ "steps": steps, "reasoning": "Once more." }))])
         }
-        Contract::JsonThought(_) if tool == "ask_user" => {
+        ReplyContract::JsonThought(_) if tool == "ask_user" => {
             said(json!({ "status": "ask_user", "question": input["question"] }).to_string())
         }
-        Contract::JsonThought(_) => {
+        ReplyContract::JsonThought(_) => {
             let action = json!({ "tool": tool, "input": input });
             said(json!({ "status": "continue", "next_action": action }).to_string())
         }
-        Contract::Tags => said(format!("<tool name=\"{tool}\">{input}</tool>")),
+        ReplyContract::Tags => said(format!("<tool name=\"{tool}\">{input}</tool>")),
         _ => return None,
     })
 }
 
-/// Says that all is done, whether it is or not.
-fn claim(shown: &Shown<'_>) -> Option<Reply> {
+/// Claims that everything is done, true or not.
+fn claim(shown: &ShownRequest<'_>) -> Option<Reply> {
     Some(match shown.contract() {
-        Contract::Free | Contract::Words => said(CLAIM.to_owned()),
-        Contract::Item(place) => match place.id.filter(|_| shown.has_tool(TODO_WRITE)) {
+        ReplyContract::Free | ReplyContract::Words => said(CLAIM.to_owned()),
+        ReplyContract::Item(place) => match place.id.filter(|_| shown.has_tool(TODO_WRITE)) {
             Some(id) => {
                 let todos = json!([{ "id": id, "status": "completed" }]);
                 calling(vec![(TODO_WRITE, json!({ "todos": todos, "merge": true }))])
             }
             None => said(CLAIM.to_owned()),
         },
-        Contract::Think => {
+        ReplyContract::Think => {
             let args = json!({ "user_summary": CLAIM, "task_completed": true });
             calling(vec![(THINK, args)])
         }
-        Contract::JsonThought(_) | Contract::JsonReplan => {
+        ReplyContract::JsonThought(_) | ReplyContract::JsonReplan => {
             said(json!({ "status": "done", "response": CLAIM }).to_string())
         }
-        Contract::Tags => said(format!("<final>{CLAIM}</final>")),
-        Contract::Summary | Contract::Round { .. } | Contract::List | Contract::JsonPlan => {
+        ReplyContract::Tags => said(format!("<final>{CLAIM}</final>")),
+        ReplyContract::Summary
+        | ReplyContract::Round { .. }
+        | ReplyContract::List
+        | ReplyContract::JsonPlan => {
             return None;
         }
     })

@@ -25,11 +25,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) const AROUND: u64 = 3;
 
 /// How many tokens a text has.
-pub type Count = Arc<dyn Fn(&str) -> u64 + Send + Sync>;
+pub type TokenCounter = Arc<dyn Fn(&str) -> u64 + Send + Sync>;
 
 /// Counts what the calls of one run cost. It sees every prompt and decides nothing.
 pub struct Meter {
-    count: Count,
+    count: TokenCounter,
     /// Beginnings of prompts that were shown, by digest, with the tokens of their last part.
     shown: Mutex<HashMap<String, u64>>,
 }
@@ -43,11 +43,11 @@ impl fmt::Debug for Meter {
 impl Meter {
     /// A meter that has seen nothing.
     #[must_use]
-    pub fn new(count: Count) -> Self {
+    pub fn new(count: TokenCounter) -> Self {
         Self { count, shown: Mutex::default() }
     }
 
-    /// What a call cost, and that its prompt has been shown now.
+    /// The cost of a call; marks its prompt as shown.
     pub fn measure(&self, messages: &[Message], tools: &[&ToolSpec], reply: &Reply) -> Usage {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         let output_tokens = self.said(&reply.text, &reply.calls);
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(cost(&[]).input_tokens, 0);
     }
 
-    /// Otherwise a loop with native calls would look dearer than one that writes them as text.
+    /// Otherwise a loop with native calls would look more expensive than one that writes text.
     #[test]
     fn a_reply_costs_the_same_written_and_read_and_escapes_cost_nothing() {
         let (text, args) = ("so \"be\"\nit".to_owned(), r#"{"path":"a \"b\""}"#.to_owned());

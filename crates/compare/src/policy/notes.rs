@@ -1,4 +1,4 @@
-//! Notes for later: what a summary keeps of each sentence, in lines that can be read back.
+//! Notes: what a summary keeps about each sentence, in lines that can be parsed.
 //!
 //! ```text
 //!   known 3 done: ["Count the lines of a.txt.","17"]
@@ -7,26 +7,26 @@
 use serde_json::json;
 use std::collections::HashMap;
 
-/// What is known of the sentences, by their numbers.
-pub(super) type Notes = HashMap<String, Note>;
+/// What is known about the sentences, by their numbers.
+pub(super) type SentenceNotes = HashMap<String, SentenceNote>;
 
-/// What is known of one sentence.
+/// What is known about one sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Note {
-    pub(super) kind: Kind,
+pub(super) struct SentenceNote {
+    pub(super) kind: NoteKind,
     pub(super) said: String,
-    /// Its result, the reason why it failed, or what the file holds that it tells to follow.
+    /// Its result, the reason of its failure, or the content of the file with further instructions.
     pub(super) value: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum NoteKind {
     Done,
     Failed,
     Holds,
 }
 
-impl Kind {
+impl NoteKind {
     const ALL: [(Self, &'static str); 3] =
         [(Self::Done, "done"), (Self::Failed, "failed"), (Self::Holds, "holds")];
 
@@ -36,35 +36,38 @@ impl Kind {
 }
 
 /// One note as a line.
-pub(super) fn line(key: &str, note: &Note) -> String {
+pub(super) fn line(key: &str, note: &SentenceNote) -> String {
     let told = json!([note.said, note.value]);
     format!("known {key} {}: {told}", note.kind.word())
 }
 
 /// The notes among the lines of a summary.
-pub(super) fn read(summary: &str) -> Notes {
+pub(super) fn read(summary: &str) -> SentenceNotes {
     summary.lines().filter_map(read_line).collect()
 }
 
-fn read_line(line: &str) -> Option<(String, Note)> {
+fn read_line(line: &str) -> Option<(String, SentenceNote)> {
     let (key, rest) = line.strip_prefix("known ")?.split_once(' ')?;
     let (word, rest) = rest.split_once(": ")?;
-    let (kind, _) = Kind::ALL.into_iter().find(|(_, known)| *known == word)?;
+    let (kind, _) = NoteKind::ALL.into_iter().find(|(_, known)| *known == word)?;
     let (said, value) = serde_json::from_str(rest).ok()?;
-    Some((key.to_owned(), Note { kind, said, value }))
+    Some((key.to_owned(), SentenceNote { kind, said, value }))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Note, line, read};
+    use super::{NoteKind, SentenceNote, line, read};
 
     #[test]
     fn a_note_is_read_back_as_it_was_written() {
-        let notes =
-            [(Kind::Done, Some("1\n => 2")), (Kind::Failed, Some("no")), (Kind::Done, None)];
+        let notes = [
+            (NoteKind::Done, Some("1\n => 2")),
+            (NoteKind::Failed, Some("no")),
+            (NoteKind::Done, None),
+        ];
         for (kind, value) in notes {
             let value = value.map(str::to_owned);
-            let note = Note { kind, said: "Run \"a => b\".".to_owned(), value };
+            let note = SentenceNote { kind, said: "Run \"a => b\".".to_owned(), value };
             let text = format!("The goal: x\n{}\nmore", line("3.1", &note));
             assert_eq!(read(&text).get("3.1"), Some(&note));
         }

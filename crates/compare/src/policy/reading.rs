@@ -1,12 +1,12 @@
-//! What a prompt tells: the goal, what was observed, the list, the phase; in every voice of our
-//! loops.
+//! The content of a prompt: the goal, the observations, the list, the phase; in the format of every
+//! loop.
 //!
 //! ```text
-//!   tool messages, JSON observations, gathered rounds, carried talk ──► Observed, in order
-//!   summaries of earlier work ──► notes; what they do not tell is not known
+//!   tool messages, JSON observations, rounds, carried messages ──► ObservedCall, in order
+//!   summaries of earlier work ──► notes; the rest is unknown
 //! ```
 
-use super::notes::{self, Notes};
+use super::notes::{self, SentenceNotes};
 use super::sentences::{self, Sentence};
 use everloop_types::{CallId, Message, TODO_WRITE, ToolCall};
 use serde_json::Value;
@@ -18,29 +18,29 @@ pub(super) use everloop_loops::replies::PLAN_ROUND;
 const CARRIED: &str = "Notice from the runtime: what stands between the goal and here";
 const SUMMARY: &str = "summary_of_earlier_work";
 
-/// How a call ended, as far as it matters for what to do next.
+/// How a call ended, as far as the next decision needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum How {
+pub(super) enum CallSuccess {
     Well,
     Badly,
-    /// It was not made: it did not fit, or something before it did not.
+    /// It was not made: it did not fit, or an earlier call failed.
     NotMade,
     /// It will never be allowed.
     Forbidden,
 }
 
-/// One call and what came of it.
+/// One call and its result.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Observed {
+pub(super) struct ObservedCall {
     pub(super) tool: String,
     pub(super) input: Value,
-    pub(super) how: How,
+    pub(super) how: CallSuccess,
     pub(super) text: String,
 }
 
 /// One item of the list as it was last shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct ListedItem {
     pub(super) id: String,
     pub(super) state: String,
     pub(super) text: String,
@@ -48,12 +48,12 @@ pub(super) struct Row {
 
 /// The phase that the loop has named last.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Phase<'m> {
+pub(super) struct NamedPhase<'m> {
     pub(super) name: &'m str,
     pub(super) rest: &'m str,
 }
 
-/// What the user asks for: the goal, and what they have added since.
+/// What the user asks for: the goal and later additions.
 pub(super) fn asked(messages: &[&Message]) -> Vec<(Sentence, String)> {
     let Some(goal) = messages.get(goal_place(messages)) else { return Vec::new() };
     // What follows an empty line is context, not the request.
@@ -68,13 +68,13 @@ pub(super) fn asked(messages: &[&Message]) -> Vec<(Sentence, String)> {
     asked
 }
 
-/// Where the goal stands: it is the first that a user says.
+/// The position of the goal: the first message of the user.
 pub(super) fn goal_place(messages: &[&Message]) -> usize {
     let user = |message: &&Message| matches!(message, Message::User { .. });
     messages.iter().position(user).unwrap_or(messages.len())
 }
 
-/// The last message before this run's own talk: the goal, or what another run knew of it.
+/// The last message before this run's own dialogue: the goal, or what another run carried over.
 fn start(messages: &[&Message]) -> usize {
     let carried = messages.iter().rposition(|message| message.text().starts_with(CARRIED));
     carried.unwrap_or_else(|| goal_place(messages))
@@ -92,13 +92,13 @@ pub(super) fn phase_place(messages: &[&Message]) -> Option<usize> {
     place.filter(|place| *place > start(messages))
 }
 
-pub(super) fn phase<'m>(messages: &[&'m Message]) -> Option<Phase<'m>> {
+pub(super) fn phase<'m>(messages: &[&'m Message]) -> Option<NamedPhase<'m>> {
     let said = messages[phase_place(messages)?].text().strip_prefix("phase:")?;
     let (name, rest) = said.split_once('\n').unwrap_or((said, ""));
-    Some(Phase { name: name.trim(), rest })
+    Some(NamedPhase { name: name.trim(), rest })
 }
 
-/// What the model itself has last said in plain words.
+/// The model's own last plain text.
 pub(super) fn own_words<'m>(messages: &[&'m Message]) -> Option<&'m str> {
     messages.iter().skip(start(messages)).rev().find_map(|message| match message {
         Message::Assistant { text, calls } if calls.is_empty() => Some(text.as_str()),
@@ -111,9 +111,9 @@ pub(super) fn names_phase(message: &Message) -> bool {
     matches!(message, Message::User { .. }) && message.text().starts_with("phase:")
 }
 
-/// What summaries of earlier work tell.
-pub(super) fn noted(messages: &[&Message]) -> Notes {
-    let mut known = Notes::default();
+/// The notes of summaries of earlier work.
+pub(super) fn noted(messages: &[&Message]) -> SentenceNotes {
+    let mut known = SentenceNotes::default();
     for message in messages {
         if let Some(summary) = summary(message) {
             known.extend(notes::read(&summary));
@@ -129,7 +129,7 @@ fn summary(message: &Message) -> Option<String> {
 }
 
 /// Every call that the prompt shows, with its outcome, in the order in which they were made.
-pub(super) fn observed(messages: &[&Message]) -> Vec<Observed> {
+pub(super) fn observed(messages: &[&Message]) -> Vec<ObservedCall> {
     let mut calls: HashMap<&CallId, &ToolCall> = HashMap::new();
     let mut seen = Vec::new();
     for message in messages {
@@ -150,8 +150,8 @@ pub(super) fn observed(messages: &[&Message]) -> Vec<Observed> {
     seen
 }
 
-/// An observation that is told as JSON. One that was carried says only in words how it ended.
-fn take_json(seen: &mut Vec<Observed>, text: &str) {
+/// An observation in JSON. A carried one says only in words how it ended.
+fn take_json(seen: &mut Vec<ObservedCall>, text: &str) {
     if !text.starts_with("{\"observation\"") {
         return;
     }
@@ -163,16 +163,16 @@ fn take_json(seen: &mut Vec<Observed>, text: &str) {
     }
 }
 
-fn take(seen: &mut Vec<Observed>, tool: &str, input: Value, ok: Option<bool>, text: &str) {
+fn take(seen: &mut Vec<ObservedCall>, tool: &str, input: Value, ok: Option<bool>, text: &str) {
     if tool == PLAN_ROUND {
         return take_round(seen, &input, text);
     }
     let (how, text) = ended(ok, text);
-    seen.push(Observed { tool: tool.to_owned(), input, how, text: text.to_owned() });
+    seen.push(ObservedCall { tool: tool.to_owned(), input, how, text: text.to_owned() });
 }
 
 /// A round, step by step. Steps that were not run are not there.
-fn take_round(seen: &mut Vec<Observed>, plan: &Value, text: &str) {
+fn take_round(seen: &mut Vec<ObservedCall>, plan: &Value, text: &str) {
     let Ok(told) = serde_json::from_str::<Value>(text) else { return };
     let steps = plan["steps"].as_array().map(Vec::as_slice).unwrap_or_default();
     let results = told["steps"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -186,7 +186,7 @@ fn take_round(seen: &mut Vec<Observed>, plan: &Value, text: &str) {
     }
 }
 
-/// Arguments as they were when the step ran: references replaced by what they point to.
+/// Arguments as they were when the step ran: references replaced by their values.
 fn resolved<'r>(args: &Value, result: &impl Fn(usize) -> Option<&'r str>) -> Value {
     match args {
         Value::Object(fields) => match fields.get("$ref").and_then(Value::as_str) {
@@ -205,62 +205,62 @@ fn resolved<'r>(args: &Value, result: &impl Fn(usize) -> Option<&'r str>) -> Val
     }
 }
 
-/// How it ended. What did not end well says so with its first word.
-fn ended(ok: Option<bool>, text: &str) -> (How, &str) {
+/// How it ended. The first word of a failure says so.
+fn ended(ok: Option<bool>, text: &str) -> (CallSuccess, &str) {
     const WORDS: [&str; 5] =
         ["error: ", "denied: ", "timed out: ", "canceled: ", "outcome unknown: "];
     let word = WORDS.iter().find(|word| text.starts_with(**word));
     let rest = word.map_or(text, |word| &text[word.len()..]);
     let how = match (ok, word) {
-        (Some(true), _) | (None, None) => return (How::Well, text),
-        (_, Some(&"denied: ")) => How::Forbidden,
+        (Some(true), _) | (None, None) => return (CallSuccess::Well, text),
+        (_, Some(&"denied: ")) => CallSuccess::Forbidden,
         _ if ["nothing was done", "nothing was run", "bad arguments"]
             .iter()
             .any(|it| rest.contains(it)) =>
         {
-            How::NotMade
+            CallSuccess::NotMade
         }
-        _ => How::Badly,
+        _ => CallSuccess::Badly,
     };
     (how, rest)
 }
 
 /// The list as the newest call of `todo_write`, the model's own plan or a summary shows it. That of
 /// another run is not this one's.
-pub(super) fn listed(messages: &[&Message]) -> Vec<Row> {
+pub(super) fn listed(messages: &[&Message]) -> Vec<ListedItem> {
     let messages = &messages[start(messages).min(messages.len())..];
     let seen = observed(messages);
-    let written = seen.iter().rev().find(|it| it.tool == TODO_WRITE && it.how == How::Well);
+    let written = seen.iter().rev().find(|it| it.tool == TODO_WRITE && it.how == CallSuccess::Well);
     let written = written.map(|it| rows(&it.text)).filter(|rows| !rows.is_empty());
     let told = |message: &&Message| replanned(message).or_else(|| Some(rows(&summary(message)?)));
     written.or_else(|| messages.iter().rev().find_map(told)).unwrap_or_default()
 }
 
-/// A plan with its marks, as the model itself has said it.
-fn replanned(message: &Message) -> Option<Vec<Row>> {
+/// A plan with its marks, as the model wrote it.
+fn replanned(message: &Message) -> Option<Vec<ListedItem>> {
     let Message::Assistant { text, .. } = message else { return None };
     let said: Value = serde_json::from_str(text).ok()?;
     let row = |(place, task): (usize, &Value)| {
         let state = if task["completed"].as_bool()? { "completed" } else { "pending" };
         let (id, text) = ((place + 1).to_string(), task["task"].as_str()?.to_owned());
-        Some(Row { id, state: state.to_owned(), text })
+        Some(ListedItem { id, state: state.to_owned(), text })
     };
     said["plan"].as_array()?.iter().enumerate().map(row).collect()
 }
 
 /// `- id [state] text`, a line each.
-fn rows(text: &str) -> Vec<Row> {
+fn rows(text: &str) -> Vec<ListedItem> {
     let row = |line: &str| {
         let (id, rest) = line.strip_prefix("- ")?.split_once(" [")?;
         let (state, text) = rest.split_once("] ")?;
-        Some(Row { id: id.to_owned(), state: state.to_owned(), text: text.to_owned() })
+        Some(ListedItem { id: id.to_owned(), state: state.to_owned(), text: text.to_owned() })
     };
     text.lines().filter_map(row).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{How, asked, ended, observed, phase};
+    use super::{CallSuccess, asked, ended, observed, phase};
     use everloop_types::Message;
     use serde_json::json;
 
@@ -286,17 +286,17 @@ mod tests {
 
     #[test]
     fn an_ending_is_told_by_its_first_word_or_by_ok() {
-        assert_eq!(ended(None, "error: no"), (How::Badly, "no"));
+        assert_eq!(ended(None, "error: no"), (CallSuccess::Badly, "no"));
         assert_eq!(
             ended(Some(true), "error: is in the file"),
-            (How::Well, "error: is in the file")
+            (CallSuccess::Well, "error: is in the file")
         );
-        assert_eq!(ended(Some(false), "no"), (How::Badly, "no"));
-        assert_eq!(ended(None, "denied: never"), (How::Forbidden, "never"));
-        assert_eq!(ended(None, "error: x; nothing was done").0, How::NotMade);
+        assert_eq!(ended(Some(false), "no"), (CallSuccess::Badly, "no"));
+        assert_eq!(ended(None, "denied: never"), (CallSuccess::Forbidden, "never"));
+        assert_eq!(ended(None, "error: x; nothing was done").0, CallSuccess::NotMade);
     }
 
-    /// Steps that were not run have brought nothing, not even a failure.
+    /// Steps that were not run have no result, not even a failure.
     #[test]
     fn a_round_is_read_step_by_step() {
         let step = |tool: &str, args| json!({"tool": tool, "arguments": args});
@@ -314,6 +314,6 @@ mod tests {
         let seen = observed(&[&message]);
         assert_eq!(seen.len(), 2);
         assert_eq!(seen[1].input, json!({"path": "b", "content": "red"}));
-        assert_eq!((seen[1].how, seen[1].text.as_str()), (How::Badly, "full"));
+        assert_eq!((seen[1].how, seen[1].text.as_str()), (CallSuccess::Badly, "full"));
     }
 }

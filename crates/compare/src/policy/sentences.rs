@@ -1,4 +1,4 @@
-//! The sentences of which goals are made: plain English, each ending with a full stop.
+//! The sentences of goals: plain English, each ending with a full stop.
 //!
 //! ```text
 //!   goal ──split at full stops outside of quotes──► one form each ──► Sentence
@@ -30,7 +30,7 @@ pub(super) enum Sentence {
     NotUnderstood,
 }
 
-/// What is worked out from the content of a file.
+/// A figure that is computed from the content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Figure {
     Lines,
@@ -62,11 +62,11 @@ fn split(text: &str) -> Vec<String> {
     pieces.filter(|piece| !piece.is_empty()).collect()
 }
 
-/// Makes a sentence of the words that stand at the gaps of its form.
-type Make = fn(&[String]) -> Sentence;
+/// Makes a sentence from the words at the gaps of its form.
+type SentenceBuilder = fn(&[String]) -> Sentence;
 
 /// `{}` stands for a bare word, `"{}"` for a text in quotes; all else is taken word for word.
-const FORMS: [(&str, Make); 22] = [
+const FORMS: [(&str, SentenceBuilder); 22] = [
     ("Write \"{}\" to {}", |w| Sentence::Write { text: one(w, 0), file: one(w, 1) }),
     ("Read {}; if it is missing, read {}", |w| Sentence::Read {
         file: one(w, 0),
@@ -122,7 +122,7 @@ fn understood(said: &str) -> Sentence {
     found.unwrap_or(Sentence::NotUnderstood)
 }
 
-/// What stands at the gaps of a form, if the text has that form.
+/// The words at the gaps of a form, if the text has that form.
 fn filled(form: &str, said: &str) -> Option<Vec<String>> {
     let (mut words, mut rest) = (Vec::new(), said);
     let mut parts = form.split("{}");
@@ -152,7 +152,7 @@ impl Sentence {
         }
     }
 
-    /// Whether it brings a result of its own.
+    /// Whether it has its own result.
     pub(super) fn has_result(&self) -> bool {
         matches!(
             self,
@@ -165,7 +165,7 @@ impl Sentence {
         )
     }
 
-    /// Whether it goes on with what the sentence before it brought.
+    /// Whether it uses the result of the sentence before it.
     pub(super) fn leans_back(&self) -> bool {
         matches!(
             self,

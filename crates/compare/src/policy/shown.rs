@@ -1,24 +1,24 @@
-//! What a model is shown with one request, and which form of reply that asks for.
+//! What one request shows to a model, and which form of reply it asks for.
 //!
 //! ```text
-//!   tool choice, offered tools, the newest `phase:` message, the instructions ──► Contract
+//!   tool choice, offered tools, the newest `phase:` message, the instructions ──► ReplyContract
 //! ```
 //!
-//! Deliberately absent: the name of the loop. Nobody tells it to a model.
+//! Deliberately absent: the name of the loop. A model never sees it.
 
-use super::reading::{self, PLAN_ROUND, Phase};
+use super::reading::{self, NamedPhase, PLAN_ROUND};
 use everloop_ports::Request;
 use everloop_types::{Message, TODO_WRITE, ToolChoice};
 
-/// The tool with which a round is looked at.
+/// The tool that reviews a round.
 pub(super) use everloop_loops::replies::THINK_ROUND as THINK;
 
 /// Steps of a round where the prompt does not say.
 const STEPS_MAX: usize = 8;
 
-/// One request, as far as a policy looks at it.
+/// The parts of a request that a policy looks at.
 #[derive(Clone)]
-pub(super) struct Shown<'r> {
+pub(super) struct ShownRequest<'r> {
     pub(super) messages: Vec<&'r Message>,
     pub(super) tools: Vec<&'r str>,
     pub(super) choice: &'r ToolChoice,
@@ -26,40 +26,40 @@ pub(super) struct Shown<'r> {
 
 /// The form of reply that a request asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Contract {
+pub(super) enum ReplyContract {
     /// A summary in place of the older messages.
     Summary,
     /// Plain words, without a tool.
     Words,
     /// All steps of a round in one call.
     Round { steps_max: usize },
-    /// What the round has brought.
+    /// The review of the round.
     Think,
     /// The list, before the work begins.
     List,
     /// Work on one item, by native calls.
-    Item(Place),
+    Item(ItemPosition),
     /// Work in any order, by native calls.
     Free,
     /// One JSON object: the plan.
     JsonPlan,
     /// One JSON object: the next thing for an item.
-    JsonThought(Place),
+    JsonThought(ItemPosition),
     /// One JSON object: the plan anew, or the end.
     JsonReplan,
     /// Tagged text.
     Tags,
 }
 
-/// The place of the item that is worked on, counted from 0, and the name under which it is closed.
+/// The position of the current item, counted from 0, and the id with which it is closed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Place {
+pub(super) struct ItemPosition {
     pub(super) number: usize,
     pub(super) total: usize,
     pub(super) id: Option<String>,
 }
 
-impl<'r> Shown<'r> {
+impl<'r> ShownRequest<'r> {
     pub(super) fn of(request: &'r Request<'_>) -> Self {
         Self {
             messages: request.messages.iter().collect(),
@@ -68,7 +68,7 @@ impl<'r> Shown<'r> {
         }
     }
 
-    /// The same with the instructions, the goal, the newest phase and the last few messages alone.
+    /// The same with only the instructions, the goal, the newest phase and the last few messages.
     /// Phases are instructions and do not count; calls and their results stay together.
     pub(super) fn last_few(&self, few: usize) -> Self {
         let others = (0..self.messages.len()).rev();
@@ -94,7 +94,7 @@ impl<'r> Shown<'r> {
         }
     }
 
-    /// What the user asks for, with what stands beside it.
+    /// What the user asks for, with its context.
     pub(super) fn goal(&self) -> &'r str {
         self.messages.get(reading::goal_place(&self.messages)).map_or("", |goal| goal.text())
     }
@@ -102,42 +102,42 @@ impl<'r> Shown<'r> {
     /// Whether a tool can be used, natively or as the instructions list it.
     pub(super) fn has_tool(&self, name: &str) -> bool {
         let listed = || self.system().contains(&format!("\n- {name}("));
-        // Questions have a contract of their own where no tool is listed for them.
+        // Questions have their own contract where no tool is listed for them.
         let asks = || name == "ask_user" && self.system().contains("\"status\":\"ask_user\"");
         self.tools.contains(&name) || listed() || asks()
     }
 
-    pub(super) fn contract(&self) -> Contract {
+    pub(super) fn contract(&self) -> ReplyContract {
         let last = self.messages.last().map_or("", |message| message.text());
         if last.contains("replaced by your summary") {
-            return Contract::Summary;
+            return ReplyContract::Summary;
         }
         let phase = reading::phase(&self.messages);
         let name = phase.as_ref().map_or("", |phase| phase.name);
-        let rest = phase.as_ref().map_or("", |phase: &Phase<'_>| phase.rest);
+        let rest = phase.as_ref().map_or("", |phase: &NamedPhase<'_>| phase.rest);
         match self.choice {
-            ToolChoice::None => Contract::Words,
+            ToolChoice::None => ReplyContract::Words,
             ToolChoice::Named(tool) if tool == PLAN_ROUND => {
-                Contract::Round { steps_max: steps_max(rest) }
+                ReplyContract::Round { steps_max: steps_max(rest) }
             }
-            ToolChoice::Named(tool) if tool == THINK => Contract::Think,
-            ToolChoice::Named(tool) if tool == TODO_WRITE => Contract::List,
+            ToolChoice::Named(tool) if tool == THINK => ReplyContract::Think,
+            ToolChoice::Named(tool) if tool == TODO_WRITE => ReplyContract::List,
             _ if self.tools.is_empty() => match name {
-                "plan" => Contract::JsonPlan,
-                "thought" => Contract::JsonThought(place(rest).unwrap_or_default()),
-                "replan" => Contract::JsonReplan,
-                _ if self.system().contains("<tool name=") => Contract::Tags,
-                _ => Contract::Words,
+                "plan" => ReplyContract::JsonPlan,
+                "thought" => ReplyContract::JsonThought(place(rest).unwrap_or_default()),
+                "replan" => ReplyContract::JsonReplan,
+                _ if self.system().contains("<tool name=") => ReplyContract::Tags,
+                _ => ReplyContract::Words,
             },
             _ => match (name, place(rest)) {
-                ("planning", _) => Contract::List,
-                ("execution", Some(place)) => Contract::Item(place),
-                _ => Contract::Free,
+                ("planning", _) => ReplyContract::List,
+                ("execution", Some(place)) => ReplyContract::Item(place),
+                _ => ReplyContract::Free,
             },
         }
     }
 
-    /// From how many calls on the instructions want a list.
+    /// The number of calls from which on the instructions want a list.
     pub(super) fn lists_from(&self) -> Option<usize> {
         let said = |words: &str| self.system().contains(words);
         if !self.has_tool(TODO_WRITE) {
@@ -167,7 +167,7 @@ fn steps_max(rest: &str) -> usize {
 }
 
 /// `item 2 of 4, id b: text`, `current item 2 of 4: text`.
-fn place(rest: &str) -> Option<Place> {
+fn place(rest: &str) -> Option<ItemPosition> {
     let line = rest.strip_prefix("current ").unwrap_or(rest).strip_prefix("item ")?;
     let (head, _) = line.split_once(": ")?;
     let (numbers, id) = match head.split_once(", id ") {
@@ -176,5 +176,5 @@ fn place(rest: &str) -> Option<Place> {
     };
     let (number, total) = numbers.split_once(" of ")?;
     let number = number.parse::<usize>().ok()?.checked_sub(1)?;
-    Some(Place { number, total: total.parse().ok()?, id })
+    Some(ItemPosition { number, total: total.parse().ok()?, id })
 }

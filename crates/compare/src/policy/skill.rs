@@ -1,359 +1,374 @@
-//! The skill that all loops are compared on: from sentences and observations to what is done,
-//! what failed for good, and which calls are wanted now.
+//! The skill that all loops share: from sentences and observations to what is done, what failed
+//! permanently, and which calls are next.
 //!
 //! ```text
-//!   sentence ──its calls seen?──► done, with its result │ failed for good
-//!                └─ not yet ──► wanted now, unless it must wait for a sentence before it
+//!   sentence ──its calls seen?──► done, with its result │ failed permanently
+//!                └─ not yet ──► call next, unless it must wait for a sentence before it
 //! ```
 //!
-//! A value that cannot be seen has to be got again.
+//! A value that is no longer shown has to be fetched again.
 
 mod forms;
 
-use super::acts::{Act, Content, Found, Record, Touch, Use};
-use super::notes::{Kind, Note, Notes};
-use super::reading::Observed;
+use super::acts::{
+    ArgumentSource, CallFinding, CallReuse, CallTarget, ObservationLog, PlannedCall,
+};
+use super::notes::{NoteKind, SentenceNote, SentenceNotes};
+use super::reading::ObservedCall;
 use super::sentences::{self, Sentence};
 use super::values;
 use std::ops::Range;
 
-/// How deep files may send to other files.
+/// How deep instructions in files may refer to other files.
 const DEPTH_MAX: usize = 3;
 
-/// How the wanted calls will be made.
+/// How the planned calls will be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Manner {
+pub(super) enum CallOrder {
     /// All at once: none may need another.
     Together,
-    /// One after the other, each able to use what those before it bring.
+    /// One after the other, each able to use the results of those before it.
     InOrder,
 }
 
-/// How far a sentence is.
+/// The progress of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Status {
+pub(super) enum SentenceStatus {
     Done,
     Failed(String),
     Open,
 }
 
-/// One sentence, and how far it is.
+/// One sentence and its progress.
 #[derive(Debug, Clone)]
-pub(super) struct Task {
+pub(super) struct SentenceState {
     pub(super) key: String,
-    /// The sentence of the goal that it is, or to which it belongs.
+    /// The index of its sentence in the goal.
     pub(super) root: usize,
     pub(super) sentence: Sentence,
     pub(super) said: String,
-    pub(super) status: Status,
-    /// What it brought, or why it failed, or what it tells to follow.
+    pub(super) status: SentenceStatus,
+    /// Its result, the reason of its failure, or the instructions to follow.
     pub(super) value: Option<String>,
 }
 
-impl Task {
-    pub(super) fn note(&self) -> Option<Note> {
+impl SentenceState {
+    pub(super) fn note(&self) -> Option<SentenceNote> {
         let kind = match (&self.status, &self.sentence) {
-            (Status::Open, _) => return None,
-            (Status::Failed(_), _) => Kind::Failed,
-            (Status::Done, Sentence::Follow { .. }) => Kind::Holds,
-            (Status::Done, _) => Kind::Done,
+            (SentenceStatus::Open, _) => return None,
+            (SentenceStatus::Failed(_), _) => NoteKind::Failed,
+            (SentenceStatus::Done, Sentence::Follow { .. }) => NoteKind::Holds,
+            (SentenceStatus::Done, _) => NoteKind::Done,
         };
-        Some(Note { kind, said: self.said.clone(), value: self.value.clone() })
+        Some(SentenceNote { kind, said: self.said.clone(), value: self.value.clone() })
     }
 }
 
-/// All that is known, and all that is wanted.
+/// Everything that is known, and the next calls.
 #[derive(Debug)]
 pub(super) struct Outlook {
-    pub(super) tasks: Vec<Task>,
-    pub(super) acts: Vec<Act>,
+    pub(super) tasks: Vec<SentenceState>,
+    pub(super) acts: Vec<PlannedCall>,
 }
 
 /// What the skill works from.
-pub(super) struct Known<'k> {
-    pub(super) seen: &'k [Observed],
-    pub(super) notes: &'k Notes,
+pub(super) struct SkillInput<'k> {
+    pub(super) seen: &'k [ObservedCall],
+    pub(super) notes: &'k SentenceNotes,
     /// Whether there is a tool of that name.
     pub(super) has_tool: &'k dyn Fn(&str) -> bool,
     /// What the list says of the item to which a sentence of the goal belongs.
-    pub(super) listed: &'k dyn Fn(usize) -> Listed,
+    pub(super) listed: &'k dyn Fn(usize) -> ListedState,
 }
 
 /// What the list says of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Listed {
+pub(super) enum ListedState {
     Open,
-    /// It is completed, and nothing of it is needed any more.
+    /// It is completed and no longer needed.
     Closed,
-    /// It is completed, and its result has yet to be said.
+    /// It is completed, and its result still has to be reported.
     ClosedToBeSaid,
 }
 
-/// Looks at the sentences in their order. Calls are wanted only for those in `scope`.
-pub(super) fn look(
+/// Goes through the sentences in order. Calls are planned only for those in `scope`.
+pub(super) fn plan_calls(
     asked: &[(Sentence, String)],
-    known: &Known<'_>,
+    known: &SkillInput<'_>,
     scope: Range<usize>,
-    manner: Manner,
+    order: CallOrder,
 ) -> Outlook {
-    let mut walk = Walk {
+    let mut walk = SentenceWalk {
         known,
-        record: Record::new(known.seen),
+        record: ObservationLog::new(known.seen),
         scope,
-        manner,
+        order,
         acts: Vec::new(),
         held: Vec::new(),
-        brought: Brought::Nothing,
-        hits: Brought::Nothing,
-        before: Status::Done,
+        brought: PriorResult::Nothing,
+        hits: PriorResult::Nothing,
+        before: SentenceStatus::Done,
         tasks: Vec::new(),
     };
     for (root, (sentence, said)) in asked.iter().enumerate() {
-        walk.go(&(root + 1).to_string(), root, sentence, said);
+        walk.visit(&(root + 1).to_string(), root, sentence, said);
     }
     Outlook { tasks: walk.tasks, acts: walk.acts }
 }
 
-/// What the last sentence with a result has brought.
+/// The result of the last sentence that has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Brought {
+enum PriorResult {
     Nothing,
     Known(String),
     OfStep(usize),
     Failed(String),
     NotYet,
-    /// There was a result, and it is not shown any more.
+    /// There was a result, and it is no longer shown.
     Gone,
 }
 
-/// What a call has come to.
-enum Got {
+/// The progress of a call.
+enum CallProgress {
     Seen(String),
     Failed(String),
-    /// Wanted now, as the step of that number.
+    /// Planned now, as the step of that number.
     Coming(usize),
     /// It has to wait.
     Waits,
-    /// The list says that it is done, and nothing shows what it brought.
+    /// The list says that it is done, and its result is not shown.
     Gone,
 }
 
-struct Walk<'k> {
-    known: &'k Known<'k>,
-    record: Record<'k>,
+struct SentenceWalk<'k> {
+    known: &'k SkillInput<'k>,
+    record: ObservationLog<'k>,
     scope: Range<usize>,
-    manner: Manner,
-    acts: Vec<Act>,
-    /// What sentences that are not finished will still touch.
-    held: Vec<Touch>,
-    brought: Brought,
-    hits: Brought,
-    /// How the last sentence ended that can fail by itself.
-    before: Status,
-    tasks: Vec<Task>,
+    order: CallOrder,
+    acts: Vec<PlannedCall>,
+    /// What unfinished sentences will still touch.
+    held: Vec<CallTarget>,
+    brought: PriorResult,
+    hits: PriorResult,
+    /// How the last sentence ended that can fail.
+    before: SentenceStatus,
+    tasks: Vec<SentenceState>,
 }
 
-impl Walk<'_> {
-    fn go(&mut self, key: &str, root: usize, sentence: &Sentence, said: &str) {
-        let task = Task {
+impl SentenceWalk<'_> {
+    fn visit(&mut self, key: &str, root: usize, sentence: &Sentence, said: &str) {
+        let task = SentenceState {
             key: key.to_owned(),
             root,
             sentence: sentence.clone(),
             said: said.to_owned(),
-            status: Status::Open,
+            status: SentenceStatus::Open,
             value: None,
         };
         let place = self.tasks.len();
         self.tasks.push(task);
         let (status, value) = match self.noted(key, said) {
-            Some(note) => self.recall(sentence, &note),
-            None => self.face(root, sentence),
+            Some(note) => self.use_note(sentence, &note),
+            None => self.evaluate(root, sentence),
         };
         if !sentence.leans_back() {
             self.before = status.clone();
         }
-        let content = value.clone().filter(|_| status == Status::Done);
+        let content = value.clone().filter(|_| status == SentenceStatus::Done);
         (self.tasks[place].status, self.tasks[place].value) = (status, value);
         if let (Sentence::Follow { .. }, Some(content)) = (sentence, content)
             && key.matches('.').count() < DEPTH_MAX
         {
             for (number, (sentence, said)) in sentences::read(&content).iter().enumerate() {
-                self.go(&format!("{key}.{}", number + 1), root, sentence, said);
+                self.visit(&format!("{key}.{}", number + 1), root, sentence, said);
             }
         }
     }
 
-    fn noted(&self, key: &str, said: &str) -> Option<Note> {
+    fn noted(&self, key: &str, said: &str) -> Option<SentenceNote> {
         self.known.notes.get(key).filter(|note| note.said == said).cloned()
     }
 
-    /// What a summary tells of a sentence stands in place of what it brought.
-    fn recall(&mut self, sentence: &Sentence, note: &Note) -> (Status, Option<String>) {
+    /// Uses the note of a summary in place of the sentence's result.
+    fn use_note(
+        &mut self,
+        sentence: &Sentence,
+        note: &SentenceNote,
+    ) -> (SentenceStatus, Option<String>) {
         let value = note.value.clone();
-        if note.kind == Kind::Failed {
+        if note.kind == NoteKind::Failed {
             let why = value.unwrap_or_default();
             return self.fail(sentence, &why);
         }
         match (sentence, &value) {
             (Sentence::Search { .. }, Some(text)) => self.found(text),
             (Sentence::Follow { .. } | Sentence::SayResult, _) | (_, None) => {}
-            (_, Some(text)) => self.brought = Brought::Known(text.clone()),
+            (_, Some(text)) => self.brought = PriorResult::Known(text.clone()),
         }
-        (Status::Done, value)
+        (SentenceStatus::Done, value)
     }
 
     fn found(&mut self, text: &str) {
-        self.brought = Brought::Known(values::title(text));
-        self.hits = Brought::Known(text.to_owned());
+        self.brought = PriorResult::Known(values::title(text));
+        self.hits = PriorResult::Known(text.to_owned());
     }
 
-    fn read(&mut self, root: usize, file: &str) -> Got {
-        self.call(root, Act::read(file), Use::Shared)
+    fn read(&mut self, root: usize, file: &str) -> CallProgress {
+        self.call(root, PlannedCall::read(file), CallReuse::Shared)
     }
 
-    /// What a file holds, with a look at it only where nothing tells: who wrote it knows.
-    fn content(&mut self, root: usize, file: &str) -> Got {
-        let touch = Touch::EventReader(file.to_owned());
+    /// The content of a file, read only if it is not known from an earlier write.
+    fn content(&mut self, root: usize, file: &str) -> CallProgress {
+        let touch = CallTarget::Reads(file.to_owned());
         let last = self.acts.iter().rev().find(|act| act.touch.conflicts(&touch));
         let held = self.held.iter().any(|held| held.conflicts(&touch));
-        match (last.map(Content::of), self.manner) {
+        match (last.map(ArgumentSource::of), self.order) {
             (None, _) if !held => match self.record.written(file) {
-                Some(text) => Got::Seen(text),
+                Some(text) => CallProgress::Seen(text),
                 None => self.read(root, file),
             },
-            (Some(Some(Content::Known(text))), Manner::InOrder) if !held => Got::Seen(text),
-            (Some(Some(Content::OfStep(step))), Manner::InOrder) if !held => Got::Coming(step),
+            (Some(Some(ArgumentSource::Known(text))), CallOrder::InOrder) if !held => {
+                CallProgress::Seen(text)
+            }
+            (Some(Some(ArgumentSource::OfStep(step))), CallOrder::InOrder) if !held => {
+                CallProgress::Coming(step)
+            }
             _ => self.read(root, file),
         }
     }
 
-    fn put(&mut self, root: usize, file: &str, content: Content) -> (Status, Option<String>) {
-        let act = Act::write(file, &content);
+    fn put(
+        &mut self,
+        root: usize,
+        file: &str,
+        content: ArgumentSource,
+    ) -> (SentenceStatus, Option<String>) {
+        let act = PlannedCall::write(file, &content);
         let got = match content {
-            Content::Known(_) => self.call(root, act, Use::Own { tries: 1 }),
-            Content::OfStep(_) => self.want(root, act),
+            ArgumentSource::Known(_) => self.call(root, act, CallReuse::Own { tries: 1 }),
+            ArgumentSource::OfStep(_) => self.want(root, act),
         };
         self.end(got)
     }
 
-    fn call(&mut self, root: usize, act: Act, usage: Use) -> Got {
-        if usage != Use::Shared || !self.will_change(&act.touch) {
-            match self.record.look(&act, usage) {
-                Found::Well(text) => return Got::Seen(text),
-                Found::Badly(why) => return Got::Failed(why),
-                Found::NotYet => {}
+    fn call(&mut self, root: usize, act: PlannedCall, usage: CallReuse) -> CallProgress {
+        if usage != CallReuse::Shared || !self.will_change(&act.touch) {
+            match self.record.find(&act, usage) {
+                CallFinding::Well(text) => return CallProgress::Seen(text),
+                CallFinding::Badly(why) => return CallProgress::Failed(why),
+                CallFinding::NotYet => {}
             }
         }
-        let again = |known: &Act| known.tool == act.tool && known.args == act.args;
-        let place = self.acts.iter().rposition(again).filter(|_| usage == Use::Shared);
-        // Between that look and this one nothing may change.
+        let again = |known: &PlannedCall| known.tool == act.tool && known.args == act.args;
+        let place = self.acts.iter().rposition(again).filter(|_| usage == CallReuse::Shared);
+        // Nothing may change between the two reads.
         let since = |at: usize| self.acts[at..].iter().map(|it| &it.touch).chain(&self.held);
         let stale = |at: usize| since(at).any(|touch| touch.conflicts(&act.touch));
         match place.filter(|at| !stale(*at)) {
-            Some(step) => Got::Coming(step),
+            Some(step) => CallProgress::Coming(step),
             None => self.want(root, act),
         }
     }
 
-    /// Whether a sentence before this one is going to change what is looked at: then what was seen
-    /// of it says nothing.
-    fn will_change(&self, touch: &Touch) -> bool {
+    /// Whether an earlier sentence is going to change the target: then earlier observations of it
+    /// are outdated.
+    fn will_change(&self, touch: &CallTarget) -> bool {
         let wanted = self.acts.iter().map(|act| &act.touch);
         wanted.chain(&self.held).any(|other| other.conflicts(touch))
     }
 
-    fn want(&mut self, root: usize, act: Act) -> Got {
+    fn want(&mut self, root: usize, act: PlannedCall) -> CallProgress {
         match (self.known.listed)(root) {
-            Listed::Open => {}
-            // Looking again does no harm.
-            Listed::ClosedToBeSaid if act.only_reads() => {}
-            Listed::Closed | Listed::ClosedToBeSaid => return Got::Gone,
+            ListedState::Open => {}
+            // Reading again does no harm.
+            ListedState::ClosedToBeSaid if act.only_reads() => {}
+            ListedState::Closed | ListedState::ClosedToBeSaid => return CallProgress::Gone,
         }
         if !(self.known.has_tool)(act.tool) {
-            return Got::Failed(format!("there is no tool {}", act.tool));
+            return CallProgress::Failed(format!("there is no tool {}", act.tool));
         }
         if !self.scope.contains(&root) {
-            return Got::Waits;
+            return CallProgress::Waits;
         }
         let touch = act.touch.clone();
         let free = !self.held.iter().any(|held| held.conflicts(&touch));
-        if !free || self.manner == Manner::Together {
+        if !free || self.order == CallOrder::Together {
             self.held.push(touch);
         }
         if !free {
-            return Got::Waits;
+            return CallProgress::Waits;
         }
-        self.acts.push(Act { root, ..act });
-        Got::Coming(self.acts.len() - 1)
+        self.acts.push(PlannedCall { root, ..act });
+        CallProgress::Coming(self.acts.len() - 1)
     }
 
-    fn hold(&mut self, root: usize, touch: Touch) {
+    fn block_target(&mut self, root: usize, touch: CallTarget) {
         if self.scope.contains(&root) {
             self.held.push(touch);
         }
     }
 
-    fn wait(&mut self, root: usize, touch: Touch) -> (Status, Option<String>) {
-        self.hold(root, touch);
-        (Status::Open, None)
+    fn wait(&mut self, root: usize, touch: CallTarget) -> (SentenceStatus, Option<String>) {
+        self.block_target(root, touch);
+        (SentenceStatus::Open, None)
     }
 
-    /// A sentence that is over with its last call.
-    fn end(&mut self, got: Got) -> (Status, Option<String>) {
+    /// A sentence that ends with its last call.
+    fn end(&mut self, got: CallProgress) -> (SentenceStatus, Option<String>) {
         match got {
-            Got::Seen(_) | Got::Gone => (Status::Done, None),
-            Got::Failed(why) => failed(&why),
-            Got::Coming(_) | Got::Waits => (Status::Open, None),
+            CallProgress::Seen(_) | CallProgress::Gone => (SentenceStatus::Done, None),
+            CallProgress::Failed(why) => failed(&why),
+            CallProgress::Coming(_) | CallProgress::Waits => (SentenceStatus::Open, None),
         }
     }
 
-    fn fail(&mut self, sentence: &Sentence, why: &str) -> (Status, Option<String>) {
+    fn fail(&mut self, sentence: &Sentence, why: &str) -> (SentenceStatus, Option<String>) {
         if sentence.has_result() {
-            self.brought = Brought::Failed(why.to_owned());
+            self.brought = PriorResult::Failed(why.to_owned());
         }
         if matches!(sentence, Sentence::Search { .. }) {
-            self.hits = Brought::Failed(why.to_owned());
+            self.hits = PriorResult::Failed(why.to_owned());
         }
         failed(why)
     }
 
-    /// A sentence whose result is made from what its last call shows.
-    fn bring(
+    /// A sentence whose result is computed from its last call.
+    fn finish_with_result(
         &mut self,
         sentence: &Sentence,
-        got: Got,
+        got: CallProgress,
         result: impl Fn(&str) -> Result<String, String>,
-    ) -> (Status, Option<String>) {
-        // What a step shows is its result only where nothing is to be made of it.
+    ) -> (SentenceStatus, Option<String>) {
+        // The output of a step is its result only if nothing is computed from it.
         let plain = matches!(
             sentence,
             Sentence::Read { .. } | Sentence::List { .. } | Sentence::Ask { .. }
         );
         match got {
-            Got::Seen(text) => match result(&text) {
+            CallProgress::Seen(text) => match result(&text) {
                 Ok(value) => {
-                    self.brought = Brought::Known(value.clone());
-                    (Status::Done, Some(value))
+                    self.brought = PriorResult::Known(value.clone());
+                    (SentenceStatus::Done, Some(value))
                 }
                 Err(why) => self.fail(sentence, &why),
             },
-            Got::Failed(why) => self.fail(sentence, &why),
-            Got::Gone => {
-                self.brought = Brought::Gone;
-                (Status::Done, None)
+            CallProgress::Failed(why) => self.fail(sentence, &why),
+            CallProgress::Gone => {
+                self.brought = PriorResult::Gone;
+                (SentenceStatus::Done, None)
             }
-            Got::Coming(step) if plain && self.manner == Manner::InOrder => {
-                self.brought = Brought::OfStep(step);
-                (Status::Open, None)
+            CallProgress::Coming(step) if plain && self.order == CallOrder::InOrder => {
+                self.brought = PriorResult::OfStep(step);
+                (SentenceStatus::Open, None)
             }
-            Got::Coming(_) | Got::Waits => {
-                self.brought = Brought::NotYet;
-                (Status::Open, None)
+            CallProgress::Coming(_) | CallProgress::Waits => {
+                self.brought = PriorResult::NotYet;
+                (SentenceStatus::Open, None)
             }
         }
     }
 }
 
-fn failed(why: &str) -> (Status, Option<String>) {
-    (Status::Failed(why.to_owned()), Some(why.to_owned()))
+fn failed(why: &str) -> (SentenceStatus, Option<String>) {
+    (SentenceStatus::Failed(why.to_owned()), Some(why.to_owned()))
 }

@@ -1,7 +1,7 @@
-//! What a competent model says: the wanted calls, put into the form that the prompt asks for.
+//! The reply of a competent model: the planned calls in the form that the prompt asks for.
 //!
 //! ```text
-//!   Speaker ──native──► calls, and the list    ──rounds──► one call with all steps, then a look
+//!   Speaker ──native──► calls, and the list    ──rounds──► one call with all steps, then a review
 //!           ──json──► plan, thought, replan    ──tags──► tagged text    ──words──► plain answers
 //! ```
 
@@ -11,12 +11,12 @@ mod rounds;
 mod tags;
 mod words;
 
-use super::acts::Act;
-use super::notes::Notes;
-use super::reading::{self, Observed, Row};
+use super::acts::PlannedCall;
+use super::notes::SentenceNotes;
+use super::reading::{self, ListedItem, ObservedCall};
 use super::sentences::Sentence;
-use super::shown::{Contract, Place, Shown};
-use super::skill::{self, Known, Listed, Manner, Outlook, Status};
+use super::shown::{ItemPosition, ReplyContract, ShownRequest};
+use super::skill::{self, CallOrder, ListedState, Outlook, SentenceStatus, SkillInput};
 use everloop_types::Reply;
 use serde_json::Value;
 use std::ops::Range;
@@ -26,30 +26,30 @@ const ITEMS_MAX: usize = 5;
 /// Calls that one reply makes at most.
 const CALLS_MAX: usize = 16;
 
-/// A prompt that has been read.
+/// A parsed prompt.
 pub(super) struct Speaker<'r> {
-    pub(super) shown: &'r Shown<'r>,
+    pub(super) shown: &'r ShownRequest<'r>,
     pub(super) asked: Vec<(Sentence, String)>,
-    pub(super) seen: Vec<Observed>,
-    notes: Notes,
-    list: Vec<Row>,
+    pub(super) seen: Vec<ObservedCall>,
+    notes: SentenceNotes,
+    list: Vec<ListedItem>,
 }
 
 /// The competent reply to what is shown.
-pub(super) fn reply(shown: &Shown<'_>) -> Reply {
+pub(super) fn reply(shown: &ShownRequest<'_>) -> Reply {
     let speaker = Speaker::of(shown);
     match shown.contract() {
-        Contract::Summary => said(speaker.summary()),
-        Contract::Words => said(speaker.answer()),
-        Contract::Round { steps_max } => speaker.plan_round(steps_max),
-        Contract::Think => speaker.think(),
-        Contract::List => speaker.make_list(),
-        Contract::Item(place) => speaker.work_on(&place),
-        Contract::Free => speaker.work_freely(),
-        Contract::JsonPlan => speaker.json_plan(),
-        Contract::JsonThought(place) => speaker.json_thought(&place),
-        Contract::JsonReplan => speaker.json_replan(),
-        Contract::Tags => speaker.tagged(),
+        ReplyContract::Summary => said(speaker.summary()),
+        ReplyContract::Words => said(speaker.answer()),
+        ReplyContract::Round { steps_max } => speaker.plan_round(steps_max),
+        ReplyContract::Think => speaker.think(),
+        ReplyContract::List => speaker.make_list(),
+        ReplyContract::Item(place) => speaker.work_on(&place),
+        ReplyContract::Free => speaker.work_freely(),
+        ReplyContract::JsonPlan => speaker.json_plan(),
+        ReplyContract::JsonThought(place) => speaker.json_thought(&place),
+        ReplyContract::JsonReplan => speaker.json_replan(),
+        ReplyContract::Tags => speaker.tagged(),
     }
 }
 
@@ -64,38 +64,38 @@ pub(super) fn calling(calls: Vec<(&str, Value)>) -> Reply {
 }
 
 impl<'r> Speaker<'r> {
-    pub(super) fn of(shown: &'r Shown<'r>) -> Self {
+    pub(super) fn of(shown: &'r ShownRequest<'r>) -> Self {
         let messages = &shown.messages;
         let seen = reading::observed(messages);
         let list = reading::listed(messages);
         Self { shown, asked: reading::asked(messages), notes: reading::noted(messages), list, seen }
     }
 
-    /// Everything, with nothing wanted but what can be called here.
-    pub(super) fn look(&self, scope: Range<usize>, manner: Manner) -> Outlook {
+    /// The outlook, with only those calls that can be made here.
+    pub(super) fn outlook(&self, scope: Range<usize>, order: CallOrder) -> Outlook {
         let has_tool = |name: &str| self.shown.has_tool(name);
-        self.look_with(&has_tool, scope, manner)
+        self.outlook_with(&has_tool, scope, order)
     }
 
-    /// How things are, where nothing can be called.
-    fn look_back(&self) -> Outlook {
-        self.look_with(&|_| true, 0..0, Manner::Together)
+    /// The outlook where no tool can be called.
+    fn outlook_without_tools(&self) -> Outlook {
+        self.outlook_with(&|_| true, 0..0, CallOrder::Together)
     }
 
-    fn look_with(
+    fn outlook_with(
         &self,
         has_tool: &dyn Fn(&str) -> bool,
         scope: Range<usize>,
-        manner: Manner,
+        order: CallOrder,
     ) -> Outlook {
         let items = self.items();
         let listed = |root: usize| self.listed(&items, root);
-        let known = Known { seen: &self.seen, notes: &self.notes, has_tool, listed: &listed };
-        skill::look(&self.asked, &known, scope, manner)
+        let known = SkillInput { seen: &self.seen, notes: &self.notes, has_tool, listed: &listed };
+        skill::plan_calls(&self.asked, &known, scope, order)
     }
 
-    /// A list that has these items is believed: what it calls completed is not done again.
-    fn listed(&self, items: &[Range<usize>], root: usize) -> Listed {
+    /// A list with these items is trusted: completed items are not done again.
+    fn listed(&self, items: &[Range<usize>], root: usize) -> ListedState {
         let place = items.iter().position(|item| item.contains(&root));
         let row = place.filter(|_| items.len() == self.list.len()).map(|at| (at, &self.list[at]));
         let says = |item: &Range<usize>| {
@@ -103,10 +103,10 @@ impl<'r> Speaker<'r> {
         };
         match row {
             Some((at, row)) if row.state == "completed" && says(&items[at]) => {
-                Listed::ClosedToBeSaid
+                ListedState::ClosedToBeSaid
             }
-            Some((_, row)) if row.state == "completed" => Listed::Closed,
-            _ => Listed::Open,
+            Some((_, row)) if row.state == "completed" => ListedState::Closed,
+            _ => ListedState::Open,
         }
     }
 
@@ -116,12 +116,12 @@ impl<'r> Speaker<'r> {
 
     /// The calls for one reply in which none needs another.
     fn together(&self, scope: Range<usize>) -> Outlook {
-        let mut outlook = self.look(scope, Manner::Together);
+        let mut outlook = self.outlook(scope, CallOrder::Together);
         outlook.acts.truncate(CALLS_MAX);
         outlook
     }
 
-    /// The items of a plan: each a sentence with those that go on with it, joined if they are many.
+    /// The items of a plan: each a sentence with those that depend on it, joined if there are many.
     fn items(&self) -> Vec<Range<usize>> {
         let mut starts: Vec<usize> = (0..self.asked.len())
             .filter(|place| *place == 0 || !self.asked[*place].0.leans_back())
@@ -139,8 +139,8 @@ impl<'r> Speaker<'r> {
         said.collect::<Vec<_>>().join(" ")
     }
 
-    /// The sentences of the item at a place. A plan that is not of this form stands for all.
-    fn scope(&self, place: &Place) -> Range<usize> {
+    /// The sentences of the item at a position. Any other plan means all sentences.
+    fn scope(&self, place: &ItemPosition) -> Range<usize> {
         let items = self.items();
         match items.get(place.number) {
             Some(item) if items.len() == place.total => item.clone(),
@@ -149,30 +149,30 @@ impl<'r> Speaker<'r> {
     }
 }
 
-/// How far all sentences of an item are.
+/// The progress of all sentences of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Far {
+enum ItemProgress {
     Open,
     Completed,
-    /// Something in it failed, and nothing was asked for in that case.
+    /// A part failed, and the goal has no alternative for that.
     Failed,
 }
 
 impl Outlook {
-    fn far(&self, item: &Range<usize>) -> Far {
+    fn far(&self, item: &Range<usize>) -> ItemProgress {
         let tasks: Vec<_> = self.tasks.iter().filter(|task| item.contains(&task.root)).collect();
         let failed = |place: usize| {
             let provided = tasks[place + 1..].iter().take_while(|task| task.sentence.leans_back());
             let provided =
                 provided.into_iter().any(|it| matches!(it.sentence, Sentence::IfItFails { .. }));
-            matches!(tasks[place].status, Status::Failed(_)) && !provided
+            matches!(tasks[place].status, SentenceStatus::Failed(_)) && !provided
         };
-        if tasks.iter().any(|task| task.status == Status::Open) {
-            Far::Open
+        if tasks.iter().any(|task| task.status == SentenceStatus::Open) {
+            ItemProgress::Open
         } else if (0..tasks.len()).any(failed) {
-            Far::Failed
+            ItemProgress::Failed
         } else {
-            Far::Completed
+            ItemProgress::Completed
         }
     }
 
@@ -181,6 +181,6 @@ impl Outlook {
     }
 }
 
-fn plain(act: &Act) -> (&'static str, Value) {
+fn plain(act: &PlannedCall) -> (&'static str, Value) {
     (act.tool, act.args.clone())
 }

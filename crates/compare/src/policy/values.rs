@@ -1,4 +1,4 @@
-//! What can be worked out from a text that is seen: figures, hits, numbers of todos.
+//! Values computed from observed texts: figures, hits, numbers of todos.
 
 use super::sentences::Figure;
 use everloop_text as text;
@@ -75,7 +75,7 @@ fn short(number: f64) -> String {
     }
 }
 
-/// What a command printed, without the line that says how it ended.
+/// The output of a command, without the line with its exit status.
 pub(super) fn printed(observed: &str) -> String {
     let text = observed.trim_end();
     let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
@@ -100,43 +100,43 @@ pub(super) fn address(observed: &str) -> Option<String> {
 
 /// A todo as an answer of the tool shows it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Todo {
+pub(super) enum ShownTodo {
     Open(u64),
     Done,
 }
 
 /// The todo of that text: `#3: text` in a confirmation, or a row of a table that ends with it.
-pub(super) fn todo(observed: &str, text: &str) -> Option<Todo> {
+pub(super) fn todo(observed: &str, text: &str) -> Option<ShownTodo> {
     observed.lines().find_map(|line| confirmed(line, text)).or_else(|| {
-        let rows: Vec<Todo> = observed.lines().filter_map(|line| row(line, text)).collect();
-        let open = rows.iter().position(|todo| matches!(todo, Todo::Open(_)));
+        let rows: Vec<ShownTodo> = observed.lines().filter_map(|line| row(line, text)).collect();
+        let open = rows.iter().position(|todo| matches!(todo, ShownTodo::Open(_)));
         rows.into_iter().nth(open.unwrap_or(0))
     })
 }
 
-fn confirmed(line: &str, text: &str) -> Option<Todo> {
+fn confirmed(line: &str, text: &str) -> Option<ShownTodo> {
     let (_, rest) = line.split_once('#')?;
     let end = rest.find(|c: char| !c.is_ascii_digit())?;
     let said = rest[end..].trim_start_matches([':', '\u{ff1a}']).trim_start();
-    // Details such as the due date stand behind the text.
+    // Details such as the due date follow the text.
     let after = said.strip_prefix(text)?;
     let whole = ["", " (", "\u{ff08}"]
         .iter()
         .any(|it| after == *it || !it.is_empty() && after.starts_with(it));
-    rest[..end].parse().ok().filter(|_| whole).map(Todo::Open)
+    rest[..end].parse().ok().filter(|_| whole).map(ShownTodo::Open)
 }
 
-fn row(line: &str, text: &str) -> Option<Todo> {
+fn row(line: &str, text: &str) -> Option<ShownTodo> {
     let before = line.trim_end().strip_suffix(text)?;
     let mut words = before.strip_suffix("  ")?.split_whitespace();
     let (id, state) = (words.next()?.parse().ok()?, words.next()?);
     let done = [Lang::En, Lang::ZhCn].map(|lang| text::todo::state::done().in_lang(lang));
-    Some(if done.iter().any(|word| word == state) { Todo::Done } else { Todo::Open(id) })
+    Some(if done.iter().any(|word| word == state) { ShownTodo::Done } else { ShownTodo::Open(id) })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Todo, address, figure, printed, title, todo};
+    use super::{ShownTodo, address, figure, printed, title, todo};
     use crate::policy::sentences::Figure;
 
     #[test]
@@ -165,10 +165,13 @@ mod tests {
     fn a_todo_is_known_by_its_whole_text() {
         let table = "ID  State  Tag      Text\n3   done   default  milk\n4   open   default  buy milk\n\
             5   open   default  milk\n3 in all, 2 open";
-        assert_eq!(todo(table, "milk"), Some(Todo::Open(5)));
-        assert_eq!(todo(table, "buy milk"), Some(Todo::Open(4)));
+        assert_eq!(todo(table, "milk"), Some(ShownTodo::Open(5)));
+        assert_eq!(todo(table, "buy milk"), Some(ShownTodo::Open(4)));
         assert_eq!(todo(table, "butter"), None);
-        assert_eq!(todo("Added todo #7: milk (due 2030-05-06 23:59)", "milk"), Some(Todo::Open(7)));
+        assert_eq!(
+            todo("Added todo #7: milk (due 2030-05-06 23:59)", "milk"),
+            Some(ShownTodo::Open(7))
+        );
         assert_eq!(todo("Added todo #7: milk shake", "milk"), None);
     }
 }

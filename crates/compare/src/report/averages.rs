@@ -1,26 +1,26 @@
-//! What one run takes, and what that is against another loop.
+//! Averages per run, and their difference from another loop.
 //!
-//! A plain sum flatters a loop that gives up early. So what a success takes stands beside it, and
-//! the difference over those runs alone in which both loops succeeded.
+//! A plain sum favours a loop that gives up early. The report also has the cost of a success, and
+//! the difference over only those runs in which both loops succeeded.
 
 use super::columns::{number, ratio};
 use super::word;
-use crate::{Results, Tally};
+use crate::{ContestResults, Tally};
 use everloop_text as text;
 use everloop_types::Lang;
 
-/// The loop that the others are measured against, if it is there: the plainest.
+/// The loop that the others are compared with, if it is there: the simplest.
 const MEASURE: &str = "react";
 
-/// The loop that the others are measured against: `react`, else the first.
-pub(super) fn measure(results: &Results) -> &str {
+/// The loop that the others are compared with: `react`, else the first.
+pub(super) fn measure(results: &ContestResults) -> &str {
     let loops = &results.contest.loops;
     let measure = loops.iter().find(|name| *name == MEASURE).or(loops.first());
     measure.map(String::as_str).unwrap_or_default()
 }
 
-/// The loops as rows under heads; with several seeds, also how far these lie apart.
-pub(super) fn averages(results: &Results, model: &str, lang: Lang) -> Vec<Vec<String>> {
+/// The loops as rows under heads; with several seeds, also their spread.
+pub(super) fn averages(results: &ContestResults, model: &str, lang: Lang) -> Vec<Vec<String>> {
     let measure = measure(results);
     let mut heads = vec![
         word(lang, text::compare::head::r#loop()),
@@ -46,7 +46,7 @@ pub(super) fn averages(results: &Results, model: &str, lang: Lang) -> Vec<Vec<St
     [heads].into_iter().chain(results.contest.loops.iter().map(row)).collect()
 }
 
-fn figures(results: &Results, model: &str, name: &str, measure: &str) -> Vec<String> {
+fn figures(results: &ContestResults, model: &str, name: &str, measure: &str) -> Vec<String> {
     let (tally, base) = (results.total(model, name), results.total(model, measure));
     let (here, there) = results.where_both_succeed(model, name, measure);
     let each = |n: u64| n.checked_div(tally.runs).map_or_else(nothing, number);
@@ -64,7 +64,7 @@ fn figures(results: &Results, model: &str, name: &str, measure: &str) -> Vec<Str
     ]
 }
 
-/// Successes, and tokens a run, of the least and of the most seed.
+/// The range of successes and of tokens per run over all seeds.
 fn spread(seeds: &[Tally]) -> [String; 2] {
     let tokens = |tally: &Tally| tally.tokens().checked_div(tally.runs).unwrap_or(0);
     [between(seeds.iter().map(|tally| tally.succeeded)), between(seeds.iter().map(tokens))]

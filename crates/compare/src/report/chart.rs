@@ -1,4 +1,4 @@
-//! Bars, one a loop, as SVG within a page. Colours come from the page's style.
+//! Bars, one per loop, as SVG within a page. Colours come from the page's style.
 
 use super::page::escape;
 use unicode_width::UnicodeWidthStr;
@@ -9,15 +9,20 @@ const LABELS: u64 = 150;
 const BARS: u64 = 360;
 const WIDTH: u64 = 620;
 
-/// One bar: its name, its parts with the class that colours them, and what is written behind it.
-pub(super) struct Bar {
+/// One bar: its name, its parts with the class that colours them, and the text after it.
+pub(super) struct ChartBar {
     pub(super) name: String,
     pub(super) parts: Vec<(&'static str, u64)>,
     pub(super) value: String,
 }
 
 /// A chart with a heading, bars in proportion to `most`, and names of the parts if there are some.
-pub(super) fn chart(title: &str, bars: &[Bar], most: u64, legend: &[(&str, String)]) -> String {
+pub(super) fn chart(
+    title: &str,
+    bars: &[ChartBar],
+    most: u64,
+    legend: &[(&str, String)],
+) -> String {
     let most = most.max(1);
     let legend_height = if legend.is_empty() { 0 } else { ROW };
     let height = legend_height + ROW * bars.len() as u64 + 4;
@@ -43,7 +48,7 @@ pub(super) fn chart(title: &str, bars: &[Bar], most: u64, legend: &[(&str, Strin
     svg
 }
 
-fn drawn(bar: &Bar, top: u64, most: u64) -> String {
+fn drawn(bar: &ChartBar, top: u64, most: u64) -> String {
     let baseline = top + BAR + 1;
     let mut svg = format!(
         "<text class=\"name\" x=\"{}\" y=\"{baseline}\">{}</text>",

@@ -1,13 +1,13 @@
 //! The columns of a table of loops, the same wherever it is shown.
 
-use super::{Manner, word};
-use crate::{Results, Tally, is_simulated};
+use super::{ReportStyle, word};
+use crate::{ContestResults, Tally, is_simulated};
 use everloop_text as text;
 use everloop_types::Lang;
 
 /// One figure of a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Column {
+pub(super) enum ReportColumn {
     Success,
     ModelCalls,
     ToolCalls,
@@ -20,34 +20,34 @@ pub(super) enum Column {
     Simulated,
 }
 
-/// Everything that a run decides; the same every time for a simulated policy.
-const DECIDED: [Column; 8] = [
-    Column::Success,
-    Column::ModelCalls,
-    Column::ToolCalls,
-    Column::Input,
-    Column::Cached,
-    Column::Output,
-    Column::Steps,
-    Column::Words,
+/// Figures that are reproducible with a simulated policy.
+const DECIDED: [ReportColumn; 8] = [
+    ReportColumn::Success,
+    ReportColumn::ModelCalls,
+    ReportColumn::ToolCalls,
+    ReportColumn::Input,
+    ReportColumn::Cached,
+    ReportColumn::Output,
+    ReportColumn::Steps,
+    ReportColumn::Words,
 ];
 
-/// What is the same every time.
-pub(super) fn decided(results: &Results, model: &str) -> Vec<Column> {
+/// The reproducible figures.
+pub(super) fn decided(results: &ContestResults, model: &str) -> Vec<ReportColumn> {
     let simulated = results.contest.latency.is_some() && is_simulated(model);
-    DECIDED.into_iter().chain(simulated.then_some(Column::Simulated)).collect()
+    DECIDED.into_iter().chain(simulated.then_some(ReportColumn::Simulated)).collect()
 }
 
-/// The same with the time that it took, which is never the same unless it is simulated.
-pub(super) fn all(results: &Results, model: &str) -> Vec<Column> {
+/// The same with the time, which is reproducible only if it is simulated.
+pub(super) fn all(results: &ContestResults, model: &str) -> Vec<ReportColumn> {
     let mut columns = decided(results, model);
     if columns.len() == DECIDED.len() {
-        columns.push(Column::Wall);
+        columns.push(ReportColumn::Wall);
     }
     columns
 }
 
-impl Column {
+impl ReportColumn {
     pub(super) fn head(self, lang: Lang) -> String {
         word(
             lang,
@@ -86,10 +86,10 @@ impl Column {
     }
 }
 
-impl Column {
-    /// The same for one task, where there is little to sum up; a dash for what was not run.
-    pub(super) fn brief(self, tally: &Tally, manner: Manner) -> String {
-        let (good, bad) = manner.marks;
+impl ReportColumn {
+    /// A short form for one task; a dash if it was not run.
+    pub(super) fn brief(self, tally: &Tally, style: ReportStyle) -> String {
+        let (good, bad) = style.marks;
         let of_all = |count: u64| match (tally.runs, count == tally.runs) {
             (1, true) => good.to_owned(),
             (1, false) => bad.to_owned(),
@@ -99,7 +99,7 @@ impl Column {
             _ if tally.runs == 0 => "–".to_owned(),
             Self::Success => of_all(tally.succeeded),
             Self::Words => of_all(tally.ended_with_words),
-            _ => self.cell(tally, manner.lang),
+            _ => self.cell(tally, style.lang),
         }
     }
 }
@@ -110,7 +110,7 @@ pub(super) fn seconds(ms: u64) -> String {
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
-/// A number with its thousands set apart.
+/// A number with separated thousands.
 pub(super) fn number(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();

@@ -8,8 +8,8 @@ const GAP: usize = 2;
 /// A head is broken if it is wider than this and than the figures below it.
 const HEAD: usize = 9;
 
-/// The rows as lines, the first one as heads. Widths are those of a screen, so wide characters
-/// stand under narrow ones.
+/// The rows as lines, the first one as heads. Widths are terminal columns, so wide characters
+/// align with narrow ones.
 pub(super) fn lines(rows: &[Vec<String>]) -> String {
     let Some((heads, body)) = rows.split_first() else { return String::new() };
     let room = |at: usize| body.iter().filter_map(|row| row.get(at)).map(|cell| cell.width()).max();
@@ -17,7 +17,7 @@ pub(super) fn lines(rows: &[Vec<String>]) -> String {
     let heads: Vec<Vec<String>> = heads.iter().enumerate().map(broken).collect();
     let height = heads.iter().map(Vec::len).max().unwrap_or(0);
     let line = |line: usize| {
-        // Shorter heads stand at the bottom.
+        // Shorter heads are aligned at the bottom.
         let part = |head: &Vec<String>| (line + head.len()).checked_sub(height);
         heads.iter().map(|head| part(head).map_or(String::new(), |at| head[at].clone())).collect()
     };

@@ -1,16 +1,16 @@
 //! Everything, for programs. Names of fields do not change.
 
-use super::About;
+use super::ReportHeader;
 use super::averages::measure;
-use crate::{Results, Task};
+use crate::{ContestResults, ContestTask};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// The whole comparison: sums first, then every run.
 #[must_use]
-pub fn json(results: &Results, about: &About) -> Value {
+pub fn json(results: &ContestResults, about: &ReportHeader) -> Value {
     let contest = &results.contest;
-    let task = |task: &Arc<Task>| {
+    let task = |task: &Arc<ContestTask>| {
         let (kind, sentences) = (task.kind.as_str(), task.sentences());
         json!({"name": task.name, "kind": kind, "sentences": sentences, "goal": task.goal})
     };
@@ -37,7 +37,7 @@ pub fn json(results: &Results, about: &About) -> Value {
     })
 }
 
-fn total(results: &Results, model: &str, loop_name: &str) -> Value {
+fn total(results: &ContestResults, model: &str, loop_name: &str) -> Value {
     let tally = results.total(model, loop_name);
     let with = measure(results);
     let (here, there) = results.where_both_succeed(model, loop_name, with);

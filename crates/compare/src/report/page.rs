@@ -1,20 +1,20 @@
-//! One HTML file that needs nothing else: tables, charts, and every task under every loop.
+//! One self-contained HTML file: tables, charts, and every task under every loop.
 
 use super::averages::averages;
-use super::chart::{Bar, chart};
-use super::columns::{Column, all, number, seconds};
+use super::chart::{ChartBar, chart};
+use super::columns::{ReportColumn, all, number, seconds};
 use super::text::{heads, kind, loops_of, mark, rows};
-use super::{About, Detail, Manner, word};
-use crate::{Results, Tally, Task, is_simulated};
+use super::{ReportDetail, ReportHeader, ReportStyle, word};
+use crate::{ContestResults, ContestTask, Tally, is_simulated};
 use everloop_text::{self as text, Text};
 use everloop_types::Lang;
 use std::sync::Arc;
 
 const FRAME: &str = include_str!("page.html");
 
-/// The page. Everything that a task or a model has said is escaped.
+/// The page. All texts of tasks and models are escaped.
 #[must_use]
-pub fn page(results: &Results, about: &About, lang: Lang) -> String {
+pub fn page(results: &ContestResults, about: &ReportHeader, lang: Lang) -> String {
     let mut body = opening(results, about, lang);
     for model in &results.contest.models {
         body.push_str(&section(results, model, lang));
@@ -31,7 +31,7 @@ fn lang_tag(lang: Lang) -> &'static str {
     }
 }
 
-fn opening(results: &Results, about: &About, lang: Lang) -> String {
+fn opening(results: &ContestResults, about: &ReportHeader, lang: Lang) -> String {
     let contest = &results.contest;
     let say = |text: Text| escape(&text.in_lang(lang));
     let counts = [contest.tasks.len(), contest.loops.len(), contest.models.len()];
@@ -63,8 +63,8 @@ fn opening(results: &Results, about: &About, lang: Lang) -> String {
     text
 }
 
-/// What the figures depend on beside the command: limits, and settings that are only named.
-fn in_force(about: &About, lang: Lang) -> String {
+/// What the figures depend on in addition to the command: limits, and the names of settings.
+fn in_force(about: &ReportHeader, lang: Lang) -> String {
     let say = |text: Text| escape(&text.in_lang(lang));
     let mut text = String::new();
     if !about.withheld.is_empty() {
@@ -77,12 +77,12 @@ fn in_force(about: &About, lang: Lang) -> String {
     text
 }
 
-/// Something that opens when its title is chosen. Both are HTML already.
+/// A block that opens when its title is clicked. Both are HTML already.
 fn folded(title: &str, inner: &str) -> String {
     format!("<details><summary>{title}</summary>\n{inner}</details>\n")
 }
 
-fn section(results: &Results, model: &str, lang: Lang) -> String {
+fn section(results: &ContestResults, model: &str, lang: Lang) -> String {
     let say = |text: Text| escape(&text.in_lang(lang));
     let mut text = format!("<h2>{}</h2>\n", say(text::compare::model(&model)));
     if is_simulated(model) {
@@ -100,28 +100,28 @@ fn section(results: &Results, model: &str, lang: Lang) -> String {
 }
 
 /// A table for each task, with all figures of all loops.
-fn task_by_task(results: &Results, model: &str, lang: Lang) -> String {
-    let manner = Manner { lang, detail: Detail::PerTask, marks: ("✔", "✖") };
-    let one = |task: &Arc<Task>| {
+fn task_by_task(results: &ContestResults, model: &str, lang: Lang) -> String {
+    let style = ReportStyle { lang, detail: ReportDetail::PerTask, marks: ("✔", "✖") };
+    let one = |task: &Arc<ContestTask>| {
         let mut rows = vec![heads(lang, &all(results, model))];
-        rows.extend(loops_of(results, model, &task.name, manner));
+        rows.extend(loops_of(results, model, &task.name, style));
         folded(&escape(&task.name), &table(&rows))
     };
     results.contest.tasks.iter().map(one).collect()
 }
 
-fn charts(results: &Results, model: &str, lang: Lang) -> String {
+fn charts(results: &ContestResults, model: &str, lang: Lang) -> String {
     let loops = &results.contest.loops;
     let totals: Vec<(&String, Tally)> =
         loops.iter().map(|name| (name, results.total(model, name))).collect();
     let bars = |parts: &dyn Fn(&Tally) -> Vec<(&'static str, u64)>,
                 value: &dyn Fn(&Tally) -> String| {
-        let bar = |(name, tally): &(&String, Tally)| Bar {
+        let bar = |(name, tally): &(&String, Tally)| ChartBar {
             name: (*name).clone(),
             parts: parts(tally),
             value: value(tally),
         };
-        totals.iter().map(bar).collect::<Vec<Bar>>()
+        totals.iter().map(bar).collect::<Vec<ChartBar>>()
     };
     let most = |of: &dyn Fn(&Tally) -> u64| totals.iter().map(|(_, t)| of(t)).max().unwrap_or(0);
     let success = bars(&|t| vec![("good-bar", t.success_percent())], &|t| {
@@ -137,7 +137,7 @@ fn charts(results: &Results, model: &str, lang: Lang) -> String {
     );
     let wall = bars(&|t| vec![("a", t.wall_ms)], &|t| seconds(t.wall_ms));
     let time = match all(results, model).last() {
-        Some(Column::Simulated) => text::compare::chart::simulated(),
+        Some(ReportColumn::Simulated) => text::compare::chart::simulated(),
         _ => text::compare::chart::wall(),
     };
     let legend = [
@@ -155,9 +155,10 @@ fn charts(results: &Results, model: &str, lang: Lang) -> String {
 }
 
 /// Every task under every loop.
-fn grid(results: &Results, model: &str, lang: Lang) -> String {
+fn grid(results: &ContestResults, model: &str, lang: Lang) -> String {
     let contest = &results.contest;
-    let manner = Manner { lang, detail: Detail::PerTask, marks: ("<b>✔</b>", "<b>✖</b>") };
+    let style =
+        ReportStyle { lang, detail: ReportDetail::PerTask, marks: ("<b>✔</b>", "<b>✖</b>") };
     let heads = contest.loops.iter().map(|name| format!("<th>{}</th>", escape(name)));
     let mut text = format!(
         "<div class=\"wide\"><table>\n<tr><th>{}</th>{}</tr>\n",
@@ -172,7 +173,7 @@ fn grid(results: &Results, model: &str, lang: Lang) -> String {
                 (_, true) => "good",
                 (_, false) => "bad",
             };
-            format!("<td class=\"{class}\">{}</td>", mark(&tally, manner))
+            format!("<td class=\"{class}\">{}</td>", mark(&tally, style))
         });
         let name = escape(&task.name);
         text.push_str(&format!("<tr><td>{name}</td>{}</tr>\n", cells.collect::<String>()));
@@ -181,7 +182,7 @@ fn grid(results: &Results, model: &str, lang: Lang) -> String {
     text
 }
 
-fn goals(results: &Results, lang: Lang) -> String {
+fn goals(results: &ContestResults, lang: Lang) -> String {
     let heads =
         [text::compare::head::task(), text::compare::head::kind(), text::compare::head::goal()];
     let heads = heads.map(|key| format!("<th>{}</th>", escape(&word(lang, key))));

@@ -1,11 +1,11 @@
-//! From TOML to tasks. What is wrong with a file is said with its line.
+//! From TOML to tasks. An error names the file and the line.
 
-use super::Task;
+use super::ContestTask;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
-/// Why there are no tasks.
+/// Why tasks could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
     /// The folder or a file in it cannot be read.
@@ -22,7 +22,7 @@ pub enum TaskError {
         /// The folder.
         folder: PathBuf,
     },
-    /// A file is no task.
+    /// A file is not a valid task.
     #[error("{file}:{line}: {reason}")]
     Bad {
         /// The file.
@@ -37,8 +37,9 @@ pub enum TaskError {
 /// The tasks of a folder, by file name.
 ///
 /// # Errors
-/// See [`TaskError`]. One bad file is enough: a set with a hole compares something else.
-pub fn from_folder(folder: &Path) -> Result<Vec<Task>, TaskError> {
+/// See [`TaskError`]. One invalid file is an error, because the set would be another one without
+/// it.
+pub fn from_folder(folder: &Path) -> Result<Vec<ContestTask>, TaskError> {
     let unreadable = |path: &Path| {
         let path = path.to_owned();
         move |source| TaskError::Unreadable { path, source }
@@ -72,9 +73,9 @@ pub fn from_folder(folder: &Path) -> Result<Vec<Task>, TaskError> {
 }
 
 /// One task.
-pub(super) fn read(file: &str, text: &str) -> Result<Task, TaskError> {
+pub(super) fn read(file: &str, text: &str) -> Result<ContestTask, TaskError> {
     let bad = |line, reason: String| TaskError::Bad { file: file.to_owned(), line, reason };
-    let mut task: Task = toml::from_str(text)
+    let mut task: ContestTask = toml::from_str(text)
         .map_err(|error| bad(line_at(text, error.span()), error.message().trim().to_owned()))?;
     task.goal = task.goal.split_whitespace().collect::<Vec<_>>().join(" ");
     match wrong(&task) {
@@ -83,8 +84,8 @@ pub(super) fn read(file: &str, text: &str) -> Result<Task, TaskError> {
     }
 }
 
-/// What is wrong with a task that has the right form.
-fn wrong(task: &Task) -> Option<(&'static str, String)> {
+/// An error in a task that has the right form.
+fn wrong(task: &ContestTask) -> Option<(&'static str, String)> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     if task.name.is_empty() || !task.name.chars().all(plain) {
         return Some(("name", "must be letters, digits and hyphens".to_owned()));
@@ -93,7 +94,7 @@ fn wrong(task: &Task) -> Option<(&'static str, String)> {
         return Some(("goal", "is empty".to_owned()));
     }
     if let Some(path) = task.files.keys().find(|path| !stays_inside(path)) {
-        return Some(("files", format!("{path} is no path inside the workspace")));
+        return Some(("files", format!("{path} is not a path inside the workspace")));
     }
     if let Some((check, why)) = task.checks.iter().find_map(|c| Some((c, c.is_wrong()?))) {
         return Some(("checks", format!("{} {why}", check.shown())));
@@ -114,7 +115,7 @@ fn line_at(text: &str, span: Option<Range<usize>>) -> usize {
     text.as_bytes()[..until].iter().filter(|byte| **byte == b'\n').count() + 1
 }
 
-/// Where a key is given; the first line if it is nowhere.
+/// The line of a key; the first line if it is missing.
 fn line_of_key(text: &str, key: &str) -> usize {
     let begins = |line: &str| {
         let line = line.trim_start().trim_start_matches('[');

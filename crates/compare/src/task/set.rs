@@ -1,6 +1,6 @@
 //! The tasks of the repository, from one sentence to thirteen.
 
-use super::Task;
+use super::ContestTask;
 use super::read::read;
 
 macro_rules! tasks {
@@ -45,8 +45,7 @@ const TASKS: &[(&str, &str)] = tasks![
     "long-move",
 ];
 
-/// The tasks that concern one file and take one or two calls: what any model that can be worked
-/// with at all should do.
+/// The tasks with one file and one or two calls, which every usable model should solve.
 const ONE_FILE: [&str; 8] = [
     "files-write",
     "files-copy",
@@ -58,7 +57,7 @@ const ONE_FILE: [&str; 8] = [
     "data-largest",
 ];
 
-/// The tasks of the repository that a group's name stands for.
+/// The tasks of a group, by its name.
 #[must_use]
 pub fn group(name: &str) -> Option<&'static [&'static str]> {
     (name == "one-file").then_some(&ONE_FILE)
@@ -66,7 +65,7 @@ pub fn group(name: &str) -> Option<&'static [&'static str]> {
 
 /// The tasks of the repository.
 #[must_use]
-pub fn builtin() -> Vec<Task> {
+pub fn builtin() -> Vec<ContestTask> {
     let one = |(name, text): &(&str, &str)| {
         read(name, text).unwrap_or_else(|error| unreachable!("a task of the set: {error}"))
     };
@@ -85,7 +84,7 @@ mod tests {
         assert!(tasks.len() >= 24, "{}", tasks.len());
         let kinds: BTreeSet<_> = tasks.iter().map(|task| task.kind).collect();
         assert_eq!(kinds.len(), 6);
-        let lengths: BTreeSet<_> = tasks.iter().map(super::Task::sentences).collect();
+        let lengths: BTreeSet<_> = tasks.iter().map(super::ContestTask::sentences).collect();
         assert!(lengths.contains(&1) && lengths.iter().any(|length| *length >= 12), "{lengths:?}");
         for (task, (name, _)) in tasks.iter().zip(TASKS) {
             assert_eq!(task.name, *name);
@@ -111,7 +110,7 @@ mod tests {
         }
     }
 
-    /// Small numbers come up in any answer: steps, tries, files. None is what a task asks for.
+    /// Small numbers occur in any answer (steps, tries, files), so no task asks for one.
     #[test]
     fn no_answer_that_is_asked_for_is_said_by_chance() {
         let chatter: Vec<String> = (0..100).map(|n| format!("I tried {n} times.")).collect();

@@ -2,11 +2,11 @@
 
 use crate::play::{Played, play};
 use crate::world::{World, frame};
-use everloop_compare::policy::{Flaw, Mind};
+use everloop_compare::policy::{Flaw, PolicyRules};
 use everloop_loops::{LOOPS, carried};
 use everloop_types::{Frame, Message, Status, ToolSpec};
 
-const COMPETENT: Mind = Mind { flaw: Flaw::None, seed: 1 };
+const COMPETENT: PolicyRules = PolicyRules { flaw: Flaw::None, seed: 1 };
 
 /// Long goals need more steps than a run has by default.
 fn roomy() -> Frame {
@@ -168,7 +168,7 @@ fn what_is_about_to_change_is_not_looked_at_before() {
     });
 }
 
-/// References within a round are what saves calls.
+/// References within a round save calls.
 #[test]
 fn a_round_uses_what_its_own_steps_bring() {
     let world = World::with(&[("a.txt", "red"), ("b.txt", "blue")]);
@@ -274,7 +274,7 @@ fn a_fork_under_another_loop_goes_on_from_what_was_carried() {
     }
 }
 
-/// Whoever reads it in the middle of the work must not take it for the end.
+/// A reader in the middle of the work must not mistake it for the end.
 #[test]
 fn what_came_of_an_item_claims_nothing_about_the_others() {
     let mut short = frame();

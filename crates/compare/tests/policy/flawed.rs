@@ -1,8 +1,8 @@
-//! Flawed policies: every loop ends within its limits, in words, whatever they do.
+//! Flawed policies: every loop still ends within its limits and with a message.
 
 use crate::play::{Played, play};
 use crate::world::{World, frame};
-use everloop_compare::policy::{Flaw, Mind};
+use everloop_compare::policy::{Flaw, PolicyRules};
 use everloop_loops::LOOPS;
 use everloop_types::Status;
 
@@ -13,11 +13,11 @@ const GOAL: &str = "Copy a.txt to b.txt. Run \"append log.txt tick\". Ask the us
 fn played(name: &str, flaw: Flaw, seed: u64) -> Played {
     let mut world = World::with(&[("a.txt", "one\ntwo\n")]);
     world.answers.insert("Why?".to_owned(), "because".to_owned());
-    let played = play(name, GOAL, world, Mind { flaw, seed }, frame());
+    let played = play(name, GOAL, world, PolicyRules { flaw, seed }, frame());
     let told = || format!("{name} {flaw:?} {seed}\n{}", played.told());
     assert!(!played.words.trim().is_empty(), "{}", told());
     assert!(played.status.is_final(), "{}", told());
-    // Twenty steps, each with its tries, a closing: nothing goes on for ever.
+    // Twenty steps, each with its retries, and a final message: no run is endless.
     assert!(played.asked.len() <= 65, "{} model calls: {}", played.asked.len(), told());
     played
 }
@@ -56,10 +56,10 @@ const LONG: &str = "Run \"append log.txt tick\". Count the lines of log.txt. Wri
                     result to two.txt. Run \"append log.txt tuck\". Say the result.";
 
 fn played_long(name: &str, flaw: Flaw, seed: u64) -> Played {
-    play(name, LONG, World::with(&[("a.txt", "one")]), Mind { flaw, seed }, frame())
+    play(name, LONG, World::with(&[("a.txt", "one")]), PolicyRules { flaw, seed }, frame())
 }
 
-/// What has left its sight is done once more, unless the loop keeps it on one item after the other.
+/// Work that is no longer shown is repeated, unless the loop guides it item by item.
 #[test]
 fn a_policy_that_forgets_does_work_again() {
     let log = |name: &str, flaw| {
@@ -98,14 +98,14 @@ fn about_every_third_reply_is_broken() {
         let played = played("plan-replan", Flaw::Format, seed);
         for (asked, reply) in &played.asked {
             all += 1;
-            broken += u32::from(asked.reply(Mind { flaw: Flaw::None, seed }) != *reply);
+            broken += u32::from(asked.reply(PolicyRules { flaw: Flaw::None, seed }) != *reply);
         }
     }
     assert!((all / 4..=all * 2 / 5).contains(&broken), "{broken} of {all}");
 }
 
-/// Loops end the prompts of all tasks alike: a draw from the end of a prompt alone would decide for
-/// the whole set of tasks at once.
+/// The prompts of all tasks end the same way under a loop: a draw from only the end of a prompt
+/// would give the same result for all tasks.
 #[test]
 fn each_task_draws_its_own_mistakes_at_the_same_place_of_a_loop() {
     for seed in 0..8 {
@@ -113,13 +113,13 @@ fn each_task_draws_its_own_mistakes_at_the_same_place_of_a_loop() {
             let file = format!("file-{task}.txt");
             let world = World::with(&[(&file, "old words")]);
             let goal = format!("Replace \"old\" by \"new\" in {file}.");
-            let mind = Mind { flaw: Flaw::Repeats, seed };
-            let played = play("plan-execute-think", &goal, world, mind, frame());
+            let rules = PolicyRules { flaw: Flaw::Repeats, seed };
+            let played = play("plan-execute-think", &goal, world, rules, frame());
             let is_wrong = |at: usize| {
                 let (asked, reply) = played.asked.get(at)?;
-                Some(asked.reply(Mind { flaw: Flaw::None, seed }) != *reply)
+                Some(asked.reply(PolicyRules { flaw: Flaw::None, seed }) != *reply)
             };
-            // What went wrong before would make the prompts differ by themselves.
+            // Earlier failures would make the prompts differ anyway.
             is_wrong(2).filter(|_| is_wrong(0) == Some(false) && is_wrong(1) == Some(false))
         };
         let wrong: Vec<bool> = (0..30).filter_map(second_plan_is_wrong).collect();

@@ -1,16 +1,16 @@
 //! Plays a run as the engine would: decide, journal, answer, fold, again.
 
 use crate::world::World;
-use everloop_compare::policy::Mind;
-use everloop_loops::{AnyRun, Decision, Planned, output_schema, own_tools};
+use everloop_compare::policy::PolicyRules;
+use everloop_loops::{AnyRun, Decision, PlannedEffect, output_schema, own_tools};
 use everloop_ports::{Request, WirePrompt};
 use everloop_types::journal::{
-    EffectFinished, EffectPlanned, Entry, EpochStarted, Kind, Outcome, PlannedModelCall,
+    EffectFinished, EffectPlanned, Entry, EntryKind, EpochStarted, Outcome, PlannedModelCall,
     PlannedToolCall, RunCreated,
 };
 use everloop_types::{
-    EffectId, Frame, Goal, Lang, Message, ModelCall, Offer, OutputSchema, Reason, Reply, RunId,
-    Status, ToolSpec, Words, WorkerId, digest_json,
+    EffectId, Frame, Goal, Lang, Message, ModelCall, OutputSchema, Reason, Reply, RunId, Status,
+    ToolOffer, ToolSpec, Words, WorkerId, digest_json,
 };
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(crate) struct Played {
 }
 
 impl Played {
-    /// The whole talk, to be looked at when a test fails.
+    /// The whole dialogue, for failure messages.
     pub(crate) fn told(&self) -> String {
         let line = |message: &Message| match message {
             Message::Assistant { text, calls } => {
@@ -44,7 +44,7 @@ impl Played {
     }
 }
 
-/// One request, as it can be kept.
+/// One request as an owned value.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     pub(crate) messages: Vec<Message>,
@@ -54,8 +54,8 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    pub(crate) fn reply(&self, mind: Mind) -> Reply {
-        mind.reply(&Request {
+    pub(crate) fn reply(&self, rules: PolicyRules) -> Reply {
+        rules.reply(&Request {
             model: "x",
             messages: &self.messages,
             wire: &mut WirePrompt::default(),
@@ -69,7 +69,7 @@ impl Asked {
 }
 
 struct Player {
-    mind: Mind,
+    rules: PolicyRules,
     world: World,
     run: AnyRun,
     frame: Arc<Frame>,
@@ -78,7 +78,13 @@ struct Player {
 }
 
 /// Plays a goal to its end.
-pub(crate) fn play(loop_name: &str, goal: &str, world: World, mind: Mind, frame: Frame) -> Played {
+pub(crate) fn play(
+    loop_name: &str,
+    goal: &str,
+    world: World,
+    rules: PolicyRules,
+    frame: Frame,
+) -> Played {
     let created = RunCreated {
         goal: Goal { text: goal.to_owned(), ..Goal::default() },
         loop_name: loop_name.to_owned(),
@@ -89,10 +95,10 @@ pub(crate) fn play(loop_name: &str, goal: &str, world: World, mind: Mind, frame:
     };
     let frame = Arc::new(frame);
     let run = AnyRun::new(&created, frame.clone()).expect("a loop of that name");
-    let mut player = Player { mind, world, run, frame, seq: 0, asked: Vec::new() };
-    player.append(None, Kind::RunCreated(created));
+    let mut player = Player { rules, world, run, frame, seq: 0, asked: Vec::new() };
+    player.append(None, EntryKind::RunCreated(created));
     let worker = WorkerId::new("worker-1");
-    player.append(None, Kind::EpochStarted(EpochStarted { worker, build: "test".to_owned() }));
+    player.append(None, EntryKind::EpochStarted(EpochStarted { worker, build: "test".to_owned() }));
     loop {
         match player.run.decide() {
             Decision::Do(effects) => player.perform(&effects),
@@ -104,7 +110,7 @@ pub(crate) fn play(loop_name: &str, goal: &str, world: World, mind: Mind, frame:
 }
 
 impl Player {
-    fn perform(&mut self, effects: &[Planned]) {
+    fn perform(&mut self, effects: &[PlannedEffect]) {
         let cause = self.seq;
         let id = |index: usize| EffectId {
             run: RunId::new("run_1"),
@@ -112,7 +118,7 @@ impl Player {
             index: u32::try_from(index).expect("a small batch"),
         };
         for (index, effect) in effects.iter().enumerate() {
-            self.append(Some(id(index)), Kind::EffectPlanned(effect.planned.clone()));
+            self.append(Some(id(index)), EntryKind::EffectPlanned(effect.planned.clone()));
         }
         for (index, effect) in effects.iter().enumerate() {
             let outcome = match (&effect.planned, &effect.refused) {
@@ -125,27 +131,27 @@ impl Player {
                 }
             };
             let finished = EffectFinished::unlabeled(outcome, 1);
-            self.append(Some(id(index)), Kind::EffectFinished(finished));
+            self.append(Some(id(index)), EntryKind::EffectFinished(finished));
         }
     }
 
     fn ask(&mut self, call: &ModelCall) -> Reply {
         let own = own_tools(&call.offer, &self.frame);
         let offered = |tool: &&ToolSpec| match &call.offer {
-            Offer::None => false,
-            Offer::All => true,
-            Offer::Only(names) => names.contains(&tool.name),
+            ToolOffer::None => false,
+            ToolOffer::All => true,
+            ToolOffer::Only(names) => names.contains(&tool.name),
         };
         let tools = own.iter().chain(self.frame.tools.iter().filter(offered)).cloned().collect();
         let output = call.output.map(|contract| output_schema(contract, &self.frame));
         let (messages, call) = (self.run.messages().to_vec(), call.clone());
         let asked = Asked { messages, tools, call, output };
-        let reply = asked.reply(self.mind);
+        let reply = asked.reply(self.rules);
         self.asked.push((asked, reply.clone()));
         reply
     }
 
-    fn append(&mut self, effect: Option<EffectId>, kind: Kind) {
+    fn append(&mut self, effect: Option<EffectId>, kind: EntryKind) {
         self.seq += 1;
         let seen = usize::try_from(self.seq).expect("a short journal");
         assert!(seen < ENTRIES_MAX, "the run does not end");

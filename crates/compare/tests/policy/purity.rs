@@ -1,8 +1,8 @@
-//! The same prompt, the same reply, whatever was asked before.
+//! The same prompt gets the same reply, independent of earlier requests.
 
 use crate::play::play;
 use crate::world::{World, frame};
-use everloop_compare::policy::{Flaw, Mind, POLICIES, by_name};
+use everloop_compare::policy::{Flaw, POLICIES, PolicyRules, by_name};
 use everloop_loops::LOOPS;
 use everloop_ports::{Model as _, Request, WirePrompt};
 use everloop_types::{Reply, Usage};
@@ -15,11 +15,11 @@ const GOAL: &str = "Copy a to b. Count the lines of a. Say the result. Run \"say
 fn a_prompt_gets_its_reply_whatever_came_before_it() {
     for flaw in [Flaw::None, Flaw::Format, Flaw::Forgets, Flaw::Repeats] {
         for name in LOOPS {
-            let mind = Mind { flaw, seed: 3 };
-            let played = play(name, GOAL, World::with(&[("a", "1\n2\n")]), mind, frame());
+            let rules = PolicyRules { flaw, seed: 3 };
+            let played = play(name, GOAL, World::with(&[("a", "1\n2\n")]), rules, frame());
             // From the last prompt to the first: no reply can have led to the next.
             for (asked, reply) in played.asked.iter().rev() {
-                assert_eq!(asked.reply(mind), *reply, "{name} {flaw:?}");
+                assert_eq!(asked.reply(rules), *reply, "{name} {flaw:?}");
             }
         }
     }
@@ -28,8 +28,8 @@ fn a_prompt_gets_its_reply_whatever_came_before_it() {
 #[test]
 fn another_seed_goes_wrong_elsewhere() {
     let replies = |seed| {
-        let mind = Mind { flaw: Flaw::Format, seed };
-        let played = play("react", GOAL, World::with(&[("a", "1")]), mind, frame());
+        let rules = PolicyRules { flaw: Flaw::Format, seed };
+        let played = play("react", GOAL, World::with(&[("a", "1")]), rules, frame());
         played.asked.into_iter().map(|(_, reply)| reply).collect::<Vec<_>>()
     };
     let first = replies(0);
@@ -37,13 +37,13 @@ fn another_seed_goes_wrong_elsewhere() {
     assert_eq!(replies(0), first);
 }
 
-/// Prompts only grow, so what is cached is all that the last call with the same tools has read.
+/// Prompts only grow, so the cached tokens are all those of the last call with the same tools.
 #[tokio::test]
-async fn a_policy_replies_as_its_mind_does_and_says_what_it_cost() {
+async fn a_policy_replies_by_its_rules_and_says_what_it_cost() {
     for (name, loop_name) in POLICIES.into_iter().zip(["react", "plan-replan", "staged", "hybrid"])
     {
-        let mind = Mind { flaw: Flaw::parse(name).expect("a policy"), seed: 5 };
-        let played = play(loop_name, GOAL, World::with(&[("a", "1")]), mind, frame());
+        let rules = PolicyRules { flaw: Flaw::parse(name).expect("a policy"), seed: 5 };
+        let played = play(loop_name, GOAL, World::with(&[("a", "1")]), rules, frame());
         let count = Arc::new(|text: &str| u64::from(!text.is_empty()));
         let policy = by_name(name, 5, count).expect("a policy");
         // What the last call with the same tools on offer has shown.

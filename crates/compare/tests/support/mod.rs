@@ -2,9 +2,11 @@
 
 #![allow(dead_code, reason = "each test uses a part")]
 
-use everloop_compare::{Cell, Connected, Contest, Host, Results, Task, task};
-use everloop_engine::Rules;
-use everloop_models::{Scripted, ScriptedModel};
+use everloop_compare::{
+    Cell, Contest, ContestHost, ContestModel, ContestResults, ContestTask, task,
+};
+use everloop_engine::EngineRules;
+use everloop_models::{ScriptedModel, ScriptedReply};
 use everloop_types::{
     Frame, Limits, ModelChoice, ModelError, ModelErrorKind, StepLimits, ToolSpec, UtcMs,
 };
@@ -13,9 +15,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) struct TestHost(pub(crate) Vec<Scripted>);
+pub(crate) struct TestHost(pub(crate) Vec<ScriptedReply>);
 
-impl Host for TestHost {
+impl ContestHost for TestHost {
     fn frame(&self, name: &str, _goal: &str, workspace: &Path, tools: Vec<ToolSpec>) -> Frame {
         let usual = StepLimits::default();
         // With its usual steps plan-replan is cut short in long tasks; the others have enough.
@@ -35,7 +37,7 @@ impl Host for TestHost {
         format!("[now: {now}]")
     }
 
-    fn connect(&self, name: &str) -> Result<Connected, ModelError> {
+    fn connect(&self, name: &str) -> Result<ContestModel, ModelError> {
         match name {
             "scripted" => Ok((Arc::new(ScriptedModel::new(self.0.clone())), name.to_owned())),
             _ => Err(ModelError::new(ModelErrorKind::Refused, format!("there is no {name}"))),
@@ -46,27 +48,27 @@ impl Host for TestHost {
         None
     }
 
-    fn rules(&self) -> Rules {
-        Rules::default()
+    fn rules(&self) -> EngineRules {
+        EngineRules::default()
     }
 }
 
-pub(crate) fn builtin(name: &str) -> Task {
+pub(crate) fn builtin(name: &str) -> ContestTask {
     task::builtin().into_iter().find(|task| task.name == name).expect("a task of the set")
 }
 
-pub(crate) fn tasks(names: &[&str]) -> Vec<Task> {
+pub(crate) fn tasks(names: &[&str]) -> Vec<ContestTask> {
     names.iter().map(|name| builtin(name)).collect()
 }
 
 /// A task from its file.
-pub(crate) fn own(text: &str) -> Task {
+pub(crate) fn own(text: &str) -> ContestTask {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("own.toml"), text).unwrap();
     task::from_folder(folder.path()).unwrap().remove(0)
 }
 
-pub(crate) fn contest(loops: &[&str], models: &[&str], tasks: Vec<Task>) -> Contest {
+pub(crate) fn contest(loops: &[&str], models: &[&str], tasks: Vec<ContestTask>) -> Contest {
     let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     Contest {
         loops: named(loops),
@@ -80,18 +82,18 @@ pub(crate) fn contest(loops: &[&str], models: &[&str], tasks: Vec<Task>) -> Cont
     }
 }
 
-pub(crate) async fn run(contest: Contest, replies: Vec<Scripted>) -> Results {
+pub(crate) async fn run(contest: Contest, replies: Vec<ScriptedReply>) -> ContestResults {
     contest.run(Arc::new(TestHost(replies)), CancellationToken::new(), |_| {}).await
 }
 
-pub(crate) async fn play(task: Task, loop_name: &str, replies: Vec<Scripted>) -> Cell {
+pub(crate) async fn play(task: ContestTask, loop_name: &str, replies: Vec<ScriptedReply>) -> Cell {
     play_within(task, loop_name, replies, 60_000).await
 }
 
 pub(crate) async fn play_within(
-    task: Task,
+    task: ContestTask,
     loop_name: &str,
-    replies: Vec<Scripted>,
+    replies: Vec<ScriptedReply>,
     timeout_ms: u64,
 ) -> Cell {
     let contest = contest(&[loop_name], &["scripted"], vec![task]);
@@ -100,8 +102,8 @@ pub(crate) async fn play_within(
 }
 
 /// Each writes the greeting.
-pub(crate) async fn with_models(models: &[&str], tasks: Vec<Task>) -> Results {
+pub(crate) async fn with_models(models: &[&str], tasks: Vec<ContestTask>) -> ContestResults {
     let args = serde_json::json!({"path": "greeting.txt", "content": "Good morning"});
-    let replies = vec![Scripted::calls("write_file", args), Scripted::says("ok")];
+    let replies = vec![ScriptedReply::calls("write_file", args), ScriptedReply::says("ok")];
     run(contest(&["react"], models, tasks), replies).await
 }

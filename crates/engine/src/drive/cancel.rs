@@ -1,20 +1,20 @@
-//! The end that the user asks for, and calls that are no longer wanted.
+//! Ending a run early: on cancel, or when its journal is full.
 
-use super::{DriveError, Driven, Driver};
+use super::{DriveEnd, DriveError, Driver};
 use everloop_loops::{CallStage, Decision};
 use everloop_store::StoreError;
 use everloop_types::journal::Outcome;
 use everloop_types::{Ending, Observation};
 
 impl Driver<'_> {
-    /// Every outstanding effect gets its outcome, then the run ends. Nothing runs any more here.
-    pub(super) async fn end_canceled(&mut self) -> Result<Driven, DriveError> {
+    /// Gives every outstanding effect its outcome and ends the run. No call is running any more.
+    pub(super) async fn end_canceled(&mut self) -> Result<DriveEnd, DriveError> {
         self.settle_outstanding("the run was canceled");
         self.end(self.run.canceled()).await
     }
 
-    /// The journal has no room for more: the run ends with an account of what it holds.
-    pub(super) async fn end_full(mut self) -> Result<Driven, DriveError> {
+    /// Ends a run whose journal is full, with a summary of what it contains.
+    pub(super) async fn end_full(mut self) -> Result<DriveEnd, DriveError> {
         self.settle_outstanding("the journal is full");
         self.end(self.run.journal_full()).await
     }
@@ -34,7 +34,7 @@ impl Driver<'_> {
         }
     }
 
-    pub(super) async fn end(&mut self, decision: Decision) -> Result<Driven, DriveError> {
+    pub(super) async fn end(&mut self, decision: Decision) -> Result<DriveEnd, DriveError> {
         match decision {
             Decision::Finish { status, reason, words } => self.finish(status, reason, &words).await,
             Decision::Do(_) => unreachable!("an ending asks for nothing more"),
@@ -50,7 +50,7 @@ fn not_wanted(why: &str) -> Observation {
     Observation { ending: Ending::Canceled, text: format!("not performed: {why}") }
 }
 
-/// The child is told to end in the same transaction, and its own journal says how it did.
+/// The child is canceled in the same transaction; its own journal records how it ended.
 fn not_awaited(why: &str) -> Observation {
     Observation {
         ending: Ending::Canceled,
@@ -58,7 +58,7 @@ fn not_awaited(why: &str) -> Observation {
     }
 }
 
-/// The third outcome. The model is told to look before it leaps, and what a probe saw.
+/// The unknown outcome. It asks the model to inspect the state first, and has what a probe saw.
 pub(super) fn interrupted(seen: &str) -> Observation {
     let mut text = "interrupted; whether it happened is unknown and it was not repeated; \
                     inspect the state of things before you do it again"

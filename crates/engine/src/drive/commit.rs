@@ -1,14 +1,11 @@
-//! Commits: what was noted becomes durable, and a reply that was lost is read back.
+//! Commits: what was noted becomes durable.
 
+use super::append::JournalWriter;
 use super::{DriveError, Driver};
-use crate::{Auditor, Summary, Update};
-use everloop_store::{Commit, NextStatus, Position, StoreError};
-use everloop_types::journal::{Entry, Kind, SnapshotTaken};
-use everloop_types::planted::{self, Bug};
-use everloop_types::{RunId, Status, digest_bytes};
-
-/// Tries at a store that fails for a moment.
-const STORE_TRIES_MAX: u32 = 5;
+use crate::Update;
+use everloop_store::{Commit, NextStatus};
+use everloop_types::digest_bytes;
+use everloop_types::journal::{EntryKind, SnapshotTaken};
 
 impl Driver<'_> {
     /// Makes everything noted so far durable, and only then shows it to watchers.
@@ -21,115 +18,20 @@ impl Driver<'_> {
         commit.then = then;
         commit.now = now;
         self.add_snapshot(&mut commit);
-        self.plant_snapshot_ahead(&mut commit).await?;
-        let entries = self.append(&commit).await?;
+        let mut writer = JournalWriter { engine: self.engine, claim: &mut self.claim };
+        writer.plant_snapshot_ahead(&mut commit).await?;
+        let entries = writer.append(&commit).await?;
         if matches!(commit.then, NextStatus::Finish(_)) && self.run.unaccounted().is_empty() {
             self.engine.environment.forget(&self.claim.run);
         }
         super::log::log_entries(&entries);
-        self.audit(&entries);
+        self.kept.audit(&entries);
         let run = &self.claim.run;
         for entry in entries {
-            self.engine.watchers.tell(|| Update::Entry(run.clone(), Box::new(entry)));
+            self.engine.watchers.send(|| Update::Entry(run.clone(), Box::new(entry)));
         }
-        self.remember();
+        self.kept.remember(&self.claim.run, &self.run);
         Ok(())
-    }
-
-    /// Takes in what the journal has, so that the outcome of a call that was planned before is told
-    /// with its arguments. What was told then is not told again.
-    pub(super) async fn open_audit(&mut self) -> Result<(), DriveError> {
-        if self.engine.environment.audit_log().is_none() {
-            return Ok(());
-        }
-        let run = self.claim.run.clone();
-        let failed = |source| DriveError::Store { run: run.clone(), source };
-        let Some(row) = self.engine.store.runs().get(&run).await.map_err(failed)? else {
-            return Ok(());
-        };
-        let mut auditor = Auditor::new(row.origin.forked.as_ref());
-        for entry in
-            self.engine.store.journal().entries(&run, 0, usize::MAX).await.map_err(failed)?
-        {
-            auditor.entry(&entry);
-        }
-        self.kept.audit = Some(Box::new((auditor, row)));
-        Ok(())
-    }
-
-    /// Tells the calls that ended with these entries, which are durable.
-    fn audit(&mut self, entries: &[Entry]) {
-        let (Some(log), Some(audit)) = (self.engine.environment.audit_log(), &mut self.kept.audit)
-        else {
-            return;
-        };
-        let (auditor, row) = audit.as_mut();
-        for call in entries.iter().flat_map(|entry| auditor.entry(entry)) {
-            log.write(&call, row);
-        }
-    }
-
-    /// Hands on a summary once it is durable. Nothing else happens in between, so after a crash
-    /// only the newest one can be missing.
-    pub(super) fn remember(&mut self) {
-        let Some((number, text)) = self.run.summary().filter(|(n, _)| *n > self.kept.summary)
-        else {
-            return;
-        };
-        let (run, at) = (&self.claim.run, self.run.last_at());
-        let untrusted = !self.run.holding().untrusted.is_empty();
-        let summary = Summary { run, number, text: &text, at, untrusted };
-        self.engine.environment.remember(self.run.frame(), &summary);
-        self.kept.summary = number;
-    }
-
-    /// A commit whose fate is unknown is read back before anything else happens (W3).
-    pub(super) async fn append(&mut self, commit: &Commit) -> Result<Vec<Entry>, DriveError> {
-        let run = self.claim.run.clone();
-        let expected = self.claim.next_seq + commit.drafts.len() as i64;
-        let mut tries = 0;
-        loop {
-            let error =
-                match self.engine.store.journal().append(&mut self.claim, commit.clone()).await {
-                    Ok(entries) => return Ok(entries),
-                    Err(StoreError::LeaseLost { .. }) => return Err(DriveError::LeaseLost(run)),
-                    Err(error) => error,
-                };
-            tries += 1;
-            super::log::log_store_retry(&error);
-            let place = self.confirmed_position(&run).await?;
-            match place.filter(|_| !planted::is_on(Bug::LostReplyNotReadBack)) {
-                Some(place) if place.epoch != self.claim.epoch => {
-                    return Err(DriveError::LeaseLost(run));
-                }
-                Some(place) if place.next_seq == expected && took_place(commit, &place) => {
-                    self.claim.next_seq = expected;
-                    let from = expected - commit.drafts.len() as i64 - 1;
-                    let entries =
-                        self.engine.store.journal().entries(&run, from, commit.drafts.len()).await;
-                    return entries.map_err(|source| DriveError::Store { run, source });
-                }
-                _ if error.is_transient() && tries < STORE_TRIES_MAX => {
-                    self.engine.clock.pause(self.engine.rules.backoff(tries, None)).await;
-                }
-                _ => return Err(DriveError::Store { run, source: error }),
-            }
-        }
-    }
-
-    /// Nothing may be done after a failed commit before the run's place is known.
-    async fn confirmed_position(&self, run: &RunId) -> Result<Option<Position>, DriveError> {
-        let mut tries = 0;
-        loop {
-            match self.engine.store.runs().position(run).await {
-                Ok(place) => return Ok(place),
-                Err(source) if tries >= STORE_TRIES_MAX => {
-                    return Err(DriveError::Store { run: run.clone(), source });
-                }
-                Err(_) => tries += 1,
-            }
-            self.engine.clock.pause(self.engine.rules.backoff(tries, None)).await;
-        }
     }
 
     /// Snapshots come at growing distances, so that all of them together cost no more than the
@@ -142,16 +44,10 @@ impl Driver<'_> {
         }
         let state_hash = digest_bytes(self.run.state().as_bytes());
         self.pending.drafts = std::mem::take(&mut commit.drafts);
-        self.note(None, Kind::SnapshotTaken(SnapshotTaken { state_hash }));
+        self.note(None, EntryKind::SnapshotTaken(SnapshotTaken { state_hash }));
         commit.drafts = std::mem::take(&mut self.pending.drafts);
         let state = self.run.state();
         commit.snapshot = Some((digest_bytes(state.as_bytes()), state));
         self.kept.snapshot_at = seq;
     }
-}
-
-/// A commit without entries leaves the place as it was; then the status tells.
-fn took_place(commit: &Commit, place: &Position) -> bool {
-    let still_ours = place.status == Status::Running;
-    !commit.drafts.is_empty() || still_ours == (commit.then == NextStatus::GoOn)
 }

@@ -2,92 +2,86 @@
 //!
 //! ```text
 //!   delegate ─► one commit: Delegated, Waiting, the child ─► parked, without a worker
-//!   child ends ─► one commit: its ending, a letter to the parent ─► the parent's outcome
+//!   child ends ─► one commit: its ending, a message to the parent ─► the parent's outcome
 //!   parent ends ─► one commit: its ending, a cancel for its child
 //! ```
 //!
-//! A child is named by the effect that it is for. Whoever repeats the call after a kill makes the
-//! same child, so there is never a second one.
+//! The id of a child derives from its effect. Repeating the call after a crash creates the same
+//! child, so there is never a second one.
 
-use super::{DriveError, Driven, Driver, Flow};
+use super::{DriveEnd, DriveError, Driver, LoopFlow};
 use crate::ids::derived_id;
 use crate::submit::policy_hash;
 use everloop_loops::{LOOPS, LoopSpec, OpenToolCall};
 use everloop_ports::DelegateArgs;
 use everloop_store::{ChildReport, NewChild, NewRun, NextStatus};
-use everloop_types::journal::{ChildEnded, Delegated, Kind, RunCreated, Used, Waiting, WaitingOn};
+use everloop_types::journal::{
+    BudgetUse, ChildEnded, Delegated, EntryKind, RunCreated, Waiting, WaitingOn,
+};
 use everloop_types::{
     Budget, ConversationId, Ending, Frame, Goal, Labels, Limits, Observation, Policy, RunId,
     Status, TODO_WRITE, Taint, ToolSpec, UtcMs, Words, digest_json,
 };
 
-/// The tool whose calls other runs answer.
+/// The tool whose calls are answered by child runs.
 const DELEGATE: &str = "delegate";
 
-/// What a child is told beside the goal.
+/// What a child gets beside its goal.
 const CHILD: &str = include_str!("child.md");
 
-impl Driver<'_> {
-    /// Makes the child and parks, in one transaction; or says why there is none.
+/// Hands tool calls to child runs.
+pub(super) struct Delegator<'d, 'e> {
+    pub(super) driver: &'d mut Driver<'e>,
+}
+
+impl Delegator<'_, '_> {
+    /// Creates the child and parks, in one transaction, or notes why it cannot.
     pub(super) async fn delegate(
         &mut self,
         open: &OpenToolCall,
         wanted: &DelegateArgs,
-    ) -> Result<Flow, DriveError> {
-        // Time and place stand in the first line; the rest is the talk, which is not passed on.
-        let context = self.created().await?.goal.context;
+    ) -> Result<LoopFlow, DriveError> {
+        // The first line has time and place; the rest is the conversation, which is not passed on.
+        let context = self.driver.created().await?.goal.context;
         let context = context.lines().next().unwrap_or_default().to_owned();
         let child = match self.child(open, wanted, context) {
             Ok(child) => child,
             Err(refused) => {
-                self.note_seen(open, refused, 0);
-                return Ok(Flow::GoOn);
+                self.driver.note_seen(open, refused, 0);
+                return Ok(LoopFlow::GoOn);
             }
         };
         let to = child.new.run.clone();
-        self.pending.relations.child = Some(Box::new(child));
-        let delegated = Kind::Delegated(Delegated { to: to.clone() });
-        self.note(Some(open.effect.clone()), delegated);
+        self.driver.pending.relations.child = Some(Box::new(child));
+        let delegated = EntryKind::Delegated(Delegated { to: to.clone() });
+        self.driver.note(Some(open.effect.clone()), delegated);
         self.await_child(open, to).await
     }
 
-    /// Parks until the child's letter comes. A child whose time is over is told to end, and its
-    /// letter is waited for all the same: only then is known what it used.
+    /// Parks until the child's message comes. A child whose time is over is canceled, and its
+    /// message is still awaited: only it says what the child used.
     pub(super) async fn await_child(
         &mut self,
         open: &OpenToolCall,
         child: RunId,
-    ) -> Result<Flow, DriveError> {
+    ) -> Result<LoopFlow, DriveError> {
         let deadline = open.planned.deadline;
-        let late = deadline.is_some_and(|at| at <= self.engine.clock.now());
-        self.pending.relations.stops_children |= late;
+        let late = deadline.is_some_and(|at| at <= self.driver.engine.clock.now());
+        self.driver.pending.relations.stops_children |= late;
         let until = deadline.filter(|_| !late);
         let on = WaitingOn::Child { run: child };
-        self.note(None, Kind::Waiting(Waiting { on: on.clone(), until }));
-        self.commit(NextStatus::Park { wake_at: until, note: "child".to_owned() }).await?;
-        Ok(Flow::Over(Driven::Parked(on)))
+        self.driver.note(None, EntryKind::Waiting(Waiting { on: on.clone(), until }));
+        self.driver.commit(NextStatus::Park { wake_at: until, note: "child".to_owned() }).await?;
+        Ok(LoopFlow::Over(DriveEnd::Parked(on)))
     }
 
-    /// A child has ended: its words are the call's outcome.
+    /// A child has ended: its last message is the call's outcome.
     pub(super) fn take_child(&mut self, ended: &ChildEnded) {
         let waits = |open: &&OpenToolCall| open.waits_for(&ended.child);
-        let Some(open) = self.run.open_tool_calls().iter().find(waits).cloned() else { return };
-        self.note_labeled(&open, told(ended), 0, ended.labels);
-    }
-
-    /// What the parent hears when this run ends.
-    pub(super) fn tell_parent(&mut self, status: Status, words: &Words) {
-        let Some(by) = self.run.parent() else { return };
-        let frame = self.run.frame();
-        let text = everloop_text::render(words, frame.language);
-        let text = super::tool::bounded(Observation::ok(text), frame).text;
-        let used = Used::from(self.run.counts());
-        let labels = match frame.policy.label_guard {
-            Some(_) => self.run.holding().labels(),
-            None => Labels::default(),
+        let Some(open) = self.driver.run.open_tool_calls().iter().find(waits).cloned() else {
+            return;
         };
-        let ended = ChildEnded { child: self.claim.run.clone(), status, text, used, labels };
-        self.pending.relations.report = Some(Box::new(ChildReport { to: by.run.clone(), ended }));
+        self.driver.note_labeled(&open, child_outcome(ended), 0, ended.labels);
     }
 
     fn child(
@@ -96,21 +90,22 @@ impl Driver<'_> {
         wanted: &DelegateArgs,
         context: String,
     ) -> Result<NewChild, Observation> {
-        let loop_name = wanted.loop_name.clone().unwrap_or(self.claim.loop_name.clone());
+        let loop_name = wanted.loop_name.clone().unwrap_or(self.driver.claim.loop_name.clone());
         let Some(child_loop) = LoopSpec::named(&loop_name) else {
             let known = LOOPS.join(", ");
             let name: String = loop_name.chars().take(64).collect();
             return Err(refused(&format!("there is no loop {name:?}; the loops are: {known}")));
         };
-        let frame = self.run.frame();
+        let frame = self.driver.run.frame();
         let mut tools = tools(frame, wanted.tools.as_deref())?;
         // A loop that keeps a plan of its own has no list; another one may count on it.
-        if loop_name != self.claim.loop_name && frame.tool(TODO_WRITE).is_none() {
-            tools.extend(self.tools.get(TODO_WRITE).map(|tool| tool.spec().clone()));
+        if loop_name != self.driver.claim.loop_name && frame.tool(TODO_WRITE).is_none() {
+            tools.extend(self.driver.tools.get(TODO_WRITE).map(|tool| tool.spec().clone()));
         }
-        let mut frame = child_frame(frame, tools, self.run.allowance()?, self.run.holding());
+        let mut frame =
+            child_frame(frame, tools, self.driver.run.allowance()?, self.driver.run.holding());
         let steps = &mut frame.limits.steps.max_steps;
-        *steps = max_steps(*steps, self.run.spec(), child_loop);
+        *steps = max_steps(*steps, self.driver.run.spec(), child_loop);
         let by = open.effect.clone();
         let run = RunId::new(derived_id("run_", &by));
         let created = RunCreated {
@@ -118,7 +113,7 @@ impl Driver<'_> {
             loop_name,
             loop_ver: child_loop.version,
             frame: digest_json(&frame),
-            build: self.engine.identity.build.clone(),
+            build: self.driver.engine.identity.build.clone(),
             policy_hash: policy_hash(&frame),
         };
         let new = NewRun {
@@ -133,11 +128,28 @@ impl Driver<'_> {
     }
 
     fn now(&self) -> UtcMs {
-        self.engine.clock.now().max(self.run.last_at())
+        self.driver.engine.clock.now().max(self.driver.run.last_at())
     }
 }
 
-/// Those that the parent has, in its order, or the ones that were named of them.
+impl Driver<'_> {
+    /// Adds the message to the parent that this run has ended.
+    pub(super) fn tell_parent(&mut self, status: Status, words: &Words) {
+        let Some(by) = self.run.parent() else { return };
+        let frame = self.run.frame();
+        let text = everloop_text::render(words, frame.language);
+        let text = super::tool::bounded(Observation::ok(text), frame).text;
+        let used = BudgetUse::from(self.run.counts());
+        let labels = match frame.policy.label_guard {
+            Some(_) => self.run.holding().labels(),
+            None => Labels::default(),
+        };
+        let ended = ChildEnded { child: self.claim.run.clone(), status, text, used, labels };
+        self.pending.relations.report = Some(Box::new(ChildReport { to: by.run.clone(), ended }));
+    }
+}
+
+/// The parent's tools in its order, or those of them that were named.
 fn tools(frame: &Frame, named: Option<&[String]>) -> Result<Vec<ToolSpec>, Observation> {
     let has = |name: &String| frame.tool(name).is_some();
     if let Some(missing) = named.unwrap_or_default().iter().find(|name| !has(name)) {
@@ -153,8 +165,8 @@ fn tools(frame: &Frame, named: Option<&[String]>) -> Result<Vec<ToolSpec>, Obser
     Ok(frame.tools.iter().filter(wanted).cloned().collect())
 }
 
-/// All that the parent has, but for its leave to do things unasked and what it was told before. The
-/// task may hold what the parent has read; what people opened for the parent stays there.
+/// The parent's frame without its standing permissions and its earlier messages. The task may
+/// contain what the parent has read. What people allowed the parent does not extend to the child.
 fn child_frame(parent: &Frame, tools: Vec<ToolSpec>, budget: Budget, held: &Taint) -> Frame {
     let mut inherited = Taint::default();
     inherited.join(held);
@@ -173,13 +185,13 @@ fn child_frame(parent: &Frame, tools: Vec<ToolSpec>, budget: Budget, held: &Tain
     }
 }
 
-/// A limit that somebody set holds for the child as well; else it has its own loop's (RA-16).
+/// A limit that was set holds for the child as well; else its own loop's limit does (RA-16).
 fn max_steps(parents: u32, parent: &LoopSpec, child: &LoopSpec) -> u32 {
     if parents == parent.max_steps { child.max_steps } else { parents }
 }
 
-/// What the model reads of a child's end.
-fn told(ended: &ChildEnded) -> Observation {
+/// The observation of a child's end.
+fn child_outcome(ended: &ChildEnded) -> Observation {
     let ChildEnded { child, text, .. } = ended;
     let (ending, how) = match ended.status {
         Status::Succeeded => return Observation::ok(text),

@@ -1,16 +1,16 @@
-//! What the log says of a run: its spans, and one event for each entry that became durable.
+//! The log of a run: its spans, and one event for each durable entry.
 //!
 //! ```text
 //!   run ──► turn ──► effect ──► request (in `models`)
 //! ```
 //!
 //! Fields named `content.…` hold what people, models and tools wrote. The writer of the log leaves
-//! them out unless it was told to keep them, and then does not even format them.
+//! them out unless it is configured to keep them, and then does not even format them.
 
-use super::{DriveError, Driven};
+use super::{DriveEnd, DriveError};
 use everloop_store::{Claim, StoreError};
 use everloop_types::journal::{
-    EffectAttemptFailed, EffectFinished, EffectPlanned, Entry, Kind, Outcome,
+    EffectAttemptFailed, EffectFinished, EffectPlanned, Entry, EntryKind, Outcome,
 };
 use everloop_types::{EffectId, Ending, WorkerId};
 use std::fmt::{self, Debug, Display, Write};
@@ -40,11 +40,11 @@ pub(super) fn tool_span(effect: &EffectId, tool: &str, attempt: u32) -> Span {
 }
 
 /// How a drive ended.
-pub(super) fn log_end(driven: &Result<Driven, DriveError>, ms: u64) {
+pub(super) fn log_end(driven: &Result<DriveEnd, DriveError>, ms: u64) {
     match driven {
-        Ok(Driven::Finished(status)) => info!(status = status.as_str(), ms, "run finished"),
-        Ok(Driven::Parked(on)) => info!(waits_for = %VariantName(on), ms, "run waits"),
-        Ok(Driven::Released) => info!(ms, "run released"),
+        Ok(DriveEnd::Finished(status)) => info!(status = status.as_str(), ms, "run finished"),
+        Ok(DriveEnd::Parked(on)) => info!(waits_for = %VariantName(on), ms, "run waits"),
+        Ok(DriveEnd::Released) => info!(ms, "run released"),
         Err(DriveError::LeaseLost(_)) => warn!(ms, "lease lost"),
         Err(DriveError::Quarantined { .. }) => warn!(ms, "run quarantined"),
         Err(DriveError::Newer { .. }) => warn!(ms, "run needs a newer program"),
@@ -54,7 +54,7 @@ pub(super) fn log_end(driven: &Result<Driven, DriveError>, ms: u64) {
     }
 }
 
-/// A failure of the store that is waited out.
+/// A failure of the store that is retried.
 pub(crate) fn log_store_retry(error: &StoreError) {
     warn!(error = %store_error(error), content.error = %error, "store failed for now");
 }
@@ -70,27 +70,29 @@ pub(super) fn log_entries(entries: &[Entry]) {
 fn log_entry(entry: &Entry) {
     let effect = entry.effect.as_ref().map(tracing::field::display);
     match &entry.kind {
-        Kind::EpochStarted(_) => info!("run claimed"),
-        Kind::EffectPlanned(EffectPlanned::CallModel(planned)) => {
+        EntryKind::EpochStarted(_) => info!("run claimed"),
+        EntryKind::EffectPlanned(EffectPlanned::CallModel(planned)) => {
             let purpose = VariantName(&planned.call.purpose);
             debug!(effect, kind = "model", %purpose, "effect planned");
         }
-        Kind::EffectPlanned(EffectPlanned::CallTool(planned)) => {
+        EntryKind::EffectPlanned(EffectPlanned::CallTool(planned)) => {
             let call = &planned.call;
             let class = VariantName(&planned.class);
             let tool = plain_name(&call.tool);
             debug!(effect, kind = "tool", tool, %class, content.args = %call.args, "effect planned");
         }
-        Kind::EffectStarted(started) => debug!(effect, attempt = started.attempt, "effect started"),
-        Kind::EffectAttemptFailed(failed) => log_failed_attempt(entry, failed),
-        Kind::EffectProbed(probed) => {
+        EntryKind::EffectStarted(started) => {
+            debug!(effect, attempt = started.attempt, "effect started")
+        }
+        EntryKind::EffectAttemptFailed(failed) => log_failed_attempt(entry, failed),
+        EntryKind::EffectProbed(probed) => {
             let found = VariantName(&probed.found);
             info!(effect, attempt = probed.attempt, %found, "effect probed");
         }
-        Kind::EffectFinished(finished) => log_outcome(entry, finished),
-        Kind::ApprovalAsked(_) => info!(effect, "approval asked"),
-        Kind::ApprovalGiven(_) => info!(effect, "approval given"),
-        Kind::Delegated(_) => info!(effect, "child run started"),
+        EntryKind::EffectFinished(finished) => log_outcome(entry, finished),
+        EntryKind::ApprovalAsked(_) => info!(effect, "approval asked"),
+        EntryKind::ApprovalGiven(_) => info!(effect, "approval given"),
+        EntryKind::Delegated(_) => info!(effect, "child run started"),
         other => debug!(effect, entry = %VariantName(other), "entry committed"),
     }
 }

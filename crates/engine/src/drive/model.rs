@@ -1,22 +1,22 @@
-//! One model call: attempts, back-off, patience.
+//! One model call: attempts, back-off, and how long the drive waits.
 
 use super::log;
-use super::tagged::Tagged;
-use super::{DriveError, Driven, Driver, Flow};
+use super::tagged::TaggedStream;
+use super::{DriveEnd, DriveError, Driver, LoopFlow};
 use crate::clock::measured;
 use crate::{Fragment, Update};
 use everloop_loops::{OpenModelCall, ReplyForm, output_schema, own_tools};
 use everloop_ports::{Delta, Request};
 use everloop_store::NextStatus;
-use everloop_types::journal::{EffectAttemptFailed, Kind, Outcome, Waiting, WaitingOn};
+use everloop_types::journal::{EffectAttemptFailed, EntryKind, Outcome, Waiting, WaitingOn};
 use everloop_types::{
-    Fallback, Frame, ModelCall, ModelError, Offer, Reply, TagFilter, ToolSpec, Unmarked, Untagged,
-    UtcMs,
+    Fallback, Frame, MarkFilter, ModelCall, ModelError, Reply, ReplyPiece, TagFilter, ToolOffer,
+    ToolSpec, UtcMs,
 };
 use tracing::{Instrument, info};
 
 /// How an attempt ended.
-enum Attempt {
+enum ModelAttempt {
     Over(Result<Reply, ModelError>),
     /// This process cannot reach the model at all; another one may.
     Unavailable(ModelError),
@@ -24,58 +24,65 @@ enum Attempt {
     Interrupted,
 }
 
-impl Driver<'_> {
-    pub(super) async fn ask_model(&mut self, open: OpenModelCall) -> Result<Flow, DriveError> {
+/// Makes the model calls of a run.
+pub(super) struct ModelCaller<'d, 'e> {
+    pub(super) driver: &'d mut Driver<'e>,
+}
+
+impl ModelCaller<'_, '_> {
+    pub(super) async fn call(&mut self, open: OpenModelCall) -> Result<LoopFlow, DriveError> {
         let call = &open.planned.call;
-        if self.run.prompt_digest() != open.planned.prompt {
+        if self.driver.run.prompt_digest() != open.planned.prompt {
             // This program renders another prompt than the one that planned the call.
-            self.note_outcome(open.effect.clone(), Outcome::Superseded, 0);
-            return Ok(Flow::GoOn);
+            self.driver.note_outcome(open.effect.clone(), Outcome::Superseded, 0);
+            return Ok(LoopFlow::GoOn);
         }
-        self.commit(NextStatus::GoOn).await?;
-        let engine = self.engine;
+        self.driver.commit(NextStatus::GoOn).await?;
+        let engine = self.driver.engine;
         let attempt = self.attempt(call, &open);
         let (attempt, took_ms) = measured(engine.clock(), attempt).await;
         match attempt {
-            // The main loop finds out why, and ends the run or gives it back.
-            Attempt::Interrupted => {}
-            Attempt::Unavailable(error) => {
-                let again_ms = self.engine.rules.backoff_max_ms;
-                let until = self.engine.clock.now().saturating_add_unsigned(again_ms);
+            // The main loop finds out why, and ends or releases the run.
+            ModelAttempt::Interrupted => {}
+            ModelAttempt::Unavailable(error) => {
+                let again_ms = self.driver.engine.rules.backoff_max_ms;
+                let until = self.driver.engine.clock.now().saturating_add_unsigned(again_ms);
                 return self.park_for_model(error, until).await;
             }
-            Attempt::Over(Ok(reply)) => {
-                self.note_outcome(open.effect, Outcome::Replied(reply), took_ms);
+            ModelAttempt::Over(Ok(reply)) => {
+                self.driver.note_outcome(open.effect, Outcome::Replied(reply), took_ms);
             }
-            Attempt::Over(Err(error)) => return self.model_failed(open, error, took_ms).await,
+            ModelAttempt::Over(Err(error)) => return self.model_failed(open, error, took_ms).await,
         }
-        Ok(Flow::GoOn)
+        Ok(LoopFlow::GoOn)
     }
 
-    async fn attempt(&mut self, call: &ModelCall, open: &OpenModelCall) -> Attempt {
-        let frame = self.run.frame().clone();
+    async fn attempt(&mut self, call: &ModelCall, open: &OpenModelCall) -> ModelAttempt {
+        let frame = self.driver.run.frame().clone();
         let choice = frame.model.after(open.failed_attempts);
-        let (model, name) = match self.engine.environment.model(&choice) {
+        let (model, name) = match self.driver.engine.environment.model(&choice) {
             Ok(found) => found,
-            Err(error) => return Attempt::Unavailable(error),
+            Err(error) => return ModelAttempt::Unavailable(error),
         };
         let span = log::model_span(&open.effect, &name, open.failed_attempts + 1);
-        let mut wire = std::mem::take(&mut self.wire);
-        let watchers = &self.engine.watchers;
+        let mut wire = std::mem::take(&mut self.driver.wire);
+        let watchers = &self.driver.engine.watchers;
         let own = own_tools(&call.offer, &frame);
         let output = call.output.map(|contract| output_schema(contract, &frame));
-        let tell = |fragment| watchers.tell(|| Update::Delta(open.effect.clone(), fragment));
-        let mut stream = Stream::new(frame.mark(), self.run.spec().reply_form == ReplyForm::Tags);
+        let send = |fragment| watchers.send(|| Update::Delta(open.effect.clone(), fragment));
+        let mut stream =
+            ReplyStream::new(frame.mark(), self.driver.run.spec().reply_form == ReplyForm::Tags);
         let mut on_delta = |delta: Delta<'_>| {
-            // What a loop's own tool is told is the loop's; it shows what is for people (PET-6).
+            // The arguments of a loop's own tool belong to the loop; it shows what is for people
+            // (PET-6).
             if !own.is_empty() && matches!(delta, Delta::Text(_) | Delta::CallArgs { .. }) {
                 return;
             }
-            stream.shown(delta).into_iter().for_each(tell);
+            stream.shown(delta).into_iter().for_each(send);
         };
         let request = Request {
             model: &name,
-            messages: self.run.messages(),
+            messages: self.driver.run.messages(),
             wire: &mut wire,
             tools: offered(&frame, &own, &call.offer),
             choice: &call.choice,
@@ -85,34 +92,37 @@ impl Driver<'_> {
         };
         let attempt = tokio::select! {
             biased;
-            () = self.engine.interrupted(&self.claim.run, self.ear.heard) => Attempt::Interrupted,
-            replied = model.ask(request, &mut on_delta).instrument(span) => Attempt::Over(replied),
+            () = self.driver.interrupts().during_call() => {
+                ModelAttempt::Interrupted
+            }
+            replied = model.ask(request, &mut on_delta).instrument(span) => {
+                ModelAttempt::Over(replied)
+            }
         };
-        if let Attempt::Over(Ok(_)) = attempt {
-            stream.rest().into_iter().for_each(tell);
+        if let ModelAttempt::Over(Ok(_)) = attempt {
+            stream.rest().into_iter().for_each(send);
         }
-        self.wire = wire;
+        self.driver.wire = wire;
         attempt
     }
 
-    /// A passing error is tried again, in place while patience lasts, and from the queue after
-    /// that.
+    /// Retries after a transient error: in place for a while, then from the queue.
     async fn model_failed(
         &mut self,
         open: OpenModelCall,
         error: ModelError,
         took_ms: u64,
-    ) -> Result<Flow, DriveError> {
+    ) -> Result<LoopFlow, DriveError> {
         let attempt = open.failed_attempts + 1;
-        let rules = self.engine.rules;
-        let choice = &self.run.frame().model;
+        let rules = self.driver.engine.rules;
+        let choice = &self.driver.run.frame().model;
         // The fallback has attempts of its own.
         let earlier = choice.fallback_after(open.failed_attempts);
         let own_attempt = attempt - earlier.map_or(0, |fallback| fallback.after_attempts);
         let wait_ms = rules.backoff(own_attempt, error.retry_after_ms);
-        // One reply that hangs is asked for again: patience is for what fails again and again.
+        // A single reply that hangs is requested again; waiting is for repeated failures.
         let hung_ms = if own_attempt > 1 { took_ms } else { 0 };
-        let waited_ms = self.waited_ms.saturating_add(wait_ms).saturating_add(hung_ms);
+        let waited_ms = self.driver.waited_ms.saturating_add(wait_ms).saturating_add(hung_ms);
         if let (Some(next), None) = (&choice.fallback, earlier)
             && (!error.is_transient()
                 || attempt >= next.after_attempts
@@ -122,94 +132,92 @@ impl Driver<'_> {
             return self.fall_back(open, error, next).await;
         }
         if !error.is_transient() || own_attempt >= rules.model_attempts {
-            self.note_outcome(open.effect, Outcome::ModelFailed(error), took_ms);
-            return Ok(Flow::GoOn);
+            self.driver.note_outcome(open.effect, Outcome::ModelFailed(error), took_ms);
+            return Ok(LoopFlow::GoOn);
         }
-        let retry_at = self.engine.clock.now().saturating_add_unsigned(wait_ms);
+        let retry_at = self.driver.engine.clock.now().saturating_add_unsigned(wait_ms);
         let failed = EffectAttemptFailed {
             attempt,
             error: error.detail.clone(),
             retry_at,
             may_have_acted: false,
         };
-        self.note(Some(open.effect), Kind::EffectAttemptFailed(failed));
-        self.waited_ms = waited_ms;
-        if self.waited_ms > rules.patience_ms {
+        self.driver.note(Some(open.effect), EntryKind::EffectAttemptFailed(failed));
+        self.driver.waited_ms = waited_ms;
+        if self.driver.waited_ms > rules.patience_ms {
             return self.park_for_model(error, retry_at).await;
         }
-        self.commit(NextStatus::GoOn).await?;
+        self.driver.commit(NextStatus::GoOn).await?;
         tokio::select! {
             biased;
-            () = self.engine.clock.pause(wait_ms) => {}
-            () = self.engine.interrupted_in_a_pause(&self.claim.run, self.ear.heard) => {}
+            () = self.driver.engine.clock.pause(wait_ms) => {}
+            () = self.driver.interrupts().during_wait() => {}
         }
-        Ok(Flow::GoOn)
+        Ok(LoopFlow::GoOn)
     }
-}
 
-impl Driver<'_> {
-    /// Goes over to the second model at once. The number of the failed attempt says so to whoever
-    /// takes up the run after us.
+    /// Switches to the second model at once. The number of the failed attempt records it for a
+    /// later driver.
     async fn fall_back(
         &mut self,
         open: OpenModelCall,
         error: ModelError,
         fallback: Fallback,
-    ) -> Result<Flow, DriveError> {
+    ) -> Result<LoopFlow, DriveError> {
         info!(effect = %open.effect, model = fallback.name, "fallback model takes over");
         let failed = EffectAttemptFailed {
             attempt: fallback.after_attempts,
             error: error.detail.clone(),
-            retry_at: self.engine.clock.now(),
+            retry_at: self.driver.engine.clock.now(),
             may_have_acted: false,
         };
-        self.note(Some(open.effect), Kind::EffectAttemptFailed(failed));
-        self.commit(NextStatus::GoOn).await?;
-        Ok(Flow::GoOn)
+        self.driver.note(Some(open.effect), EntryKind::EffectAttemptFailed(failed));
+        self.driver.commit(NextStatus::GoOn).await?;
+        Ok(LoopFlow::GoOn)
     }
 
-    /// Waits for the model without a worker; no attempt is counted for it.
+    /// Parks until the model may be reachable; this counts as no attempt.
     async fn park_for_model(
         &mut self,
         error: ModelError,
         until: UtcMs,
-    ) -> Result<Flow, DriveError> {
+    ) -> Result<LoopFlow, DriveError> {
         let on = WaitingOn::Model { error };
-        self.note(None, Kind::Waiting(Waiting { on: on.clone(), until: Some(until) }));
+        self.driver.note(None, EntryKind::Waiting(Waiting { on: on.clone(), until: Some(until) }));
         let note = "model".to_owned();
-        self.commit(NextStatus::Park { wake_at: Some(until), note }).await?;
-        Ok(Flow::Over(Driven::Parked(on)))
+        self.driver.commit(NextStatus::Park { wake_at: Some(until), note }).await?;
+        Ok(LoopFlow::Over(DriveEnd::Parked(on)))
     }
 }
 
 /// The tools that a call offers, in the frame's order. A loop's own tool hides one of the frame.
-fn offered<'f>(frame: &'f Frame, own: &'f [ToolSpec], offer: &Offer) -> Vec<&'f ToolSpec> {
+fn offered<'f>(frame: &'f Frame, own: &'f [ToolSpec], offer: &ToolOffer) -> Vec<&'f ToolSpec> {
     let wanted = |tool: &&ToolSpec| match offer {
-        Offer::None => false,
-        Offer::All => true,
-        Offer::Only(names) => {
+        ToolOffer::None => false,
+        ToolOffer::All => true,
+        ToolOffer::Only(names) => {
             names.contains(&tool.name) && own.iter().all(|own| own.name != tool.name)
         }
     };
     own.iter().chain(frame.tools.iter().filter(wanted)).collect()
 }
 
-/// A reply on its way to watchers, without the mark that ends an answer and without tags.
-struct Stream {
-    text: Unmarked,
-    reasoning: Unmarked,
-    tags: Tags,
+/// A streamed reply as watchers see it, without the mark that ends an answer and without tags.
+struct ReplyStream {
+    text: MarkFilter,
+    reasoning: MarkFilter,
+    tags: TagParser,
 }
 
 /// How tags in a text are read.
-enum Tags {
+enum TagParser {
     /// The loop answers in tags: nothing else is an answer.
-    Strict(Tagged),
-    /// Some models write them all the same.
+    Strict(TaggedStream),
+    /// Some models write tags though the loop does not use them.
     Lenient(TagFilter),
 }
 
-impl Tags {
+impl TagParser {
     fn push(&mut self, piece: &str) -> Vec<Fragment> {
         match self {
             Self::Strict(tagged) => tagged.push(piece),
@@ -225,20 +233,20 @@ impl Tags {
     }
 }
 
-fn untagged(piece: Untagged) -> Fragment {
+fn untagged(piece: ReplyPiece) -> Fragment {
     match piece {
-        Untagged::Text(text) => Fragment::Text(text),
-        Untagged::Reasoning(text) => Fragment::Reasoning(text),
+        ReplyPiece::Text(text) => Fragment::Text(text),
+        ReplyPiece::Reasoning(text) => Fragment::Reasoning(text),
     }
 }
 
-impl Stream {
+impl ReplyStream {
     fn new(mark: &str, is_tagged: bool) -> Self {
         let tags = match is_tagged {
-            true => Tags::Strict(Tagged::default()),
-            false => Tags::Lenient(TagFilter::default()),
+            true => TagParser::Strict(TaggedStream::default()),
+            false => TagParser::Lenient(TagFilter::default()),
         };
-        Self { text: Unmarked::new(mark), reasoning: Unmarked::new(mark), tags }
+        Self { text: MarkFilter::new(mark), reasoning: MarkFilter::new(mark), tags }
     }
 
     /// What can be shown of this piece, and of what was held back before it.
@@ -267,7 +275,7 @@ impl Stream {
         shown.collect()
     }
 
-    /// What was held back and was no mark.
+    /// The text that was held back and turned out not to be the mark.
     fn rest(&mut self) -> Vec<Fragment> {
         let parsed = self.tags.finish();
         let mut shown = self.parsed(parsed);

@@ -1,16 +1,16 @@
-//! Text that others wrote, marked as what it is.
+//! Marks text that other people wrote.
 
 use super::Driver;
 use everloop_loops::OpenToolCall;
 use everloop_ports::{BY_OTHERS, FROM_THE_WEB};
 use everloop_types::Observation;
 
-/// The tool that searches. Those for pages and requests, and those of MCP servers, say it
+/// The search tool. The tools for pages and requests and those of MCP servers mark their results
 /// themselves.
 const SEARCH: &str = "internet_search";
 
 impl Driver<'_> {
-    /// What others wrote, below a line that says what it is (RA-19): a file, or what was found.
+    /// Puts a line above text that others wrote: a file, or search results (RA-19).
     pub(super) fn marked(&self, open: &OpenToolCall, mut seen: Observation) -> Observation {
         let call = &open.planned.call;
         let frame = self.run.frame();

@@ -1,4 +1,4 @@
-//! Probes: a look at whether a call that was cut short had happened.
+//! Probes: checking whether an interrupted call had happened.
 //!
 //! ```text
 //!   happened ──────────────────────────────► its outcome
@@ -10,49 +10,55 @@
 //! A probe is an effect itself: its finding is an entry, durable before anything follows from it.
 //! It changes nothing, so a crash within one leaves no trace and it is run again.
 
-use super::{DriveError, Driver, Flow};
+use super::recover::EffectRecovery;
+use super::{DriveError, Driver, LoopFlow};
 use crate::Engine;
 use crate::ids::idem_key;
+use crate::lease::EffectOwner;
 use everloop_loops::{CallStage, OpenToolCall};
 use everloop_ports::{Intent, Probe, Registry};
 use everloop_store::NextStatus;
-use everloop_types::journal::{EffectProbed, EffectStarted, Found, Kind};
+use everloop_types::journal::{EffectProbed, EffectStarted, EntryKind, ProbeFinding};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{EffectId, Frame, OnUnknown, ToolCall};
 use serde_json::Value;
 
-/// How long a probe may look; one that takes longer cannot tell.
+/// How long a probe may take; after that its finding is unknown.
 const PROBE_MS_MAX: u64 = 60_000;
 
 /// Characters of what a probe saw that are kept.
 const DETAIL_CHARS_MAX: usize = 500;
 
-impl Driver<'_> {
-    /// Probes a call that was cut short, and does what its finding means.
+impl EffectRecovery<'_, '_> {
+    /// Probes an interrupted call and acts on the finding.
     pub(super) async fn probe(
         &mut self,
         open: &OpenToolCall,
         call: &ToolCall,
         on_unknown: OnUnknown,
-    ) -> Result<Flow, DriveError> {
+    ) -> Result<LoopFlow, DriveError> {
         let started = match &open.stage {
             CallStage::Started(started) => Some(started),
             _ => None,
         };
-        let looking = self.engine.look(&self.tools, self.run.frame(), &open.effect, call, started);
+        let Driver { engine, tools, run, .. } = &*self.driver;
+        let looking = engine.look(tools, run.frame(), &open.effect, call, started);
         let found = tokio::select! {
             biased;
             found = looking => found,
-            // Nothing is noted: whoever drives the run next looks again.
-            () = self.engine.interrupted(&self.claim.run, self.ear.heard) => return Ok(Flow::GoOn),
+            // Nothing is noted: the next driver probes again.
+            () = self.driver.interrupts().during_call() => {
+                return Ok(LoopFlow::GoOn);
+            }
         };
+        let owner_process = EffectOwner { store: &self.driver.engine.store, effect: &open.effect };
         let owner = match self.owner(open, started) {
-            Owner::Gone => Owner::Gone,
-            _ if self.engine.was_begun_by_the_dead(&open.effect).await => Owner::Gone,
+            CallOwner::Gone => CallOwner::Gone,
+            _ if owner_process.is_proved_dead().await => CallOwner::Gone,
             owner => owner,
         };
         let found = match (found, owner) {
-            (Probe::DidNot, Owner::MayActForEver) => {
+            (Probe::DidNot, CallOwner::MayActForEver) => {
                 Probe::unknown("its owner may still be about to do it, and has no time limit")
             }
             (found, _) => found,
@@ -60,47 +66,52 @@ impl Driver<'_> {
         if !planted::is_on(Bug::ProbeNotJournaled) {
             let attempt = started.map_or(open.failed_attempts + 1, |started| started.attempt);
             let probed = entry(attempt, &found);
-            self.note(Some(open.effect.clone()), Kind::EffectProbed(probed));
+            self.driver.note(Some(open.effect.clone()), EntryKind::EffectProbed(probed));
         }
         match (found, owner) {
-            (Probe::Happened(seen), _) => self.note_seen(open, seen, 0),
-            (Probe::DidNot, Owner::MayActFor(wait_ms)) => return self.outwait(wait_ms).await,
+            (Probe::Happened(seen), _) => self.driver.note_seen(open, seen, 0),
+            (Probe::DidNot, CallOwner::MayActFor(wait_ms)) => {
+                return self.wait_for_owner(wait_ms).await;
+            }
             (Probe::DidNot, _) => self.again(open, "a probe shows that it did not happen"),
             (Probe::Unknown(why), _) => return self.unknown(open, call, on_unknown, &why).await,
         }
-        Ok(Flow::GoOn)
+        Ok(LoopFlow::GoOn)
     }
 
-    /// Whether somebody who is not proved dead may still be inside the call.
-    fn owner(&self, open: &OpenToolCall, started: Option<&EffectStarted>) -> Owner {
-        let ours = self.begun_here.contains(&open.effect);
-        if ours || !self.engine.rules.owners_may_live || planted::is_on(Bug::LivingOwnerForgotten) {
-            return Owner::Gone;
+    /// Whether an owner that is not proved dead may still be inside the call.
+    fn owner(&self, open: &OpenToolCall, started: Option<&EffectStarted>) -> CallOwner {
+        let ours = self.driver.begun_here.contains(&open.effect);
+        if ours
+            || !self.driver.engine.rules.owners_may_live
+            || planted::is_on(Bug::LivingOwnerForgotten)
+        {
+            return CallOwner::Gone;
         }
         let Some(over_by) = started.and_then(|started| started.over_by) else {
-            return Owner::MayActForEver;
+            return CallOwner::MayActForEver;
         };
-        match u64::try_from(over_by.saturating_sub(self.engine.clock.now())) {
-            Ok(0) | Err(_) => Owner::Gone,
-            Ok(wait_ms) => Owner::MayActFor(wait_ms),
+        match u64::try_from(over_by.saturating_sub(self.driver.engine.clock.now())) {
+            Ok(0) | Err(_) => CallOwner::Gone,
+            Ok(wait_ms) => CallOwner::MayActFor(wait_ms),
         }
     }
 
     /// Waits until the old owner's call must be over; the next turn probes again.
-    async fn outwait(&mut self, wait_ms: u64) -> Result<Flow, DriveError> {
-        self.commit(NextStatus::GoOn).await?;
+    async fn wait_for_owner(&mut self, wait_ms: u64) -> Result<LoopFlow, DriveError> {
+        self.driver.commit(NextStatus::GoOn).await?;
         tokio::select! {
             biased;
-            () = self.engine.clock.pause(wait_ms) => {}
-            () = self.engine.interrupted(&self.claim.run, self.ear.heard) => {}
+            () = self.driver.engine.clock.pause(wait_ms) => {}
+            () = self.driver.interrupts().during_call() => {}
         }
-        Ok(Flow::GoOn)
+        Ok(LoopFlow::GoOn)
     }
 }
 
-/// What is known of whoever began a call.
+/// What is known of the process that began a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Owner {
+enum CallOwner {
     /// It is dead, or its call must be over.
     Gone,
     /// It may be paused inside the call for so many milliseconds more.
@@ -110,7 +121,7 @@ enum Owner {
 }
 
 impl Engine {
-    /// Asks the tool's probe, with what is on record of the call.
+    /// Runs the tool's probe with the record of the call.
     pub(crate) async fn look(
         &self,
         tools: &Registry,
@@ -138,9 +149,9 @@ impl Engine {
 
 fn entry(attempt: u32, found: &Probe) -> EffectProbed {
     let (found, detail) = match found {
-        Probe::Happened(seen) => (Found::Happened, seen.text.as_str()),
-        Probe::DidNot => (Found::DidNot, ""),
-        Probe::Unknown(why) => (Found::Unknown, why.as_str()),
+        Probe::Happened(seen) => (ProbeFinding::Happened, seen.text.as_str()),
+        Probe::DidNot => (ProbeFinding::DidNot, ""),
+        Probe::Unknown(why) => (ProbeFinding::Unknown, why.as_str()),
     };
     EffectProbed { attempt, found, detail: detail.chars().take(DETAIL_CHARS_MAX).collect() }
 }

@@ -1,39 +1,47 @@
-//! Effects that a dead process had begun, and runs that cannot be read.
+//! Effects that a dead process had begun, and folding a run.
 //!
-//! Recovery follows the record made when the effect was planned, not today's catalogue. A crash and
-//! a
-//! time-out that the tool did not answer go through the same function, [`Driver::without_outcome`].
+//! Recovery follows the record made when the effect was planned, not today's catalogue. A crash,
+//! and a time-out to which the tool did not respond, are handled alike:
+//! [`EffectRecovery::without_outcome`].
 
-use super::ask::Mail;
+use super::ask::QuestionAsker;
 use super::cancel::interrupted;
+use super::inbox::{InboxNews, InboxReader};
 use super::planted::planted_class;
-use super::{DriveError, Driver, Flow};
+use super::{DriveError, Driver, LoopFlow};
 use crate::Engine;
 use everloop_loops::{AnyRun, CallStage, OpenToolCall};
-use everloop_store::{Claim, StoreError};
-use everloop_text as text;
-use everloop_types::journal::{EffectAttemptFailed, Entry, Kind, PlannedToolCall};
+use everloop_store::StoreError;
+use everloop_types::journal::{EffectAttemptFailed, Entry, EntryKind, PlannedToolCall};
 use everloop_types::{EffectClass, Frame, OnUnknown, RunId, ToolCall};
 use std::sync::Arc;
 
-/// A run as its journal has it.
-pub(crate) struct Folded {
+/// A run as folded from its journal.
+pub(crate) struct FoldedRun {
     pub(crate) run: AnyRun,
     pub(crate) snapshot_seq: i64,
 }
 
-impl Driver<'_> {
-    /// Takes up an effect that somebody else had begun.
-    pub(super) async fn recover(&mut self, open: OpenToolCall) -> Result<Flow, DriveError> {
+/// Continues the effects that began and have no outcome.
+pub(super) struct EffectRecovery<'d, 'e> {
+    pub(super) driver: &'d mut Driver<'e>,
+}
+
+impl EffectRecovery<'_, '_> {
+    /// Continues an effect that an earlier driver had begun.
+    pub(super) async fn recover(&mut self, open: OpenToolCall) -> Result<LoopFlow, DriveError> {
         let tool = super::log::plain_name(&open.planned.call.tool);
         tracing::info!(effect = %open.effect, tool, "effect of a dead process is recovered");
         self.without_outcome(open).await
     }
 
-    /// An effect was begun and nobody wrote down how it ended.
-    pub(super) async fn without_outcome(&mut self, open: OpenToolCall) -> Result<Flow, DriveError> {
+    /// Handles an effect that began and has no recorded outcome.
+    pub(super) async fn without_outcome(
+        &mut self,
+        open: OpenToolCall,
+    ) -> Result<LoopFlow, DriveError> {
         let PlannedToolCall { call, class, key_until, on_unknown, .. } = &open.planned;
-        let now = self.engine.clock.now();
+        let now = self.driver.engine.clock.now();
         match planted_class(*class) {
             EffectClass::Pure | EffectClass::Transactional => self.again(&open, "was cut short"),
             EffectClass::Keyed if key_until.is_some_and(|until| now < until) => {
@@ -44,48 +52,53 @@ impl Driver<'_> {
                 return self.unknown(&open, call, *on_unknown, "").await;
             }
         }
-        Ok(Flow::GoOn)
+        Ok(LoopFlow::GoOn)
     }
 
-    /// It is known not to have acted, or acting twice is harmless: the next attempt may begin.
+    /// Allows the next attempt: the effect did not act, or acting twice is harmless.
     pub(super) fn again(&mut self, open: &OpenToolCall, why: &str) {
         let attempt = match &open.stage {
             CallStage::Started(started) => started.attempt,
             _ => open.failed_attempts + 1,
         };
-        let retry_at = self.engine.clock.now();
+        let retry_at = self.driver.engine.clock.now();
         let may_have_acted = open.planned.class == EffectClass::Keyed;
         let error = why.to_owned();
         let failed = EffectAttemptFailed { attempt, error, retry_at, may_have_acted };
-        self.note(Some(open.effect.clone()), Kind::EffectAttemptFailed(failed));
+        self.driver.note(Some(open.effect.clone()), EntryKind::EffectAttemptFailed(failed));
     }
 
-    /// `why` is what a probe saw, where one looked.
+    /// Notes an unknown outcome. `why` is what a probe saw, if one ran.
     pub(super) async fn unknown(
         &mut self,
         open: &OpenToolCall,
         call: &ToolCall,
         on_unknown: OnUnknown,
         why: &str,
-    ) -> Result<Flow, DriveError> {
+    ) -> Result<LoopFlow, DriveError> {
         match on_unknown {
-            // Whoever has canceled the run waits for its end, not for a question.
-            OnUnknown::AskUser => match self.read_mail(self.ear.heard).await? {
-                Mail::Cancel => Ok(Flow::Over(self.end_canceled().await?)),
-                Mail::Nothing => self.ask_to_settle(open, call).await,
-            },
+            // After a cancel the user waits for the end, not for a question.
+            OnUnknown::AskUser => {
+                let version = self.driver.inbox.seen;
+                match (InboxReader { driver: self.driver }).read(version).await? {
+                    InboxNews::Cancel => Ok(LoopFlow::Over(self.driver.end_canceled().await?)),
+                    InboxNews::Nothing => {
+                        QuestionAsker { driver: self.driver }.ask_to_settle(open, call).await
+                    }
+                }
+            }
             OnUnknown::TellModel => {
-                self.note_seen(open, interrupted(why), 0);
+                self.driver.note_seen(open, interrupted(why), 0);
                 self.plant_second_outcome(&open.effect, why);
-                Ok(Flow::GoOn)
+                Ok(LoopFlow::GoOn)
             }
         }
     }
 }
 
 impl Engine {
-    /// The run as its journal has it: the newest snapshot that can be read, and what came after.
-    pub(crate) async fn fold(&self, run: &RunId) -> Result<Folded, StoreError> {
+    /// Folds a run: the newest readable snapshot and the entries after it.
+    pub(crate) async fn fold(&self, run: &RunId) -> Result<FoldedRun, StoreError> {
         let loaded = self.store.journal().load(run).await?;
         let frame = self.store.journal().frame(run).await?.ok_or_else(|| no_frame(run))?;
         let frame = Arc::new(frame);
@@ -102,41 +115,6 @@ impl Engine {
         };
         fold_from_start(run, &entries, frame)
     }
-
-    /// A run that cannot be read is put aside with words; one that is too new is left alone.
-    pub(super) async fn cannot_load(&self, claim: &Claim, source: StoreError) -> DriveError {
-        let run = claim.run.clone();
-        match &source {
-            StoreError::NewerEntry { .. } => {
-                // However often an old program looks, a newer one must find it in service.
-                match self.store.queue().reset_stall_count(&run).await {
-                    Ok(()) => DriveError::Newer { run, what: source.to_string() },
-                    Err(source) => DriveError::Store { run, source },
-                }
-            }
-            StoreError::Damaged { .. } => {
-                let note = source.to_string();
-                let frame =
-                    self.store.journal().frame(&run).await.ok().flatten().unwrap_or_default();
-                let words = text::run::quarantined(&note).in_lang(frame.language);
-                let word = match self.last_word(&run, words).await {
-                    Ok(word) => word,
-                    Err(source) => return DriveError::Store { run, source },
-                };
-                let now = self.clock.now();
-                let put_aside = self
-                    .store
-                    .queue()
-                    .quarantine(&run, Some(claim.epoch), &note, now, Some(word))
-                    .await;
-                match put_aside {
-                    Ok(()) => DriveError::Quarantined { run, note },
-                    Err(source) => DriveError::Store { run, source },
-                }
-            }
-            _ => DriveError::Store { run, source },
-        }
-    }
 }
 
 fn restore(
@@ -144,23 +122,23 @@ fn restore(
     snapshot: &everloop_store::SnapshotRow,
     tail: &[Entry],
     frame: &Arc<Frame>,
-) -> Option<Folded> {
+) -> Option<FoldedRun> {
     let (version, state) = (snapshot.loop_ver, &snapshot.state);
     let mut run = AnyRun::restore(loop_name, version, state, frame.clone()).ok()?;
     tail.iter().for_each(|entry| run.apply(entry));
-    Some(Folded { run, snapshot_seq: snapshot.seq })
+    Some(FoldedRun { run, snapshot_seq: snapshot.seq })
 }
 
 pub(crate) fn fold_from_start(
     run: &RunId,
     entries: &[Entry],
     frame: Arc<Frame>,
-) -> Result<Folded, StoreError> {
+) -> Result<FoldedRun, StoreError> {
     let damaged = || StoreError::Damaged { run: run.clone(), seq: 1 };
-    let Some(Entry { kind: Kind::RunCreated(created), .. }) = entries.first() else {
+    let Some(Entry { kind: EntryKind::RunCreated(created), .. }) = entries.first() else {
         return Err(damaged());
     };
-    // The version in the first entry governs: no other one folds this journal.
+    // The version in the first entry decides: no other one folds this journal.
     let mut folded = AnyRun::new(created, frame).map_err(|unknown| StoreError::NewerEntry {
         run: run.clone(),
         seq: 1,
@@ -168,7 +146,7 @@ pub(crate) fn fold_from_start(
         fmt: entries[0].kind.fmt(),
     })?;
     entries.iter().for_each(|entry| folded.apply(entry));
-    Ok(Folded { run: folded, snapshot_seq: 0 })
+    Ok(FoldedRun { run: folded, snapshot_seq: 0 })
 }
 
 fn no_frame(run: &RunId) -> StoreError {

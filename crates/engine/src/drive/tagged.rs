@@ -1,25 +1,25 @@
-//! Tagged text on its way to watchers (TD-8): parsed while it comes, its tags never shown.
+//! Streamed text with tags (TD-8): parsed while it arrives, its tags never shown.
 //!
 //! ```text
 //!   <think>…</think> ──► reasoning    <tool name="x">…</tool> ──► a call
 //!   <final>…</final> ──► text
 //! ```
 //!
-//! What stands outside of tags is no answer and is not shown. What may be the beginning of a tag is
-//! held back until that is sure.
+//! Text outside of tags is not part of the answer and is not shown. Text that may begin a tag is
+//! held back until that is decided.
 
 use crate::Fragment;
 
 const TOOL: &str = "<tool name=\"";
 
 #[derive(Debug, Default)]
-pub(super) struct Tagged {
+pub(super) struct TaggedStream {
     held: String,
-    place: Place,
+    place: TagPosition,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Place {
+enum TagPosition {
     #[default]
     Outside,
     Think,
@@ -27,8 +27,8 @@ enum Place {
     Final,
 }
 
-impl Tagged {
-    /// What can be shown once this piece has come.
+impl TaggedStream {
+    /// Takes a piece and returns what can be shown.
     pub(super) fn push(&mut self, piece: &str) -> Vec<Fragment> {
         self.held.push_str(piece);
         let mut shown = Vec::new();
@@ -36,37 +36,37 @@ impl Tagged {
         shown
     }
 
-    /// The end of the reply. A tag that was only begun is none.
+    /// Ends the reply. An incomplete tag counts as text.
     pub(super) fn finish(&mut self) -> Vec<Fragment> {
         let (held, place) = (std::mem::take(&mut self.held), std::mem::take(&mut self.place));
         let end = match place {
-            Place::Final => "</final>",
-            Place::Think => "</think>",
-            Place::Outside | Place::Tool => return Vec::new(),
+            TagPosition::Final => "</final>",
+            TagPosition::Think => "</think>",
+            TagPosition::Outside | TagPosition::Tool => return Vec::new(),
         };
         let rest = held.trim_end();
         let rest = rest.strip_suffix(end).unwrap_or(rest);
         fragment(place, rest).into_iter().collect()
     }
 
-    /// Takes one step through what is held. Whether another one can be taken.
+    /// Takes one step through the held text. Returns whether another one is possible.
     fn step(&mut self, shown: &mut Vec<Fragment>) -> bool {
         match self.place {
-            Place::Outside => self.enter(shown),
-            Place::Think => self.leave("</think>", shown),
-            Place::Tool => self.leave("</tool>", shown),
-            Place::Final => self.go_on(shown),
+            TagPosition::Outside => self.enter(shown),
+            TagPosition::Think => self.leave("</think>", shown),
+            TagPosition::Tool => self.leave("</tool>", shown),
+            TagPosition::Final => self.go_on(shown),
         }
     }
 
-    /// Looks for the next tag; what stands before it is dropped.
+    /// Finds the next tag and drops the text before it.
     fn enter(&mut self, shown: &mut Vec<Fragment>) -> bool {
         let Some(start) = self.held.find('<') else {
             self.held.clear();
             return false;
         };
         self.held.drain(..start);
-        for (tag, place) in [("<think>", Place::Think), ("<final>", Place::Final)] {
+        for (tag, place) in [("<think>", TagPosition::Think), ("<final>", TagPosition::Final)] {
             if let Some(rest) = self.held.strip_prefix(tag) {
                 (self.held, self.place) = (rest.trim_start().to_owned(), place);
                 return true;
@@ -75,7 +75,7 @@ impl Tagged {
         if let Some(rest) = self.held.strip_prefix(TOOL) {
             let Some((name, rest)) = rest.split_once("\">") else { return false };
             shown.push(Fragment::Call(name.to_owned()));
-            (self.held, self.place) = (rest.to_owned(), Place::Tool);
+            (self.held, self.place) = (rest.to_owned(), TagPosition::Tool);
             return true;
         }
         if ["<think>", "<final>", TOOL].iter().any(|tag| tag.starts_with(&self.held)) {
@@ -85,19 +85,19 @@ impl Tagged {
         true
     }
 
-    /// Shows what is sure, up to the end of the tag.
+    /// Shows the text that is decided, up to the end of the tag.
     fn leave(&mut self, end: &str, shown: &mut Vec<Fragment>) -> bool {
         let found = self.held.find(end);
         let sure = found.unwrap_or(self.held.len() - begun(&self.held, end));
         shown.extend(fragment(self.place, &self.held[..sure]));
         self.held.drain(..sure + found.map_or(0, |_| end.len()));
         if found.is_some() {
-            self.place = Place::Outside;
+            self.place = TagPosition::Outside;
         }
         found.is_some()
     }
 
-    /// The answer may speak of tags: its end tag is one only if nothing follows it.
+    /// The answer may mention tags: its end tag counts only if nothing follows it.
     fn go_on(&mut self, shown: &mut Vec<Fragment>) -> bool {
         let end = "</final>";
         let sure = match self.held.find(end) {
@@ -105,19 +105,19 @@ impl Tagged {
             Some(at) => at + end.len(),
             None => self.held.len() - begun(&self.held, end),
         };
-        shown.extend(fragment(Place::Final, &self.held[..sure]));
+        shown.extend(fragment(TagPosition::Final, &self.held[..sure]));
         self.held.drain(..sure);
         sure > 0 && !self.held.is_empty()
     }
 }
 
-fn fragment(place: Place, text: &str) -> Option<Fragment> {
+fn fragment(place: TagPosition, text: &str) -> Option<Fragment> {
     let text = Some(text).filter(|text| !text.is_empty())?.to_owned();
     match place {
-        Place::Think => Some(Fragment::Reasoning(text)),
-        Place::Final => Some(Fragment::Text(text)),
-        Place::Tool => Some(Fragment::Output(text)),
-        Place::Outside => None,
+        TagPosition::Think => Some(Fragment::Reasoning(text)),
+        TagPosition::Final => Some(Fragment::Text(text)),
+        TagPosition::Tool => Some(Fragment::Output(text)),
+        TagPosition::Outside => None,
     }
 }
 
@@ -128,12 +128,12 @@ fn begun(text: &str, tag: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::Tagged;
+    use super::TaggedStream;
     use crate::Fragment;
 
     /// Text, reasoning, calls and arguments as watchers see them.
     fn watched(pieces: &[&str]) -> [String; 4] {
-        let mut tagged = Tagged::default();
+        let mut tagged = TaggedStream::default();
         let mut all: Vec<Fragment> = pieces.iter().flat_map(|piece| tagged.push(piece)).collect();
         all.extend(tagged.finish());
         let mut seen = [String::new(), String::new(), String::new(), String::new()];
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_shown_while_it_comes_and_words_outside_are_not() {
-        let mut tagged = Tagged::default();
+        let mut tagged = TaggedStream::default();
         assert!(tagged.push("I think <fi").is_empty());
         assert_eq!(tagged.push("nal>At "), [Fragment::Text("At ".to_owned())]);
         assert_eq!(tagged.push("three</f"), [Fragment::Text("three".to_owned())]);

@@ -1,16 +1,23 @@
-//! Tool calls: the intent before the act, the outcome after it, a stop within its grace.
+//! Tool calls: the intent before the call, the outcome after it, a stop within the grace period.
 
+use super::ask::QuestionAsker;
+use super::delegate::Delegator;
 use super::judge::denied;
 use super::log;
-use super::{DriveError, Driver, Flow};
+use super::permit::PermissionGate;
+use super::recover::EffectRecovery;
+use super::{DriveError, Driver, LoopFlow};
 use crate::clock::measured;
 use crate::ids::idem_key;
+use crate::inbox_signal::RunInterrupts;
 use crate::permission::Sandboxing;
 use crate::{Engine, Fragment, Update};
 use everloop_loops::OpenToolCall;
-use everloop_ports::{AccessRules, CallContext, Done, Outgoing, Registry, Transient};
+use everloop_ports::{
+    AccessRules, CallContext, Outgoing, Registry, ToolReturn, TransientToolError,
+};
 use everloop_store::{NewOutbox, NextStatus};
-use everloop_types::journal::{EffectAttemptFailed, EffectStarted, Kind, PlannedToolCall};
+use everloop_types::journal::{EffectAttemptFailed, EffectStarted, EntryKind, PlannedToolCall};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
     EffectClass, EffectId, Ending, Frame, Handling, Observation, ToolCall, UtcMs,
@@ -22,136 +29,166 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-/// A call that waits for a person has no time of its own: about a year.
+/// The limit of a call that waits for a person: about a year.
 const NO_LIMIT_MS: u64 = 1 << 35;
 
-/// What a tool gets beyond its time to say itself that the time is over.
+/// Extra time in which a tool can report its own time-out.
 const GRACE_MARGIN_MS: u64 = 500;
 
-/// How long a tool may look before its intent is written.
+/// How long a tool may take to record the state before its call.
 const BEFORE_MS_MAX: u64 = 60_000;
 
-/// The longest wait that another side may ask for. Whoever asks for more is told to the model at
-/// once: it has better things to do.
+/// The longest wait that a service may ask for. A longer one is reported to the model as an error
+/// at once.
 const RETRY_AFTER_MS_MAX: u64 = 30_000;
 
 /// How a call came back.
 enum CallResult {
-    /// The tool said something.
-    Done(Done),
-    /// It was told to stop and did not answer within its grace.
+    /// The tool returned.
+    Done(ToolReturn),
+    /// It was asked to stop and did not return within its grace period.
     Silent(Ending),
 }
 
-impl Driver<'_> {
-    /// Pure calls, all at once. A crash repeats them, which is harmless.
+/// Makes the tool calls of a run.
+pub(super) struct ToolCaller<'d, 'e> {
+    pub(super) driver: &'d mut Driver<'e>,
+}
+
+impl ToolCaller<'_, '_> {
+    /// Runs pure calls at once. Repeating them after a crash is harmless.
     pub(super) async fn run_together(
         &mut self,
         open: Vec<OpenToolCall>,
-    ) -> Result<Flow, DriveError> {
-        self.commit(NextStatus::GoOn).await?;
-        if self.wait_for_retry(&open).await? == Waited::Interrupted {
-            return Ok(Flow::GoOn);
+    ) -> Result<LoopFlow, DriveError> {
+        self.driver.commit(NextStatus::GoOn).await?;
+        if self.wait_for_retry(&open).await? == BackoffEnd::Interrupted {
+            return Ok(LoopFlow::GoOn);
         }
-        let frame = self.run.frame().clone();
-        let desk = self.desk(&frame, Sandboxing::Sandboxed);
-        let runs = open.iter().map(|open| desk.call(open));
+        let frame = self.driver.run.frame().clone();
+        let setup = self.call_setup(&frame, Sandboxing::Sandboxed);
+        let runs = open.iter().map(|open| setup.call(open));
         for (open, (came_back, took_ms)) in open.iter().zip(join_all(runs).await) {
             let seen = match came_back {
-                CallResult::Done(Done::Seen(seen) | Done::Queued(seen, _)) => seen,
-                CallResult::Done(Done::Passing(failed)) if self.may_retry_after(open, &failed) => {
-                    self.note_passing(open, failed, &frame);
+                CallResult::Done(ToolReturn::Seen(seen) | ToolReturn::Queued(seen, _)) => seen,
+                CallResult::Done(ToolReturn::Passing(failed))
+                    if self.may_retry_after(open, &failed) =>
+                {
+                    self.note_transient(open, failed, &frame);
                     continue;
                 }
-                CallResult::Done(Done::Passing(failed)) => failed.seen,
-                CallResult::Done(Done::Lost(error)) => Observation::error(error),
-                CallResult::Done(Done::Ask(question)) => Observation::error(question),
-                CallResult::Done(Done::Delegate(_)) => {
+                CallResult::Done(ToolReturn::Passing(failed)) => failed.seen,
+                CallResult::Done(ToolReturn::Lost(error)) => Observation::error(error),
+                CallResult::Done(ToolReturn::Ask(question)) => Observation::error(question),
+                CallResult::Done(ToolReturn::Delegate(_)) => {
                     Observation::error("a call that changes nothing cannot delegate")
                 }
                 CallResult::Silent(ending) => stopped(ending),
             };
-            self.note_seen(open, bounded(seen, &frame), took_ms);
+            self.driver.note_seen(open, bounded(seen, &frame), took_ms);
         }
-        Ok(Flow::GoOn)
+        Ok(LoopFlow::GoOn)
     }
 
-    /// One call that may change something: its intent is durable before it is made (W1).
-    pub(super) async fn run_alone(&mut self, open: OpenToolCall) -> Result<Flow, DriveError> {
-        let call = open.planned.call.clone();
+    /// Runs one call that may change something: its intent is durable before the call is made (W1).
+    pub(super) async fn run_alone(&mut self, open: OpenToolCall) -> Result<LoopFlow, DriveError> {
+        let call = &open.planned.call;
         let class = open.planned.class;
-        if self.wait_for_retry(std::slice::from_ref(&open)).await? == Waited::Interrupted {
-            return Ok(Flow::GoOn);
+        if self.wait_for_retry(std::slice::from_ref(&open)).await? == BackoffEnd::Interrupted {
+            return Ok(LoopFlow::GoOn);
         }
-        let sandboxing = match self.sandboxing(&open, &call).await? {
+        let gate = PermissionGate { driver: self.driver };
+        let sandboxing = match gate.sandboxing(&open, call).await? {
             Sandboxing::Refused(why) => {
-                self.note_seen(&open, denied(&why), 0);
-                return Ok(Flow::GoOn);
+                self.driver.note_seen(&open, denied(&why), 0);
+                return Ok(LoopFlow::GoOn);
             }
             sandboxing => sandboxing,
         };
         if class.needs_intent() {
             // An earlier call of the same batch may have ended unknown since this one was planned.
-            if let Some(held_back) = self.run.held_back(&call) {
-                self.note_seen(&open, held_back, 0);
-                return Ok(Flow::GoOn);
+            if let Some(held_back) = self.driver.run.held_back(call) {
+                self.driver.note_seen(&open, held_back, 0);
+                return Ok(LoopFlow::GoOn);
             }
-            if self.begin(&open, &call).await? != StartResult::InTime {
-                return Ok(Flow::GoOn);
+            if self.begin(&open, call).await? != StartResult::InTime {
+                return Ok(LoopFlow::GoOn);
             }
         } else {
-            self.commit(NextStatus::GoOn).await?;
+            self.driver.commit(NextStatus::GoOn).await?;
         }
-        let frame = self.run.frame().clone();
-        let (came_back, took_ms) = self.desk(&frame, sandboxing).call(&open).await;
+        let frame = self.driver.run.frame().clone();
+        let (came_back, took_ms) = self.call_setup(&frame, sandboxing).call(&open).await;
         let done = match came_back {
             CallResult::Done(done) => done,
             CallResult::Silent(_) if class.needs_intent() => {
-                return self.without_outcome(open).await;
+                return EffectRecovery { driver: self.driver }.without_outcome(open).await;
             }
-            CallResult::Silent(ending) => Done::Seen(stopped(ending)),
+            CallResult::Silent(ending) => ToolReturn::Seen(stopped(ending)),
         };
-        match done {
-            Done::Ask(question) => return self.ask_person(&open, &call, question).await,
-            Done::Delegate(wanted) => return self.delegate(&open, &wanted).await,
-            Done::Lost(why) if class.needs_intent() => return self.lost(&open, &call, why).await,
-            Done::Seen(seen) => self.note_seen(&open, bounded(seen, &frame), took_ms),
-            Done::Queued(seen, Outgoing { channel, text }) => {
-                let outbox_id = idem_key(&open.effect);
-                self.pending.outbox.push(NewOutbox { outbox_id, channel, body: text });
-                self.note_seen(&open, bounded(seen, &frame), took_ms);
-            }
-            Done::Passing(failed) if self.may_retry_after(&open, &failed) => {
-                self.note_passing(&open, failed, &frame);
-            }
-            Done::Passing(failed) => self.note_seen(&open, bounded(failed.seen, &frame), took_ms),
-            Done::Lost(error) => {
-                self.note_seen(&open, bounded(Observation::error(error), &frame), took_ms);
-            }
-        }
-        Ok(Flow::GoOn)
+        self.take_return(&open, done, &frame, took_ms).await
     }
 
-    /// It came back without an outcome, and may have acted. A probe that finds nothing would prove
-    /// nothing: the other side may still be at it.
+    /// Notes what a tool returned, or does what it asks for.
+    async fn take_return(
+        &mut self,
+        open: &OpenToolCall,
+        done: ToolReturn,
+        frame: &Frame,
+        took_ms: u64,
+    ) -> Result<LoopFlow, DriveError> {
+        let PlannedToolCall { call, class, .. } = &open.planned;
+        match done {
+            ToolReturn::Ask(question) => {
+                let mut asker = QuestionAsker { driver: self.driver };
+                return asker.ask_person(open, call, question).await;
+            }
+            ToolReturn::Delegate(wanted) => {
+                return Delegator { driver: self.driver }.delegate(open, &wanted).await;
+            }
+            ToolReturn::Lost(why) if class.needs_intent() => {
+                return self.lost(open, call, why).await;
+            }
+            ToolReturn::Seen(seen) => self.driver.note_seen(open, bounded(seen, frame), took_ms),
+            ToolReturn::Queued(seen, Outgoing { channel, text }) => {
+                let outbox_id = idem_key(&open.effect);
+                self.driver.pending.outbox.push(NewOutbox { outbox_id, channel, body: text });
+                self.driver.note_seen(open, bounded(seen, frame), took_ms);
+            }
+            ToolReturn::Passing(failed) if self.may_retry_after(open, &failed) => {
+                self.note_transient(open, failed, frame);
+            }
+            ToolReturn::Passing(failed) => {
+                self.driver.note_seen(open, bounded(failed.seen, frame), took_ms)
+            }
+            ToolReturn::Lost(error) => {
+                self.driver.note_seen(open, bounded(Observation::error(error), frame), took_ms);
+            }
+        }
+        Ok(LoopFlow::GoOn)
+    }
+
+    /// Handles a call that returned without an outcome and may have acted. A probe that finds
+    /// nothing would prove nothing: the other side may still be working on it.
     async fn lost(
         &mut self,
         open: &OpenToolCall,
         call: &ToolCall,
         why: String,
-    ) -> Result<Flow, DriveError> {
+    ) -> Result<LoopFlow, DriveError> {
         let PlannedToolCall { class, key_until, on_unknown, .. } = open.planned;
-        let now = self.engine.clock.now();
+        let now = self.driver.engine.clock.now();
         let honoured = class == EffectClass::Keyed && key_until.is_some_and(|until| now < until);
         if !honoured || !self.may_retry(open) {
-            return self.unknown(open, call, on_unknown, &why).await;
+            let mut recovery = EffectRecovery { driver: self.driver };
+            return recovery.unknown(open, call, on_unknown, &why).await;
         }
-        self.note_failed(open, why, Acted::Maybe, self.engine.rules.tool_retry_ms);
-        Ok(Flow::GoOn)
+        self.note_failed(open, why, AttemptImpact::Maybe, self.driver.engine.rules.tool_retry_ms);
+        Ok(LoopFlow::GoOn)
     }
 
     /// Writes the intent, then makes sure that not too much time has passed: a worker that was
-    /// paused in between must not act, because somebody else may have taken over.
+    /// paused in between must not act, because another one may have taken over.
     async fn begin(
         &mut self,
         open: &OpenToolCall,
@@ -159,16 +196,16 @@ impl Driver<'_> {
     ) -> Result<StartResult, DriveError> {
         let Some(before) = self.before(call).await else { return Ok(StartResult::Interrupted) };
         let attempt = open.failed_attempts + 1;
-        let within = self.engine.rules.start_within_ms;
-        let start_by = self.engine.clock.now().saturating_add_unsigned(within);
-        let asleep_since = self.engine.clock.since_boot_ms();
-        let over_by = over_by(start_by, &handling(self.run.frame(), open), open);
+        let within = self.driver.engine.rules.start_within_ms;
+        let start_by = self.driver.engine.clock.now().saturating_add_unsigned(within);
+        let asleep_since = self.driver.engine.clock.since_boot_ms();
+        let over_by = over_by(start_by, &handling(self.driver.run.frame(), open), open);
         let started = EffectStarted { attempt, start_by, over_by, before };
         let late = self.plant_late_intent().await?;
-        self.note(Some(open.effect.clone()), Kind::EffectStarted(started));
+        self.driver.note(Some(open.effect.clone()), EntryKind::EffectStarted(started));
         self.commit_unless(late).await?;
-        self.begun_here.insert(open.effect.clone());
-        let in_time = self.engine.clock.since_boot_ms() - asleep_since <= within;
+        self.driver.begun_here.insert(open.effect.clone());
+        let in_time = self.driver.engine.clock.since_boot_ms() - asleep_since <= within;
         if in_time || planted::is_on(Bug::StartWindowUnchecked) {
             return Ok(StartResult::InTime);
         }
@@ -177,76 +214,91 @@ impl Driver<'_> {
         Ok(StartResult::TooLate)
     }
 
-    /// What the intent records, or nothing if the run is canceled or given back meanwhile. A tool
-    /// that takes too long to look gets no record, and so its probe cannot tell.
+    /// The record for the intent, or nothing if the run is canceled or released meanwhile. A tool
+    /// that takes too long gets no record, so its probe cannot tell.
     async fn before(&self, call: &ToolCall) -> Option<Value> {
-        let Some(tool) = self.tools.get(&call.tool) else { return Some(Value::Null) };
+        let Some(tool) = self.driver.tools.get(&call.tool) else { return Some(Value::Null) };
         tokio::select! {
             biased;
-            before = tool.before_call(&call.args, &self.claim.run) => Some(before),
-            () = self.engine.interrupted(&self.claim.run, self.ear.heard) => None,
-            () = self.engine.clock.pause(BEFORE_MS_MAX) => Some(Value::Null),
+            before = tool.before_call(&call.args, &self.driver.claim.run) => Some(before),
+            () = self.driver.interrupts().during_call() => None,
+            () = self.driver.engine.clock.pause(BEFORE_MS_MAX) => Some(Value::Null),
         }
     }
 
-    fn desk<'d>(&'d self, frame: &'d Frame, sandboxing: Sandboxing) -> CallSetup<'d> {
-        let heard = self.ear.heard;
-        CallSetup { engine: self.engine, tools: &self.tools, frame, heard, sandboxing }
+    fn call_setup<'s>(&'s self, frame: &'s Frame, sandboxing: Sandboxing) -> CallSetup<'s> {
+        let inbox_seen = self.driver.inbox.seen;
+        CallSetup {
+            engine: self.driver.engine,
+            tools: &self.driver.tools,
+            frame,
+            inbox_seen,
+            sandboxing,
+        }
     }
 
     fn may_retry(&self, open: &OpenToolCall) -> bool {
-        open.failed_attempts < handling(self.run.frame(), open).retries
+        open.failed_attempts < handling(self.driver.run.frame(), open).retries
     }
 
-    fn may_retry_after(&self, open: &OpenToolCall, failed: &Transient) -> bool {
+    fn may_retry_after(&self, open: &OpenToolCall, failed: &TransientToolError) -> bool {
         self.may_retry(open) && failed.retry_after_ms.unwrap_or(0) <= RETRY_AFTER_MS_MAX
     }
 
-    fn note_passing(&mut self, open: &OpenToolCall, failed: Transient, frame: &Frame) {
-        let wait_ms = self.engine.rules.tool_retry_ms.max(failed.retry_after_ms.unwrap_or(0));
-        self.note_failed(open, bounded(failed.seen, frame).text, Acted::No, wait_ms);
+    fn note_transient(&mut self, open: &OpenToolCall, failed: TransientToolError, frame: &Frame) {
+        let wait_ms =
+            self.driver.engine.rules.tool_retry_ms.max(failed.retry_after_ms.unwrap_or(0));
+        self.note_failed(open, bounded(failed.seen, frame).text, AttemptImpact::No, wait_ms);
     }
 
     fn note_retry(&mut self, open: &OpenToolCall, error: String) {
-        self.note_failed(open, error, Acted::No, self.engine.rules.tool_retry_ms);
+        self.note_failed(open, error, AttemptImpact::No, self.driver.engine.rules.tool_retry_ms);
     }
 
-    fn note_failed(&mut self, open: &OpenToolCall, error: String, acted: Acted, wait_ms: u64) {
-        let retry_at = self.engine.clock.now().saturating_add_unsigned(wait_ms);
+    fn note_failed(
+        &mut self,
+        open: &OpenToolCall,
+        error: String,
+        acted: AttemptImpact,
+        wait_ms: u64,
+    ) {
+        let retry_at = self.driver.engine.clock.now().saturating_add_unsigned(wait_ms);
         let attempt = open.failed_attempts + 1;
-        let may_have_acted = acted == Acted::Maybe;
+        let may_have_acted = acted == AttemptImpact::Maybe;
         let failed = EffectAttemptFailed { attempt, error, retry_at, may_have_acted };
-        self.note(Some(open.effect.clone()), Kind::EffectAttemptFailed(failed));
+        self.driver.note(Some(open.effect.clone()), EntryKind::EffectAttemptFailed(failed));
     }
 
-    /// Never longer than the rules say, whatever the clock does, and never deaf to a cancel.
-    async fn wait_for_retry(&mut self, open: &[OpenToolCall]) -> Result<Waited, DriveError> {
-        let now = self.engine.clock.now();
+    /// Waits no longer than the rules allow, whatever the clock does, and stops on a cancel.
+    async fn wait_for_retry(&mut self, open: &[OpenToolCall]) -> Result<BackoffEnd, DriveError> {
+        let now = self.driver.engine.clock.now();
         let retry_at = open.iter().filter_map(|open| open.retry_at).max();
         let left_ms = retry_at.map_or(0, |at| u64::try_from(at.saturating_sub(now)).unwrap_or(0));
-        let wait_ms = left_ms.min(self.engine.rules.tool_retry_ms.max(RETRY_AFTER_MS_MAX));
+        let wait_ms = left_ms.min(self.driver.engine.rules.tool_retry_ms.max(RETRY_AFTER_MS_MAX));
         if wait_ms == 0 {
-            return Ok(Waited::Enough);
+            return Ok(BackoffEnd::Enough);
         }
-        self.commit(NextStatus::GoOn).await?;
+        self.driver.commit(NextStatus::GoOn).await?;
         Ok(tokio::select! {
             biased;
-            () = self.engine.clock.pause(wait_ms) => Waited::Enough,
-            () = self.engine.interrupted(&self.claim.run, self.ear.heard) => Waited::Interrupted,
+            () = self.driver.engine.clock.pause(wait_ms) => BackoffEnd::Enough,
+            () = self.driver.interrupts().during_call() => {
+                BackoffEnd::Interrupted
+            }
         })
     }
 }
 
 /// Whether a failed attempt changed something.
 #[derive(PartialEq, Eq)]
-enum Acted {
+enum AttemptImpact {
     No,
     Maybe,
 }
 
 /// How a wait before the next attempt ended.
 #[derive(PartialEq, Eq)]
-enum Waited {
+enum BackoffEnd {
     Enough,
     /// The run is canceled, or this process is to stop: the main loop finds out which.
     Interrupted,
@@ -264,7 +316,7 @@ struct CallSetup<'d> {
     engine: &'d Engine,
     tools: &'d Registry,
     frame: &'d Frame,
-    heard: u64,
+    inbox_seen: u64,
     sandboxing: Sandboxing,
 }
 
@@ -274,7 +326,7 @@ impl CallSetup<'_> {
         let clock = self.engine.clock();
         let left = |at: UtcMs| u64::try_from(at.saturating_sub(clock.now())).unwrap_or(0);
         match open.planned.deadline.map(left) {
-            Some(0) => (CallResult::Done(Done::Seen(too_late())), 0),
+            Some(0) => (CallResult::Done(ToolReturn::Seen(too_late())), 0),
             left_ms => {
                 let call = &open.planned.call;
                 let span = log::tool_span(&open.effect, &call.tool, open.failed_attempts + 1);
@@ -286,7 +338,7 @@ impl CallSetup<'_> {
     async fn make(&self, open: &OpenToolCall, call: &ToolCall, left_ms: Option<u64>) -> CallResult {
         let Some(tool) = self.tools.get(&call.tool) else {
             let gone = format!("the tool {} is not available here; nothing was done", call.tool);
-            return CallResult::Done(Done::Seen(Observation::error(gone)));
+            return CallResult::Done(ToolReturn::Seen(Observation::error(gone)));
         };
         let (engine, run) = (self.engine, &open.effect.run);
         let handling = handling(self.frame, open);
@@ -303,26 +355,27 @@ impl CallSetup<'_> {
             may_run_bare: matches!(self.sandboxing, Sandboxing::ApprovedUnsandboxed),
             bars: AccessRules::new(&self.frame.policy, &call.tool, &self.frame.workspace),
         };
+        let interrupts = RunInterrupts { engine, run, seen: self.inbox_seen };
         let mut calling = tool.call(&call.args, &context);
         let ending = tokio::select! {
             biased;
             done = &mut calling => return CallResult::Done(done),
-            () = engine.interrupted(run, self.heard) => Ending::Canceled,
-            // A tool that keeps its own time gets a moment to say so itself.
+            () = interrupts.during_call() => Ending::Canceled,
+            // A tool with its own time limit gets a moment to report it.
             () = engine.clock.pause(timeout_ms.saturating_add(GRACE_MARGIN_MS)) => Ending::TimedOut,
         };
         context.cancel.cancel();
         let grace_ms = handling.grace_ms.saturating_add(GRACE_MARGIN_MS);
-        let hurried = engine.hurries.of(run);
+        let skipped = engine.grace_skips.of(run);
         tokio::select! {
             biased;
             done = &mut calling => match done {
-                // Whoever takes up the run, or ends it, says what that means.
-                Done::Lost(_) if ending == Ending::Canceled => CallResult::Silent(ending),
+                // The next driver, or the end of the run, decides what that means.
+                ToolReturn::Lost(_) if ending == Ending::Canceled => CallResult::Silent(ending),
                 done => CallResult::Done(done),
             },
             () = engine.clock.pause(grace_ms) => CallResult::Silent(ending),
-            () = hurried.cancelled() => CallResult::Silent(ending),
+            () = skipped.cancelled() => CallResult::Silent(ending),
         }
     }
 }
@@ -330,7 +383,7 @@ impl CallSetup<'_> {
 fn output_to(engine: &Engine, effect: &EffectId) -> Arc<dyn Fn(&str) + Send + Sync> {
     let (watchers, effect) = (engine.watchers.clone(), effect.clone());
     Arc::new(move |text| {
-        watchers.tell(|| Update::Delta(effect.clone(), Fragment::Output(text.to_owned())));
+        watchers.send(|| Update::Delta(effect.clone(), Fragment::Output(text.to_owned())));
     })
 }
 
@@ -339,7 +392,7 @@ fn handling(frame: &Frame, open: &OpenToolCall) -> Handling {
     tool.map(|tool| tool.handling.clone()).unwrap_or_default()
 }
 
-/// When a call that begins in time has come back or was stopped at the latest.
+/// The latest time at which a call that begins in time has returned or was stopped.
 fn over_by(start_by: UtcMs, handling: &Handling, open: &OpenToolCall) -> Option<UtcMs> {
     let deadline = open.planned.deadline;
     let own =
@@ -357,7 +410,7 @@ fn stopped(ending: Ending) -> Observation {
     Observation { ending, text: "stopped before it came back".to_owned() }
 }
 
-/// The last guard on size; tools cut their own output with more care.
+/// The last limit on size; tools shorten their own output with more care.
 pub(super) fn bounded(mut seen: Observation, frame: &Frame) -> Observation {
     let most = frame.limits.context.observation_chars;
     if let Some((end, _)) = seen.text.char_indices().nth(most) {

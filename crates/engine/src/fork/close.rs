@@ -1,21 +1,21 @@
-//! What was under way at the cut: every plan gets its one outcome, and nothing is inherited.
+//! Calls under way at the cut: each planned effect gets its outcome, and nothing is inherited.
 //!
 //! A model call is superseded, as if it had never been planned. A call that had not begun was not
-//! performed, and the model is told so. A batch of which only some plans were taken over is planned
-//! to its end first: a transcript must pair up.
+//! performed, and the model can read that. A batch that was copied only in part is planned to its
+//! end first, because a transcript must have a result for every call.
 
-use super::Past;
-use super::unsettled::Known;
+use super::ParentHistory;
+use super::unsettled::UnsettledEffects;
 use crate::drive::fold_from_start;
-use everloop_loops::{Decision, OpenToolCall, Planned};
+use everloop_loops::{Decision, OpenToolCall, PlannedEffect};
 use everloop_types::journal::{
-    EffectFinished, EffectPlanned, Entry, Kind, Outcome, PlannedToolCall,
+    EffectFinished, EffectPlanned, Entry, EntryKind, Outcome, PlannedToolCall,
 };
 use everloop_types::{EffectId, Ending, Labels, Observation};
 
-impl Past {
+impl ParentHistory {
     /// The entries that close what was under way, in order.
-    pub(super) fn closing(&self, known: &Known) -> Vec<(EffectId, Kind)> {
+    pub(super) fn closing(&self, known: &UnsettledEffects) -> Vec<(EffectId, EntryKind)> {
         if let Some(open) = self.state.open_model_call() {
             return vec![(open.effect.clone(), finished(Outcome::Superseded))];
         }
@@ -30,15 +30,15 @@ impl Past {
         &self,
         open_calls: &[OpenToolCall],
         first: &EffectId,
-        known: &Known,
-    ) -> Vec<(EffectId, Kind)> {
+        known: &UnsettledEffects,
+    ) -> Vec<(EffectId, EntryKind)> {
         let batch = self.decided_at(first.cause);
         let id = |index: u32| EffectId { index, ..first.clone() };
         let planned = self.planned_at(first.cause);
-        let late: Vec<(EffectId, Kind)> = (0..)
+        let late: Vec<(EffectId, EntryKind)> = (0..)
             .zip(&batch)
             .skip(planned)
-            .map(|(index, late)| (id(index), Kind::EffectPlanned(late.planned.clone())))
+            .map(|(index, late)| (id(index), EntryKind::EffectPlanned(late.planned.clone())))
             .collect();
         let open: Vec<EffectId> = open_calls.iter().map(|open| open.effect.clone()).collect();
         let open: Vec<EffectId> =
@@ -54,7 +54,7 @@ impl Past {
             let labels = begun.as_ref().map(|seen| self.brought(&effect, seen)).unwrap_or_default();
             let seen = refused(&effect).or(begun).unwrap_or_else(not_performed);
             let outcome = Outcome::Observed(seen);
-            (effect, Kind::EffectFinished(EffectFinished { outcome, took_ms: 0, labels }))
+            (effect, EntryKind::EffectFinished(EffectFinished { outcome, took_ms: 0, labels }))
         };
         late.into_iter().chain(could_not.into_iter().chain(could).map(close)).collect()
     }
@@ -64,10 +64,10 @@ impl Past {
         let mut labels = Labels::default();
         for entry in self.history.entries.iter().filter(|e| e.effect.as_ref() == Some(effect)) {
             let more = match &entry.kind {
-                Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })) => {
-                    self.history.frame().brings(call, &seen.text)
-                }
-                Kind::EffectFinished(finished) => finished.labels,
+                EntryKind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall {
+                    call, ..
+                })) => self.history.frame().brings(call, &seen.text),
+                EntryKind::EffectFinished(finished) => finished.labels,
                 _ => Labels::default(),
             };
             labels.private |= more.private;
@@ -77,7 +77,7 @@ impl Past {
     }
 
     /// The batch that was decided at an entry, if the loop still decides what the journal has.
-    fn decided_at(&self, cause: i64) -> Vec<Planned> {
+    fn decided_at(&self, cause: i64) -> Vec<PlannedEffect> {
         let upto: Vec<Entry> =
             self.entries.iter().take_while(|entry| entry.seq <= cause).cloned().collect();
         let run = &self.history.run;
@@ -90,7 +90,7 @@ impl Past {
         }
     }
 
-    fn agrees(&self, cause: i64, batch: &[Planned]) -> bool {
+    fn agrees(&self, cause: i64, batch: &[PlannedEffect]) -> bool {
         let plans: Vec<&EffectPlanned> = self.plans_at(cause).collect();
         plans.len() <= batch.len()
             && plans.iter().zip(batch).all(|(plan, decided)| **plan == decided.planned)
@@ -102,14 +102,14 @@ impl Past {
 
     fn plans_at(&self, cause: i64) -> impl Iterator<Item = &EffectPlanned> {
         self.entries.iter().filter_map(move |entry| match (&entry.kind, &entry.effect) {
-            (Kind::EffectPlanned(plan), Some(effect)) if effect.cause == cause => Some(plan),
+            (EntryKind::EffectPlanned(plan), Some(effect)) if effect.cause == cause => Some(plan),
             _ => None,
         })
     }
 }
 
-fn finished(outcome: Outcome) -> Kind {
-    Kind::EffectFinished(EffectFinished::unlabeled(outcome, 0))
+fn finished(outcome: Outcome) -> EntryKind {
+    EntryKind::EffectFinished(EffectFinished::unlabeled(outcome, 0))
 }
 
 fn not_performed() -> Observation {

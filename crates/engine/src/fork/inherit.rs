@@ -1,4 +1,4 @@
-//! What a fork inherits beside its past: labels, never permission.
+//! What a fork inherits beside its journal: labels, never permission.
 
 use everloop_types::{Frame, Labels, Policy, RunId, Taint, ToolSpec};
 
@@ -7,12 +7,12 @@ use everloop_types::{Frame, Labels, Policy, RunId, Taint, ToolSpec};
 pub(crate) enum Provenance {
     /// In this database.
     Here,
-    /// In another one: it came in a file, and whoever made the file chose every word of it.
+    /// In another one: it was imported, so every value comes from the author of the file.
     Elsewhere,
 }
 
-/// The policy of a run that goes on from another: its own rules, and what the other one held. What
-/// people opened for the other run stays there.
+/// The policy of a run that continues another: its own rules and the other run's taint. What people
+/// allowed the other run does not extend to it.
 pub(super) fn policy(
     parent: (&RunId, Provenance),
     old: &Frame,
@@ -23,7 +23,7 @@ pub(super) fn policy(
     let mut inherited = new.policy.inherited.clone();
     if new.policy.label_guard.is_some() {
         inherited.join(held);
-        // Nobody noted what a run from before labels has read, and nobody believes a file.
+        // A run from before labels has no record of what it read, and a file is not trusted.
         if old.policy.label_guard.is_none() || provenance == Provenance::Elsewhere {
             inherited.take(Labels::ALL, parent.as_str());
         }
@@ -31,7 +31,7 @@ pub(super) fn policy(
     Policy { inherited, ..new.policy.clone() }
 }
 
-/// The tools that the past was told in, with what is known nowadays about what they carry.
+/// The tools that the transcript refers to, with today's data flow.
 pub(super) fn tools(old: &Frame, new: &Frame) -> Vec<ToolSpec> {
     let mut tools = old.tools.clone();
     if new.policy.label_guard.is_some() {

@@ -1,25 +1,25 @@
-//! Reading an export: line by line, and nothing of it is believed before it was checked.
+//! Reading an export, line by line. Nothing is trusted before it was checked.
 
 use super::sane::is_sane;
 use super::{EXPORT_FORMAT, digest_of};
 use everloop_loops::AnyRun;
 use everloop_store::StoreError;
 use everloop_store::portable::{TableRow, blob, columns};
-use everloop_types::journal::{Entry, Kind};
+use everloop_types::journal::{Entry, EntryKind};
 use everloop_types::{RunId, SqlValue};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// One run of an export.
 #[derive(Debug, Clone)]
-pub struct Parcel {
+pub struct ExportedRun {
     /// The run.
     pub run: RunId,
     pub(super) rows: Vec<TableRow>,
     pub(super) blobs: BTreeMap<String, Vec<u8>>,
 }
 
-/// Why an export was not taken in. Nothing was written.
+/// Why an export was not imported. Nothing was written.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ImportError {
     /// Its first line is not that of an export.
@@ -28,10 +28,10 @@ pub enum ImportError {
     /// A newer program wrote it.
     #[error("it has format {0}, and this program reads up to {EXPORT_FORMAT}")]
     Newer(u64),
-    /// A line is not as it was written.
+    /// A line is damaged.
     #[error("line {0} is damaged")]
     Damaged(usize),
-    /// A line tells of something that only a newer program knows.
+    /// A line contains something that only a newer program knows.
     #[error("line {line} needs a newer program: {what}")]
     NewerLine {
         /// The line.
@@ -39,7 +39,7 @@ pub enum ImportError {
         /// What is too new.
         what: String,
     },
-    /// It breaks off.
+    /// It is incomplete.
     #[error("it breaks off after line {0}")]
     BreaksOff(usize),
     /// The journal folds to another state here.
@@ -52,7 +52,7 @@ pub enum ImportError {
     },
 }
 
-impl Parcel {
+impl ExportedRun {
     pub(super) fn unchecked(run: RunId, rows: Vec<TableRow>) -> Self {
         let blobs = rows.iter().filter_map(blob).collect();
         Self { run, rows, blobs }
@@ -62,8 +62,8 @@ impl Parcel {
 /// Reads and checks a whole export.
 ///
 /// # Errors
-/// The first thing that is wrong with it, by its line.
-pub fn read_export(text: &str) -> Result<Vec<Parcel>, ImportError> {
+/// The first problem, with its line.
+pub fn read_export(text: &str) -> Result<Vec<ExportedRun>, ImportError> {
     let mut lines = text.lines().zip(1..);
     let first = lines.next().map(|(first, _)| first).unwrap_or_default();
     let header: Value = serde_json::from_str(first).map_err(|_| ImportError::NotAnExport)?;
@@ -90,15 +90,15 @@ pub fn read_export(text: &str) -> Result<Vec<Parcel>, ImportError> {
     Err(ImportError::BreaksOff(last))
 }
 
-/// One run: its lines, then what the last of them says about all.
-fn close(lines: &[(&str, usize)], end: &Value, number: usize) -> Result<Parcel, ImportError> {
+/// One run: its lines, checked against the last one.
+fn close(lines: &[(&str, usize)], end: &Value, number: usize) -> Result<ExportedRun, ImportError> {
     let mut rows = Vec::with_capacity(lines.len());
     for (line, number) in lines {
         rows.push(row(line, *number)?);
     }
     let name = end["run_id"].as_str().filter(|name| is_run_id(name));
     let name = name.ok_or(ImportError::Damaged(number))?;
-    let parcel = Parcel::unchecked(RunId::new(name), rows);
+    let parcel = ExportedRun::unchecked(RunId::new(name), rows);
     let line_of = |place: usize| lines.get(place).map_or(number, |(_, number)| *number);
     for (place, row) in parcel.rows.iter().enumerate() {
         if !is_sane(row, &parcel.run) {
@@ -123,9 +123,9 @@ fn close(lines: &[(&str, usize)], end: &Value, number: usize) -> Result<Parcel, 
     Ok(parcel)
 }
 
-/// There is one row of the run, and it says of the loop and of the journal what the journal says.
+/// Checks that there is one row of the run, and that it agrees with the journal.
 fn agrees_with_journal(
-    parcel: &Parcel,
+    parcel: &ExportedRun,
     entries: &[Entry],
     line_of: &impl Fn(usize) -> usize,
 ) -> Result<(), ImportError> {
@@ -139,7 +139,7 @@ fn agrees_with_journal(
         return Err(ImportError::NewerLine { line: line_of(place), what: name.clone() });
     }
     let begun = entries.iter().find_map(|entry| match &entry.kind {
-        Kind::RunCreated(created) => Some(created),
+        EntryKind::RunCreated(created) => Some(created),
         _ => None,
     });
     let same = begun.is_none_or(|begun| {
@@ -156,7 +156,7 @@ fn agrees_with_journal(
     }
 }
 
-/// Whether a run of ours could have this id: it is the name of a folder, and is printed.
+/// Whether this is a valid run id: it is used as the name of a folder, and printed.
 pub(super) fn is_run_id(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     (1..=64).contains(&name.len()) && name.chars().all(plain)

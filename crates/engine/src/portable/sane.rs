@@ -1,18 +1,18 @@
-//! What a row of an export may say.
+//! Validates the rows of an export.
 //!
-//! Its digest and its checksums only say that nobody has changed the file since it was made, and
-//! whoever made it chose every value. So each must be of its kind: a name is a name, a moment lies
-//! in a year that calendars have, and no row is of another type than this program writes.
+//! Digest and checksums only prove that the file is unchanged, and its author chose every value. So
+//! each value must be valid for its column: a name is a name, a time lies in a plausible year, and
+//! a row has the types that this program writes.
 
 use super::read::is_run_id;
 use everloop_store::portable::{TableRow, blob};
-use everloop_types::{EffectId, RunId, Settled, SqlValue, Status};
+use everloop_types::{EffectId, RunId, SettledOutcome, SqlValue, Status};
 use std::ops::RangeInclusive;
 
 /// 1970 to 9999.
 const MOMENTS: RangeInclusive<i64> = 0..=253_402_300_799_999;
 
-/// What is counted: as far as JSON's numbers are exact.
+/// Counters: as far as JSON's numbers are exact.
 const COUNTS: RangeInclusive<i64> = 0..=9_007_199_254_740_991;
 
 const PRIORITIES: RangeInclusive<i64> = -2_147_483_648..=2_147_483_647;
@@ -25,7 +25,7 @@ const NAME_CHARS_MAX: usize = 200;
 /// Whether a row is one that this program could have written for this run.
 pub(super) fn is_sane(row: &TableRow, run: &RunId) -> bool {
     let own = row.get("run_id") == Some(&SqlValue::from(run.as_str()));
-    let cells = Cells { row, run };
+    let cells = RowCells { row, run };
     match row.table {
         "blobs" => blob(row).is_some(),
         "runs" => own && is_run(&cells),
@@ -45,7 +45,7 @@ pub(super) fn is_sane(row: &TableRow, run: &RunId) -> bool {
         }
         "settlements" => {
             own && cells.place("effect_id")
-                && cells.text("verdict").is_some_and(|word| Settled::parse(word).is_some())
+                && cells.text("verdict").is_some_and(|word| SettledOutcome::parse(word).is_some())
                 && cells.all_text(&["by_whom"])
                 && cells.all(&["at"], &MOMENTS)
         }
@@ -59,7 +59,7 @@ pub(super) fn is_sane(row: &TableRow, run: &RunId) -> bool {
     }
 }
 
-fn is_run(cells: &Cells<'_>) -> bool {
+fn is_run(cells: &RowCells<'_>) -> bool {
     let forked = match (cells.text("forked_from"), cells.is_null("forked_from")) {
         (Some(from), _) => is_run_id(from) && cells.all(&["forked_at_seq"], &COUNTS),
         (None, is_null) => is_null && cells.is_null("forked_at_seq"),
@@ -77,20 +77,20 @@ fn is_run(cells: &Cells<'_>) -> bool {
 }
 
 /// The rest of an entry is checked where it is read.
-fn is_entry(cells: &Cells<'_>) -> bool {
+fn is_entry(cells: &RowCells<'_>) -> bool {
     cells.all(&["seq", "epoch", "fmt", "crc"], &COUNTS)
         && cells.all(&["ts"], &MOMENTS)
         && cells.all_text(&["kind", "body"])
         && (cells.is_null("effect_id") || cells.place("effect_id"))
 }
 
-fn is_message(cells: &Cells<'_>) -> bool {
+fn is_message(cells: &RowCells<'_>) -> bool {
     let slot = cells.text("slot").unwrap_or_default();
     let known = match slot.split_once(':') {
         None => matches!(slot, "goal" | "word" | "final"),
         Some((what, id)) => matches!(what, "ask" | "answer") && is_name(id),
     };
-    // No message takes the id of another run's.
+    // A message must not have the id of another run's message.
     let ids = [format!("{}:{slot}", cells.run), format!("msg_{}_{slot}", cells.run)];
     known
         && cells.text("message_id").is_some_and(|id| ids.iter().any(|own| own == id))
@@ -100,19 +100,19 @@ fn is_message(cells: &Cells<'_>) -> bool {
         && cells.all(&["created_at"], &MOMENTS)
 }
 
-/// Letters, digits and the signs that names have, on one line.
+/// Whether a text has only letters, digits and the signs of names, on one line.
 fn is_name(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_graphic();
     (1..=NAME_CHARS_MAX).contains(&text.len()) && text.chars().all(plain)
 }
 
 /// The cells of one row.
-struct Cells<'r> {
+struct RowCells<'r> {
     row: &'r TableRow,
     run: &'r RunId,
 }
 
-impl<'r> Cells<'r> {
+impl<'r> RowCells<'r> {
     fn text(&self, column: &str) -> Option<&'r str> {
         match self.row.get(column) {
             Some(SqlValue::Text(text)) => Some(text),

@@ -1,6 +1,6 @@
 //! TaggedCall text, read strictly: `<think>`, then `<tool name="…">` calls or one `<final>`.
 
-use crate::contract::{Broken, Salvage};
+use crate::contract::{ContractFault, Salvage};
 use everloop_types::{Reply, StopCause};
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ pub(super) struct TaggedCall {
     pub(super) args: String,
 }
 
-pub(super) fn read(reply: &str) -> Result<TaggedReply, Broken> {
+pub(super) fn read(reply: &str) -> Result<TaggedReply, ContractFault> {
     let mut rest = reply.trim();
     while let Some(inner) = rest.strip_prefix("<think>") {
         let (_, after) = inner.split_once("</think>").ok_or("<think> is not closed")?;
@@ -81,7 +81,7 @@ pub(super) fn without_tags(reply: &str) -> String {
     }
 }
 
-fn read_tool(text: &str) -> Result<(TaggedCall, &str), Broken> {
+fn read_tool(text: &str) -> Result<(TaggedCall, &str), ContractFault> {
     if text.starts_with("<final>") {
         return Err("a reply has either <tool> calls or a <final>, never both".to_owned());
     }

@@ -37,7 +37,7 @@ impl PlanExecuteThink {
         }
     }
 
-    /// A failure round: no usable reply after all tries, or the model failed for good.
+    /// A failure round: no usable reply after all tries, or the model failed permanently.
     pub(super) fn take_failure(&mut self, reason: Reason) {
         let note = match self.phase {
             RoundPhase::Planning { .. } => text::progress::plan_failed(),

@@ -1,6 +1,6 @@
 //! References from a step's arguments to results of earlier steps of its round (PET-3).
 
-use crate::contract::Broken;
+use crate::contract::ContractFault;
 use serde_json::Value;
 
 /// Whether a value refers to a result anywhere.
@@ -13,7 +13,7 @@ pub(super) fn has(value: &Value) -> bool {
 }
 
 /// Checks that every reference can be read and points to a step before `place`.
-pub(super) fn check(value: &Value, place: usize) -> Result<(), Broken> {
+pub(super) fn check(value: &Value, place: usize) -> Result<(), ContractFault> {
     match value {
         Value::Object(fields) if fields.contains_key("$ref") => {
             let (step, _) = parse(value)?;
@@ -29,7 +29,7 @@ pub(super) fn check(value: &Value, place: usize) -> Result<(), Broken> {
 }
 
 /// The value with every reference replaced by what it points to.
-pub(super) fn resolve(value: &Value, results: &[&str]) -> Result<Value, Broken> {
+pub(super) fn resolve(value: &Value, results: &[&str]) -> Result<Value, ContractFault> {
     match value {
         Value::Object(fields) if fields.contains_key("$ref") => {
             let (step, path) = parse(value)?;
@@ -40,18 +40,18 @@ pub(super) fn resolve(value: &Value, results: &[&str]) -> Result<Value, Broken> 
         }
         Value::Object(fields) => {
             let fields = fields.iter().map(|(k, v)| Ok((k.clone(), resolve(v, results)?)));
-            Ok(Value::Object(fields.collect::<Result<_, Broken>>()?))
+            Ok(Value::Object(fields.collect::<Result<_, ContractFault>>()?))
         }
         Value::Array(items) => {
             let items = items.iter().map(|item| resolve(item, results));
-            Ok(Value::Array(items.collect::<Result<_, Broken>>()?))
+            Ok(Value::Array(items.collect::<Result<_, ContractFault>>()?))
         }
         other => Ok(other.clone()),
     }
 }
 
 /// The step that a reference names, and the path into its result.
-fn parse(reference: &Value) -> Result<(usize, &str), Broken> {
+fn parse(reference: &Value) -> Result<(usize, &str), ContractFault> {
     let form = || format!("{reference} is not of the form {{\"$ref\":\"steps[0].result\"}}");
     let alone = reference.as_object().is_some_and(|fields| fields.len() == 1);
     let text = reference.get("$ref").and_then(Value::as_str).filter(|_| alone).ok_or_else(form)?;
@@ -65,7 +65,7 @@ fn parse(reference: &Value) -> Result<(usize, &str), Broken> {
     }
 }
 
-/// What stands at a path. Without one it is the text, as it is.
+/// The value at a path. Without one it is the text, as it is.
 fn found(text: &str, path: &str) -> Option<Value> {
     if path.is_empty() {
         return Some(Value::from(text));

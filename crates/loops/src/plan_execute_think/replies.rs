@@ -1,7 +1,7 @@
 //! The two tools that the model is forced to call, and what it may say with them (PET-2, PET-6).
 
 use super::refs;
-use crate::contract::Broken;
+use crate::contract::ContractFault;
 use everloop_types::{
     EffectClass, Frame, Handling, Reply, RoundLimits, ToolCall, ToolSpec, check_args,
 };
@@ -110,7 +110,7 @@ pub(super) struct RoundThought {
 }
 
 /// The one call that the model was forced to make.
-fn forced<'r>(reply: &'r Reply, tool: &str) -> Result<&'r ToolCall, Broken> {
+fn forced<'r>(reply: &'r Reply, tool: &str) -> Result<&'r ToolCall, ContractFault> {
     match reply.calls.as_slice() {
         [call] if call.tool == tool => Ok(call),
         [] => Err(format!("`{tool}` has to be called; words alone are not read")),
@@ -122,14 +122,14 @@ fn forced<'r>(reply: &'r Reply, tool: &str) -> Result<&'r ToolCall, Broken> {
     }
 }
 
-fn read<T: for<'a> Deserialize<'a>>(args: &str, spec: &ToolSpec) -> Result<T, Broken> {
+fn read<T: for<'a> Deserialize<'a>>(args: &str, spec: &ToolSpec) -> Result<T, ContractFault> {
     let args = check_args(spec, args)?;
     serde_json::from_value(args).map_err(|error| error.to_string())
 }
 
 /// Which tools there are, how many steps may be planned and which arguments fit is said here, step
 /// by step; the schema that the model is held to says the same in one word.
-pub(super) fn read_plan(reply: &Reply, frame: &Frame) -> Result<RoundPlan, Broken> {
+pub(super) fn read_plan(reply: &Reply, frame: &Frame) -> Result<RoundPlan, ContractFault> {
     let call = forced(reply, PLAN)?;
     let args = with_arguments(&call.args);
     let count = args.as_ref().and_then(|args| args["steps"].as_array()).map_or(0, Vec::len);
@@ -166,7 +166,7 @@ pub(super) fn steps_most(limits: RoundLimits) -> u32 {
 }
 
 /// Whether a step can be run, as far as can be said before the steps that it refers to.
-fn fits(step: &WantedStep, place: usize, frame: &Frame) -> Result<(), Broken> {
+fn fits(step: &WantedStep, place: usize, frame: &Frame) -> Result<(), ContractFault> {
     let Some(spec) = frame.tool(&step.tool) else {
         let known: Vec<&str> = frame.tools.iter().map(|tool| tool.name.as_str()).collect();
         let name: String = step.tool.chars().take(64).collect();
@@ -191,7 +191,7 @@ fn fits(step: &WantedStep, place: usize, frame: &Frame) -> Result<(), Broken> {
         .map_err(|wrong| format!("the arguments of {} do not fit ({wrong})", step.tool))
 }
 
-pub(super) fn read_thought(reply: &Reply) -> Result<RoundThought, Broken> {
+pub(super) fn read_thought(reply: &Reply) -> Result<RoundThought, ContractFault> {
     let call = forced(reply, THINK)?;
     let thought: RoundThought = read(&call.args, &spec(THINK, "", think_schema()))?;
     match thought.user_summary.trim() {

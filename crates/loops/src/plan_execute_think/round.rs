@@ -145,7 +145,7 @@ impl Round {
         this.is_some_and(|step| step.seen.is_some())
     }
 
-    /// When running steps are stopped. Nobody hurries a person.
+    /// When running steps are stopped. A person has no deadline.
     pub(super) fn deadline(&self, calls: &[ToolCall], frame: &Frame) -> Option<UtcMs> {
         self.until.filter(|_| !calls.iter().any(|call| waits(call, frame)))
     }

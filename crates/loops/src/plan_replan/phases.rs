@@ -1,6 +1,6 @@
 //! What each reply does to the plan, and what the model is asked next.
 
-use super::replies::{self, First, Replan, Said, Task, Thought};
+use super::replies::{self, PhaseReply, PlanReply, ReplanReply, ReplannedTask, ThoughtReply};
 use super::{PlanPhase, PlanReplan};
 use crate::contract::Salvage;
 use crate::toolbox::listed;
@@ -50,13 +50,13 @@ impl PlanReplan {
         }
     }
 
-    fn take(&mut self, said: Said) {
+    fn take(&mut self, said: PhaseReply) {
         self.note = None;
         match said {
-            Said::Plan(First::Planned(plan)) => self.planned(plan),
-            Said::Plan(First::Done(response)) => self.answered(response),
-            Said::Thought(thought) => self.thought(thought),
-            Said::Replan(replan) => self.replanned(replan),
+            PhaseReply::Plan(PlanReply::Planned(plan)) => self.planned(plan),
+            PhaseReply::Plan(PlanReply::Done(response)) => self.answered(response),
+            PhaseReply::Thought(thought) => self.thought(thought),
+            PhaseReply::Replan(replan) => self.replanned(replan),
         }
     }
 
@@ -78,7 +78,7 @@ impl PlanReplan {
         }
     }
 
-    /// A failure round: no usable reply after all tries, or the model failed for good (PR-8).
+    /// A failure round: no usable reply after all tries, or the model failed permanently (PR-8).
     pub(super) fn take_failure(&mut self, wrong: &str, reason: Reason) {
         let (name, note) = match self.phase {
             PlanPhase::Thinking { .. } => ("thought", text::progress::thought_failed()),
@@ -134,17 +134,17 @@ impl PlanReplan {
         self.ask_thought();
     }
 
-    fn thought(&mut self, thought: Thought) {
+    fn thought(&mut self, thought: ThoughtReply) {
         self.tally.steps += 1;
         self.tally.failure_rounds = 0;
         match thought {
-            Thought::Continue { tool, input } => self.act(&tool, &input),
-            Thought::AskUser { question: Some(question) } => self.ask_user(question),
-            Thought::AskUser { question: None } => {
+            ThoughtReply::Continue { tool, input } => self.act(&tool, &input),
+            ThoughtReply::AskUser { question: Some(question) } => self.ask_user(question),
+            ThoughtReply::AskUser { question: None } => {
                 self.transcript.note_failure("ask_user", "", "the question is missing");
                 self.ask_thought();
             }
-            Thought::Done { response } => {
+            ThoughtReply::Done { response } => {
                 if let Some(item) = self.plan.items.get_mut(self.plan.current) {
                     item.state = ItemState::Completed;
                 }
@@ -201,17 +201,17 @@ impl PlanReplan {
         self.phase = PlanPhase::Asking { call, question };
     }
 
-    fn replanned(&mut self, replan: Replan) {
+    fn replanned(&mut self, replan: ReplanReply) {
         self.tally.steps += 1;
         self.tally.failure_rounds = 0;
         match replan {
-            Replan::Done(response) => {
+            ReplanReply::Done(response) => {
                 for item in &mut self.plan.items {
                     item.state = ItemState::Completed;
                 }
                 self.finish(Words::Said(response), None);
             }
-            Replan::Replanned(tasks) => {
+            ReplanReply::Replanned(tasks) => {
                 self.plan.current = tasks.iter().position(|task| !task.completed).unwrap_or(0);
                 self.plan.items = tasks.into_iter().map(item).collect();
                 self.plan.version += 1;
@@ -231,7 +231,7 @@ impl PlanReplan {
         self.ask_thought_with("");
     }
 
-    /// The same after an action that worked. Small models make it again if nobody says so.
+    /// The same after an action that worked. Small models repeat it without this hint.
     pub(super) fn ask_next_thought(&mut self) {
         self.ask_thought_with("\nlast action: ok");
     }
@@ -271,7 +271,7 @@ fn example(frame: &Frame) -> &'static str {
     }
 }
 
-fn item(task: Task) -> PlanItem {
+fn item(task: ReplannedTask) -> PlanItem {
     let state = if task.completed { ItemState::Completed } else { ItemState::Pending };
     PlanItem::new(task.task, state)
 }

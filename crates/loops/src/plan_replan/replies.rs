@@ -1,21 +1,21 @@
 //! The contracts of the three phases, read strictly (PR-3 to PR-5, PR-8).
 
-use crate::contract::{self, Broken, Salvage};
+use crate::contract::{self, ContractFault, Salvage};
 use everloop_types::{Contract, Reply, StopCause};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// What a reply says.
 #[derive(Debug, PartialEq)]
-pub(super) enum Said {
-    Plan(First),
-    Thought(Thought),
-    Replan(Replan),
+pub(super) enum PhaseReply {
+    Plan(PlanReply),
+    Thought(ThoughtReply),
+    Replan(ReplanReply),
 }
 
 /// The reply to `phase: plan`.
 #[derive(Debug, PartialEq)]
-pub(super) enum First {
+pub(super) enum PlanReply {
     Planned(Vec<String>),
     /// Nothing is to be planned: this is the answer.
     Done(String),
@@ -23,7 +23,7 @@ pub(super) enum First {
 
 /// The reply to `phase: thought`.
 #[derive(Debug, PartialEq)]
-pub(super) enum Thought {
+pub(super) enum ThoughtReply {
     Continue {
         tool: String,
         input: Value,
@@ -39,24 +39,25 @@ pub(super) enum Thought {
 
 /// The reply to `phase: replan`.
 #[derive(Debug, PartialEq)]
-pub(super) enum Replan {
-    Replanned(Vec<Task>),
+pub(super) enum ReplanReply {
+    Replanned(Vec<ReplannedTask>),
     Done(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(super) struct Task {
+#[serde(expecting = "struct Task")] // The model reads this in an error.
+pub(super) struct ReplannedTask {
     pub(super) task: String,
     pub(super) completed: bool,
 }
 
 /// Reads a reply strictly.
-pub(super) fn read(contract: Contract, reply: &str) -> Result<Said, Broken> {
+pub(super) fn read(contract: Contract, reply: &str) -> Result<PhaseReply, ContractFault> {
     read_object(contract, contract::object(reply)?)
 }
 
 /// Reads a reply that is broken in a way that leaves exactly one reading, and says how it was.
-pub(super) fn salvage(contract: Contract, reply: &Reply) -> Option<(Said, Vec<Salvage>)> {
+pub(super) fn salvage(contract: Contract, reply: &Reply) -> Option<(PhaseReply, Vec<Salvage>)> {
     if reply.stop == StopCause::Length {
         return None;
     }
@@ -92,8 +93,8 @@ fn mend(contract: Contract, fields: &mut Map<String, Value>) -> Option<Salvage> 
         }
         (Contract::Plan, "planned") => {
             let plan = fields.get_mut("plan")?.as_array_mut()?;
-            let tasks: Option<Vec<Task>> =
-                plan.iter().map(|task| Task::deserialize(task).ok()).collect();
+            let tasks: Option<Vec<ReplannedTask>> =
+                plan.iter().map(|task| ReplannedTask::deserialize(task).ok()).collect();
             let tasks = tasks.filter(|tasks| tasks.iter().all(|task| !task.completed))?;
             *plan = tasks.into_iter().map(|task| Value::from(task.task)).collect();
             Some(Salvage::Items)
@@ -111,49 +112,49 @@ fn mend(contract: Contract, fields: &mut Map<String, Value>) -> Option<Salvage> 
     }
 }
 
-fn read_object(contract: Contract, object: Value) -> Result<Said, Broken> {
+fn read_object(contract: Contract, object: Value) -> Result<PhaseReply, ContractFault> {
     match contract {
-        Contract::Plan => read_plan(object).map(Said::Plan),
-        Contract::Thought => read_thought(object).map(Said::Thought),
-        Contract::Replan => read_replan(object).map(Said::Replan),
+        Contract::Plan => read_plan(object).map(PhaseReply::Plan),
+        Contract::Thought => read_thought(object).map(PhaseReply::Thought),
+        Contract::Replan => read_replan(object).map(PhaseReply::Replan),
     }
 }
 
-fn fields<T: for<'a> Deserialize<'a>>(object: Value) -> Result<T, Broken> {
+fn fields<T: for<'a> Deserialize<'a>>(object: Value) -> Result<T, ContractFault> {
     serde_json::from_value(object)
         .map_err(|error| format!("the object breaks the contract: {error}"))
 }
 
-fn read_plan(object: Value) -> Result<First, Broken> {
+fn read_plan(object: Value) -> Result<PlanReply, ContractFault> {
     #[derive(Deserialize)]
-    struct Reply {
+    struct PlanFields {
         status: String,
         #[serde(default)]
         plan: Option<Vec<String>>,
         #[serde(default)]
         response: Option<String>,
     }
-    let read: Reply = fields(object)?;
+    let read: PlanFields = fields(object)?;
     match (read.status.as_str(), read.plan, filled(read.response)) {
         ("planned", None, _) => Err("status \"planned\" needs a plan".to_owned()),
         ("planned", Some(plan), _) => {
             if plan.is_empty() || plan.iter().any(|item| item.trim().is_empty()) {
                 return Err("plan must have at least one item and no empty one".to_owned());
             }
-            Ok(First::Planned(plan))
+            Ok(PlanReply::Planned(plan))
         }
         ("done", Some(plan), _) if !plan.is_empty() => {
             Err("status \"done\" must have no plan; \"planned\" has one".to_owned())
         }
-        ("done", _, Some(response)) => Ok(First::Done(response)),
+        ("done", _, Some(response)) => Ok(PlanReply::Done(response)),
         ("done", _, None) => Err("status \"done\" needs a response that is not empty".to_owned()),
         (other, ..) => Err(format!("status must be planned or done, not {other:?}")),
     }
 }
 
-fn read_thought(object: Value) -> Result<Thought, Broken> {
+fn read_thought(object: Value) -> Result<ThoughtReply, ContractFault> {
     #[derive(Deserialize)]
-    struct Reply {
+    struct ThoughtFields {
         status: String,
         #[serde(default)]
         next_action: Option<Value>,
@@ -162,7 +163,7 @@ fn read_thought(object: Value) -> Result<Thought, Broken> {
         #[serde(default)]
         response: Option<String>,
     }
-    let read: Reply = fields(object)?;
+    let read: ThoughtFields = fields(object)?;
     let (question, response) = (filled(read.question), filled(read.response));
     match read.status.as_str() {
         "continue" if question.is_some() || response.is_some() => {
@@ -172,13 +173,13 @@ fn read_thought(object: Value) -> Result<Thought, Broken> {
         "done" if read.next_action.is_some() => {
             Err("status \"done\" must have next_action null".to_owned())
         }
-        "done" => Ok(Thought::Done { response }),
-        "ask_user" => Ok(Thought::AskUser { question }),
+        "done" => Ok(ThoughtReply::Done { response }),
+        "ask_user" => Ok(ThoughtReply::AskUser { question }),
         other => Err(format!("status must be continue, done or ask_user, not {other:?}")),
     }
 }
 
-fn read_action(action: Value) -> Result<Thought, Broken> {
+fn read_action(action: Value) -> Result<ThoughtReply, ContractFault> {
     const SHAPE: &str = "next_action must be {\"tool\":\"name\",\"input\":…}";
     let Value::Object(mut action) = action else { return Err(SHAPE.to_owned()) };
     let tool = match action.remove("tool") {
@@ -187,24 +188,24 @@ fn read_action(action: Value) -> Result<Thought, Broken> {
     };
     match action.remove("input") {
         Some(input @ (Value::String(_) | Value::Object(_))) => {
-            Ok(Thought::Continue { tool, input })
+            Ok(ThoughtReply::Continue { tool, input })
         }
         _ => Err(format!("{SHAPE}; input must be an object or a string")),
     }
 }
 
-fn read_replan(object: Value) -> Result<Replan, Broken> {
+fn read_replan(object: Value) -> Result<ReplanReply, ContractFault> {
     #[derive(Deserialize)]
-    struct Reply {
+    struct ReplanFields {
         status: String,
         #[serde(default)]
-        plan: Option<Vec<Task>>,
+        plan: Option<Vec<ReplannedTask>>,
         #[serde(default)]
         response: Option<String>,
     }
-    let read: Reply = fields(object)?;
+    let read: ReplanFields = fields(object)?;
     match (read.status.as_str(), read.plan, filled(read.response)) {
-        ("done", _, Some(response)) => Ok(Replan::Done(response)),
+        ("done", _, Some(response)) => Ok(ReplanReply::Done(response)),
         ("done", _, None) => Err("status \"done\" needs a response that is not empty".to_owned()),
         ("replanned", Some(plan), _) => {
             if plan.iter().any(|task| task.task.trim().is_empty()) {
@@ -215,7 +216,7 @@ fn read_replan(object: Value) -> Result<Replan, Broken> {
                             if nothing is left, reply with status \"done\""
                     .to_owned());
             }
-            Ok(Replan::Replanned(plan))
+            Ok(ReplanReply::Replanned(plan))
         }
         ("replanned", None, _) => Err("status \"replanned\" needs a plan".to_owned()),
         (other, ..) => Err(format!("status must be replanned or done, not {other:?}")),

@@ -28,14 +28,14 @@ pub(super) struct Evidence {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     during: BTreeMap<i64, Vec<String>>,
     /// The closed items, in the order of the plan.
-    closed: Vec<Closed>,
+    closed: Vec<ClosedItem>,
     /// Whether there was a plan yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     planned: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Closed {
+struct ClosedItem {
     text: String,
     /// Absent for what was closed before anything was noted.
     behind: Option<Vec<i64>>,
@@ -83,7 +83,8 @@ impl Evidence {
     /// What was closed so far was closed where nothing was noted.
     pub(super) fn adopt(&mut self, plan: &[PlanItem]) {
         let done = plan.iter().filter(|item| item.state == ItemState::Completed);
-        self.closed = done.map(|item| Closed { text: item.text.clone(), behind: None }).collect();
+        self.closed =
+            done.map(|item| ClosedItem { text: item.text.clone(), behind: None }).collect();
         self.planned |= !plan.is_empty();
     }
 
@@ -93,7 +94,8 @@ impl Evidence {
         let mut before = std::mem::take(&mut self.closed);
         let done: Vec<&PlanItem> =
             plan.iter().filter(|item| item.state == ItemState::Completed).collect();
-        let known: Vec<Option<Closed>> = done.iter().map(|item| take(&mut before, item)).collect();
+        let known: Vec<Option<ClosedItem>> =
+            done.iter().map(|item| take(&mut before, item)).collect();
         // What is open again has nothing behind it any more. What is gone may be worded anew.
         before.retain(|gone| !plan.iter().any(|item| item.text == gone.text));
         let new = known.iter().filter(|closed| closed.is_none()).count();
@@ -101,7 +103,7 @@ impl Evidence {
             before.clear();
         }
         let mut gone = before.into_iter();
-        let known: Vec<Option<Closed>> =
+        let known: Vec<Option<ClosedItem>> =
             known.into_iter().map(|known| known.or_else(|| gone.next())).collect();
         let closing = done.iter().zip(&known).filter(|(_, known)| known.is_none());
         let closing: Vec<&str> = closing.map(|(item, _)| item.text.as_str()).collect();
@@ -118,7 +120,7 @@ impl Evidence {
                     Some(share)
                 }
             };
-            self.closed.push(Closed { text: item.text.clone(), behind });
+            self.closed.push(ClosedItem { text: item.text.clone(), behind });
         }
         unbacked
     }
@@ -162,7 +164,8 @@ impl Evidence {
     /// Writes beside each closed item what is behind it. A run in which no item needed a tool, such
     /// as a greeting, has nothing to tell apart.
     pub(super) fn mark(&self, plan: &mut [PlanItem]) {
-        let has_some = |known: &Closed| known.behind.as_ref().is_some_and(|some| !some.is_empty());
+        let has_some =
+            |known: &ClosedItem| known.behind.as_ref().is_some_and(|some| !some.is_empty());
         if !self.closed.iter().any(has_some) {
             return;
         }
@@ -193,7 +196,7 @@ fn push(known: &mut Vec<i64>, seq: i64) {
     }
 }
 
-fn take(closed: &mut Vec<Closed>, item: &PlanItem) -> Option<Closed> {
+fn take(closed: &mut Vec<ClosedItem>, item: &PlanItem) -> Option<ClosedItem> {
     let place = closed.iter().position(|known| known.text == item.text)?;
     Some(closed.remove(place))
 }

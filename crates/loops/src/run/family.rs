@@ -9,9 +9,11 @@
 //!
 //! Deliberately absent: making the child (the engine does, in the transaction that says so here).
 
+use super::guards::Guards;
+use super::ledger::Ledger;
 use super::{CallStage, Run};
 use crate::AgentLoop;
-use everloop_types::journal::{ChildEnded, Delegated, Spawned};
+use everloop_types::journal::{BudgetUse, Delegated, Spawned};
 use everloop_types::{Budget, EffectId, Money, Observation, RunId};
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +29,10 @@ pub(super) struct Family {
 impl Family {
     pub(super) fn is_none(&self) -> bool {
         *self == Self::default()
+    }
+
+    pub(super) fn set_parent(&mut self, spawned: &Spawned) {
+        self.parent = Some(spawned.by.clone());
     }
 }
 
@@ -82,23 +88,23 @@ impl<L: AgentLoop> Run<L> {
             },
         })
     }
+}
 
-    pub(super) fn set_parent(&mut self, spawned: &Spawned) {
-        self.ledger.family.parent = Some(spawned.by.clone());
-    }
-
+impl Ledger {
     /// From here on it may have acted: through its child.
     pub(super) fn delegate(&mut self, effect: &EffectId, delegated: &Delegated) {
-        self.ledger.family.children += 1;
-        if let Some(open) = self.ledger.tool_call_mut(effect) {
+        self.family.children += 1;
+        if let Some(open) = self.tool_call_mut(effect) {
             open.stage = CallStage::Delegated(delegated.to.clone());
             open.may_have_acted = true;
         }
     }
+}
 
-    /// Its end becomes an outcome: an entry of its own.
-    pub(super) fn charge(&mut self, ended: &ChildEnded) {
-        let (counts, used) = (&mut self.guards.counts, &ended.used);
+impl Guards {
+    /// What a child used counts here too. Its end becomes an outcome: an entry of its own.
+    pub(super) fn charge(&mut self, used: &BudgetUse) {
+        let counts = &mut self.counts;
         counts.model_calls = counts.model_calls.saturating_add(used.model_calls);
         counts.tool_calls = counts.tool_calls.saturating_add(used.tool_calls);
         counts.usage.add(used.usage);

@@ -1,7 +1,7 @@
 use crate::AnyRun;
 use everloop_types::journal::{
-    ChildEnded, Delegated, EffectPlanned, Entry, Forked, InboxMessage, Input, Kind,
-    PlannedToolCall, RunCreated, Spawned, Used,
+    BudgetUse, ChildEnded, Delegated, EffectPlanned, Entry, EntryKind, Forked, InboxMessage, Input,
+    PlannedToolCall, RunCreated, Spawned,
 };
 use everloop_types::{
     Budget, CallId, EffectId, Frame, Goal, Handling, Labels, Limits, Money, RunId, Status,
@@ -25,31 +25,31 @@ fn run(limits: Limits) -> AnyRun {
         policy_hash: String::new(),
     };
     let mut run = AnyRun::new(&created, Arc::new(frame)).expect("a loop");
-    apply(&mut run, None, Kind::RunCreated(created));
+    apply(&mut run, None, EntryKind::RunCreated(created));
     let call =
         ToolCall { id: CallId::new("c"), tool: "delegate".to_owned(), args: "{}".to_owned() };
     let planned = PlannedToolCall::new(call, &Handling::default(), 0, None);
     let planned = EffectPlanned::CallTool(planned);
-    apply(&mut run, Some(effect()), Kind::EffectPlanned(planned));
+    apply(&mut run, Some(effect()), EntryKind::EffectPlanned(planned));
     run
 }
 
-fn apply(run: &mut AnyRun, effect: Option<EffectId>, kind: Kind) {
+fn apply(run: &mut AnyRun, effect: Option<EffectId>, kind: EntryKind) {
     let seq = run.last_seq() + 1;
     run.apply(&Entry { seq, epoch: 1, at: 0, effect, kind });
 }
 
 fn delegate(run: &mut AnyRun) {
     let delegated = Delegated { to: RunId::new("run_2") };
-    apply(run, Some(effect()), Kind::Delegated(delegated));
+    apply(run, Some(effect()), EntryKind::Delegated(delegated));
 }
 
-fn hear(run: &mut AnyRun, used: Used) {
+fn hear(run: &mut AnyRun, used: BudgetUse) {
     let (child, text) = (RunId::new("run_2"), "done".to_owned());
     let ended =
         ChildEnded { child, status: Status::Succeeded, text, used, labels: Labels::default() };
     let message = InboxMessage::Child(Box::new(ended));
-    apply(run, None, Kind::Input(Input { dedupe: "run_2".to_owned(), letter: message }));
+    apply(run, None, EntryKind::Input(Input { dedupe: "run_2".to_owned(), message }));
 }
 
 const MONEY: Money = Money { limit: 0, input: 1_000_000, cached: 0, output: 1_000_000 };
@@ -60,7 +60,7 @@ fn limited() -> Limits {
     Limits { budget: BUDGET, ..Limits::default() }
 }
 
-const USED: Used = Used {
+const USED: BudgetUse = BudgetUse {
     model_calls: 4,
     tool_calls: 2,
     usage: Usage { input_tokens: 30, output_tokens: 10, cached_tokens: 0 },
@@ -84,9 +84,12 @@ fn a_child_gets_what_is_left_less_a_call_for_its_last_words() {
 #[test]
 fn a_spent_budget_is_no_budget_without_limit() {
     for used in [
-        Used { model_calls: 9, ..Used::default() },
-        Used { tool_calls: 4, ..Used::default() },
-        Used { usage: Usage { input_tokens: 100, ..Usage::default() }, ..Used::default() },
+        BudgetUse { model_calls: 9, ..BudgetUse::default() },
+        BudgetUse { tool_calls: 4, ..BudgetUse::default() },
+        BudgetUse {
+            usage: Usage { input_tokens: 100, ..Usage::default() },
+            ..BudgetUse::default()
+        },
     ] {
         let mut run = run(limited());
         hear(&mut run, used);
@@ -102,8 +105,8 @@ fn a_child_may_cost_what_is_left() {
         run(Limits { budget: Budget { money, tokens: 0, ..BUDGET }, ..Limits::default() });
     hear(&mut run, USED);
     assert_eq!(run.allowance().map(|left| left.money), Ok(Money { limit: 60, ..money }));
-    hear(&mut run, Used { model_calls: 0, ..USED });
-    hear(&mut run, Used { model_calls: 0, tool_calls: 0, ..USED });
+    hear(&mut run, BudgetUse { model_calls: 0, ..USED });
+    hear(&mut run, BudgetUse { model_calls: 0, tool_calls: 0, ..USED });
     let refused = run.allowance().expect_err("nothing is left");
     assert!(refused.text.contains("nothing left"), "{}", refused.text);
 }
@@ -123,13 +126,13 @@ fn there_are_so_many_children_and_no_more_and_so_deep_and_no_deeper() {
 #[test]
 fn a_fork_of_a_child_has_no_parent_and_all_its_children_before_it() {
     let mut run = run(limited());
-    apply(&mut run, None, Kind::Spawned(Spawned { by: effect() }));
+    apply(&mut run, None, EntryKind::Spawned(Spawned { by: effect() }));
     delegate(&mut run);
     assert_eq!(run.living_child(), Some(&RunId::new("run_2")));
     assert_eq!(run.parent(), Some(&effect()));
     let (from, word) = (RunId::new("run_0"), Goal::default());
     let limits = Limits { delegate: limited().delegate.below(), ..limited() };
     let forked = Forked { from, at_seq: 3, limits, settled: Vec::new(), word };
-    apply(&mut run, None, Kind::Forked(forked));
+    apply(&mut run, None, EntryKind::Forked(forked));
     assert_eq!(run.parent(), None);
 }

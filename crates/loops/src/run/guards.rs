@@ -150,7 +150,7 @@ impl Guards {
         self.working_since = None;
     }
 
-    /// Takes in one call of a finished batch. Tells when the repetition is to be pointed out.
+    /// Takes in one call of a finished batch. Returns whether the repetition is to be pointed out.
     pub(super) fn observe(
         &mut self,
         call: &ToolCall,

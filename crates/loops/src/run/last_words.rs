@@ -1,24 +1,48 @@
 //! Last words: the model's own or an account of the journal, and why the run ended.
 
 use super::account::{is_open, listed};
+use super::call_planner::shown;
 use super::{Decision, Run};
 use crate::{AgentLoop, LoopSpec, StepUnit, broken};
 use everloop_text as text;
-use everloop_types::{Answer, BudgetKind, Frame, Money, Reason, Words, without_tags};
+use everloop_types::planted::{self, Bug};
+use everloop_types::{Answer, BudgetKind, Frame, Money, Reason, Status, Words, without_tags};
 
-impl<L: AgentLoop> Run<L> {
+/// The endings of a run, each with its words.
+pub(super) struct EndingWords<'r, L: AgentLoop> {
+    run: &'r Run<L>,
+}
+
+impl<'r, L: AgentLoop> EndingWords<'r, L> {
+    pub(super) fn of(run: &'r Run<L>) -> Self {
+        Self { run }
+    }
+
+    /// The ending that the user asked for, with the run that goes on if there is one.
+    pub(super) fn canceled(&self) -> Decision {
+        let progress = self.run.progress();
+        let done = progress.items.iter().filter(|item| item.is_done());
+        let words = match (self.run.ledger.switched(), progress.items.len()) {
+            (Some(words), _) => words,
+            (None, 0) => text::run::canceled_early().words(),
+            (None, total) => text::run::canceled(&done.count(), &total).words(),
+        };
+        let words = self.with_unknowns(words);
+        Decision::Finish { status: Status::Canceled, reason: Some(Reason::Canceled), words }
+    }
+
     /// The model's last words and what it left open (TD-5), or an account from the journal; then
     /// why it ended.
     pub(super) fn last_words(&self, reason: Option<Reason>, text: &str) -> Decision {
-        let items = self.progress().items;
+        let items = self.run.progress().items;
         let text = &without_tags(text);
         let mut words = match text.trim() {
             "" => {
                 let limited = reason.as_ref().is_some_and(Reason::is_limit);
-                vec![self.account.words(&items, !limited)]
+                vec![self.run.account.words(&items, !limited)]
             }
             said => {
-                let said = Words::Said(said.to_owned()).without(self.frame.mark());
+                let said = Words::Said(said.to_owned()).without(self.run.frame.mark());
                 // An answer that the user wanted early is an answer, and no account.
                 let open = |item: &_| reason.is_some() && is_open(item);
                 [vec![said], listed(text::closing::open(), &items, open)].concat()
@@ -26,17 +50,39 @@ impl<L: AgentLoop> Run<L> {
         };
         match &reason {
             Some(Reason::BrokenContract) => {
-                words.push(broken::why(&L::SPEC, "", &self.frame));
+                words.push(broken::why(&L::SPEC, "", &self.run.frame));
                 if text.trim().is_empty() {
-                    words.extend(broken::said(self.inner.transcript()));
+                    words.extend(broken::said(self.run.inner.transcript()));
                 }
-                words.push(broken::advice(&L::SPEC, &self.frame));
+                words.push(broken::advice(&L::SPEC, &self.run.frame));
             }
             Some(reason) => words.push(reason_line(reason, &L::SPEC)),
             None => {}
         }
         let words = if words.len() == 1 { words.remove(0) } else { Words::All(words) };
         self.end(Answer { words, trouble: reason })
+    }
+
+    /// The ending with this answer.
+    pub(super) fn end(&self, answer: Answer) -> Decision {
+        let open = !self.run.ledger.unknowns.is_empty() && !planted::is_on(Bug::UnknownHidden);
+        let status = match (&answer.trouble, open) {
+            (_, true) => Status::Unsettled,
+            (None, false) => Status::Succeeded,
+            (Some(_), false) => Status::Failed,
+        };
+        let words = self.with_unknowns(answer.words);
+        Decision::Finish { status, reason: answer.trouble, words }
+    }
+
+    /// An unknown cannot hide: the first line of the answer says which effect.
+    fn with_unknowns(&self, words: Words) -> Words {
+        if self.run.ledger.unknowns.is_empty() {
+            return words;
+        }
+        let calls: Vec<String> = self.run.ledger.unknowns.iter().map(|u| shown(&u.call)).collect();
+        let line = text::run::unsettled(&calls.join("; ")).words();
+        Words::All(vec![line, words])
     }
 }
 

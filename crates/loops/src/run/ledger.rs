@@ -2,7 +2,8 @@
 
 use super::family::Family;
 use everloop_types::journal::{
-    EffectAttemptFailed, EffectPlanned, EffectStarted, PlannedModelCall, PlannedToolCall, Switch,
+    ApprovalGiven, EffectAttemptFailed, EffectPlanned, EffectStarted, PlannedModelCall,
+    PlannedToolCall, Switch,
 };
 use everloop_types::{
     CallId, EffectId, Frame, Message, Observation, Question, Reply, RunId, Taint, ToolCall,
@@ -76,7 +77,7 @@ pub enum CallStage {
 
 /// An effect whose outcome is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unknown {
+pub struct UnknownEffect {
     /// Its name.
     pub effect: EffectId,
     /// The call.
@@ -88,11 +89,11 @@ pub struct Unknown {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Ledger {
     open: OpenCalls,
-    pub(super) unknowns: Vec<Unknown>,
+    pub(super) unknowns: Vec<UnknownEffect>,
     /// Outcomes of the present batch in plan order, until the last one is there.
     pub(super) seen: Vec<(EffectId, ToolCall, Observation)>,
     ids: BTreeSet<CallId>,
-    /// Somebody wants the run to go on under another loop.
+    /// The run is to continue under another loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) switch: Option<Box<Switch>>,
     /// What the run has read, and where it may send that.
@@ -153,6 +154,25 @@ impl Ledger {
         self.tool_calls_mut().iter_mut().find(|open| open.effect == *effect)
     }
 
+    /// Notes that the intent of a call is durable.
+    pub(super) fn start(&mut self, effect: &EffectId, started: &EffectStarted) {
+        if let Some(open) = self.tool_call_mut(effect) {
+            open.stage = CallStage::Started(started.clone());
+            open.may_have_acted = true;
+        }
+    }
+
+    /// Notes that a person or a rule permits a call.
+    pub(super) fn permit(&mut self, effect: &EffectId, given: &ApprovalGiven) {
+        if let Some(open) = self.tool_call_mut(effect) {
+            open.stage = CallStage::Approved;
+            open.policy_hash.clone_from(&given.policy_hash);
+        }
+        if let Some(place) = &given.releases {
+            self.holding.release(place);
+        }
+    }
+
     /// Notes an attempt that failed.
     pub(super) fn fail_attempt(&mut self, effect: &EffectId, failed: &EffectAttemptFailed) {
         match &mut self.open {
@@ -185,7 +205,7 @@ impl Ledger {
         Some(open.remove(place))
     }
 
-    /// Takes the call ids of an earlier run, whose messages stand in the same prompt.
+    /// Takes the call ids of an earlier run, whose messages are in the same prompt.
     pub(super) fn take_ids(&mut self, carried: &[Message]) {
         for message in carried {
             if let Message::Assistant { calls, .. } = message {
@@ -226,11 +246,11 @@ impl OpenToolCall {
         matches!(&self.stage, CallStage::Delegated(run) if run == child)
     }
 
-    /// The effect as it is if nobody ever learns how it ended.
-    pub(super) fn as_unknown(&self, frame: &Frame) -> Unknown {
+    /// The effect as an unknown one, if its outcome is never learned.
+    pub(super) fn as_unknown(&self, frame: &Frame) -> UnknownEffect {
         let call = self.planned.call.clone();
         let resource = resource(&call, frame.tool(&call.tool));
-        Unknown { effect: self.effect.clone(), call, resource }
+        UnknownEffect { effect: self.effect.clone(), call, resource }
     }
 }
 
@@ -244,7 +264,7 @@ pub(super) fn resource(call: &ToolCall, spec: Option<&ToolSpec>) -> String {
     }
 }
 
-/// A path without its needless beginning; an address stands for its host.
+/// A path without a leading `./`; for an address its host.
 fn plain(value: &Value) -> String {
     let Some(text) = value.as_str() else { return value.to_string() };
     match host(text) {

@@ -3,8 +3,8 @@
 
 use crate::support::{Played, Reply, Scenario};
 use everloop_loops::{Decision, LOOPS};
-use everloop_types::journal::{EffectPlanned, Kind, PlannedModelCall};
-use everloop_types::{ModelCall, ModelErrorKind, Offer, Purpose, Status, ToolChoice, Words};
+use everloop_types::journal::{EffectPlanned, EntryKind, PlannedModelCall};
+use everloop_types::{ModelCall, ModelErrorKind, Purpose, Status, ToolChoice, ToolOffer, Words};
 
 /// A model that works and never comes to an end.
 fn tireless(name: &str) -> Scenario {
@@ -18,7 +18,9 @@ fn tireless(name: &str) -> Scenario {
 
 fn last_call(played: &Played) -> &ModelCall {
     let mut calls = played.journal.iter().filter_map(|entry| match &entry.kind {
-        Kind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. })) => Some(call),
+        EntryKind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. })) => {
+            Some(call)
+        }
         _ => None,
     });
     calls.next_back().expect("a model call")
@@ -64,7 +66,11 @@ fn at_its_limit_each_loop_ends_with_words_of_the_model() {
         let last = last_call(&played);
         assert_eq!(last.purpose == Purpose::Close, asks, "{name}");
         if asks {
-            assert_eq!((&last.offer, &last.choice), (&Offer::None, &ToolChoice::None), "{name}");
+            assert_eq!(
+                (&last.offer, &last.choice),
+                (&ToolOffer::None, &ToolChoice::None),
+                "{name}"
+            );
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::siblings::same_task::task;
 use crate::support::{Played, Scenario, fold};
 use everloop_loops::{Decision, LOOPS, carried};
-use everloop_types::journal::{EffectFinished, Entry, Forked, Kind, Outcome};
+use everloop_types::journal::{EffectFinished, Entry, EntryKind, Forked, Outcome};
 use everloop_types::{EffectId, Goal, ItemState, PlanItem, Reply, RunId};
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ fn an_item_that_was_never_begun_is_not_backed_by_the_work_for_another() {
 
 fn is_success(entry: &Entry) -> bool {
     match &entry.kind {
-        Kind::EffectFinished(finished) => {
+        EntryKind::EffectFinished(finished) => {
             matches!(&finished.outcome, Outcome::Observed(seen) if seen.is_ok())
         }
         _ => false,
@@ -264,7 +264,7 @@ fn a_fork_of_a_run_that_noted_nothing_claims_nothing() {
     journal.push(Entry {
         seq: last.seq + 1,
         effect: None,
-        kind: Kind::Forked(forked),
+        kind: EntryKind::Forked(forked),
         ..last.clone()
     });
     let mut run = fold(&journal, &played.frame);
@@ -274,8 +274,8 @@ fn a_fork_of_a_run_that_noted_nothing_claims_nothing() {
     let effect = EffectId { run: RunId::new("run"), cause: last.seq + 1, index: 0 };
     let reply = Outcome::Replied(Reply { text: "still done".to_owned(), ..Reply::default() });
     let kinds = [
-        Kind::EffectPlanned(effects[0].planned.clone()),
-        Kind::EffectFinished(EffectFinished::unlabeled(reply, 0)),
+        EntryKind::EffectPlanned(effects[0].planned.clone()),
+        EntryKind::EffectFinished(EffectFinished::unlabeled(reply, 0)),
     ];
     for (seq, kind) in (last.seq + 2..).zip(kinds) {
         run.apply(&Entry { seq, effect: Some(effect.clone()), kind, ..last.clone() });

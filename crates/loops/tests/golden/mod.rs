@@ -7,7 +7,7 @@ mod versions;
 
 use crate::support::{Point, Scenario, fold, relay, write_line};
 use everloop_loops::{AnyRun, LOOPS, golden_entry};
-use everloop_types::journal::{Entry, Kind};
+use everloop_types::journal::{Entry, EntryKind};
 use everloop_types::{CallId, Ending, Frame, Message, ModelErrorKind, ToolCall, digest_bytes};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -273,7 +273,7 @@ fn every_loop_and_every_kind_of_entry_has_a_golden_journal() {
         let (journal, ..) = read(&name);
         for entry in &journal {
             kinds.insert(entry.kind.name());
-            if let Kind::RunCreated(created) = &entry.kind {
+            if let EntryKind::RunCreated(created) = &entry.kind {
                 loops.insert(created.loop_name.clone());
             }
         }
@@ -304,6 +304,10 @@ fn names() -> BTreeSet<String> {
     static WRITTEN: Once = Once::new();
     WRITTEN.call_once(|| {
         if let Ok(release) = std::env::var("UPDATE_GOLDEN") {
+            // Each test may be a process of its own: one at a time reads and writes the files.
+            let lock = Path::new(env!("CARGO_TARGET_TMPDIR")).join("golden.lock");
+            let lock = fs::File::create(lock).expect("a lock file");
+            lock.lock().expect("the lock");
             write_missing(&release);
             write_sums();
         }

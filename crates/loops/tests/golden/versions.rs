@@ -3,9 +3,9 @@
 use super::{folder, names, read};
 use crate::support::fold;
 use everloop_loops::{AgentLoop, AnyRun, Decision, LoopSpec, React, Run, Transcript, fingerprint};
-use everloop_types::journal::{Kind, RunCreated};
+use everloop_types::journal::{EntryKind, RunCreated};
 use everloop_types::{
-    Event, Frame, ModelCall, Next, Offer, Progress, Purpose, Reason, TodoList, ToolChoice,
+    Event, Frame, ModelCall, Next, Progress, Purpose, Reason, TodoList, ToolChoice, ToolOffer,
 };
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -38,7 +38,7 @@ impl<const WHAT: char> AgentLoop for Changed<WHAT> {
         match WHAT {
             DECIDE if asks_model => Next::AskModel(ModelCall {
                 purpose: Purpose::Replan,
-                offer: Offer::None,
+                offer: ToolOffer::None,
                 choice: ToolChoice::None,
                 output: None,
             }),
@@ -131,7 +131,7 @@ fn row_24_a_run_resumes_under_a_changed_decide_from_the_same_state() {
 fn row_24_a_version_that_is_not_here_is_refused_and_never_folded_by_another() {
     for name in names() {
         let (journal, frame, _) = read(&name);
-        let Kind::RunCreated(created) = &journal[0].kind else { panic!("the first entry") };
+        let EntryKind::RunCreated(created) = &journal[0].kind else { panic!("the first entry") };
         for version in [0, created.loop_ver + 1] {
             let other = RunCreated { loop_ver: version, ..created.clone() };
             let refused = AnyRun::new(&other, frame.clone()).expect_err("no such version");

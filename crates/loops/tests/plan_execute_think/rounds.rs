@@ -2,8 +2,8 @@
 
 use super::{check, read, talk};
 use crate::support::{Scenario, fold};
-use everloop_types::journal::{EffectPlanned, Kind, PlannedModelCall};
-use everloop_types::{ItemState, Offer, RoundLimits, ToolChoice, Words};
+use everloop_types::journal::{EffectPlanned, EntryKind, PlannedModelCall};
+use everloop_types::{ItemState, RoundLimits, ToolChoice, ToolOffer, Words};
 use expect_test::expect;
 use serde_json::json;
 
@@ -55,12 +55,14 @@ fn all_results_of_a_round_answer_the_plan_in_one_message() {
 fn in_plan_and_think_only_the_forced_tool_is_offered() {
     let played = two_rounds().play();
     let calls = played.journal.iter().filter_map(|entry| match &entry.kind {
-        Kind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. })) => Some(call),
+        EntryKind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. })) => {
+            Some(call)
+        }
         _ => None,
     });
     for (n, call) in calls.enumerate() {
         let tool = ["plan_tool_call", "think"][n % 2].to_owned();
-        assert_eq!(call.offer, Offer::Only(vec![tool.clone()]));
+        assert_eq!(call.offer, ToolOffer::Only(vec![tool.clone()]));
         assert_eq!(call.choice, ToolChoice::Named(tool));
         let own = everloop_loops::own_tools(&call.offer, &everloop_types::Frame::default());
         assert_eq!(own.len(), 1);
@@ -158,7 +160,7 @@ fn independent_steps_that_only_read_run_together() {
         .journal
         .iter()
         .filter_map(|entry| match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallTool(_)) => {
+            EntryKind::EffectPlanned(EffectPlanned::CallTool(_)) => {
                 entry.effect.as_ref().map(|effect| effect.cause)
             }
             _ => None,

@@ -2,7 +2,7 @@
 
 use super::{check, read, talk};
 use crate::support::{Point, Scenario};
-use everloop_types::journal::{EffectPlanned, Kind, PlannedToolCall};
+use everloop_types::journal::{EffectPlanned, EntryKind, PlannedToolCall};
 use everloop_types::{Approval, ApprovalRule, Ending, ModelErrorKind};
 use expect_test::expect;
 use serde_json::json;
@@ -135,9 +135,9 @@ fn a_slow_round_goes_to_think_with_what_there_is() {
         .journal
         .iter()
         .filter_map(|entry| match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { deadline, .. })) => {
-                Some(*deadline)
-            }
+            EntryKind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall {
+                deadline, ..
+            })) => Some(*deadline),
             _ => None,
         })
         .collect();
@@ -202,9 +202,9 @@ fn the_time_of_a_call_that_a_rule_lets_run_is_the_rounds() {
         scenario.frame.policy.rules = rules;
         let played = scenario.play();
         let planned = played.journal.iter().filter_map(|entry| match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { deadline, .. })) => {
-                Some(*deadline)
-            }
+            EntryKind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall {
+                deadline, ..
+            })) => Some(*deadline),
             _ => None,
         });
         planned.map(|deadline| deadline.is_some()).collect::<Vec<bool>>()

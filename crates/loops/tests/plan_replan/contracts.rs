@@ -2,7 +2,7 @@
 
 use super::{check, talk};
 use crate::support::Scenario;
-use everloop_types::journal::{EffectPlanned, Kind, PlannedModelCall};
+use everloop_types::journal::{EffectPlanned, EntryKind, PlannedModelCall};
 use everloop_types::{Contract, Words};
 use expect_test::expect;
 
@@ -146,7 +146,7 @@ fn what_needs_no_plan_is_answered_after_one_call() {
 fn every_call_names_its_contract_and_no_schema_is_journaled() {
     let played = planned().closes_item(None).concludes("done").play();
     let calls = played.journal.iter().filter_map(|entry| match &entry.kind {
-        Kind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. })) => {
+        EntryKind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. })) => {
             Some(call.output)
         }
         _ => None,

@@ -5,7 +5,7 @@
 
 use crate::support::{Played, Reply, Scenario, Wild, decisions_hold, fold, relay, wild};
 use everloop_loops::LOOPS;
-use everloop_types::journal::{EffectPlanned, Kind};
+use everloop_types::journal::{EffectPlanned, EntryKind};
 use everloop_types::{Counts, PlanItem, digest_bytes};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -122,7 +122,7 @@ fn a_snapshot_entry_names_the_state_before_it() {
         let scenario = Scenario::of(name, "go").thorough().forever();
         let played = scenario.replies(Reply::Fitting(3)).sees("one").play();
         for (place, entry) in played.journal.iter().enumerate() {
-            if let Kind::SnapshotTaken(taken) = &entry.kind {
+            if let EntryKind::SnapshotTaken(taken) = &entry.kind {
                 let state = fold(&played.journal[..place], &played.frame).state();
                 assert_eq!(digest_bytes(state.as_bytes()), taken.state_hash, "{name} {place}");
             }
@@ -138,7 +138,7 @@ fn lasting(played: &Played) -> Counts {
 /// The state as text, without the places that it notes: those of outcomes and questions depend on
 /// the order in which they came.
 fn without_waits(played: &Played) -> String {
-    let asked = |kind: &Kind| matches!(kind, Kind::Waiting(_));
+    let asked = |kind: &EntryKind| matches!(kind, EntryKind::Waiting(_));
     if count(played, asked) > 0 {
         return format!("{:?}", lasting(played));
     }
@@ -149,15 +149,15 @@ fn without_waits(played: &Played) -> String {
     format!("{state} {claims:?}")
 }
 
-fn count(played: &Played, is: impl Fn(&Kind) -> bool) -> usize {
+fn count(played: &Played, is: impl Fn(&EntryKind) -> bool) -> usize {
     played.journal.iter().filter(|entry| is(&entry.kind)).count()
 }
 
-fn is_model_plan(kind: &Kind) -> bool {
-    matches!(kind, Kind::EffectPlanned(EffectPlanned::CallModel(_)))
+fn is_model_plan(kind: &EntryKind) -> bool {
+    matches!(kind, EntryKind::EffectPlanned(EffectPlanned::CallModel(_)))
 }
 
-fn is_superseded(kind: &Kind) -> bool {
+fn is_superseded(kind: &EntryKind) -> bool {
     use everloop_types::journal::Outcome;
-    matches!(kind, Kind::EffectFinished(finished) if finished.outcome == Outcome::Superseded)
+    matches!(kind, EntryKind::EffectFinished(finished) if finished.outcome == Outcome::Superseded)
 }

@@ -9,7 +9,7 @@ mod task_driven;
 
 use crate::support::{Played, Scenario};
 use everloop_types::Message;
-use everloop_types::journal::{EffectPlanned, Kind, PlannedModelCall};
+use everloop_types::journal::{EffectPlanned, EntryKind, PlannedModelCall};
 use expect_test::Expect;
 use serde_json::{Value, json};
 
@@ -34,7 +34,9 @@ fn told(scenario: Scenario) -> String {
 /// What each model call offers, and how it may choose.
 fn offers(played: &Played) -> String {
     let calls = played.journal.iter().filter_map(|entry| match &entry.kind {
-        Kind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. })) => Some(call),
+        EntryKind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. })) => {
+            Some(call)
+        }
         _ => None,
     });
     calls.map(|call| format!("{:?} {:?}\n", call.offer, call.choice)).collect()

@@ -6,11 +6,12 @@ use crate::support::{Played, Point, Scenario, fold};
 use everloop_loops::{AnyRun, Decision, LOOPS, carried};
 use everloop_text as text;
 use everloop_types::journal::{
-    EffectFinished, EffectPlanned, EffectStarted, Entry, EpochStarted, Forked, InboxMessage, Input,
-    Kind, Outcome, PlannedModelCall, RunCreated,
+    EffectFinished, EffectPlanned, EffectStarted, Entry, EntryKind, EpochStarted, Forked,
+    InboxMessage, Input, Outcome, PlannedModelCall, RunCreated,
 };
 use everloop_types::{
-    Ending, Frame, Goal, Message, Observation, Offer, Progress, RunId, Status, ToolChoice, WorkerId,
+    Ending, Frame, Goal, Message, Observation, Progress, RunId, Status, ToolChoice, ToolOffer,
+    WorkerId,
 };
 use expect_test::expect;
 use serde_json::json;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 /// A run before its first model call, and that call's offer.
 struct FirstCall {
     messages: Vec<Message>,
-    offer: Offer,
+    offer: ToolOffer,
     choice: ToolChoice,
 }
 
@@ -27,7 +28,7 @@ struct FirstCall {
 fn goes_on(parent: &Played, to: &str) -> FirstCall {
     let frame = Frame { carried: carried(&parent.run), ..parent.frame.as_ref().clone() };
     let frame = Arc::new(frame);
-    let Kind::RunCreated(created) = &parent.journal[0].kind else { panic!("the first entry") };
+    let EntryKind::RunCreated(created) = &parent.journal[0].kind else { panic!("the first entry") };
     let created = RunCreated {
         loop_name: to.to_owned(),
         loop_ver: AnyRun::version(to).expect("a loop of that name"),
@@ -42,7 +43,8 @@ fn goes_on(parent: &Played, to: &str) -> FirstCall {
         word: Goal::default(),
     };
     let epoch = EpochStarted { worker: WorkerId::new("w"), build: "test".to_owned() };
-    let kinds = [Kind::RunCreated(created), Kind::Forked(forked), Kind::EpochStarted(epoch)];
+    let kinds =
+        [EntryKind::RunCreated(created), EntryKind::Forked(forked), EntryKind::EpochStarted(epoch)];
     for (seq, kind) in (1..).zip(kinds) {
         run.apply(&Entry { seq, epoch: 0, at: 2_000_000 + seq, effect: None, kind });
     }
@@ -70,7 +72,9 @@ fn switched(scenario: Scenario, point: Point, to: &str) -> Option<Played> {
 fn observations(played: &Played) -> Vec<&'static str> {
     let holds = |text: &&'static str| {
         played.journal.iter().any(|entry| match &entry.kind {
-            Kind::EffectFinished(finished) => format!("{:?}", finished.outcome).contains(*text),
+            EntryKind::EffectFinished(finished) => {
+                format!("{:?}", finished.outcome).contains(*text)
+            }
             _ => false,
         })
     };
@@ -132,9 +136,9 @@ fn a_loop_that_takes_over_begins_as_it_always_does() {
         let begun = goes_on(&parent, to);
         let fresh = task(to).play();
         let first = fresh.journal.iter().find_map(|entry| match &entry.kind {
-            Kind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall { call, .. })) => {
-                Some(call)
-            }
+            EntryKind::EffectPlanned(EffectPlanned::CallModel(PlannedModelCall {
+                call, ..
+            })) => Some(call),
             _ => None,
         });
         let first = first.expect("a model call");
@@ -252,18 +256,18 @@ fn a_cancel_before_the_border_of_a_switch_is_a_cancel() {
     let (_, switch) = task.letters[0].clone();
     let calm = task.play();
     let is_tool =
-        |entry: &Entry| matches!(entry.kind, Kind::EffectPlanned(EffectPlanned::CallTool(_)));
+        |entry: &Entry| matches!(entry.kind, EntryKind::EffectPlanned(EffectPlanned::CallTool(_)));
     let planned = calm.journal.iter().position(is_tool).expect("a tool call");
     let last = &calm.journal[planned];
     let letter = |letter: &InboxMessage| {
-        Kind::Input(Input { dedupe: format!("{letter:?}"), letter: letter.clone() })
+        EntryKind::Input(Input { dedupe: format!("{letter:?}"), message: letter.clone() })
     };
     let begun = EffectStarted { attempt: 1, start_by: 0, over_by: None, before: json!(null) };
     let cut = Observation { ending: Ending::Canceled, text: "not done".to_owned() };
     let cut = EffectFinished::unlabeled(Outcome::Observed(cut), 1);
-    let after = |letters: &[Kind]| {
-        let begun = [Kind::EffectStarted(begun.clone())];
-        let kinds = [&begun, letters, &[Kind::EffectFinished(cut.clone())]].concat();
+    let after = |letters: &[EntryKind]| {
+        let begun = [EntryKind::EffectStarted(begun.clone())];
+        let kinds = [&begun, letters, &[EntryKind::EffectFinished(cut.clone())]].concat();
         let mut run = fold(&calm.journal[..=planned], &calm.frame);
         for (seq, kind) in (last.seq + 1..).zip(kinds) {
             assert_eq!(run.switches_here(), None, "the tool is out");

@@ -2,10 +2,10 @@
 
 use super::scenario::{Point, Reply, Scenario};
 use super::{trace, watch::Watch};
-use everloop_loops::{AnyRun, Decision, OpenToolCall, Planned};
+use everloop_loops::{AnyRun, Decision, OpenToolCall, PlannedEffect};
 use everloop_types::journal::{
     ApprovalAsked, ApprovalGiven, EffectAttemptFailed, EffectFinished, EffectPlanned,
-    EffectStarted, Entry, EpochStarted, InboxMessage, Input, Kind, MessageEmitted, Outcome,
+    EffectStarted, Entry, EntryKind, EpochStarted, InboxMessage, Input, MessageEmitted, Outcome,
     PlannedModelCall, PlannedToolCall, RunCreated, RunFinished, SnapshotTaken, Waiting, WaitingOn,
 };
 use everloop_types::{
@@ -38,7 +38,7 @@ pub(crate) struct Played {
 
 /// Folds a journal from its first entry.
 pub(crate) fn fold(journal: &[Entry], frame: &Arc<Frame>) -> AnyRun {
-    let Kind::RunCreated(created) = &journal[0].kind else { panic!("the first entry") };
+    let EntryKind::RunCreated(created) = &journal[0].kind else { panic!("the first entry") };
     let mut run = AnyRun::new(created, frame.clone()).expect("a loop of that name");
     journal.iter().for_each(|entry| run.apply(entry));
     run
@@ -46,7 +46,7 @@ pub(crate) fn fold(journal: &[Entry], frame: &Arc<Frame>) -> AnyRun {
 
 /// Folds a journal with a snapshot after every entry, each restored from the one before.
 pub(crate) fn relay(journal: &[Entry], frame: &Arc<Frame>) -> AnyRun {
-    let Kind::RunCreated(created) = &journal[0].kind else { panic!("the first entry") };
+    let EntryKind::RunCreated(created) = &journal[0].kind else { panic!("the first entry") };
     let mut run = AnyRun::new(created, frame.clone()).expect("a loop of that name");
     for entry in journal {
         run.apply(entry);
@@ -102,7 +102,7 @@ impl Player {
     }
 
     pub(crate) fn play(mut self) -> Played {
-        self.append(None, Kind::RunCreated(self.created.clone()));
+        self.append(None, EntryKind::RunCreated(self.created.clone()));
         self.begin_epoch();
         let ending = loop {
             if let Some(ending) = self.deliver(Point::After(self.batch)) {
@@ -127,8 +127,8 @@ impl Player {
         assert!(!words.is_empty(), "a run must end with words");
         assert!(status.is_final(), "{status} is no ending");
         let finished = RunFinished { status: *status, reason: reason.clone() };
-        self.append(None, Kind::MessageEmitted(MessageEmitted { slot: "final".to_owned() }));
-        self.append(None, Kind::RunFinished(finished));
+        self.append(None, EntryKind::MessageEmitted(MessageEmitted { slot: "final".to_owned() }));
+        self.append(None, EntryKind::RunFinished(finished));
         assert_eq!(self.run.ended(), Some(*status));
         Played {
             trace: self.trace,
@@ -141,7 +141,7 @@ impl Player {
     }
 
     /// One decision, in one transaction: the plans, and the outcomes of what cannot be performed.
-    fn plan(&mut self, effects: &[Planned]) {
+    fn plan(&mut self, effects: &[PlannedEffect]) {
         self.batch += 1;
         let cause = self.journal.last().expect("a journal that has begun").seq;
         let ids: Vec<EffectId> = (0..effects.len())
@@ -154,7 +154,7 @@ impl Player {
         for (id, effect) in ids.iter().zip(effects) {
             self.say(&trace::planned(effect));
             self.watch.planned(id);
-            self.append(Some(id), Kind::EffectPlanned(effect.planned.clone()));
+            self.append(Some(id), EntryKind::EffectPlanned(effect.planned.clone()));
             if let EffectPlanned::CallModel(PlannedModelCall { messages, prompt, .. }) =
                 &effect.planned
             {
@@ -232,7 +232,7 @@ impl Player {
         }
         let args_hash = digest_bytes(call.args.as_bytes());
         let asked = ApprovalAsked { args_hash: args_hash.clone(), policy_hash: String::new() };
-        self.append(Some(&id), Kind::ApprovalAsked(asked));
+        self.append(Some(&id), EntryKind::ApprovalAsked(asked));
         self.wait_for_person(&id, QuestionKind::Approve, call);
         let given = ApprovalGiven {
             args_hash,
@@ -240,21 +240,21 @@ impl Player {
             policy_hash: String::new(),
             releases: None,
         };
-        self.append(Some(&id), Kind::ApprovalGiven(given));
+        self.append(Some(&id), EntryKind::ApprovalGiven(given));
         let start_by = self.at + 10_000;
         let started =
             |attempt| EffectStarted { attempt, start_by, over_by: None, before: Value::Null };
-        self.append(Some(&id), Kind::EffectStarted(started(1)));
+        self.append(Some(&id), EntryKind::EffectStarted(started(1)));
         self.append(
             Some(&id),
-            Kind::EffectAttemptFailed(EffectAttemptFailed {
+            EntryKind::EffectAttemptFailed(EffectAttemptFailed {
                 attempt: 1,
                 error: "connection refused".to_owned(),
                 retry_at: self.at + 1_000,
                 may_have_acted: false,
             }),
         );
-        self.append(Some(&id), Kind::EffectStarted(started(2)));
+        self.append(Some(&id), EntryKind::EffectStarted(started(2)));
     }
 
     fn wait_for_person(&mut self, id: &EffectId, kind: QuestionKind, call: &ToolCall) {
@@ -265,9 +265,9 @@ impl Player {
             text: call.args.clone(),
         };
         let slot = format!("ask:{}", question.id);
-        self.append(None, Kind::MessageEmitted(MessageEmitted { slot }));
+        self.append(None, EntryKind::MessageEmitted(MessageEmitted { slot }));
         let on = WaitingOn::Person { question: question.clone() };
-        self.append(None, Kind::Waiting(Waiting { on: on.clone(), until: None }));
+        self.append(None, EntryKind::Waiting(Waiting { on: on.clone(), until: None }));
         assert_eq!(self.run.waiting_on(), Some(&on));
         self.at += WAIT_MS;
         self.begin_epoch();
@@ -276,7 +276,7 @@ impl Player {
             text: "yes".to_owned(),
             by: "user".to_owned(),
         };
-        self.append(None, Kind::Input(Input { dedupe: slot_of(&letter), letter }));
+        self.append(None, EntryKind::Input(Input { dedupe: slot_of(&letter), message: letter }));
     }
 
     /// Letters that come at this point; a cancel ends the run, and so does a switch.
@@ -292,7 +292,7 @@ impl Player {
             self.say(&trace::letter(&letter));
             let cancel = matches!(letter, InboxMessage::Cancel { .. });
             let dedupe = format!("{point:?}:{n}");
-            self.append(None, Kind::Input(Input { dedupe, letter }));
+            self.append(None, EntryKind::Input(Input { dedupe, message: letter }));
             if cancel || self.run.switches_here().is_some() {
                 return Some(self.cancel());
             }
@@ -339,19 +339,22 @@ impl Player {
     fn begin_epoch(&mut self) {
         self.epoch += 1;
         let worker = WorkerId::new(format!("worker-{}", self.epoch));
-        self.append(None, Kind::EpochStarted(EpochStarted { worker, build: "test".to_owned() }));
+        self.append(
+            None,
+            EntryKind::EpochStarted(EpochStarted { worker, build: "test".to_owned() }),
+        );
     }
 
     fn append_outcome(&mut self, id: &EffectId, outcome: Outcome) {
         self.watch.finished(id);
-        self.append(Some(id), Kind::EffectFinished(EffectFinished::unlabeled(outcome, 20)));
+        self.append(Some(id), EntryKind::EffectFinished(EffectFinished::unlabeled(outcome, 20)));
         if self.script.upsets.thorough && self.run.is_idle() {
             let state_hash = digest_bytes(self.run.state().as_bytes());
-            self.append(None, Kind::SnapshotTaken(SnapshotTaken { state_hash }));
+            self.append(None, EntryKind::SnapshotTaken(SnapshotTaken { state_hash }));
         }
     }
 
-    fn append(&mut self, effect: Option<&EffectId>, kind: Kind) {
+    fn append(&mut self, effect: Option<&EffectId>, kind: EntryKind) {
         assert!(self.journal.len() < ENTRIES_MAX, "the run does not end");
         self.at += PACE_MS;
         let seq = i64::try_from(self.journal.len()).expect("a short journal") + 1;

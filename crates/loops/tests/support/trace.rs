@@ -1,10 +1,10 @@
 //! A run as lines that people can read.
 
-use everloop_loops::{Decision, Planned};
+use everloop_loops::{Decision, PlannedEffect};
 use everloop_types::journal::{EffectPlanned, InboxMessage, PlannedModelCall, PlannedToolCall};
 use everloop_types::{Reason, Words};
 
-pub(crate) fn planned(effect: &Planned) -> String {
+pub(crate) fn planned(effect: &PlannedEffect) -> String {
     match (&effect.planned, &effect.refused) {
         (EffectPlanned::CallModel(PlannedModelCall { call, messages, .. }), _) => {
             let purpose = format!("{:?}", call.purpose).to_lowercase();

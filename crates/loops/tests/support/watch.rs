@@ -2,7 +2,7 @@
 
 use super::play::fold;
 use everloop_loops::Decision;
-use everloop_types::journal::{Entry, Kind, Outcome};
+use everloop_types::journal::{Entry, EntryKind, Outcome};
 use everloop_types::{CallId, EffectId, Frame, Message, Purpose, Status};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -82,23 +82,23 @@ pub(crate) fn decisions_hold(journal: &[Entry], frame: &Arc<Frame>) {
     // An ending is decided before its words are written, which takes time of its own.
     let mut before_words = None;
     while let Some((entry, tail)) = rest.split_first() {
-        if run.is_idle() && matches!(entry.kind, Kind::EffectPlanned(_)) {
+        if run.is_idle() && matches!(entry.kind, EntryKind::EffectPlanned(_)) {
             let Decision::Do(effects) = run.decide() else {
                 panic!("entry {} was planned, and now the run ends", entry.seq)
             };
             for (planned, entry) in effects.into_iter().zip(rest) {
-                let Kind::EffectPlanned(before) = &entry.kind else {
+                let EntryKind::EffectPlanned(before) = &entry.kind else {
                     panic!("entry {} is no plan, and now there is one", entry.seq)
                 };
                 assert_eq!(&planned.planned, before, "entry {}", entry.seq);
             }
         }
         match &entry.kind {
-            Kind::MessageEmitted(_) => drop(before_words.get_or_insert_with(|| run.clone())),
-            Kind::RunFinished(_) => {}
+            EntryKind::MessageEmitted(_) => drop(before_words.get_or_insert_with(|| run.clone())),
+            EntryKind::RunFinished(_) => {}
             _ => before_words = None,
         }
-        if let Kind::RunFinished(finished) = &entry.kind {
+        if let EntryKind::RunFinished(finished) = &entry.kind {
             let decider = before_words.as_ref().unwrap_or(&run);
             let ending = match finished.status {
                 Status::Canceled => decider.canceled(),

@@ -1,7 +1,7 @@
 //! A server of the settings in a folder that vanishes with the test.
 
-use everloop_mcp::{Given, Listing, ServerSetting, Servers, Standing, Way};
-use everloop_ports::{AnyTool, BY_OTHERS, CallContext, CallPolicy, Done, Registry};
+use everloop_mcp::{ApprovalStatus, Listing, ServerSetting, ServerTransport, ServerValue, Servers};
+use everloop_ports::{AnyTool, BY_OTHERS, CallContext, CallPolicy, Registry, ToolReturn};
 use everloop_types::{Ending, Frame, Observation, ToolSpec};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ pub(crate) struct Den {
 }
 
 impl Den {
-    pub(crate) fn new(way: Way, change: impl FnOnce(&mut ServerSetting)) -> Self {
+    pub(crate) fn new(way: ServerTransport, change: impl FnOnce(&mut ServerSetting)) -> Self {
         let mut setting = ServerSetting {
             name: "srv".to_owned(),
             way,
@@ -64,9 +64,9 @@ impl Den {
         let mut den = Self::new(node(&[]), change);
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/misbehaving.js");
         den.setting.way = node(&[script, mode, den.file().to_str().unwrap()]);
-        if let Way::Command { env, .. } = &mut den.setting.way {
-            env.insert("TOKEN".to_owned(), Given::parse("env:EVERLOOP_TEST_TOKEN"));
-            env.insert("PLAIN".to_owned(), Given::parse("for all to see"));
+        if let ServerTransport::Command { env, .. } = &mut den.setting.way {
+            env.insert("TOKEN".to_owned(), ServerValue::parse("env:EVERLOOP_TEST_TOKEN"));
+            env.insert("PLAIN".to_owned(), ServerValue::parse("for all to see"));
             if mode != "env" {
                 env.clear();
             }
@@ -92,8 +92,8 @@ impl Den {
         std::fs::read_to_string(self.servers.all()[0].log()).unwrap_or_default()
     }
 
-    pub(crate) fn standing(&self) -> Standing {
-        self.servers.all()[0].standing()
+    pub(crate) fn approval_status(&self) -> ApprovalStatus {
+        self.servers.all()[0].approval_status()
     }
 
     /// Runs it and approves whatever it offers.
@@ -120,11 +120,11 @@ impl Den {
         Arc::clone(registry.get(&spec.name).unwrap())
     }
 
-    pub(crate) async fn call(&self, name: &str, args: Value) -> Done {
+    pub(crate) async fn call(&self, name: &str, args: Value) -> ToolReturn {
         self.tool(name).call(&args.to_string(), &CallContext::new("key")).await
     }
 
-    pub(crate) async fn act(&self) -> Done {
+    pub(crate) async fn act(&self) -> ToolReturn {
         self.call("act", json!({"text": "done"})).await
     }
 
@@ -135,9 +135,9 @@ impl Den {
 }
 
 /// What a call came back with, without the line that stands over every word of a server.
-pub(crate) fn seen(done: Done) -> Observation {
+pub(crate) fn seen(done: ToolReturn) -> Observation {
     match done {
-        Done::Seen(seen) => {
+        ToolReturn::Seen(seen) => {
             let words = seen.text.strip_prefix(BY_OTHERS).map(str::trim_start);
             assert!(words.is_some() || seen.ending != Ending::Ok, "{}", seen.text);
             let text = words.unwrap_or(&seen.text).to_owned();
@@ -147,9 +147,9 @@ pub(crate) fn seen(done: Done) -> Observation {
     }
 }
 
-pub(crate) fn lost(done: Done) -> String {
+pub(crate) fn lost(done: ToolReturn) -> String {
     match done {
-        Done::Lost(why) => why,
+        ToolReturn::Lost(why) => why,
         other => panic!("{other:?}"),
     }
 }
@@ -161,9 +161,9 @@ pub(crate) async fn denial(tool: &Arc<dyn AnyTool>) -> String {
     }
 }
 
-pub(crate) fn node(args: &[&str]) -> Way {
+pub(crate) fn node(args: &[&str]) -> ServerTransport {
     let args = args.iter().map(|arg| (*arg).to_owned()).collect();
-    Way::Command { program: "node".to_owned(), args, env: BTreeMap::new() }
+    ServerTransport::Command { program: "node".to_owned(), args, env: BTreeMap::new() }
 }
 
 fn servers(setting: &ServerSetting, folder: &Path) -> Servers {

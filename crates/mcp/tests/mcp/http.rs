@@ -1,8 +1,8 @@
 //! Servers at an address: the reference server, sessions that are gone, redirects.
 
 use super::den::{Den, reference};
-use everloop_mcp::{ConnectError, Given, Way};
-use everloop_ports::Done;
+use everloop_mcp::{McpConnectError, ServerTransport, ServerValue};
+use everloop_ports::ToolReturn;
 use everloop_types::Ending;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -15,9 +15,11 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
 fn at(url: String, headers: &[(&str, &str)]) -> Den {
-    let headers: BTreeMap<String, Given> =
-        headers.iter().map(|(name, value)| ((*name).to_owned(), Given::parse(value))).collect();
-    Den::new(Way::Address { url, headers }, |setting| setting.start_timeout_ms = 10_000)
+    let headers: BTreeMap<String, ServerValue> = headers
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), ServerValue::parse(value)))
+        .collect();
+    Den::new(ServerTransport::Address { url, headers }, |setting| setting.start_timeout_ms = 10_000)
 }
 
 /// The reference server on a port of its own; ends with the test.
@@ -60,7 +62,7 @@ async fn the_reference_server_answers_over_http_and_again_after_it_was_started_a
     assert_eq!(echo.text, "Echo: hello");
     drop(first);
     let nobody = den.call("echo", json!({"message": "x"})).await;
-    assert!(matches!(nobody, Done::Passing(_) | Done::Lost(_)), "{nobody:?}");
+    assert!(matches!(nobody, ToolReturn::Passing(_) | ToolReturn::Lost(_)), "{nobody:?}");
     let second = everything(port).await;
     let echo = den.see("echo", json!({"message": "again"})).await;
     assert_eq!(echo.text, "Echo: again");
@@ -69,7 +71,7 @@ async fn the_reference_server_answers_over_http_and_again_after_it_was_started_a
     let _third = everything(port).await;
     // Its complaint names no request, so the call can only run out of time.
     let unknown = den.call("echo", json!({"message": "x"})).await;
-    assert!(matches!(unknown, Done::Lost(_)), "{unknown:?}");
+    assert!(matches!(unknown, ToolReturn::Lost(_)), "{unknown:?}");
     let echo = den.see("echo", json!({"message": "anew"})).await;
     assert_eq!(echo.text, "Echo: anew");
 }
@@ -216,7 +218,10 @@ async fn headers_are_sent_and_a_redirect_is_not_followed() {
     let port = tiny(move |_, _| http("307 Temporary Redirect", &location, "")).await;
     let den = at(format!("http://127.0.0.1:{port}/mcp"), &[("Authorization", "Bearer word")]);
     let error = den.servers.all()[0].introduce().await.unwrap_err();
-    assert!(matches!(error, ConnectError::Unreachable(_) | ConnectError::Protocol(_)), "{error}");
+    assert!(
+        matches!(error, McpConnectError::Unreachable(_) | McpConnectError::Protocol(_)),
+        "{error}"
+    );
     assert_eq!(*heads.lock().unwrap(), "");
 }
 
@@ -224,8 +229,8 @@ async fn headers_are_sent_and_a_redirect_is_not_followed() {
 async fn an_address_that_nobody_answers_at_is_said_to_be_one() {
     let den = at(format!("http://127.0.0.1:{}/mcp", free_port()), &[]);
     let error = den.servers.all()[0].introduce().await.unwrap_err();
-    assert!(matches!(error, ConnectError::Unreachable(_)), "{error}");
+    assert!(matches!(error, McpConnectError::Unreachable(_)), "{error}");
     let den = at("ftp://127.0.0.1/mcp".to_owned(), &[]);
     let error = den.servers.all()[0].introduce().await.unwrap_err();
-    assert!(matches!(error, ConnectError::Address(_)), "{error}");
+    assert!(matches!(error, McpConnectError::Address(_)), "{error}");
 }

@@ -1,8 +1,8 @@
 //! One misdeed a test.
 
 use super::den::{Den, denial, has_node, lost, seen};
-use everloop_mcp::{ConnectError, ServerSetting, Standing, WhyOut};
-use everloop_ports::{CallContext, Done};
+use everloop_mcp::{ApprovalStatus, McpConnectError, ServerSetting, SkipReason};
+use everloop_ports::{CallContext, ToolReturn};
 use everloop_types::Ending;
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ async fn a_rug_pull_is_refused_and_nothing_is_called_until_a_person_approves() {
     den.reread();
     assert!(den.offered().is_empty());
     assert!(denial(&den.held(&spec)).await.contains("other tools"));
-    let Standing::OtherTools(was, now) = den.standing() else { panic!() };
+    let ApprovalStatus::OtherTools(was, now) = den.approval_status() else { panic!() };
     assert_eq!(was.listing.difference(&now).changed, ["act"]);
     den.approve().await;
     let other = denial(&den.held(&spec)).await;
@@ -87,18 +87,21 @@ async fn a_server_that_never_begins_or_leaves_at_once_is_said_to() {
         let den = Den::misbehaving(mode, |setting| setting.start_timeout_ms = 1_500);
         den.servers.all()[0].introduce().await.unwrap_err()
     };
-    assert!(matches!(fails("mute").await, ConnectError::TimedOut(1_500)));
-    assert!(matches!(fails("leave").await, ConnectError::Ended(_) | ConnectError::TimedOut(_)));
-    assert!(matches!(fails("circles").await, ConnectError::Protocol(_)));
+    assert!(matches!(fails("mute").await, McpConnectError::TimedOut(1_500)));
+    assert!(matches!(
+        fails("leave").await,
+        McpConnectError::Ended(_) | McpConnectError::TimedOut(_)
+    ));
+    assert!(matches!(fails("circles").await, McpConnectError::Protocol(_)));
     let mut den = Den::misbehaving("good", |_| {});
-    den.setting.way = everloop_mcp::Way::Command {
+    den.setting.way = everloop_mcp::ServerTransport::Command {
         program: "/nonexistent/server".to_owned(),
         args: Vec::new(),
         env: Default::default(),
     };
     den.reread();
     let error = den.servers.all()[0].introduce().await.unwrap_err();
-    assert!(matches!(error, ConnectError::Start(_)), "{error}");
+    assert!(matches!(error, McpConnectError::Start(_)), "{error}");
 }
 
 #[tokio::test]
@@ -120,13 +123,13 @@ async fn names_schemas_and_words_that_no_model_should_get_are_left_out() {
     let listing = den.approve().await;
     let why =
         |name: &str| listing.left_out.iter().find(|out| out.name.starts_with(name)).unwrap().why;
-    assert_eq!(why("a.b"), WhyOut::SameName);
-    assert_eq!(why("a/b"), WhyOut::SameName);
-    assert_eq!(why("xxx"), WhyOut::NameTooLong);
-    assert_eq!(why("huge"), WhyOut::TooLarge);
-    assert_eq!(why("list"), WhyOut::NoObject);
-    assert_eq!(why("tags"), WhyOut::HiddenText);
-    assert_eq!(why("bidi"), WhyOut::HiddenText);
+    assert_eq!(why("a.b"), SkipReason::SameName);
+    assert_eq!(why("a/b"), SkipReason::SameName);
+    assert_eq!(why("xxx"), SkipReason::NameTooLong);
+    assert_eq!(why("huge"), SkipReason::TooLarge);
+    assert_eq!(why("list"), SkipReason::NoObject);
+    assert_eq!(why("tags"), SkipReason::HiddenText);
+    assert_eq!(why("bidi"), SkipReason::HiddenText);
     let offered = den.offered();
     assert_eq!(offered.len(), 2);
     for spec in offered {
@@ -179,7 +182,7 @@ async fn a_server_gets_its_own_secret_and_none_of_ours_and_cannot_bring_it_back(
     }
     let den = Den::misbehaving("env", |_| {});
     let error = den.servers.all()[0].introduce().await.unwrap_err();
-    assert!(matches!(error, ConnectError::NoVariable(name) if name == "EVERLOOP_TEST_TOKEN"));
+    assert!(matches!(error, McpConnectError::NoVariable(name) if name == "EVERLOOP_TEST_TOKEN"));
     let helper = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "misdeeds::environment_of_a_server", "--nocapture"])
         .env("EVERLOOP_TEST_TOKEN", "hunter2hunter2")
@@ -242,6 +245,6 @@ async fn a_call_that_was_canceled_before_it_began_is_not_made() {
     let context = CallContext::new("key");
     context.cancel.cancel();
     let done = den.tool("act").call(&json!({"text": "x"}).to_string(), &context).await;
-    assert!(matches!(done, Done::Seen(seen) if seen.ending == Ending::Canceled));
+    assert!(matches!(done, ToolReturn::Seen(seen) if seen.ending == Ending::Canceled));
     assert_eq!(den.acts(), "");
 }

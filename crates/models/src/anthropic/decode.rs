@@ -1,10 +1,12 @@
-//! What the events of Messages mean.
+//! Reads the events of the Messages API.
 //!
 //! ```text
 //!   message_start ─► (content_block_start ─► delta … ─► stop) … ─► message_delta ─► message_stop
 //! ```
 
-use crate::wire::{CallPart, Count, Draft, EventReader, Few, Text, provider_error};
+use crate::wire::{
+    CallPart, EventReader, LenientCount, LenientText, OneOrMany, ReplyDraft, provider_error,
+};
 use everloop_ports::Delta;
 use everloop_types::{ModelError, StopCause, Usage};
 use serde::Deserialize;
@@ -12,90 +14,90 @@ use serde_json::Value;
 
 /// Reads Messages, streamed or whole.
 #[derive(Debug, Default)]
-pub(crate) struct Events {
-    tokens: Tokens,
+pub(crate) struct AnthropicReader {
+    tokens: AnthropicUsage,
 }
 
 /// One event, or a whole message where a gateway does not stream. Events of other types say
-/// nothing here: a ping, the end of a block, and those that are still to come.
+/// nothing here: a ping, the end of a block, and future ones.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Event<'a> {
+pub(crate) struct AnthropicEvent<'a> {
     #[serde(borrow, default, rename = "type")]
-    kind: Text<'a>,
+    kind: LenientText<'a>,
     #[serde(default)]
-    index: Option<Count>,
+    index: Option<LenientCount>,
     #[serde(borrow, default)]
-    content_block: Option<Block<'a>>,
+    content_block: Option<AnthropicBlock<'a>>,
     #[serde(borrow, default)]
-    delta: Option<Change<'a>>,
+    delta: Option<AnthropicDelta<'a>>,
     #[serde(default)]
-    message: Option<Opening>,
+    message: Option<AnthropicStart>,
     #[serde(default)]
-    usage: Option<Tokens>,
+    usage: Option<AnthropicUsage>,
     #[serde(default)]
     error: Option<Value>,
     #[serde(borrow, default)]
-    content: Few<Block<'a>>,
+    content: OneOrMany<AnthropicBlock<'a>>,
     #[serde(borrow, default)]
-    stop_reason: Text<'a>,
+    stop_reason: LenientText<'a>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Block<'a> {
+struct AnthropicBlock<'a> {
     #[serde(borrow, default, rename = "type")]
-    kind: Text<'a>,
+    kind: LenientText<'a>,
     #[serde(borrow, default)]
-    id: Text<'a>,
+    id: LenientText<'a>,
     #[serde(borrow, default)]
-    name: Text<'a>,
+    name: LenientText<'a>,
     #[serde(borrow, default)]
-    input: Text<'a>,
+    input: LenientText<'a>,
     #[serde(borrow, default)]
-    text: Text<'a>,
+    text: LenientText<'a>,
     #[serde(borrow, default)]
-    thinking: Text<'a>,
+    thinking: LenientText<'a>,
 }
 
 /// More of a block, or why the message ends. A block's signature is of no use without the block.
 #[derive(Debug, Deserialize)]
-struct Change<'a> {
+struct AnthropicDelta<'a> {
     #[serde(borrow, default)]
-    text: Text<'a>,
+    text: LenientText<'a>,
     #[serde(borrow, default)]
-    thinking: Text<'a>,
+    thinking: LenientText<'a>,
     #[serde(borrow, default)]
-    partial_json: Text<'a>,
+    partial_json: LenientText<'a>,
     #[serde(borrow, default)]
-    stop_reason: Text<'a>,
+    stop_reason: LenientText<'a>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Opening {
+struct AnthropicStart {
     #[serde(default)]
-    usage: Option<Tokens>,
+    usage: Option<AnthropicUsage>,
 }
 
-/// Sums; a later report may leave out what an earlier one has said.
+/// Sums; a later report may omit what an earlier one has.
 #[derive(Debug, Default, Deserialize)]
-struct Tokens {
+struct AnthropicUsage {
     #[serde(default)]
-    input_tokens: Option<Count>,
+    input_tokens: Option<LenientCount>,
     #[serde(default)]
-    output_tokens: Option<Count>,
+    output_tokens: Option<LenientCount>,
     #[serde(default)]
-    cache_creation_input_tokens: Option<Count>,
+    cache_creation_input_tokens: Option<LenientCount>,
     #[serde(default)]
-    cache_read_input_tokens: Option<Count>,
+    cache_read_input_tokens: Option<LenientCount>,
 }
 
-impl EventReader for Events {
-    type Event<'a> = Event<'a>;
+impl EventReader for AnthropicReader {
+    type Event<'a> = AnthropicEvent<'a>;
 
     fn take(
         &mut self,
-        event: Event<'_>,
+        event: AnthropicEvent<'_>,
         _: &[u8],
-        draft: &mut Draft,
+        draft: &mut ReplyDraft,
         on_delta: &mut dyn FnMut(Delta<'_>),
     ) -> Result<(), ModelError> {
         if let Some(error) = &event.error {
@@ -104,7 +106,7 @@ impl EventReader for Events {
         let opened = event.message.and_then(|message| message.usage);
         for tokens in [opened, event.usage].into_iter().flatten() {
             self.tokens.update(&tokens);
-            draft.use_up(self.tokens.usage());
+            draft.set_usage(self.tokens.usage());
         }
         let index = event.index.map(|index| index.0);
         match &*event.kind.0 {
@@ -116,7 +118,7 @@ impl EventReader for Events {
             }
             "content_block_delta" => {
                 if let Some(change) = &event.delta {
-                    take_change(change, index, draft, on_delta);
+                    take_delta(change, index, draft, on_delta);
                 }
             }
             "message_delta" => {
@@ -141,9 +143,9 @@ impl EventReader for Events {
 /// A block begins; in a message that is not streamed this is all of it. An input that is still
 /// empty comes in pieces.
 fn take_block(
-    block: &Block<'_>,
+    block: &AnthropicBlock<'_>,
     index: Option<u64>,
-    draft: &mut Draft,
+    draft: &mut ReplyDraft,
     on_delta: &mut dyn FnMut(Delta<'_>),
 ) {
     match &*block.kind.0 {
@@ -158,10 +160,10 @@ fn take_block(
     }
 }
 
-fn take_change(
-    change: &Change<'_>,
+fn take_delta(
+    change: &AnthropicDelta<'_>,
     index: Option<u64>,
-    draft: &mut Draft,
+    draft: &mut ReplyDraft,
     on_delta: &mut dyn FnMut(Delta<'_>),
 ) {
     draft.say(&change.text.0, on_delta);
@@ -172,7 +174,7 @@ fn take_change(
     }
 }
 
-fn stop(reason: &str, draft: &mut Draft) {
+fn stop(reason: &str, draft: &mut ReplyDraft) {
     let cause = match reason {
         "" => return,
         "tool_use" => StopCause::ToolCalls,
@@ -183,7 +185,7 @@ fn stop(reason: &str, draft: &mut Draft) {
     draft.stop(cause);
 }
 
-impl Tokens {
+impl AnthropicUsage {
     fn update(&mut self, later: &Self) {
         self.input_tokens = later.input_tokens.or(self.input_tokens);
         self.output_tokens = later.output_tokens.or(self.output_tokens);
@@ -195,7 +197,7 @@ impl Tokens {
 
     /// What was read from the cache or written to it is not among the input tokens there.
     fn usage(&self) -> Usage {
-        let count = |tokens: Option<Count>| tokens.map_or(0, |count| count.0);
+        let count = |tokens: Option<LenientCount>| tokens.map_or(0, |count| count.0);
         let cached_tokens = count(self.cache_read_input_tokens);
         let fresh = count(self.input_tokens) + count(self.cache_creation_input_tokens);
         Usage {

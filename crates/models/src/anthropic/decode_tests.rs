@@ -1,5 +1,5 @@
-use super::decode::Events;
-use crate::wire::Decoder;
+use super::decode::AnthropicReader;
+use crate::wire::StreamDecoder;
 use everloop_types::{
     CallId, ModelError, ModelErrorKind as Kind, Reply, StopCause, ToolCall, Usage,
 };
@@ -9,7 +9,7 @@ const CALLS: &[u8] = include_bytes!("../../testdata/anthropic_calls.sse");
 /// The reply and the deltas, from bytes that come in pieces of `size`.
 fn decode_in(bytes: &[u8], size: usize) -> (Result<Reply, ModelError>, Vec<String>) {
     let mut deltas = Vec::new();
-    let mut decoder = Decoder::<Events>::new(1 << 20);
+    let mut decoder = StreamDecoder::<AnthropicReader>::new(1 << 20);
     for chunk in bytes.chunks(size) {
         if let Err(e) = decoder.feed(chunk, &mut |delta| deltas.push(format!("{delta:?}"))) {
             return (Err(e), deltas);

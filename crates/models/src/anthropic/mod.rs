@@ -16,8 +16,8 @@ mod wire_tests;
 use crate::formats::WireFormat;
 use crate::http::EndpointSpec;
 use crate::provider::{Codec, Provider, Schemas};
-use crate::{Ask, Extra, KnownProvider};
-use decode::Events;
+use crate::{ExtraMessage, KnownProvider, RequestParts};
+use decode::AnthropicReader;
 use everloop_ports::WirePrompt;
 use everloop_types::Message;
 use std::sync::Arc;
@@ -34,12 +34,12 @@ pub(crate) const FORMAT: WireFormat = WireFormat {
     },
     spec: ENDPOINT,
     list_call: "models?limit=1000",
-    connect: |endpoint| Ok(Arc::new(Provider::new(Messages, endpoint)?)),
+    connect: |endpoint| Ok(Arc::new(Provider::new(AnthropicCodec, endpoint)?)),
 };
 
 /// How Messages are spoken.
 #[derive(Debug)]
-struct Messages;
+struct AnthropicCodec;
 
 const ENDPOINT: EndpointSpec = EndpointSpec {
     usual_url: ANTHROPIC_URL,
@@ -49,15 +49,15 @@ const ENDPOINT: EndpointSpec = EndpointSpec {
     header: Some(("anthropic-version", "2023-06-01")),
 };
 
-impl Codec for Messages {
-    type EventReader = Events;
+impl Codec for AnthropicCodec {
+    type EventReader = AnthropicReader;
 
     fn endpoint_spec(&self) -> EndpointSpec {
         ENDPOINT
     }
 
     /// Structured outputs are there for some models only, and not behind every gateway.
-    fn schemas(&self, _: &Ask<'_>) -> Schemas {
+    fn schemas(&self, _: &RequestParts<'_>) -> Schemas {
         Schemas::ByTool
     }
 
@@ -67,10 +67,10 @@ impl Codec for Messages {
 
     fn render(
         &self,
-        ask: Ask<'_>,
+        ask: RequestParts<'_>,
         wire: &mut WirePrompt,
         messages: &[Message],
-        extra: Extra<'_>,
+        extra: ExtraMessage<'_>,
     ) -> Vec<u8> {
         render::render(ask, wire, messages, extra)
     }

@@ -1,36 +1,38 @@
 //! A request as bytes. System text and messages come first, and all that may change from call to
 //! call comes after them.
 //!
-//! Neighbours of one role are one message there. So the last message stays open in what is kept,
-//! and only the body closes it:
+//! Consecutive messages of one role are one message there. So the last message stays open in the
+//! cached prompt, and only the body closes it:
 //!
 //! ```text
-//!   kept   {"role":"user","content":[block,block
+//!   cached {"role":"user","content":[block,block
 //!   sent   {"role":"user","content":[block,block + cache_control]}
 //! ```
 
 use crate::schema::lean;
-use crate::wire::{List, object_or_wrapped, plain_name, push_json, push_temperature, push_text};
-use crate::{Ask, Extra};
+use crate::wire::{
+    JsonList, object_or_wrapped, plain_name, push_json, push_temperature, push_text,
+};
+use crate::{ExtraMessage, RequestParts};
 use everloop_ports::WirePrompt;
 use everloop_types::{CallId, Image, Message, ToolCall, ToolChoice};
 
-/// Most tokens of a reply where nobody has set a limit: the API demands one.
+/// Most tokens of a reply if no limit is set: the API requires one.
 const MAX_TOKENS: u32 = 4_096;
 
-/// The API takes none above one.
+/// The API accepts no temperature above one.
 const TEMPERATURE_MILLI_MAX: u32 = 1_000;
 
-/// Marks the end of what is worth keeping. The mark is no part of the text that is kept, so it may
-/// stand elsewhere in the next request.
+/// Marks the end of the part that the provider should cache. The mark is not part of the cached
+/// prompt, so it may be elsewhere in the next request.
 const CACHE: &[u8] = b",\"cache_control\":{\"type\":\"ephemeral\"}";
 
 /// Brings `wire` up to date with `messages` and renders the whole body.
 pub(super) fn render(
-    ask: Ask<'_>,
+    ask: RequestParts<'_>,
     wire: &mut WirePrompt,
     messages: &[Message],
-    extra: Extra<'_>,
+    extra: ExtraMessage<'_>,
 ) -> Vec<u8> {
     let known = wire.extend("anthropic", messages, |out, before, message| match message {
         Message::System { text } => push_system(&mut out.head, text),
@@ -59,13 +61,13 @@ pub(super) fn render(
     out
 }
 
-/// The kept messages, and one that is not kept. Their last block is marked, and so is the last one
-/// of the request before: the API looks for what it keeps only some blocks back from a mark.
+/// The cached messages, and one that is not cached. Their last block is marked, and so is the last
+/// one of the previous request: the API searches its cache only a few blocks back from a mark.
 fn push_messages(
     out: &mut Vec<u8>,
     (known, new): (&[u8], &[u8]),
-    last: Option<Role>,
-    extra: Extra<'_>,
+    last: Option<AnthropicRole>,
+    extra: ExtraMessage<'_>,
 ) {
     for part in [known, new] {
         if let Some(open) = part.strip_suffix(b"}") {
@@ -82,28 +84,30 @@ fn push_messages(
     }
 }
 
-/// Who says something.
+/// The role of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum AnthropicRole {
     User,
     Assistant,
 }
 
-/// Who says this; nobody if there is nothing in it, as the API refuses blocks without text.
-fn role(message: &Message) -> Option<Role> {
+/// The role of a message; none if it is empty, as the API refuses blocks without text.
+fn role(message: &Message) -> Option<AnthropicRole> {
     let blank = message.text().trim().is_empty();
     match message {
         Message::System { .. } => None,
-        Message::User { images, .. } => (!blank || !images.is_empty()).then_some(Role::User),
-        Message::Assistant { calls, .. } => {
-            (!blank || !calls.is_empty()).then_some(Role::Assistant)
+        Message::User { images, .. } => {
+            (!blank || !images.is_empty()).then_some(AnthropicRole::User)
         }
-        Message::Tool { .. } => Some(Role::User),
+        Message::Assistant { calls, .. } => {
+            (!blank || !calls.is_empty()).then_some(AnthropicRole::Assistant)
+        }
+        Message::Tool { .. } => Some(AnthropicRole::User),
     }
 }
 
-/// Whose message is still open.
-fn role_before(messages: &[Message]) -> Option<Role> {
+/// The role of the message that is still open.
+fn role_before(messages: &[Message]) -> Option<AnthropicRole> {
     messages.iter().rev().find_map(role)
 }
 
@@ -118,7 +122,7 @@ fn push_system(head: &mut Vec<u8>, text: &str) {
 }
 
 /// The blocks of a message, in the open message of its role or in a new one.
-fn push_message(out: &mut Vec<u8>, open: Option<Role>, message: &Message) {
+fn push_message(out: &mut Vec<u8>, open: Option<AnthropicRole>, message: &Message) {
     let Some(role) = role(message) else { return };
     match (open, role) {
         (Some(open), role) if open == role => out.push(b','),
@@ -126,13 +130,13 @@ fn push_message(out: &mut Vec<u8>, open: Option<Role>, message: &Message) {
             if open.is_some() {
                 out.extend_from_slice(b"]},");
             }
-            let name = if role == Role::User { "user" } else { "assistant" };
+            let name = if role == AnthropicRole::User { "user" } else { "assistant" };
             push_text(out, format_args!("{{\"role\":\"{name}\",\"content\":["));
         }
     }
-    let mut blocks = List::new(out);
+    let mut blocks = JsonList::new(out);
     let text = message.text();
-    // Models see a picture better before what is asked about it.
+    // Models read a picture better before the question about it.
     if let Message::User { images, .. } = message {
         images.iter().for_each(|image| blocks.push(|out| push_image(out, image)));
     }
@@ -183,9 +187,9 @@ fn push_result(out: &mut Vec<u8>, call: &CallId, text: &str) {
     out.push(b'}');
 }
 
-/// Tools come before all else in what the provider keeps, so their end is marked by the system
-/// text's mark, which follows them there.
-fn push_tools(out: &mut Vec<u8>, ask: Ask<'_>) {
+/// Tools come first in the provider's cache, so the mark of the system text, which follows them,
+/// covers them.
+fn push_tools(out: &mut Vec<u8>, ask: RequestParts<'_>) {
     if ask.tools.is_empty() {
         return;
     }

@@ -1,11 +1,11 @@
 use super::render::render;
-use crate::Ask;
+use crate::RequestParts;
 use everloop_ports::WirePrompt;
 use everloop_types::{CallId, Image, Message, ToolCall, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
 
-fn plain<'a>() -> Ask<'a> {
-    Ask {
+fn plain<'a>() -> RequestParts<'a> {
+    RequestParts {
         model: "m",
         tools: &[],
         choice: &ToolChoice::Auto,
@@ -15,7 +15,7 @@ fn plain<'a>() -> Ask<'a> {
     }
 }
 
-fn body(ask: Ask<'_>, messages: &[Message]) -> Value {
+fn body(ask: RequestParts<'_>, messages: &[Message]) -> Value {
     let bytes = render(ask, &mut WirePrompt::default(), messages, None);
     serde_json::from_slice(&bytes).unwrap()
 }
@@ -111,15 +111,15 @@ fn tool_choices_and_limits_are_rendered() {
         (&ToolChoice::Required, json!({"type": "any"})),
         (&named, json!({"type": "tool", "name": "two"})),
     ] {
-        let body = body(Ask { tools: &[&one, &two], choice, ..plain() }, &[]);
+        let body = body(RequestParts { tools: &[&one, &two], choice, ..plain() }, &[]);
         assert_eq!(body["tool_choice"], sent);
         let spec = json!({"name": "two", "description": "does two",
             "input_schema": {"type": "object"}});
         assert_eq!(body["tools"][1], spec);
     }
-    let unset = body(Ask { max_tokens: 0, temperature_milli: Some(1500), ..plain() }, &[]);
+    let unset = body(RequestParts { max_tokens: 0, temperature_milli: Some(1500), ..plain() }, &[]);
     assert_eq!((&unset["max_tokens"], &unset["temperature"]), (&json!(4096), &json!(1)));
-    let untold = body(Ask { temperature_milli: None, ..plain() }, &[]);
+    let untold = body(RequestParts { temperature_milli: None, ..plain() }, &[]);
     assert_eq!(untold.get("temperature"), None);
 }
 

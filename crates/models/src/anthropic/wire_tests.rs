@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Endpoint;
-use crate::testing::{Canned, FakeServer};
+use crate::testing::{CannedReply, FakeServer};
 use crate::{Secret, Timeouts};
 use everloop_ports::{Model as _, Request};
 use everloop_types::{
@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 const CALLS: &str = include_str!("../../testdata/anthropic_calls.sse");
 
-fn model_at(server: &FakeServer) -> Provider<Messages> {
+fn model_at(server: &FakeServer) -> Provider<AnthropicCodec> {
     let api_key = Some(Secret::new("sk-ant-1"));
-    Provider::new(Messages, Endpoint { api_key, ..Endpoint::at(server.url()) }).unwrap()
+    Provider::new(AnthropicCodec, Endpoint { api_key, ..Endpoint::at(server.url()) }).unwrap()
 }
 
 #[derive(Default)]
@@ -25,7 +25,10 @@ struct Asked {
 }
 
 impl Asked {
-    async fn of(&self, model: &Provider<Messages>) -> (Result<Reply, ModelError>, Vec<String>) {
+    async fn of(
+        &self,
+        model: &Provider<AnthropicCodec>,
+    ) -> (Result<Reply, ModelError>, Vec<String>) {
         let messages = [Message::System { text: "rules".to_owned() }, Message::user("go")];
         let mut deltas = Vec::new();
         let request = Request {
@@ -43,7 +46,7 @@ impl Asked {
     }
 }
 
-async fn plainly(model: &Provider<Messages>) -> Result<Reply, ModelError> {
+async fn plainly(model: &Provider<AnthropicCodec>) -> Result<Reply, ModelError> {
     Asked::default().of(model).await.0
 }
 
@@ -52,12 +55,12 @@ fn tool(name: &str) -> ToolSpec {
     ToolSpec { name: name.to_owned(), schema, ..ToolSpec::default() }
 }
 
-fn stream(events: &[Value]) -> Canned {
+fn stream(events: &[Value]) -> CannedReply {
     let event = |data: &Value| format!("event: {}\ndata: {data}\n\n", data["type"]);
-    Canned::sse(events.iter().map(event).collect::<String>())
+    CannedReply::sse(events.iter().map(event).collect::<String>())
 }
 
-fn text_stream(text: &str) -> Canned {
+fn text_stream(text: &str) -> CannedReply {
     stream(&[
         json!({"type": "message_start", "message": {"usage": {"input_tokens": 5}}}),
         json!({"type": "content_block_delta", "index": 0, "delta": {"text": text}}),
@@ -67,7 +70,7 @@ fn text_stream(text: &str) -> Canned {
     ])
 }
 
-fn call_stream(name: &str, pieces: &[&str]) -> Canned {
+fn call_stream(name: &str, pieces: &[&str]) -> CannedReply {
     let mut events = vec![json!({"type": "content_block_start", "index": 0,
         "content_block": {"type": "tool_use", "id": "t1", "name": name, "input": {}}})];
     events.extend(pieces.iter().map(|piece| {
@@ -84,7 +87,7 @@ fn bodies(server: &FakeServer) -> Vec<Value> {
 
 #[tokio::test]
 async fn a_call_carries_key_and_version_and_streams_in() {
-    let mut canned = Canned::stream();
+    let mut canned = CannedReply::stream();
     for piece in CALLS.as_bytes().chunks(97) {
         canned = canned.then(piece);
     }
@@ -106,10 +109,10 @@ async fn overload_passes_and_limits_say_when_to_come_back() {
         json!({"type": "error", "error": {"type": name, "message": "key sk-ant-1"}}).to_string()
     };
     let server = FakeServer::start(vec![
-        Canned::status(529, "", &body("overloaded_error")),
-        Canned::status(429, "retry-after: 7\r\n", &body("rate_limit_error")),
-        Canned::status(401, "", &body("authentication_error")),
-        Canned::status(413, "", &body("request_too_large")),
+        CannedReply::status(529, "", &body("overloaded_error")),
+        CannedReply::status(429, "retry-after: 7\r\n", &body("rate_limit_error")),
+        CannedReply::status(401, "", &body("authentication_error")),
+        CannedReply::status(413, "", &body("request_too_large")),
     ]);
     let model = model_at(&server);
     for (status, kind, retry_after_ms) in [
@@ -182,7 +185,7 @@ async fn a_forced_call_that_is_refused_is_asked_for_in_words() {
     let words = "Thinking may not be enabled when tool_choice forces tool use.";
     let error = json!({"type": "error",
         "error": {"type": "invalid_request_error", "message": words}});
-    let refused = Canned::status(400, "", &error.to_string());
+    let refused = CannedReply::status(400, "", &error.to_string());
     let json = || text_stream("{\"x\": 1}");
     let server = FakeServer::start(vec![refused, json(), json()]);
     let model = model_at(&server);
@@ -209,7 +212,7 @@ async fn a_forced_call_that_is_refused_is_asked_for_in_words() {
 async fn a_model_that_wants_no_temperature_gets_none() {
     let error = json!({"error": {"type": "invalid_request_error",
         "message": "`temperature` is deprecated for this model."}});
-    let refused = Canned::status(400, "", &error.to_string());
+    let refused = CannedReply::status(400, "", &error.to_string());
     let server = FakeServer::start(vec![refused, text_stream("hi"), text_stream("hi")]);
     let model = model_at(&server);
     for _ in 0..2 {
@@ -225,14 +228,14 @@ async fn silence_and_broken_streams_are_typed_errors() {
     let opened = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{}}\n\n";
     let times = Timeouts { connect_ms: 10, first_byte_ms: 40, idle_ms: 50, total_ms: 60_000 };
     for (canned, kind) in [
-        (Canned::stream().then(opened).cut(), Kind::Cut),
-        (Canned::stream().then(opened).end(), Kind::Cut),
-        (Canned::stream().then(opened).stall(), Kind::TimedOut),
-        (Canned::json("<html>"), Kind::Malformed),
+        (CannedReply::stream().then(opened).cut(), Kind::Cut),
+        (CannedReply::stream().then(opened).end(), Kind::Cut),
+        (CannedReply::stream().then(opened).stall(), Kind::TimedOut),
+        (CannedReply::json("<html>"), Kind::Malformed),
     ] {
         let server = FakeServer::start(vec![canned]);
         let endpoint = Endpoint { timeouts: times, ..Endpoint::at(server.url()) };
-        let model = Provider::new(Messages, endpoint).unwrap();
+        let model = Provider::new(AnthropicCodec, endpoint).unwrap();
         assert_eq!(plainly(&model).await.unwrap_err().kind, kind);
     }
 }

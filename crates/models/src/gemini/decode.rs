@@ -1,7 +1,9 @@
-//! What the chunks of `streamGenerateContent` mean. Each is a whole response with what is new; the
-//! last one says why the model stopped, and no mark follows it.
+//! Reads the chunks of `streamGenerateContent`. Each is a whole response with what is new; the last
+//! one says why the model stopped, and no end mark follows.
 
-use crate::wire::{CallPart, Count, Draft, EventReader, Few, Text, provider_error};
+use crate::wire::{
+    CallPart, EventReader, LenientCount, LenientText, OneOrMany, ReplyDraft, provider_error,
+};
 use everloop_ports::Delta;
 use everloop_types::{ModelError, ModelErrorKind, StopCause, Usage};
 use serde::Deserialize;
@@ -9,17 +11,17 @@ use serde_json::Value;
 
 /// Reads responses, streamed or whole.
 #[derive(Debug, Default)]
-pub(crate) struct Responses;
+pub(crate) struct GeminiReader;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Response<'a> {
+pub(crate) struct GeminiResponse<'a> {
     #[serde(borrow, default)]
-    candidates: Few<Candidate<'a>>,
+    candidates: OneOrMany<GeminiCandidate<'a>>,
     #[serde(borrow, default)]
-    prompt_feedback: Option<Feedback<'a>>,
+    prompt_feedback: Option<GeminiFeedback<'a>>,
     #[serde(default)]
-    usage_metadata: Option<Tokens>,
+    usage_metadata: Option<GeminiUsage>,
     #[serde(default)]
     error: Option<Value>,
 }
@@ -27,75 +29,75 @@ pub(crate) struct Response<'a> {
 /// One of the alternatives; we ask for one and read the first.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Candidate<'a> {
+struct GeminiCandidate<'a> {
     #[serde(borrow, default)]
-    content: Option<Content<'a>>,
+    content: Option<GeminiContent<'a>>,
     #[serde(borrow, default)]
-    finish_reason: Text<'a>,
+    finish_reason: LenientText<'a>,
     #[serde(borrow, default)]
-    finish_message: Text<'a>,
+    finish_message: LenientText<'a>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Content<'a> {
+struct GeminiContent<'a> {
     #[serde(borrow, default)]
-    parts: Few<Part<'a>>,
+    parts: OneOrMany<GeminiPart<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Part<'a> {
+struct GeminiPart<'a> {
     #[serde(borrow, default)]
-    text: Text<'a>,
+    text: LenientText<'a>,
     #[serde(default)]
     thought: Option<bool>,
     #[serde(borrow, default)]
-    function_call: Option<Call<'a>>,
+    function_call: Option<GeminiCall<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Call<'a> {
+struct GeminiCall<'a> {
     #[serde(borrow, default)]
-    id: Text<'a>,
+    id: LenientText<'a>,
     #[serde(borrow, default)]
-    name: Text<'a>,
+    name: LenientText<'a>,
     #[serde(borrow, default)]
-    args: Text<'a>,
+    args: LenientText<'a>,
 }
 
-/// Why nothing came.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Feedback<'a> {
-    #[serde(borrow, default)]
-    block_reason: Text<'a>,
-    #[serde(borrow, default)]
-    block_reason_message: Text<'a>,
-}
-
+/// Why the reply is empty.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Tokens {
-    #[serde(default)]
-    prompt_token_count: Count,
-    #[serde(default)]
-    tool_use_prompt_token_count: Count,
-    #[serde(default)]
-    cached_content_token_count: Count,
-    #[serde(default)]
-    candidates_token_count: Count,
-    #[serde(default)]
-    thoughts_token_count: Count,
+struct GeminiFeedback<'a> {
+    #[serde(borrow, default)]
+    block_reason: LenientText<'a>,
+    #[serde(borrow, default)]
+    block_reason_message: LenientText<'a>,
 }
 
-impl EventReader for Responses {
-    type Event<'a> = Response<'a>;
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct GeminiUsage {
+    #[serde(default)]
+    prompt_token_count: LenientCount,
+    #[serde(default)]
+    tool_use_prompt_token_count: LenientCount,
+    #[serde(default)]
+    cached_content_token_count: LenientCount,
+    #[serde(default)]
+    candidates_token_count: LenientCount,
+    #[serde(default)]
+    thoughts_token_count: LenientCount,
+}
+
+impl EventReader for GeminiReader {
+    type Event<'a> = GeminiResponse<'a>;
 
     fn take(
         &mut self,
-        response: Response<'_>,
+        response: GeminiResponse<'_>,
         _: &[u8],
-        draft: &mut Draft,
+        draft: &mut ReplyDraft,
         on_delta: &mut dyn FnMut(Delta<'_>),
     ) -> Result<(), ModelError> {
         if let Some(error) = &response.error {
@@ -110,7 +112,7 @@ impl EventReader for Responses {
             return Err(ModelError::new(ModelErrorKind::Refused, detail));
         }
         if let Some(tokens) = response.usage_metadata {
-            draft.use_up(usage(&tokens));
+            draft.set_usage(usage(&tokens));
         }
         let Some(candidate) = response.candidates.first else { return Ok(()) };
         draft.note_event();
@@ -120,9 +122,9 @@ impl EventReader for Responses {
             }
         }
         match stop_cause(&candidate.finish_reason.0) {
-            Stop::NotYet => {}
-            Stop::Cause(cause) => draft.stop(cause),
-            Stop::Botched => {
+            GeminiStop::NotYet => {}
+            GeminiStop::Cause(cause) => draft.stop(cause),
+            GeminiStop::Botched => {
                 let detail = said("the call was malformed", &candidate.finish_reason, {
                     &candidate.finish_message
                 });
@@ -133,21 +135,21 @@ impl EventReader for Responses {
     }
 }
 
-fn take_part(part: &Part<'_>, draft: &mut Draft, on_delta: &mut dyn FnMut(Delta<'_>)) {
+fn take_part(part: &GeminiPart<'_>, draft: &mut ReplyDraft, on_delta: &mut dyn FnMut(Delta<'_>)) {
     match part.thought {
         Some(true) => draft.reason(&part.text.0, on_delta),
         _ => draft.say(&part.text.0, on_delta),
     }
     if let Some(call) = &part.function_call {
-        // A call comes whole, so that one without arguments still ends the one before.
+        // A call arrives whole, so one without arguments still ends the previous one.
         let args = if call.args.0.is_empty() { "{}" } else { &*call.args.0 };
         let part = CallPart { index: None, id: &call.id.0, name: &call.name.0, args };
         draft.call(part, on_delta);
     }
 }
 
-/// Tokens of the prompt include those from the cache; thoughts are paid for like words.
-fn usage(tokens: &Tokens) -> Usage {
+/// Tokens of the prompt include cached ones; thoughts cost as much as text.
+fn usage(tokens: &GeminiUsage) -> Usage {
     Usage {
         input_tokens: tokens.prompt_token_count.0 + tokens.tool_use_prompt_token_count.0,
         output_tokens: tokens.candidates_token_count.0 + tokens.thoughts_token_count.0,
@@ -155,17 +157,17 @@ fn usage(tokens: &Tokens) -> Usage {
     }
 }
 
-enum Stop {
+enum GeminiStop {
     NotYet,
     Cause(StopCause),
-    /// The model tried to call a tool, and nobody can read what came of it.
+    /// The model tried to call a tool, and the call is not readable.
     Botched,
 }
 
-fn stop_cause(name: &str) -> Stop {
-    Stop::Cause(match name {
-        "" | "FINISH_REASON_UNSPECIFIED" => return Stop::NotYet,
-        "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => return Stop::Botched,
+fn stop_cause(name: &str) -> GeminiStop {
+    GeminiStop::Cause(match name {
+        "" | "FINISH_REASON_UNSPECIFIED" => return GeminiStop::NotYet,
+        "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => return GeminiStop::Botched,
         "MAX_TOKENS" => StopCause::Length,
         "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "LANGUAGE"
         | "IMAGE_SAFETY" | "MODEL_ARMOR" => StopCause::Filtered,
@@ -173,7 +175,7 @@ fn stop_cause(name: &str) -> Stop {
     })
 }
 
-fn said(what: &str, name: &Text<'_>, message: &Text<'_>) -> String {
+fn said(what: &str, name: &LenientText<'_>, message: &LenientText<'_>) -> String {
     match &*message.0 {
         "" => format!("{what}: {}", name.0),
         message => format!("{what}: {}: {message}", name.0),

@@ -1,5 +1,5 @@
-use super::decode::Responses;
-use crate::wire::Decoder;
+use super::decode::GeminiReader;
+use crate::wire::StreamDecoder;
 use everloop_types::{
     CallId, ModelError, ModelErrorKind as Kind, Reply, StopCause, ToolCall, Usage,
 };
@@ -8,7 +8,7 @@ const CALLS: &[u8] = include_bytes!("../../testdata/gemini_calls.sse");
 
 fn decode_bytes(bytes: &[u8]) -> (Result<Reply, ModelError>, Vec<String>) {
     let mut deltas = Vec::new();
-    let mut decoder = Decoder::<Responses>::new(1 << 20);
+    let mut decoder = StreamDecoder::<GeminiReader>::new(1 << 20);
     if let Err(e) = decoder.feed(bytes, &mut |delta| deltas.push(format!("{delta:?}"))) {
         return (Err(e), deltas);
     }

@@ -1,7 +1,7 @@
 //! Google's Gemini.
 //!
 //! Deliberately absent: thought signatures of the past. A transcript has no place for them; models
-//! that demand one get the stand-in that the API takes for calls it did not make itself.
+//! that require one get the placeholder that the API accepts for calls it did not make itself.
 
 pub(crate) mod decode;
 mod render;
@@ -17,8 +17,8 @@ mod wire_tests;
 use crate::formats::WireFormat;
 use crate::http::EndpointSpec;
 use crate::provider::{Codec, Provider, Schemas};
-use crate::{Ask, Extra, KnownProvider};
-use decode::Responses;
+use crate::{ExtraMessage, KnownProvider, RequestParts};
+use decode::GeminiReader;
 use everloop_ports::WirePrompt;
 use everloop_types::{Message, ToolChoice};
 use std::sync::Arc;
@@ -35,12 +35,12 @@ pub(crate) const FORMAT: WireFormat = WireFormat {
     },
     spec: ENDPOINT,
     list_call: "models?pageSize=1000",
-    connect: |endpoint| Ok(Arc::new(Provider::new(Generate, endpoint)?)),
+    connect: |endpoint| Ok(Arc::new(Provider::new(GeminiCodec, endpoint)?)),
 };
 
 /// How Gemini is spoken to.
 #[derive(Debug)]
-struct Generate;
+struct GeminiCodec;
 
 const ENDPOINT: EndpointSpec = EndpointSpec {
     usual_url: GEMINI_URL,
@@ -50,15 +50,15 @@ const ENDPOINT: EndpointSpec = EndpointSpec {
     header: None,
 };
 
-impl Codec for Generate {
-    type EventReader = Responses;
+impl Codec for GeminiCodec {
+    type EventReader = GeminiReader;
 
     fn endpoint_spec(&self) -> EndpointSpec {
         ENDPOINT
     }
 
     /// Where tools may be called, no schema is taken for the text.
-    fn schemas(&self, ask: &Ask<'_>) -> Schemas {
+    fn schemas(&self, ask: &RequestParts<'_>) -> Schemas {
         match ask.tools.is_empty() || *ask.choice == ToolChoice::None {
             true => Schemas::Native,
             false => Schemas::ByTool,
@@ -72,10 +72,10 @@ impl Codec for Generate {
 
     fn render(
         &self,
-        ask: Ask<'_>,
+        ask: RequestParts<'_>,
         wire: &mut WirePrompt,
         messages: &[Message],
-        extra: Extra<'_>,
+        extra: ExtraMessage<'_>,
     ) -> Vec<u8> {
         render::render(ask, wire, messages, extra)
     }

@@ -1,23 +1,25 @@
 //! A request as bytes. System text and contents come first, and all that may change from call to
-//! call comes after them. Neighbours of one role are one content, so the last one stays open in
-//! what is kept, and only the body closes it.
+//! call comes after them. Consecutive messages of one role are one content, so the last one stays
+//! open in the cached prompt, and only the body closes it.
 
 use super::schema::accepted;
-use crate::wire::{List, object_or_wrapped, plain_name, push_json, push_temperature, push_text};
-use crate::{Ask, Extra};
+use crate::wire::{
+    JsonList, object_or_wrapped, plain_name, push_json, push_temperature, push_text,
+};
+use crate::{ExtraMessage, RequestParts};
 use everloop_ports::WirePrompt;
 use everloop_types::{CallId, Image, Message, ToolCall, ToolChoice};
 use serde_json::Value;
 
-/// What the API takes in place of the signature of a call that it did not make itself.
+/// What the API accepts as the signature of a call that it did not make itself.
 const STAND_IN: &str = "skip_thought_signature_validator";
 
 /// Brings `wire` up to date with `messages` and renders the whole body.
 pub(super) fn render(
-    ask: Ask<'_>,
+    ask: RequestParts<'_>,
     wire: &mut WirePrompt,
     messages: &[Message],
-    extra: Extra<'_>,
+    extra: ExtraMessage<'_>,
 ) -> Vec<u8> {
     let signing = Signing::of(ask.model);
     wire.extend(signing.form(), messages, |out, before, message| match message {
@@ -41,7 +43,7 @@ pub(super) fn render(
         out.extend_from_slice(b"]}");
     }
     out.push(b']');
-    // A schema for the text and tools that must not be called: the API takes only one of them.
+    // A schema for the text, and tools that must not be called: the API accepts only one of them.
     if ask.output.is_none() || *ask.choice != ToolChoice::None {
         push_tools(&mut out, ask);
     }
@@ -50,8 +52,8 @@ pub(super) fn render(
     out
 }
 
-/// Whether calls of the past need a signature. Models before the third generation know none, or
-/// do not ask for them.
+/// Whether earlier calls need a signature. Models before the third generation have none, or do
+/// not require them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Signing {
     Needed,
@@ -67,7 +69,7 @@ impl Signing {
         }
     }
 
-    /// What was rendered with stand-ins is of no use without.
+    /// A prompt rendered with placeholders cannot be reused without them.
     fn form(self) -> &'static str {
         match self {
             Self::Needed => "gemini, signed",
@@ -76,23 +78,24 @@ impl Signing {
     }
 }
 
-/// Whose content something is in. Results have one of their own: the API counts them against the
-/// calls before.
+/// The role of a content. Results have their own: the API counts them against the preceding calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum GeminiRole {
     User,
     Model,
     Results,
 }
 
-/// Who says this; nobody if there is nothing in it.
-fn role(message: &Message) -> Option<Role> {
+/// The role of a message; none if it is empty.
+fn role(message: &Message) -> Option<GeminiRole> {
     let blank = message.text().is_empty();
     match message {
         Message::System { .. } => None,
-        Message::User { images, .. } => (!blank || !images.is_empty()).then_some(Role::User),
-        Message::Assistant { calls, .. } => (!blank || !calls.is_empty()).then_some(Role::Model),
-        Message::Tool { .. } => Some(Role::Results),
+        Message::User { images, .. } => (!blank || !images.is_empty()).then_some(GeminiRole::User),
+        Message::Assistant { calls, .. } => {
+            (!blank || !calls.is_empty()).then_some(GeminiRole::Model)
+        }
+        Message::Tool { .. } => Some(GeminiRole::Results),
     }
 }
 
@@ -113,12 +116,12 @@ fn push_message(out: &mut Vec<u8>, before: &[Message], message: &Message, signin
         if open.is_some() {
             out.extend_from_slice(b"]},");
         }
-        let name = if role == Role::Model { "model" } else { "user" };
+        let name = if role == GeminiRole::Model { "model" } else { "user" };
         push_text(out, format_args!("{{\"role\":\"{name}\",\"parts\":["));
     }
-    let mut parts = List::new(out);
+    let mut parts = JsonList::new(out);
     let text = message.text();
-    // Models see a picture better before what is asked about it.
+    // Models read a picture better before the question about it.
     if let Message::User { images, .. } = message {
         images.iter().for_each(|image| parts.push(|out| push_image(out, image)));
     }
@@ -167,7 +170,7 @@ fn push_call(out: &mut Vec<u8>, call: &ToolCall, signature: Option<&str>) {
     out.push(b'}');
 }
 
-/// A result goes back under the name of the tool, which stands in the call that it answers.
+/// A result is sent under the name of the tool, which is in the call that it answers.
 fn push_result(out: &mut Vec<u8>, before: &[Message], id: &CallId, text: &str) {
     let call = before.iter().rev().find_map(|message| match message {
         Message::Assistant { calls, .. } => calls.iter().find(|call| call.id == *id),
@@ -182,12 +185,12 @@ fn push_result(out: &mut Vec<u8>, before: &[Message], id: &CallId, text: &str) {
     out.extend_from_slice(b"}}}");
 }
 
-fn push_tools(out: &mut Vec<u8>, ask: Ask<'_>) {
+fn push_tools(out: &mut Vec<u8>, ask: RequestParts<'_>) {
     if ask.tools.is_empty() {
         return;
     }
     out.extend_from_slice(b",\"tools\":[{\"functionDeclarations\":[");
-    let mut list = List::new(out);
+    let mut list = JsonList::new(out);
     for tool in ask.tools {
         list.push(|out| {
             out.extend_from_slice(b"{\"name\":");
@@ -223,7 +226,7 @@ fn push_tools(out: &mut Vec<u8>, ask: Ask<'_>) {
     out.extend_from_slice(b"}}");
 }
 
-fn push_config(out: &mut Vec<u8>, ask: Ask<'_>) {
+fn push_config(out: &mut Vec<u8>, ask: RequestParts<'_>) {
     out.extend_from_slice(b",\"generationConfig\":{\"candidateCount\":1");
     if let Some(milli) = ask.temperature_milli {
         push_temperature(out, milli);

@@ -1,11 +1,11 @@
 use super::render::render;
-use crate::Ask;
+use crate::RequestParts;
 use everloop_ports::WirePrompt;
 use everloop_types::{CallId, Image, Message, OutputSchema, ToolCall, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
 
-fn plain<'a>() -> Ask<'a> {
-    Ask {
+fn plain<'a>() -> RequestParts<'a> {
+    RequestParts {
         model: "gemini-2.5-flash",
         tools: &[],
         choice: &ToolChoice::Auto,
@@ -15,7 +15,7 @@ fn plain<'a>() -> Ask<'a> {
     }
 }
 
-fn body(ask: Ask<'_>, messages: &[Message]) -> Value {
+fn body(ask: RequestParts<'_>, messages: &[Message]) -> Value {
     let bytes = render(ask, &mut WirePrompt::default(), messages, None);
     serde_json::from_slice(&bytes).unwrap()
 }
@@ -80,7 +80,7 @@ fn every_kind_of_message_is_rendered_and_results_find_their_name() {
 fn newer_models_get_a_stand_in_for_the_first_signature() {
     let messages = [said("", vec![call("a", "t", "{}"), call("b", "t", "{}")])];
     let signatures = |model: &str| {
-        let body = body(Ask { model, ..plain() }, &messages);
+        let body = body(RequestParts { model, ..plain() }, &messages);
         let parts = body["contents"][0]["parts"].as_array().unwrap().clone();
         parts.iter().map(|part| part.get("thoughtSignature").is_some()).collect::<Vec<_>>()
     };
@@ -93,7 +93,8 @@ fn newer_models_get_a_stand_in_for_the_first_signature() {
     // What was rendered for one of them is not sent to the other.
     let mut wire = WirePrompt::default();
     drop(render(plain(), &mut wire, &messages, None));
-    let bytes = render(Ask { model: "gemini-3-pro", ..plain() }, &mut wire, &messages, None);
+    let bytes =
+        render(RequestParts { model: "gemini-3-pro", ..plain() }, &mut wire, &messages, None);
     assert!(String::from_utf8(bytes).unwrap().contains("thoughtSignature"));
 }
 
@@ -116,7 +117,7 @@ fn tool_choices_and_schemas_are_rendered() {
         (&ToolChoice::Required, json!({"mode": "ANY"})),
         (&named, json!({"mode": "ANY", "allowedFunctionNames": ["two"]})),
     ] {
-        let body = body(Ask { tools: &[&one, &two], choice, ..plain() }, &[]);
+        let body = body(RequestParts { tools: &[&one, &two], choice, ..plain() }, &[]);
         assert_eq!(body["toolConfig"]["functionCallingConfig"], sent);
         let narrow = json!({"type": "object", "properties": {"x": {"type": "integer"}}});
         assert_eq!(
@@ -128,7 +129,7 @@ fn tool_choices_and_schemas_are_rendered() {
     }
     let output = OutputSchema { name: "out".to_owned(), schema };
     let (tools, choice) = (&[&one][..], &ToolChoice::None);
-    let body = body(Ask { tools, choice, output: Some(&output), ..plain() }, &[]);
+    let body = body(RequestParts { tools, choice, output: Some(&output), ..plain() }, &[]);
     assert_eq!(body.get("tools"), None, "the API takes no schema beside tools");
     assert_eq!(body["generationConfig"]["responseMimeType"], "application/json");
     let x = &body["generationConfig"]["responseSchema"]["properties"]["x"];

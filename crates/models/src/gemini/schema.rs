@@ -1,5 +1,5 @@
-//! The part of JSON schema that Gemini reads. It refuses a whole request for one field it does not
-//! know, so what it does not know is said otherwise, or not at all.
+//! The part of JSON schema that Gemini supports. It refuses a whole request for one unknown field,
+//! so anything else is expressed differently or left out.
 
 use serde_json::{Map, Value, json};
 
@@ -20,19 +20,19 @@ const TAKEN: [&str; 13] = [
     "pattern",
 ];
 
-/// How deep definitions are followed. One that holds itself has no end.
+/// How deep definitions are followed. A recursive one has no end.
 const DEPTH_MAX: usize = 12;
 
 /// The schema with only what Gemini accepts.
 pub(super) fn accepted(schema: &Value) -> Value {
-    Narrowing { root: schema }.narrow(schema, 0)
+    SchemaNarrower { root: schema }.narrow(schema, 0)
 }
 
-struct Narrowing<'a> {
+struct SchemaNarrower<'a> {
     root: &'a Value,
 }
 
-impl Narrowing<'_> {
+impl SchemaNarrower<'_> {
     fn narrow(&self, schema: &Value, depth: usize) -> Value {
         if depth > DEPTH_MAX {
             return json!({"type": "object"});
@@ -61,7 +61,7 @@ impl Narrowing<'_> {
         Value::Object(out)
     }
 
-    /// What stands at `#/a/b`.
+    /// The definition at `#/a/b`.
     fn definition(&self, name: &Value) -> Option<&Value> {
         self.root.pointer(name.as_str()?.strip_prefix('#')?)
     }
@@ -95,8 +95,7 @@ impl Narrowing<'_> {
         }
     }
 
-    /// Alternatives. `null` among them is a property of the others, and one that is left is no
-    /// choice.
+    /// Alternatives. `null` among them makes the others nullable, and a single one is not a choice.
     fn choices(&self, fields: &Map<String, Value>, out: &mut Map<String, Value>, depth: usize) {
         let list = ["anyOf", "oneOf"].into_iter().find_map(|name| fields.get(name)?.as_array());
         let Some(list) = list else { return };

@@ -3,7 +3,7 @@
 use super::*;
 use crate::Endpoint;
 use crate::Secret;
-use crate::testing::{Canned, FakeServer};
+use crate::testing::{CannedReply, FakeServer};
 use everloop_ports::{Model as _, Request};
 use everloop_types::{
     ModelError, ModelErrorKind as Kind, OutputSchema, Reply, StopCause, ToolSpec,
@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 const CALLS: &str = include_str!("../../testdata/gemini_calls.sse");
 
-fn model_at(server: &FakeServer) -> Provider<Generate> {
+fn model_at(server: &FakeServer) -> Provider<GeminiCodec> {
     let api_key = Some(Secret::new("AIza-1"));
-    Provider::new(Generate, Endpoint { api_key, ..Endpoint::at(server.url()) }).unwrap()
+    Provider::new(GeminiCodec, Endpoint { api_key, ..Endpoint::at(server.url()) }).unwrap()
 }
 
 #[derive(Default)]
@@ -25,7 +25,7 @@ struct Asked {
 }
 
 impl Asked {
-    async fn of(&self, model: &Provider<Generate>) -> (Result<Reply, ModelError>, Vec<String>) {
+    async fn of(&self, model: &Provider<GeminiCodec>) -> (Result<Reply, ModelError>, Vec<String>) {
         let messages = [Message::System { text: "rules".to_owned() }, Message::user("go")];
         let mut deltas = Vec::new();
         let request = Request {
@@ -48,14 +48,14 @@ fn tool(name: &str) -> ToolSpec {
     ToolSpec { name: name.to_owned(), schema, ..ToolSpec::default() }
 }
 
-fn stream(part: Value) -> Canned {
+fn stream(part: Value) -> CannedReply {
     let event = json!({"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]});
-    Canned::sse(format!("data: {event}\r\n\r\n"))
+    CannedReply::sse(format!("data: {event}\r\n\r\n"))
 }
 
 #[tokio::test]
 async fn a_call_names_the_model_in_its_path_and_streams_in() {
-    let mut canned = Canned::stream();
+    let mut canned = CannedReply::stream();
     for piece in CALLS.as_bytes().chunks(97) {
         canned = canned.then(piece);
     }
@@ -84,7 +84,7 @@ async fn statuses_become_typed_errors_and_say_when_to_come_back() {
         (503, error(503, json!([])), Kind::Server, None),
         (504, error(504, json!([])), Kind::TimedOut, None),
     ] {
-        let server = FakeServer::start(vec![Canned::status(status, "", &body.to_string())]);
+        let server = FakeServer::start(vec![CannedReply::status(status, "", &body.to_string())]);
         let found = Asked::default().of(&model_at(&server)).await.0.unwrap_err();
         let detail = format!("HTTP {status}: key [secret]");
         let status = Some(status);

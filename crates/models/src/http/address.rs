@@ -1,18 +1,18 @@
-//! Where requests go.
+//! The address of requests.
 
-use crate::ConnectError;
+use crate::ModelConnectError;
 use reqwest::Url;
 
 /// The base address without a final slash. `version` is added where there is no path at all; any
 /// other path is what the user means. An address may be given whole, down to `call`.
-pub(super) fn base(base_url: &str, version: &str, call: &str) -> Result<Url, ConnectError> {
-    let bad = || ConnectError::BadBaseUrl { url: base_url.to_owned() };
+pub(super) fn base(base_url: &str, version: &str, call: &str) -> Result<Url, ModelConnectError> {
+    let bad = || ModelConnectError::BadBaseUrl { url: base_url.to_owned() };
     let mut url = Url::parse(base_url.trim()).map_err(|_| bad())?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err(bad());
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(ConnectError::KeyInUrl);
+        return Err(ModelConnectError::KeyInUrl);
     }
     let path = url.path().trim_end_matches('/');
     let path = match path.strip_suffix(call).unwrap_or(path).trim_end_matches('/') {
@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(asked.as_str(), "http://h/v1beta/models/m:ask?k=1&alt=sse");
         assert!(base("h:1/v1", "v1", "").is_err());
         assert!(base("file:///etc", "v1", "").is_err());
-        assert!(matches!(base("http://me:pw@h/v1", "v1", ""), Err(ConnectError::KeyInUrl)));
+        assert!(matches!(base("http://me:pw@h/v1", "v1", ""), Err(ModelConnectError::KeyInUrl)));
     }
     #[test]
     fn loopback_is_recognised_in_all_its_spellings() {

@@ -1,18 +1,16 @@
-//! One request over HTTP, with its time-outs. No retries, which are the engine's, but for a kept
-//! connection that was closed meanwhile.
+//! One request over HTTP, with its time-outs. The only retry is for a pooled connection that the
+//! server had closed; all others belong to the engine.
 
 mod address;
-mod retry_after;
-mod tls;
 
 use crate::request_log;
-use crate::wire::{Decoder, EventReader, Fault, refusal, within};
-use crate::{ConnectError, Endpoint, Secret, Timeouts};
+use crate::wire::{EventReader, StreamDecoder, WireFault, refusal, within};
+use crate::{Endpoint, ModelConnectError, Secret, Timeouts};
 use everloop_ports::Delta;
+use everloop_ports::http::{retry_after_ms, tls_config};
 use everloop_types::{ModelError, ModelErrorKind, Reply};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Request, Response, Url};
-use retry_after::retry_after_ms;
 use std::error::Error as _;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +31,7 @@ const IDLE_CONNECTIONS_MAX: usize = 256;
 pub(crate) struct EndpointSpec {
     /// The address where the settings have none; empty if there is no usual one.
     pub(crate) usual_url: &'static str,
-    /// The part of the path that goes without saying.
+    /// The part of the path that may be omitted.
     pub(crate) version: &'static str,
     /// What is called below that, so that an address may be given whole.
     pub(crate) call: &'static str,
@@ -44,7 +42,7 @@ pub(crate) struct EndpointSpec {
 }
 
 /// An endpoint and its connections.
-pub(crate) struct Client {
+pub(crate) struct ProviderClient {
     http: reqwest::Client,
     base: Url,
     api_key: Option<Secret>,
@@ -54,15 +52,18 @@ pub(crate) struct Client {
     has_answered: AtomicBool,
 }
 
-/// Only where it goes: an address may hold a key in its query.
-impl fmt::Debug for Client {
+/// Shows host and port only: the query of an address may contain a key.
+impl fmt::Debug for ProviderClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Client").field(&self.base.host_str()).field(&self.base.port()).finish()
+        f.debug_tuple("ProviderClient")
+            .field(&self.base.host_str())
+            .field(&self.base.port())
+            .finish()
     }
 }
 
-impl Client {
-    pub(crate) fn new(spec: EndpointSpec, endpoint: Endpoint) -> Result<Self, ConnectError> {
+impl ProviderClient {
+    pub(crate) fn new(spec: EndpointSpec, endpoint: Endpoint) -> Result<Self, ModelConnectError> {
         let Endpoint { base_url, api_key, timeouts, reply_bytes_max, .. } = endpoint;
         let given = match base_url.as_str() {
             "" => spec.usual_url,
@@ -75,28 +76,28 @@ impl Client {
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(Duration::from_millis(timeouts.connect_ms))
             .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
-            .tls_backend_preconfigured(tls::config(&base)?);
+            .tls_backend_preconfigured(tls_config(base.scheme()).map_err(ModelConnectError::Tls)?);
         if address::is_loopback(&base) {
             builder = builder.no_proxy();
         }
-        let http = builder.build().map_err(ConnectError::Client)?;
+        let http = builder.build().map_err(ModelConnectError::Client)?;
         let has_answered = AtomicBool::new(false);
         Ok(Self { http, base, api_key, timeouts, reply_bytes_max, has_answered })
     }
 
-    /// The name of the machine that is asked.
+    /// The host of the endpoint.
     pub(crate) fn host(&self) -> &str {
         self.base.host_str().unwrap_or_default()
     }
 
-    /// What stands below the base address, whole: the endpoint's list of models.
+    /// Gets the whole body at a path below the base address: the list of models.
     pub(crate) async fn get(&self, call: &str) -> Result<Vec<u8>, ModelError> {
         let url = address::below(&self.base, call);
         let patience = Duration::from_millis(self.timeouts.total_ms);
         let asked = self.http.get(url).timeout(patience).send().await;
         let mut response = asked.map_err(|error| self.unsent(error))?;
         if !response.status().is_success() {
-            let mut error = read_refusal(response, &Clock::start(self.timeouts)).await;
+            let mut error = read_refusal(response, &CallDeadlines::start(self.timeouts)).await;
             self.scrub(&mut error);
             return Err(error);
         }
@@ -123,10 +124,10 @@ impl Client {
         call: &str,
         body: Vec<u8>,
         on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
-    ) -> Result<Reply, Fault> {
+    ) -> Result<Reply, WireFault> {
         self.exchange::<R>(call, body, on_delta).await.map_err(|mut error| {
             self.scrub(&mut error);
-            Fault::from(error)
+            WireFault::from(error)
         })
     }
 
@@ -143,12 +144,12 @@ impl Client {
         body: Vec<u8>,
         on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
     ) -> Result<Reply, ModelError> {
-        let clock = Clock::start(self.timeouts);
+        let clock = CallDeadlines::start(self.timeouts);
         let request = self.http.post(address::below(&self.base, call)).body(body).build();
         let request = request.map_err(|error| self.unsent(error))?;
         let again = request.try_clone().filter(|_| self.has_answered.load(Ordering::Relaxed));
         let response = match (self.send(request, &clock).await, again) {
-            // The other side had closed a kept connection, and the news was still on its way.
+            // The server had closed a pooled connection, and the client did not know yet.
             (Err(error), Some(again)) if error.kind == ModelErrorKind::Cut => {
                 self.send(again, &clock).await?
             }
@@ -163,7 +164,7 @@ impl Client {
         }
     }
 
-    async fn send(&self, request: Request, clock: &Clock) -> Result<Response, ModelError> {
+    async fn send(&self, request: Request, clock: &CallDeadlines) -> Result<Response, ModelError> {
         match timeout_at(clock.first_byte, self.http.execute(request)).await {
             Ok(sent) => sent.map_err(|error| self.unsent(error)),
             Err(_) => Err(clock.late("no reply began")),
@@ -173,10 +174,10 @@ impl Client {
     async fn read<R: EventReader>(
         &self,
         mut response: Response,
-        clock: &Clock,
+        clock: &CallDeadlines,
         on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
     ) -> Result<Reply, ModelError> {
-        let mut decoder = Decoder::<R>::new(self.reply_bytes_max);
+        let mut decoder = StreamDecoder::<R>::new(self.reply_bytes_max);
         let mut deadline = clock.first_byte;
         let mut bytes = 0;
         let (mut events, mut said) = (decoder.events(), Instant::now());
@@ -223,15 +224,15 @@ impl Client {
 }
 
 /// When each part of a call has to be over.
-struct Clock {
+struct CallDeadlines {
     first_byte: Instant,
     total: Instant,
     idle: Duration,
-    /// How long a stream may say nothing but that it is there.
+    /// How long a stream may consist of keep-alives only.
     alive: Duration,
 }
 
-impl Clock {
+impl CallDeadlines {
     fn start(timeouts: Timeouts) -> Self {
         let now = Instant::now();
         let total = now + Duration::from_millis(timeouts.total_ms);
@@ -241,7 +242,7 @@ impl Clock {
         Self { first_byte, total, idle, alive }
     }
 
-    /// Until when comments alone are listened to: a server that sends them may be at work, or hang.
+    /// Until when keep-alives alone are accepted: the server may be working, or hang.
     fn alive_until(&self, said: Instant) -> Instant {
         said + self.alive
     }
@@ -260,7 +261,7 @@ impl Clock {
     }
 }
 
-async fn read_refusal(mut response: Response, clock: &Clock) -> ModelError {
+async fn read_refusal(mut response: Response, clock: &CallDeadlines) -> ModelError {
     let status = response.status().as_u16();
     let wait = retry_after_ms(response.headers());
     let mut body = Vec::new();
@@ -278,8 +279,8 @@ async fn read_refusal(mut response: Response, clock: &Clock) -> ModelError {
     error
 }
 
-/// The innermost cause in its own words; the outer layers only say that sending or reading failed.
-/// The address is left out, as it may hold a password.
+/// The text of the innermost cause; the outer layers only say that sending or reading failed. The
+/// address is left out, as it may contain a password.
 fn words(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut cause = error.source();
@@ -291,7 +292,7 @@ fn words(error: reqwest::Error) -> String {
     words
 }
 
-fn headers(spec: EndpointSpec, api_key: Option<&Secret>) -> Result<HeaderMap, ConnectError> {
+fn headers(spec: EndpointSpec, api_key: Option<&Secret>) -> Result<HeaderMap, ModelConnectError> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
@@ -303,7 +304,7 @@ fn headers(spec: EndpointSpec, api_key: Option<&Secret>) -> Result<HeaderMap, Co
             "" => (AUTHORIZATION, format!("Bearer {}", key.expose())),
             name => (HeaderName::from_static(name), key.expose().to_owned()),
         };
-        let mut value = HeaderValue::from_str(&words).map_err(|_| ConnectError::BadKey)?;
+        let mut value = HeaderValue::from_str(&words).map_err(|_| ModelConnectError::BadKey)?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }

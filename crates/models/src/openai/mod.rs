@@ -12,9 +12,9 @@ mod wire_tests;
 
 use crate::http::EndpointSpec;
 use crate::provider::{Codec, Forcing, Provider, Schemas};
-use crate::{Ask, CallWay, ConnectError, Endpoint, Extra};
-use codec::Completions;
-use everloop_ports::{Asking, Model, OnDelta, Request, WirePrompt};
+use crate::{CallWay, Endpoint, ExtraMessage, ModelConnectError, RequestParts};
+use codec::ChatReader;
+use everloop_ports::{Model, ModelFuture, OnDelta, Request, WirePrompt};
 use everloop_types::Message;
 use quirks::Quirks;
 
@@ -23,14 +23,14 @@ pub const OPENAI_URL: &str = "https://api.openai.com/v1";
 
 /// An OpenAI-compatible endpoint. Connections are kept and shared by all calls.
 #[derive(Debug)]
-pub struct OpenAi(Provider<Chat>);
+pub struct OpenAi(Provider<ChatCodec>);
 
 impl OpenAi {
     /// Prepares a client; nothing is sent.
     ///
     /// # Errors
     /// When the address or the key cannot be used in a request at all.
-    pub fn new(endpoint: Endpoint) -> Result<Self, ConnectError> {
+    pub fn new(endpoint: Endpoint) -> Result<Self, ModelConnectError> {
         Self::of("", endpoint)
     }
 
@@ -38,11 +38,11 @@ impl OpenAi {
     ///
     /// # Errors
     /// When the address or the key cannot be used in a request at all.
-    pub fn of(provider: &str, endpoint: Endpoint) -> Result<Self, ConnectError> {
+    pub fn of(provider: &str, endpoint: Endpoint) -> Result<Self, ModelConnectError> {
         // Whatever is called `openai/…` may stand elsewhere, and be none of theirs.
         let row = quirks::of(provider).filter(|row| *row != quirks::OPENAI);
         let quirks = row.unwrap_or(quirks::COMMON);
-        let mut provider = Provider::new(Chat { quirks }, endpoint)?;
+        let mut provider = Provider::new(ChatCodec { quirks }, endpoint)?;
         if provider.client.host() == "api.openai.com" {
             provider.codec.quirks = quirks::OPENAI;
         }
@@ -57,14 +57,14 @@ pub fn usual_way(provider: &str) -> CallWay {
 }
 
 impl Model for OpenAi {
-    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> Asking<'a> {
+    fn ask<'a>(&'a self, request: Request<'a>, on_delta: OnDelta<'a>) -> ModelFuture<'a> {
         self.0.ask(request, on_delta)
     }
 }
 
 /// How such an endpoint is spoken to.
 #[derive(Debug)]
-struct Chat {
+struct ChatCodec {
     quirks: Quirks,
 }
 
@@ -76,8 +76,8 @@ pub(crate) const ENDPOINT: EndpointSpec = EndpointSpec {
     header: None,
 };
 
-impl Codec for Chat {
-    type EventReader = Completions;
+impl Codec for ChatCodec {
+    type EventReader = ChatReader;
 
     fn endpoint_spec(&self) -> EndpointSpec {
         match self.quirks.usual_url {
@@ -90,7 +90,7 @@ impl Codec for Chat {
         self.quirks.forcing
     }
 
-    fn schemas(&self, _: &Ask<'_>) -> Schemas {
+    fn schemas(&self, _: &RequestParts<'_>) -> Schemas {
         self.quirks.schemas
     }
 
@@ -104,10 +104,10 @@ impl Codec for Chat {
 
     fn render(
         &self,
-        ask: Ask<'_>,
+        ask: RequestParts<'_>,
         wire: &mut WirePrompt,
         messages: &[Message],
-        extra: Extra<'_>,
+        extra: ExtraMessage<'_>,
     ) -> Vec<u8> {
         codec::render(&self.quirks, ask, wire, messages, extra)
     }

@@ -1,13 +1,13 @@
 //! Where OpenAI-compatible servers differ from what they are compatible with, as one table.
 //!
-//! Not in it, since the codec takes all forms from everybody: the names of the reasoning field,
-//! calls without numbers or ids, replies that are not streamed, the place of the system text
+//! Not in it, since the codec accepts all forms from every server: the names of the reasoning
+//! field, calls without numbers or ids, replies that are not streamed, the place of the system text
 //! (always first).
 
 use crate::CallWay;
 use crate::provider::{Forcing, Schemas};
 
-/// How one kind of server wants to be spoken to.
+/// How requests to one kind of server differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Quirks {
     /// As in `provider/model`.
@@ -25,18 +25,18 @@ pub(crate) struct Quirks {
     pub(crate) schemas: Schemas,
     /// How tools are called unless something else was set or found out.
     pub(crate) calls: CallWay,
-    /// Whether usage has to be asked for.
+    /// Whether usage has to be requested.
     pub(crate) stream_options: bool,
-    /// How length and temperature are told.
+    /// How limit and temperature are sent.
     pub(crate) sampling: Sampling,
     /// Further fields of each request, with the comma before them.
     pub(crate) more: &'static str,
 }
 
-/// How length and temperature are told.
+/// How limit and temperature are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sampling {
-    /// As ever.
+    /// As in the original interface.
     Usual,
     /// The limit has another name, and a temperature of 1 is left out.
     Reasoning,
@@ -45,7 +45,7 @@ pub(crate) enum Sampling {
     Steady,
 }
 
-/// What all the others speak.
+/// What all other servers support.
 pub(crate) const COMMON: Quirks = Quirks {
     provider: "",
     usual_url: "",
@@ -59,7 +59,7 @@ pub(crate) const COMMON: Quirks = Quirks {
     more: "",
 };
 
-/// OpenAI itself has moved on: its reasoning models refuse the old limit and other temperatures.
+/// OpenAI itself: its reasoning models refuse the old limit and other temperatures.
 pub(crate) const OPENAI: Quirks = Quirks {
     provider: "openai",
     usual_url: super::OPENAI_URL,
@@ -69,7 +69,8 @@ pub(crate) const OPENAI: Quirks = Quirks {
     ..COMMON
 };
 
-/// JSON is asked for, and words say which: only some models behind the name follow a schema.
+/// JSON is requested, and a sentence describes it: only some models behind the name follow a
+/// schema.
 const IN_WORDS: Quirks = Quirks { schemas: Schemas::InWords, ..COMMON };
 
 /// Takes no tool choice but `auto`, and does not know `stream_options`.
@@ -85,7 +86,7 @@ const MOONSHOT: Quirks = Quirks { forcing: Forcing::None, ..IN_WORDS };
 /// Has no tool choice at all.
 const MINIMAX: Quirks = Quirks { forcing: Forcing::None, honours_none: false, ..IN_WORDS };
 
-/// Regional siblings stand beside each other: one company, two hosts with accounts of their own.
+/// Regional providers are listed side by side: one company, two hosts with separate accounts.
 pub(crate) const TABLE: [Quirks; 22] = [
     OPENAI,
     // Thinking is on unless it is turned off, and then a conversation with tools is refused that
@@ -181,7 +182,7 @@ pub(crate) const TABLE: [Quirks; 22] = [
         key_envs: &["GROQ_API_KEY"],
         ..IN_WORDS
     },
-    // Refuses fields that it does not know, and tells of the usage unasked.
+    // Refuses unknown fields, and reports the usage by itself.
     Quirks {
         provider: "mistral",
         usual_url: "https://api.mistral.ai/v1",

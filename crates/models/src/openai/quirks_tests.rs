@@ -1,7 +1,7 @@
 //! One test for each row of the table: what goes over the wire, and what comes of it.
 
 use super::*;
-use crate::testing::{Canned, FakeServer};
+use crate::testing::{CannedReply, FakeServer};
 use everloop_types::{ModelError, OutputSchema, Reply, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
 
@@ -10,16 +10,16 @@ fn tool(name: &str) -> ToolSpec {
     ToolSpec { name: name.to_owned(), schema, ..ToolSpec::default() }
 }
 
-fn says(text: &str) -> Canned {
+fn says(text: &str) -> CannedReply {
     let event = json!({"choices": [{"delta": {"content": text}, "finish_reason": "stop"}]});
-    Canned::sse(format!("data: {event}\n\ndata: [DONE]\n\n"))
+    CannedReply::sse(format!("data: {event}\n\ndata: [DONE]\n\n"))
 }
 
-fn calls(tool: &str) -> Canned {
+fn calls(tool: &str) -> CannedReply {
     let function = json!({"name": tool, "arguments": "{\"x\":1}"});
     let delta = json!({"tool_calls": [{"index": 0, "id": "c", "function": function}]});
     let event = json!({"choices": [{"delta": delta, "finish_reason": "tool_calls"}]});
-    Canned::sse(format!("data: {event}\n\ndata: [DONE]\n\n"))
+    CannedReply::sse(format!("data: {event}\n\ndata: [DONE]\n\n"))
 }
 
 /// What is asked of a provider.
@@ -41,10 +41,10 @@ impl Asked {
     async fn of(
         &self,
         provider: &str,
-        replies: Vec<Canned>,
+        replies: Vec<CannedReply>,
     ) -> (Result<Reply, ModelError>, Vec<Value>) {
         let server = FakeServer::start(replies);
-        let knowledge = crate::Knowledge { set: self.way, notes: None };
+        let knowledge = crate::ModelKnowledge { set: self.way, notes: None };
         let endpoint = Endpoint { knowledge, ..Endpoint::at(server.url()) };
         let model = OpenAi::of(provider, endpoint).unwrap();
         let messages = [Message::System { text: "rules".to_owned() }, Message::user("go")];
@@ -183,7 +183,7 @@ async fn reasoning_is_read_under_the_names_of_ollama_vllm_and_the_others() {
     ] {
         let event = json!({"choices": [{"delta": {field: "hm", "content": "hi"},
             "finish_reason": "stop"}]});
-        let canned = Canned::sse(format!("data: {event}\n\n"));
+        let canned = CannedReply::sse(format!("data: {event}\n\n"));
         let reply = Asked::default().of(provider, vec![canned]).await.0.unwrap();
         assert_eq!((reply.reasoning.as_str(), reply.text.as_str()), ("hm", "hi"), "{provider}");
     }

@@ -1,8 +1,8 @@
 //! The three ways to call a tool, and what leads from one to another, byte for byte.
 
 use super::*;
-use crate::testing::{Canned, FakeServer};
-use crate::{Knowledge, Known, Notes};
+use crate::testing::{CannedReply, FakeServer};
+use crate::{ModelKnowledge, ModelTraits, TraitStore};
 use everloop_ports::Delta;
 use everloop_types::{CallId, ModelError, OutputSchema, Reply, ToolCall, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex};
 
 /// What is known of a model, kept as a file would.
 #[derive(Default)]
-struct Kept(Mutex<Known>);
+struct Kept(Mutex<ModelTraits>);
 
-impl Notes for Kept {
-    fn read(&self) -> Known {
+impl TraitStore for Kept {
+    fn read(&self) -> ModelTraits {
         *self.0.lock().unwrap()
     }
 
-    fn write(&self, known: Known) {
+    fn write(&self, known: ModelTraits) {
         *self.0.lock().unwrap() = known;
     }
 }
@@ -34,7 +34,7 @@ struct Talk {
 }
 
 impl Talk {
-    fn new(provider: &str, set: Option<CallWay>, replies: Vec<Canned>) -> Self {
+    fn new(provider: &str, set: Option<CallWay>, replies: Vec<CannedReply>) -> Self {
         let notes = Arc::new(Kept::default());
         Self::knowing(provider, set, notes, replies)
     }
@@ -43,10 +43,10 @@ impl Talk {
         provider: &str,
         set: Option<CallWay>,
         notes: Arc<Kept>,
-        replies: Vec<Canned>,
+        replies: Vec<CannedReply>,
     ) -> Self {
         let server = FakeServer::start(replies);
-        let knowledge = Knowledge { set, notes: Some(notes.clone()) };
+        let knowledge = ModelKnowledge { set, notes: Some(notes.clone()) };
         let endpoint = Endpoint { knowledge, ..Endpoint::at(server.url()) };
         let messages = vec![Message::System { text: "rules".to_owned() }, Message::user("go")];
         Self {
@@ -101,9 +101,9 @@ fn tool(name: &str) -> ToolSpec {
     ToolSpec { name: name.to_owned(), description, schema, ..ToolSpec::default() }
 }
 
-fn says(text: &str) -> Canned {
+fn says(text: &str) -> CannedReply {
     let event = json!({"choices": [{"delta": {"content": text}, "finish_reason": "stop"}]});
-    Canned::sse(format!("data: {event}\n\ndata: [DONE]\n\n"))
+    CannedReply::sse(format!("data: {event}\n\ndata: [DONE]\n\n"))
 }
 
 fn call(tool: &str) -> ToolCall {
@@ -159,7 +159,7 @@ async fn words_with_json_among_them_are_an_answer_and_change_nothing() {
         assert_eq!((reply.text.as_str(), reply.calls.len()), (said, 0));
         assert!(talk.deltas.pop().unwrap().starts_with("Text("));
     }
-    assert_eq!(talk.notes.read(), Known::default());
+    assert_eq!(talk.notes.read(), ModelTraits::default());
 }
 
 #[tokio::test]
@@ -193,7 +193,7 @@ async fn llamacpp_is_told_and_its_prompt_grows_byte_for_byte() {
 #[tokio::test]
 async fn a_server_that_refuses_schemas_is_asked_in_words_at_once_and_tagged_from_then_on() {
     let refusal = r#"{"error":{"message":"unknown field response_format"}}"#;
-    let no = || Canned::status(400, "", refusal);
+    let no = || CannedReply::status(400, "", refusal);
     let tagged = "<tool name=\"list_dir\">{\"path\": \".\"}</tool>";
     let mut talk = Talk::new("llamacpp", None, vec![no(), says(CALL), says(tagged)]);
     assert_eq!(talk.freely().await.calls, [call("list_dir")]);
@@ -207,7 +207,7 @@ async fn a_server_that_refuses_schemas_is_asked_in_words_at_once_and_tagged_from
 #[tokio::test]
 async fn a_contract_is_asked_in_words_where_a_schema_was_refused() {
     let refusal = r#"{"error":{"message":"'response_format' is not supported"}}"#;
-    let replies = vec![Canned::status(400, "", refusal), says("{\"x\":1}"), says("{\"x\":2}")];
+    let replies = vec![CannedReply::status(400, "", refusal), says("{\"x\":1}"), says("{\"x\":2}")];
     let mut talk = Talk::new("", None, replies);
     let output = || Some(OutputSchema { name: "o".to_owned(), schema: json!({"type": "object"}) });
     talk.tools.clear();
@@ -225,11 +225,11 @@ async fn a_contract_is_asked_in_words_where_a_schema_was_refused() {
 #[tokio::test]
 async fn one_schema_that_is_refused_says_nothing_about_the_others() {
     let refusal = r#"{"error":{"message":"Invalid schema for response_format 'o'"}}"#;
-    let mut talk = Talk::new("", None, vec![Canned::status(400, "", refusal), says("{}")]);
+    let mut talk = Talk::new("", None, vec![CannedReply::status(400, "", refusal), says("{}")]);
     let output = OutputSchema { name: "o".to_owned(), schema: json!({"type": "object"}) };
     talk.tools.clear();
     assert_eq!(talk.ask(ToolChoice::None, Some(output)).await.unwrap().text, "{}");
-    assert_eq!(talk.notes.read(), Known::default());
+    assert_eq!(talk.notes.read(), ModelTraits::default());
 }
 
 #[tokio::test]
@@ -272,7 +272,7 @@ async fn openai_itself_gets_one_object_in_place_of_a_choice_and_is_strict_where_
     };
     let asked = |quirks, schema: Value| {
         let output = OutputSchema { name: "o".to_owned(), schema };
-        let ask = Ask {
+        let ask = RequestParts {
             model: "m",
             tools: &[],
             choice: &ToolChoice::None,
@@ -296,7 +296,7 @@ async fn openai_itself_gets_one_object_in_place_of_a_choice_and_is_strict_where_
 fn a_reply_that_a_grammar_holds_is_steady_unless_the_person_chose_otherwise() {
     let output = OutputSchema { name: "o".to_owned(), schema: json!({"type": "object"}) };
     let sent = |provider: &str, output: Option<&OutputSchema>, milli| {
-        let ask = Ask {
+        let ask = RequestParts {
             model: "m",
             tools: &[],
             choice: &ToolChoice::None,

@@ -1,7 +1,7 @@
 //! Whole calls over a loopback socket.
 
 use super::*;
-use crate::testing::{Canned, FakeServer};
+use crate::testing::{CannedReply, FakeServer};
 use crate::{Secret, Timeouts};
 use everloop_types::{
     Image, ModelError, ModelErrorKind as Kind, OutputSchema, Reply, ToolCall, ToolChoice, ToolSpec,
@@ -57,7 +57,7 @@ async fn plainly(model: &OpenAi) -> Result<Reply, ModelError> {
     Asked::default().of(model).await.0
 }
 
-async fn kind_of(canned: Canned) -> Kind {
+async fn kind_of(canned: CannedReply) -> Kind {
     let server = FakeServer::start(vec![canned]);
     plainly(&model_at(&server)).await.unwrap_err().kind
 }
@@ -72,10 +72,10 @@ fn tool(name: &str) -> ToolSpec {
     ToolSpec { name: name.to_owned(), schema, ..ToolSpec::default() }
 }
 
-fn text_stream(text: &str) -> Canned {
+fn text_stream(text: &str) -> CannedReply {
     let event = json!({"choices": [{"delta": {"content": text}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 5, "completion_tokens": 2}});
-    Canned::sse(format!("data: {event}\n\ndata: [DONE]\n\n"))
+    CannedReply::sse(format!("data: {event}\n\ndata: [DONE]\n\n"))
 }
 
 fn call(tool: &str, args: &str) -> ToolCall {
@@ -84,7 +84,7 @@ fn call(tool: &str, args: &str) -> ToolCall {
 
 #[tokio::test]
 async fn text_reasoning_and_parallel_calls_stream_in() {
-    let mut canned = Canned::stream();
+    let mut canned = CannedReply::stream();
     for piece in PARALLEL.as_bytes().chunks(97) {
         canned = canned.then(piece);
     }
@@ -108,7 +108,11 @@ async fn choices_schemas_and_pictures_go_over_the_wire() {
     let called = r#"data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c",
         "function":{"name":"b","arguments":"{}"}}]},"finish_reason":"stop"}]}"#;
     let called = format!("{}\n\ndata: [DONE]\n\n", called.replace('\n', ""));
-    let server = FakeServer::start(vec![Canned::sse(called), Canned::sse(HI), Canned::sse(HI)]);
+    let server = FakeServer::start(vec![
+        CannedReply::sse(called),
+        CannedReply::sse(HI),
+        CannedReply::sse(HI),
+    ]);
     let model = model_at(&server);
     let tools = vec![tool("a"), tool("b")];
     let named = ToolChoice::Named("b".to_owned());
@@ -146,7 +150,7 @@ async fn statuses_become_typed_errors() {
         (503, Kind::Server),
         (529, Kind::Server),
     ] {
-        let server = FakeServer::start(vec![Canned::status(status, "", body)]);
+        let server = FakeServer::start(vec![CannedReply::status(status, "", body)]);
         let model = model_with(&server, |e| e.api_key = Some(Secret::new("sk-1")));
         let error = plainly(&model).await.unwrap_err();
         let detail = format!("HTTP {status}: wrong key [secret]");
@@ -154,7 +158,7 @@ async fn statuses_become_typed_errors() {
         assert_eq!(error, ModelError { status, ..ModelError::new(kind, detail) });
         assert!(!format!("{model:?}").contains("sk-1"));
     }
-    let slow = Canned::status(429, "retry-after: 7\r\n", "slow down");
+    let slow = CannedReply::status(429, "retry-after: 7\r\n", "slow down");
     let server = FakeServer::start(vec![slow]);
     let error = plainly(&model_at(&server)).await.unwrap_err();
     assert_eq!((error.kind, error.retry_after_ms), (Kind::RateLimited, Some(7_000)));
@@ -176,7 +180,7 @@ async fn a_prompt_that_is_too_long_and_an_account_without_credit_are_told_apart(
         (400, gemini, Kind::Unauthorized),
         (400, r#"{"error":{"message":"bad value"}}"#, Kind::Refused),
     ] {
-        let server = FakeServer::start(vec![Canned::status(status, "", body)]);
+        let server = FakeServer::start(vec![CannedReply::status(status, "", body)]);
         let error = plainly(&model_at(&server)).await.unwrap_err();
         assert_eq!((error.kind, error.status), (kind, Some(status)), "{body}");
     }
@@ -185,10 +189,10 @@ async fn a_prompt_that_is_too_long_and_an_account_without_credit_are_told_apart(
 /// A redirect to another host is not followed: the key would go there.
 #[tokio::test]
 async fn a_redirect_is_told_and_never_followed() {
-    let elsewhere = FakeServer::start(vec![Canned::json("{}")]);
+    let elsewhere = FakeServer::start(vec![CannedReply::json("{}")]);
     for status in [301, 302, 307, 308] {
         let headers = format!("location: {}/v1/chat/completions\r\n", elsewhere.url());
-        let server = FakeServer::start(vec![Canned::status(status, &headers, "")]);
+        let server = FakeServer::start(vec![CannedReply::status(status, &headers, "")]);
         let model = model_with(&server, |e| e.api_key = Some(Secret::new("sk-1")));
         let error = plainly(&model).await.unwrap_err();
         assert!(error.detail.contains("has moved to"), "{}", error.detail);
@@ -198,25 +202,25 @@ async fn a_redirect_is_told_and_never_followed() {
 
 #[tokio::test]
 async fn broken_replies_become_typed_errors() {
-    assert_eq!(kind_of(Canned::stream().then(PIECE).cut()).await, Kind::Cut);
-    assert_eq!(kind_of(Canned::stream().then(PIECE).end()).await, Kind::Cut);
-    assert_eq!(kind_of(Canned::default().cut()).await, Kind::Cut);
-    assert_eq!(kind_of(Canned::json("")).await, Kind::Empty);
-    assert_eq!(kind_of(Canned::json(r#"{"error":{"message":"x"}}"#)).await, Kind::Server);
-    assert_eq!(kind_of(Canned::json("<html>")).await, Kind::Malformed);
+    assert_eq!(kind_of(CannedReply::stream().then(PIECE).cut()).await, Kind::Cut);
+    assert_eq!(kind_of(CannedReply::stream().then(PIECE).end()).await, Kind::Cut);
+    assert_eq!(kind_of(CannedReply::default().cut()).await, Kind::Cut);
+    assert_eq!(kind_of(CannedReply::json("")).await, Kind::Empty);
+    assert_eq!(kind_of(CannedReply::json(r#"{"error":{"message":"x"}}"#)).await, Kind::Server);
+    assert_eq!(kind_of(CannedReply::json("<html>")).await, Kind::Malformed);
 }
 
 #[tokio::test]
 async fn a_connection_lost_after_the_finish_loses_nothing() {
     let finished = HI.split("data: [DONE]").next().unwrap();
-    let server = FakeServer::start(vec![Canned::stream().then(finished).cut()]);
+    let server = FakeServer::start(vec![CannedReply::stream().then(finished).cut()]);
     assert_eq!(plainly(&model_at(&server)).await.unwrap().text, "hi");
 }
 
 #[tokio::test]
 async fn silence_ends_at_the_time_out_of_its_part() {
     let times = Timeouts { connect_ms: 10, first_byte_ms: 40, idle_ms: 50, total_ms: 60_000 };
-    for canned in [Canned::default().stall(), Canned::stream().then(PIECE).stall()] {
+    for canned in [CannedReply::default().stall(), CannedReply::stream().then(PIECE).stall()] {
         let server = FakeServer::start(vec![canned]);
         let model = model_with(&server, |e| e.timeouts = times);
         assert_eq!(plainly(&model).await.unwrap_err().kind, Kind::TimedOut);
@@ -226,7 +230,7 @@ async fn silence_ends_at_the_time_out_of_its_part() {
 
 #[tokio::test]
 async fn an_endless_stream_ends_at_the_total_time() {
-    let server = FakeServer::start(vec![Canned::stream().forever(": still here\n\n")]);
+    let server = FakeServer::start(vec![CannedReply::stream().forever(": still here\n\n")]);
     let model = model_with(&server, |e| e.timeouts.total_ms = 200);
     let start = Instant::now();
     let error = plainly(&model).await.unwrap_err();
@@ -250,18 +254,18 @@ async fn an_endpoint_that_is_down_is_unreachable() {
 async fn fifty_megabytes_of_text_are_too_large() {
     let text = "x".repeat(64 << 10);
     let event = format!("data: {}\n\n", json!({"choices": [{"delta": {"content": text}}]}));
-    let mut canned = Canned::stream();
+    let mut canned = CannedReply::stream();
     for _ in 0..800 {
         canned = canned.then(event.as_bytes());
     }
     assert_eq!(kind_of(canned.end()).await, Kind::TooLarge);
     let line = format!("data: {}", "x".repeat(50 << 20));
-    assert_eq!(kind_of(Canned::sse(line)).await, Kind::TooLarge);
+    assert_eq!(kind_of(CannedReply::sse(line)).await, Kind::TooLarge);
 }
 
 #[tokio::test]
 async fn dropping_the_future_closes_the_connection() {
-    for canned in [Canned::default().stall(), Canned::stream().then(PIECE).stall()] {
+    for canned in [CannedReply::default().stall(), CannedReply::stream().then(PIECE).stall()] {
         let server = FakeServer::start(vec![canned]);
         let model = model_at(&server);
         let call = plainly(&model);
@@ -280,8 +284,8 @@ async fn dropping_the_future_closes_the_connection() {
 
 #[tokio::test]
 async fn one_connection_serves_many_calls() {
-    let refused = Canned::status(500, "", "x");
-    let server = FakeServer::start(vec![Canned::sse(HI), refused, Canned::sse(HI)]);
+    let refused = CannedReply::status(500, "", "x");
+    let server = FakeServer::start(vec![CannedReply::sse(HI), refused, CannedReply::sse(HI)]);
     let model = model_at(&server);
     for good in [true, false, true] {
         assert_eq!(plainly(&model).await.is_ok(), good);
@@ -323,7 +327,7 @@ async fn a_forced_call_that_is_ignored_is_asked_for_as_json_the_next_time() {
 async fn a_forced_call_with_an_empty_reply_is_asked_for_as_json_the_next_time() {
     let hollow =
         r#"{"choices":[{"message":{"content":"","tool_calls":[]},"finish_reason":"stop"}]}"#;
-    let server = FakeServer::start(vec![Canned::json(hollow), text_stream("{\"x\": 1}")]);
+    let server = FakeServer::start(vec![CannedReply::json(hollow), text_stream("{\"x\": 1}")]);
     let model = model_at(&server);
     let asked = Asked { tools: vec![tool("a")], choice: ToolChoice::Required, ..Asked::default() };
     assert_eq!(asked.of(&model).await.0.unwrap_err().kind, Kind::Empty);
@@ -346,7 +350,8 @@ async fn any_of_several_tools_is_asked_for_with_its_name() {
 #[tokio::test]
 async fn a_forced_call_ignored_in_both_ways_is_what_was_said() {
     let no = || text_stream("no");
-    let server = FakeServer::start(vec![no(), no(), no(), Canned::status(400, "", "no schema")]);
+    let server =
+        FakeServer::start(vec![no(), no(), no(), CannedReply::status(400, "", "no schema")]);
     let model = model_at(&server);
     let asked = Asked { tools: vec![tool("a")], choice: ToolChoice::Required, ..Asked::default() };
     for _ in 0..3 {
@@ -363,10 +368,10 @@ async fn a_forced_call_ignored_in_both_ways_is_what_was_said() {
 
 #[tokio::test]
 async fn the_scripted_server_plays_replies_by_the_prompt() {
-    use crate::Scripted;
+    use crate::ScriptedReply;
     let replies = vec![
-        Scripted::says("héllo").reasoning("hm").in_chunks(2).failing(Kind::Server),
-        Scripted::calls("t", json!({"x": 1})),
+        ScriptedReply::says("héllo").reasoning("hm").in_chunks(2).failing(Kind::Server),
+        ScriptedReply::calls("t", json!({"x": 1})),
     ];
     let server = FakeServer::openai(replies);
     let model = model_at(&server);
@@ -378,7 +383,7 @@ async fn the_scripted_server_plays_replies_by_the_prompt() {
     let reply = model
         .0
         .client
-        .post::<Completions>("chat/completions", body.to_string().into_bytes(), &mut |_| ())
+        .post::<ChatReader>("chat/completions", body.to_string().into_bytes(), &mut |_| ())
         .await
         .unwrap();
     assert_eq!(reply.calls[0].id.as_str(), "call_1_0");

@@ -1,24 +1,24 @@
 //! Replies that are given byte for byte.
 
-use super::Gate;
+use super::ReplyGate;
 use std::time::Duration;
 
 /// One reply, byte for byte.
 #[derive(Debug, Clone, Default)]
-pub struct Canned(pub(super) Vec<Piece>);
+pub struct CannedReply(pub(super) Vec<Piece>);
 
 #[derive(Debug, Clone)]
 pub(super) enum Piece {
     Bytes(Vec<u8>),
     Chunk(Vec<u8>),
     Pause(Duration),
-    Gate(Gate),
+    Gate(ReplyGate),
     Forever(Vec<u8>),
     Stall,
     Cut,
 }
 
-impl Canned {
+impl CannedReply {
     /// Exactly these bytes, status line and all.
     pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
         Self(vec![Piece::Bytes(bytes.into())])
@@ -39,7 +39,7 @@ impl Canned {
         Self::status(200, "content-type: application/json\r\n", body)
     }
 
-    /// The head of an event stream; the body follows with [`Canned::then`].
+    /// The head of an event stream; the body follows with [`CannedReply::then`].
     #[must_use]
     pub fn stream() -> Self {
         Self::raw(
@@ -73,7 +73,7 @@ impl Canned {
 
     /// Waits on the server's side until the gate is open.
     #[must_use]
-    pub fn behind(self, gate: &Gate) -> Self {
+    pub fn behind(self, gate: &ReplyGate) -> Self {
         self.and(Piece::Gate(gate.clone()))
     }
 

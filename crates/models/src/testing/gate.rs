@@ -4,9 +4,9 @@ use std::sync::{Arc, Condvar, Mutex};
 
 /// Holds replies back until it is opened.
 #[derive(Debug, Clone, Default)]
-pub struct Gate(Arc<(Mutex<bool>, Condvar)>);
+pub struct ReplyGate(Arc<(Mutex<bool>, Condvar)>);
 
-impl Gate {
+impl ReplyGate {
     /// Lets everything through, from now on.
     pub fn open(&self) {
         let (is_open, opened) = &*self.0;

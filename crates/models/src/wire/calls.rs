@@ -22,22 +22,22 @@ pub(crate) struct CallPart<'a> {
 
 /// The calls of a reply that is coming in.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
-    made: Vec<Making>,
+pub(super) struct CallAssembler {
+    made: Vec<PartialCall>,
     by_index: HashMap<u64, usize>,
     by_id: HashMap<String, usize>,
 }
 
 #[derive(Debug)]
-struct Making {
+struct PartialCall {
     index: Option<u64>,
     id: String,
     tool: String,
     args: String,
 }
 
-impl Calls {
-    /// Takes in one piece and says by how many bytes the reply grew.
+impl CallAssembler {
+    /// Adds one piece and returns by how many bytes the reply grew.
     pub(super) fn take(
         &mut self,
         part: CallPart<'_>,
@@ -69,7 +69,7 @@ impl Calls {
         grown
     }
 
-    /// The call that a piece goes on with; nothing if it begins a new one.
+    /// The call that a piece continues; none if it begins a new one.
     fn find(&self, index: Option<u64>, id: &str, name: &str, args: &str) -> Option<usize> {
         let latest = match index {
             Some(index) => self.by_index.get(&index).copied(),
@@ -83,12 +83,12 @@ impl Calls {
             let same = known.filter(|&at| index.is_none() || self.made[at].index == index);
             same.or_else(|| latest.filter(|&at| self.made[at].id.is_empty() && name.is_empty()))?
         };
-        (!self.begins_anew(place, name, args)).then_some(place)
+        (!self.begins_new_call(place, name, args)).then_some(place)
     }
 
     /// Servers that number every call 0 and give no ids, or the same id, are told apart from those
     /// that repeat the name with each piece: the arguments so far are whole, and new ones begin.
-    fn begins_anew(&self, place: usize, name: &str, args: &str) -> bool {
+    fn begins_new_call(&self, place: usize, name: &str, args: &str) -> bool {
         !name.is_empty()
             && args.trim_start().starts_with('{')
             && serde_json::from_str::<IgnoredAny>(&self.made[place].args).is_ok()
@@ -100,7 +100,7 @@ impl Calls {
             self.by_index.insert(index, place);
         }
         let (id, tool, args) = (String::new(), String::new(), String::new());
-        self.made.push(Making { index, id, tool, args });
+        self.made.push(PartialCall { index, id, tool, args });
         place
     }
 

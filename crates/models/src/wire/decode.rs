@@ -1,4 +1,4 @@
-//! A stream of bytes into one reply, whoever speaks.
+//! Decodes a stream of bytes into one reply, for every provider.
 //!
 //! ```text
 //!   Unknown ──"{"──► Whole (a server that does not stream) ──end──► Reply
@@ -6,16 +6,16 @@
 //!                    └──────────────end──► Cut
 //! ```
 
-use super::draft::Draft;
+use super::draft::ReplyDraft;
 use super::fault::{clip, within};
-use super::lines::{Line, Lines};
+use super::lines::{LineBuffer, SseLine};
 use super::mend::mend;
 use everloop_ports::Delta;
 use everloop_types::{ModelError, ModelErrorKind, Reply};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// What the events of one provider mean.
+/// Reads the events of one provider.
 pub(crate) trait EventReader: Default {
     /// One event, borrowed from its bytes.
     type Event<'a>: Deserialize<'a>;
@@ -28,54 +28,54 @@ pub(crate) trait EventReader: Default {
         &mut self,
         event: Self::Event<'_>,
         data: &[u8],
-        draft: &mut Draft,
+        draft: &mut ReplyDraft,
         on_delta: &mut dyn FnMut(Delta<'_>),
     ) -> Result<(), ModelError>;
 }
 
 /// Reads a reply from its bytes, in whatever pieces they come.
 #[derive(Debug)]
-pub(crate) struct Decoder<R> {
-    shape: Shape,
-    lines: Lines,
-    reader: Reader<R>,
+pub(crate) struct StreamDecoder<R> {
+    shape: StreamShape,
+    lines: LineBuffer,
+    reader: StreamReader<R>,
 }
 
 #[derive(Debug)]
-enum Shape {
+enum StreamShape {
     Unknown,
     Stream,
     Whole(Vec<u8>),
 }
 
-impl<R: EventReader> Decoder<R> {
+impl<R: EventReader> StreamDecoder<R> {
     /// A decoder for one reply of at most `reply_bytes_max` bytes of text, reasoning and calls.
     #[must_use]
     pub(crate) fn new(reply_bytes_max: usize) -> Self {
-        let reader = Reader { reply_bytes_max, ..Reader::default() };
-        Self { shape: Shape::Unknown, lines: Lines::default(), reader }
+        let reader = StreamReader { reply_bytes_max, ..StreamReader::default() };
+        Self { shape: StreamShape::Unknown, lines: LineBuffer::default(), reader }
     }
 
-    /// Takes in the next bytes.
+    /// Reads the next bytes.
     ///
     /// # Errors
-    /// When the provider reports an error, or the bytes are no reply, or there are too many.
+    /// When the provider reports an error, or the bytes are not a reply, or there are too many.
     pub(crate) fn feed(
         &mut self,
         mut chunk: &[u8],
         on_delta: &mut dyn FnMut(Delta<'_>),
     ) -> Result<(), ModelError> {
-        if matches!(self.shape, Shape::Unknown) {
+        if matches!(self.shape, StreamShape::Unknown) {
             let blank = |b: &u8| b.is_ascii_whitespace() || [0xef, 0xbb, 0xbf].contains(b);
             let start = chunk.iter().position(|b| !blank(b)).unwrap_or(chunk.len());
             chunk = &chunk[start..];
             self.shape = match chunk.first() {
-                None => Shape::Unknown,
-                Some(b'{') => Shape::Whole(Vec::new()),
-                Some(_) => Shape::Stream,
+                None => StreamShape::Unknown,
+                Some(b'{') => StreamShape::Whole(Vec::new()),
+                Some(_) => StreamShape::Stream,
             };
         }
-        if let Shape::Whole(body) = &mut self.shape {
+        if let StreamShape::Whole(body) = &mut self.shape {
             body.extend_from_slice(chunk);
             return self.reader.check_size(body.len());
         }
@@ -84,16 +84,16 @@ impl<R: EventReader> Decoder<R> {
         self.reader.check_size(self.lines.held())
     }
 
-    /// How much was said beside comments and blank lines; it only grows.
+    /// Lines received other than comments and blank ones; it only grows.
     #[must_use]
     pub(crate) fn events(&self) -> usize {
         match &self.shape {
-            Shape::Whole(body) => body.len(),
-            Shape::Unknown | Shape::Stream => self.reader.said,
+            StreamShape::Whole(body) => body.len(),
+            StreamShape::Unknown | StreamShape::Stream => self.reader.said,
         }
     }
 
-    /// Whether the server said that nothing more comes.
+    /// Whether the server sent the end mark.
     #[must_use]
     pub(crate) fn is_done(&self) -> bool {
         self.reader.draft.is_done()
@@ -115,11 +115,11 @@ impl<R: EventReader> Decoder<R> {
         on_delta: &mut dyn FnMut(Delta<'_>),
     ) -> Result<Reply, ModelError> {
         match self.shape {
-            Shape::Unknown => {
+            StreamShape::Unknown => {
                 return Err(ModelError::new(ModelErrorKind::Empty, "the reply has no body"));
             }
-            Shape::Whole(body) => self.reader.take_whole(&body, on_delta)?,
-            Shape::Stream => {
+            StreamShape::Whole(body) => self.reader.take_whole(&body, on_delta)?,
+            StreamShape::Stream => {
                 let last = self.lines.finish();
                 self.reader.take_end(&last, on_delta)?;
             }
@@ -130,38 +130,38 @@ impl<R: EventReader> Decoder<R> {
 
 /// What was understood so far.
 #[derive(Debug, Default)]
-struct Reader<R> {
+struct StreamReader<R> {
     reads: R,
-    draft: Draft,
+    draft: ReplyDraft,
     reply_bytes_max: usize,
     /// Data of an event whose JSON goes on in the next line.
     open: Vec<u8>,
-    /// Lines of server-sent events, and the first line that is none.
+    /// Lines of server-sent events, and the first line that is not one.
     known: usize,
     stranger: String,
-    /// Lines that were no comment and not blank.
+    /// Lines that were neither comments nor blank.
     said: usize,
 }
 
-impl<R: EventReader> Reader<R> {
+impl<R: EventReader> StreamReader<R> {
     fn take_line(
         &mut self,
         line: &[u8],
         on_delta: &mut dyn FnMut(Delta<'_>),
     ) -> Result<(), ModelError> {
-        let line = Line::read(line);
-        self.known += usize::from(matches!(line, Line::Nothing | Line::Data(_)));
-        self.said += usize::from(matches!(line, Line::Data(_)));
+        let line = SseLine::read(line);
+        self.known += usize::from(matches!(line, SseLine::Nothing | SseLine::Data(_)));
+        self.said += usize::from(matches!(line, SseLine::Data(_)));
         match line {
-            Line::Nothing => Ok(()),
-            Line::Blank if self.open.is_empty() => Ok(()),
-            Line::Blank => {
+            SseLine::Nothing => Ok(()),
+            SseLine::Blank if self.open.is_empty() => Ok(()),
+            SseLine::Blank => {
                 let data = std::mem::take(&mut self.open);
                 self.take_data(&data, on_delta)?.map_err(|e| malformed(&e, &data))
             }
-            Line::Data(_) if self.draft.is_done() => Ok(()),
-            Line::Data(data) => self.take_data_line(data, on_delta),
-            Line::Stranger(line) => {
+            SseLine::Data(_) if self.draft.is_done() => Ok(()),
+            SseLine::Data(data) => self.take_data_line(data, on_delta),
+            SseLine::Stranger(line) => {
                 if self.stranger.is_empty() {
                     self.stranger = clip(&String::from_utf8_lossy(line));
                 }
@@ -171,7 +171,7 @@ impl<R: EventReader> Reader<R> {
     }
 
     /// A line that is JSON by itself is taken at once, so that servers without blank lines between
-    /// their events are understood; one that is not waits for the lines that complete it.
+    /// their events are understood; any other waits for the lines that complete it.
     fn take_data_line(
         &mut self,
         data: &[u8],
@@ -244,7 +244,7 @@ impl<R: EventReader> Reader<R> {
         last: &[u8],
         on_delta: &mut dyn FnMut(Delta<'_>),
     ) -> Result<(), ModelError> {
-        if !last.is_empty() && Line::is_torn(last) {
+        if !last.is_empty() && SseLine::is_torn(last) {
             self.known += 1;
             return Ok(());
         }
@@ -296,7 +296,7 @@ fn first_object(body: &[u8]) -> usize {
     }
 }
 
-/// Bytes of an odd reply that an error shows.
+/// Bytes of a malformed reply that an error shows.
 const SHOWN_BYTES_MAX: usize = 800;
 
 fn malformed(error: &serde_json::Error, data: &[u8]) -> ModelError {

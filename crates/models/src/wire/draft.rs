@@ -1,23 +1,23 @@
 //! A reply that is coming in.
 
-use super::calls::{CallPart, Calls};
+use super::calls::{CallAssembler, CallPart};
 use super::mend::without_nul;
 use everloop_ports::Delta;
 use everloop_types::{ModelError, ModelErrorKind, Reply, StopCause, Usage};
 
 /// What was understood of a reply so far.
 #[derive(Debug, Default)]
-pub(crate) struct Draft {
+pub(crate) struct ReplyDraft {
     reply: Reply,
     reply_bytes: usize,
-    calls: Calls,
+    calls: CallAssembler,
     stop: Option<StopCause>,
     done: bool,
     events: usize,
 }
 
-impl Draft {
-    /// Notes that an event said something, be it nothing new.
+impl ReplyDraft {
+    /// Notes that an event arrived, even an empty one.
     pub(crate) fn note_event(&mut self) {
         self.events += 1;
     }
@@ -40,7 +40,7 @@ impl Draft {
     }
 
     /// Each report replaces the one before: servers that report with every chunk report sums.
-    pub(crate) fn use_up(&mut self, usage: Usage) {
+    pub(crate) fn set_usage(&mut self, usage: Usage) {
         self.reply.usage = usage;
     }
 
@@ -49,7 +49,7 @@ impl Draft {
         self.stop = Some(cause);
     }
 
-    /// The server said that nothing more comes.
+    /// The server sent the end mark.
     pub(crate) fn end(&mut self) {
         self.done = true;
     }

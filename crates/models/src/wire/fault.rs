@@ -1,10 +1,10 @@
-//! What a provider's complaint means.
+//! Classifies the errors of providers.
 
 use everloop_types::{ModelError, ModelErrorKind};
 use serde_json::Value;
 
 /// How providers name the parts of a request that they may refuse. They have no codes for it, so
-/// their words are read here, once, and nowhere else.
+/// their messages are read here and nowhere else.
 const TEMPERATURE: [&str; 1] = ["temperature"];
 const TOOL_CHOICE: [&str; 1] = ["tool_choice"];
 const ONE_SCHEMA: [&str; 4] =
@@ -14,12 +14,12 @@ const ALL_SCHEMAS: [&str; 4] =
 
 /// A failed call, and what of the request was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct WireFault {
     pub(crate) error: ModelError,
     pub(crate) refused: RefusedParts,
 }
 
-/// Parts of a request that a provider refused. No model was asked by then.
+/// Parts of a request that a provider refused before the model was asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RefusedParts {
     /// The temperature.
@@ -39,7 +39,7 @@ pub(crate) enum RefusedSchema {
     All,
 }
 
-impl From<ModelError> for Fault {
+impl From<ModelError> for WireFault {
     fn from(error: ModelError) -> Self {
         let refused = match error.kind {
             ModelErrorKind::Refused => RefusedParts::named_in(&error.detail),
@@ -49,8 +49,8 @@ impl From<ModelError> for Fault {
     }
 }
 
-impl From<Fault> for ModelError {
-    fn from(fault: Fault) -> Self {
+impl From<WireFault> for ModelError {
+    fn from(fault: WireFault) -> Self {
         fault.error
     }
 }
@@ -80,7 +80,7 @@ fn names_any(words: &str, names: &[&str]) -> bool {
 /// Longest detail that is kept of a provider's words.
 const DETAIL_CHARS_MAX: usize = 2_000;
 
-/// Parts of the names of errors that no further attempt mends, and what they mean.
+/// Parts of the names of permanent errors, and what they mean.
 const NAMES: [(&str, ModelErrorKind); 13] = [
     ("context_length", ModelErrorKind::TooLong),
     ("quota", ModelErrorKind::NoCredit),
@@ -97,7 +97,7 @@ const NAMES: [(&str, ModelErrorKind); 13] = [
     ("exceeded", ModelErrorKind::Refused),
 ];
 
-/// How providers say that a prompt is too long, in lower case; they share no name for it.
+/// How providers report that a prompt is too long, in lower case; there is no common name.
 const TOO_LONG: [&str; 10] = [
     "context length",
     "context_length",
@@ -111,10 +111,10 @@ const TOO_LONG: [&str; 10] = [
     "exceeds the maximum number of tokens",
 ];
 
-/// How providers say of a status 400 that it is about the key.
+/// How providers report with status 400 that the key is wrong.
 const BAD_KEY: [&str; 3] = ["api key not valid", "api_key_invalid", "invalid api key"];
 
-/// Words for an empty account behind the status of a rate limit.
+/// How providers report an empty account with the status of a rate limit.
 const NO_CREDIT: [&str; 3] = ["current quota", "insufficient balance", "insufficient_quota"];
 
 /// What an HTTP status other than 2xx means for the call.
@@ -131,7 +131,7 @@ pub(crate) fn status_kind(status: u16) -> ModelErrorKind {
     }
 }
 
-/// The same, told apart by what the body says.
+/// The same, refined by the body.
 fn kind_of(status: u16, error: Option<&Value>, words: &str) -> ModelErrorKind {
     let named = error.map_or("", |error| text(error, "code"));
     let words = words.to_lowercase();
@@ -142,7 +142,7 @@ fn kind_of(status: u16, error: Option<&Value>, words: &str) -> ModelErrorKind {
         }
         400 if says(&BAD_KEY) => ModelErrorKind::Unauthorized,
         429 if named.contains("insufficient_quota") || says(&NO_CREDIT) => ModelErrorKind::NoCredit,
-        // llama.cpp and others say it with the status of a failure of their own.
+        // llama.cpp and others report it with the status of a server error.
         500 if says(&TOO_LONG) => ModelErrorKind::TooLong,
         _ => status_kind(status),
     }
@@ -169,7 +169,7 @@ pub(crate) fn refusal(status: u16, body: &[u8]) -> ModelError {
     ModelError { retry_after_ms, status: Some(status), ..error }
 }
 
-/// When to come back, where the body says it and not the head: `"retryDelay": "7.5s"`.
+/// When to retry, if the body has it and not the headers: `"retryDelay": "7.5s"`.
 fn retry_delay_ms(error: &Value) -> Option<u64> {
     let details = error.get("details")?.as_array()?;
     let delay = details.iter().find_map(|detail| detail.get("retryDelay"))?.as_str()?;
@@ -193,8 +193,8 @@ pub(crate) fn provider_error(error: &Value) -> ModelError {
     ModelError { retry_after_ms, ..ModelError::new(kind, clip(&message_of(error))) }
 }
 
-/// Without a number the names decide. What nobody named is the provider's own problem: a further
-/// attempt may help, and the engine bounds attempts.
+/// Without a status the name decides. An unknown name counts as a server error: another attempt may
+/// help, and the engine limits attempts.
 fn named_kind(error: &Value) -> ModelErrorKind {
     let names = [text(error, "code"), text(error, "type")];
     let has = |part: &str| names.iter().any(|name| name.contains(part));
@@ -214,18 +214,18 @@ fn message_of(error: &Value) -> String {
 const TORN_CHARS_MAX: usize = 400;
 
 /// The beginning of a text, without signs that a terminal or a log obeys. A word that the limit
-/// would tear apart is left out: it may be a key that the provider sent back, which nobody
-/// recognises by its half.
+/// would cut is left out: it may be a key that the provider sent back, and half of one is not
+/// recognised as a secret.
 pub(super) fn clip(text: &str) -> String {
     let plain = |c: char| if c.is_control() && c != '\n' && c != '\t' { ' ' } else { c };
     let whole: String = text.chars().take(DETAIL_CHARS_MAX).map(plain).collect();
     match text.chars().nth(DETAIL_CHARS_MAX) {
         None => whole,
-        Some(_) => without_torn_word(&whole).to_owned(),
+        Some(_) => without_cut_word(&whole).to_owned(),
     }
 }
 
-/// The beginning of bytes that may be more than a limit, without a word that it tears apart.
+/// The beginning of bytes that may be more than a limit, without a word that it cuts.
 pub(crate) fn within(bytes: &[u8], most: usize) -> &[u8] {
     if bytes.len() <= most {
         return bytes;
@@ -235,7 +235,7 @@ pub(crate) fn within(bytes: &[u8], most: usize) -> &[u8] {
     &kept[..last.max(most.saturating_sub(TORN_CHARS_MAX))]
 }
 
-fn without_torn_word(text: &str) -> &str {
+fn without_cut_word(text: &str) -> &str {
     let end = text.char_indices().rev().nth(TORN_CHARS_MAX).map_or(0, |(at, _)| at);
     let last = text.rfind(char::is_whitespace).unwrap_or(0);
     &text[..last.max(end)]
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn what_a_provider_refused_is_a_kind_and_not_a_matter_of_words() {
-        let refused = |kind, detail: &str| Fault::from(ModelError::new(kind, detail)).refused;
+        let refused = |kind, detail: &str| WireFault::from(ModelError::new(kind, detail)).refused;
         let none = RefusedParts::default();
         for (detail, expected) in [
             ("unsupported value: temperature", RefusedParts { temperature: true, ..none }),

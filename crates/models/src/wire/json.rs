@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::io::Write as _;
 
-/// Writing JSON of our own types into memory has no way to fail.
+/// Writing JSON of our own types into memory cannot fail.
 pub(crate) fn push_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
     serde_json::to_writer(out, value).unwrap_or_else(|e| unreachable!("plain data: {e}"));
 }
@@ -24,8 +24,8 @@ pub(crate) fn push_temperature(out: &mut Vec<u8>, milli: u32) {
     }
 }
 
-/// Arguments of the past, as the model wrote them. Those that are no JSON object are wrapped:
-/// servers that read the arguments of the past would refuse every later request of the run.
+/// Arguments of an earlier call, as the model wrote them. Those that are not a JSON object are
+/// wrapped: servers that parse them would refuse every later request of the run.
 pub(crate) fn object_or_wrapped(args: &str) -> Cow<'_, str> {
     if args.trim().is_empty() {
         return Cow::Borrowed("{}");
@@ -50,13 +50,13 @@ pub(crate) fn plain_name(name: &str) -> String {
     if plain.is_empty() { "none".to_owned() } else { plain }
 }
 
-/// Things with commas between them.
-pub(crate) struct List<'a> {
+/// A list whose elements are separated by commas.
+pub(crate) struct JsonList<'a> {
     out: &'a mut Vec<u8>,
     count: usize,
 }
 
-impl<'a> List<'a> {
+impl<'a> JsonList<'a> {
     pub(crate) fn new(out: &'a mut Vec<u8>) -> Self {
         Self { out, count: 0 }
     }

@@ -1,5 +1,5 @@
-//! Values of JSON that is not taken at its word: a null is a missing value, a content may be an
-//! array of parts, arguments may be an object.
+//! Lenient JSON values: null is a missing value, a content may be an array of parts, arguments may
+//! be an object.
 
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de::value::MapAccessDeserializer};
@@ -10,9 +10,9 @@ use std::marker::PhantomData;
 
 /// A text that is borrowed where the JSON has no escapes in it.
 #[derive(Debug, Default)]
-pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
+pub(crate) struct LenientText<'a>(pub(crate) Cow<'a, str>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for LenientText<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(TextVisitor)
     }
@@ -21,40 +21,40 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
 struct TextVisitor;
 
 impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Text<'de>;
+    type Value = LenientText<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a text")
     }
 
     fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Text(Cow::Borrowed(text)))
+        Ok(LenientText(Cow::Borrowed(text)))
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Text(Cow::Owned(text.to_owned())))
+        Ok(LenientText(Cow::Owned(text.to_owned())))
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-        Ok(Text::default())
+        Ok(LenientText::default())
     }
 
     fn visit_bool<E: de::Error>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(Text(Cow::Owned(value.to_string())))
+        Ok(LenientText(Cow::Owned(value.to_string())))
     }
 
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Text(Cow::Owned(value.to_string())))
+        Ok(LenientText(Cow::Owned(value.to_string())))
     }
 
     fn visit_i64<E: de::Error>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(Text(Cow::Owned(value.to_string())))
+        Ok(LenientText(Cow::Owned(value.to_string())))
     }
 
     /// Arguments as an object are the text that the object has.
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
         let object = Value::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(Text(Cow::Owned(object.to_string())))
+        Ok(LenientText(Cow::Owned(object.to_string())))
     }
 
     /// A content in parts is the text of its parts.
@@ -64,44 +64,44 @@ impl<'de> Visitor<'de> for TextVisitor {
             let words = part.get("text").unwrap_or(&part);
             text.push_str(words.as_str().unwrap_or_default());
         }
-        Ok(Text(Cow::Owned(text)))
+        Ok(LenientText(Cow::Owned(text)))
     }
 }
 
 /// A list that needs no memory of its own as long as it has at most one element.
 #[derive(Debug)]
-pub(crate) struct Few<T> {
+pub(crate) struct OneOrMany<T> {
     pub(crate) first: Option<T>,
     pub(crate) rest: Vec<T>,
 }
 
-impl<T> Default for Few<T> {
+impl<T> Default for OneOrMany<T> {
     fn default() -> Self {
         Self { first: None, rest: Vec::new() }
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Few<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FewVisitor(PhantomData))
+        deserializer.deserialize_any(OneOrManyVisitor(PhantomData))
     }
 }
 
-struct FewVisitor<T>(PhantomData<T>);
+struct OneOrManyVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for FewVisitor<T> {
-    type Value = Few<T>;
+impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrManyVisitor<T> {
+    type Value = OneOrMany<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list")
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-        Ok(Few::default())
+        Ok(OneOrMany::default())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut few = Few { first: list.next_element()?, rest: Vec::new() };
+        let mut few = OneOrMany { first: list.next_element()?, rest: Vec::new() };
         while let Some(next) = list.next_element()? {
             few.rest.push(next);
         }
@@ -109,11 +109,11 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for FewVisitor<T> {
     }
 }
 
-/// A number of things; whatever is no such number counts as none.
+/// A count; any other value is 0.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Count(pub(crate) u64);
+pub(crate) struct LenientCount(pub(crate) u64);
 
-impl<'de> Deserialize<'de> for Count {
+impl<'de> Deserialize<'de> for LenientCount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(CountVisitor)
     }
@@ -122,34 +122,34 @@ impl<'de> Deserialize<'de> for Count {
 struct CountVisitor;
 
 impl<'de> Visitor<'de> for CountVisitor {
-    type Value = Count;
+    type Value = LenientCount;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a number")
     }
 
     fn visit_u64<E: de::Error>(self, n: u64) -> Result<Self::Value, E> {
-        Ok(Count(n))
+        Ok(LenientCount(n))
     }
 
     fn visit_i64<E: de::Error>(self, n: i64) -> Result<Self::Value, E> {
-        Ok(Count(u64::try_from(n).unwrap_or(0)))
+        Ok(LenientCount(u64::try_from(n).unwrap_or(0)))
     }
 
     fn visit_f64<E: de::Error>(self, n: f64) -> Result<Self::Value, E> {
-        Ok(Count(n as u64))
+        Ok(LenientCount(n as u64))
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Count(text.parse().unwrap_or(0)))
+        Ok(LenientCount(text.parse().unwrap_or(0)))
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-        Ok(Count(0))
+        Ok(LenientCount(0))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Count(0))
+        Ok(LenientCount(0))
     }
 }

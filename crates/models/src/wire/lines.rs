@@ -5,11 +5,11 @@ use memchr::memchr;
 /// Cuts a stream into lines. A line that lies whole within a chunk is borrowed from it; only one
 /// that spans chunks is copied.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct LineBuffer {
     open: Vec<u8>,
 }
 
-impl Lines {
+impl LineBuffer {
     /// Gives each finished line, without its line end, to `each` until that fails.
     pub(super) fn feed<E>(
         &mut self,
@@ -52,14 +52,14 @@ fn trim_cr(line: &[u8]) -> &[u8] {
 
 /// What a line of the stream means.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line<'a> {
+pub(super) enum SseLine<'a> {
     /// The end of an event.
     Blank,
     /// A piece of an event's data.
     Data(&'a [u8]),
     /// A comment, a keep-alive, or a field that carries nothing for us.
     Nothing,
-    /// No server-sent event at all.
+    /// Not a server-sent event.
     Stranger(&'a [u8]),
 }
 
@@ -69,14 +69,14 @@ const SILENT: [&[u8]; 4] = [b":", b"event:", b"id:", b"retry:"];
 /// `error:` is what older llama.cpp servers write in place of `data:`.
 const SPEAKING: [&[u8]; 2] = [b"data:", b"error:"];
 
-impl<'a> Line<'a> {
+impl<'a> SseLine<'a> {
     /// Whether a stream that ends in this line, which lacks its end, broke off inside of the name
     /// of a field.
     pub(super) fn is_torn(last: &[u8]) -> bool {
         SILENT.iter().chain(&SPEAKING).any(|field| field.starts_with(last))
     }
 
-    /// A bare object in the middle of a stream is what gateways write when they give up.
+    /// A bare object in the middle of a stream is an error of a gateway.
     pub(super) fn read(line: &'a [u8]) -> Self {
         if line.is_empty() {
             return Self::Blank;

@@ -1,7 +1,7 @@
 //! JSON that strict readers refuse, made readable: the damage becomes U+FFFD, the rest stays.
 
-/// Replaces what no Rust string can hold or no database likes inside of JSON strings: bytes that
-/// are no UTF-8, halves of surrogate pairs, and raw control characters.
+/// Replaces what is not valid inside of JSON strings: bytes that are not UTF-8, halves of surrogate
+/// pairs, and raw control characters.
 pub(super) fn mend(json: &[u8]) -> String {
     let text = String::from_utf8_lossy(json);
     let mut out = String::with_capacity(text.len() + 16);
@@ -49,7 +49,7 @@ fn unit(text: &str) -> Option<u16> {
     u16::from_str_radix(digits, 16).ok()
 }
 
-/// Replaces NUL, which is legal JSON but no legal text for databases and terminals.
+/// Replaces NUL, which is legal in JSON but not in databases and terminals.
 pub(super) fn without_nul(text: &str) -> Option<String> {
     memchr::memchr(0, text.as_bytes()).map(|_| text.replace('\0', "\u{fffd}"))
 }

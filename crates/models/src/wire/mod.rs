@@ -1,7 +1,7 @@
 //! What the wire formats have in common. Pure: no sockets, no clocks.
 //!
 //! ```text
-//!   chunk ──Lines──► data ──Reads: one provider's events──► Draft ──► Reply
+//!   chunk ──LineBuffer──► data ──EventReader──► ReplyDraft ──► Reply
 //! ```
 
 mod calls;
@@ -14,10 +14,10 @@ mod lines;
 mod mend;
 
 pub(crate) use calls::CallPart;
-pub(crate) use decode::{Decoder, EventReader};
-pub(crate) use draft::Draft;
-pub(crate) use fault::{Fault, RefusedSchema, provider_error, refusal, within};
+pub(crate) use decode::{EventReader, StreamDecoder};
+pub(crate) use draft::ReplyDraft;
+pub(crate) use fault::{RefusedSchema, WireFault, provider_error, refusal, within};
 pub(crate) use json::{
-    List, object_or_wrapped, plain_name, push_json, push_temperature, push_text,
+    JsonList, object_or_wrapped, plain_name, push_json, push_temperature, push_text,
 };
-pub(crate) use lenient::{Count, Few, Text};
+pub(crate) use lenient::{LenientCount, LenientText, OneOrMany};

@@ -5,7 +5,7 @@ use super::kit::{
     status,
 };
 use crate::{Commit, NewOutbox, NextStatus, Settlement, Store, StoreError};
-use everloop_types::{Rows, Settled, SqlValue, Statement, Status, Write};
+use everloop_types::{Rows, SettledOutcome, SqlValue, Statement, Status, Write};
 
 pub(super) async fn finishing_is_final(store: Store) {
     let mut ours = claimed(&store, "run_a").await;
@@ -123,10 +123,12 @@ pub(super) async fn the_first_settlement_counts(store: Store) {
         by: by.to_owned(),
         at,
     };
-    let (first, other) =
-        (say(7, Settled::Happened, "user", NOW + 1), say(9, Settled::Not, "probe", NOW));
+    let (first, other) = (
+        say(7, SettledOutcome::Happened, "user", NOW + 1),
+        say(9, SettledOutcome::Not, "probe", NOW),
+    );
     assert!(store.journal().settle(&first).await.unwrap());
-    assert!(!store.journal().settle(&say(7, Settled::Not, "probe", NOW + 2)).await.unwrap());
+    assert!(!store.journal().settle(&say(7, SettledOutcome::Not, "probe", NOW + 2)).await.unwrap());
     assert!(store.journal().settle(&other).await.unwrap());
     assert_eq!(store.journal().settlements(&ours.run).await.unwrap(), [other, first]);
     assert_eq!(store.journal().settlements(&run_id("run_b")).await.unwrap(), []);

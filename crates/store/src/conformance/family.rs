@@ -4,8 +4,8 @@ use super::kit::{
     NOW, claim, claimed, draft, effect, ending, epoch_started, new_run, parking, planned, run_id,
     status,
 };
-use crate::{ChildReport, Claim, Commit, LastWord, NewChild, Store, StoreError};
-use everloop_types::journal::{ChildEnded, Delegated, InboxMessage, Kind, Spawned, Used};
+use crate::{ChildReport, Claim, Commit, FinalMessage, NewChild, Store, StoreError};
+use everloop_types::journal::{BudgetUse, ChildEnded, Delegated, EntryKind, InboxMessage, Spawned};
 use everloop_types::{Labels, RunId, Status};
 
 fn child_of(parent: &Claim, name: &str) -> NewChild {
@@ -14,7 +14,7 @@ fn child_of(parent: &Claim, name: &str) -> NewChild {
 
 fn delegating(parent: &Claim, name: &str) -> Commit {
     let by = effect(parent, 1);
-    let delegated = Kind::Delegated(Delegated { to: run_id(name) });
+    let delegated = EntryKind::Delegated(Delegated { to: run_id(name) });
     let drafts = vec![planned(by.clone()), draft(Some(by), delegated)];
     let mut commit = Commit::new(drafts, NOW);
     commit.relations.child = Some(Box::new(child_of(parent, name)));
@@ -31,7 +31,7 @@ async fn with_child(store: &Store) -> Claim {
 fn report(status: Status) -> ChildReport {
     let (child, text) = (run_id("run_c"), "words".to_owned());
     let ended =
-        ChildEnded { child, status, text, used: Used::default(), labels: Labels::default() };
+        ChildEnded { child, status, text, used: BudgetUse::default(), labels: Labels::default() };
     ChildReport { to: run_id("run_a"), ended }
 }
 
@@ -47,7 +47,7 @@ pub(super) async fn a_child_and_its_parents_record_come_together(store: Store) {
     let row = store.runs().get(&run_id("run_c")).await.unwrap().unwrap();
     assert_eq!((row.origin.parent, row.status), (Some(parent.run.clone()), Status::Queued));
     let second = store.journal().entries(&run_id("run_c"), 1, 9).await.unwrap();
-    let spawned = Kind::Spawned(Spawned { by: effect(&parent, 1) });
+    let spawned = EntryKind::Spawned(Spawned { by: effect(&parent, 1) });
     assert_eq!(second.iter().map(|entry| &entry.kind).collect::<Vec<_>>(), [&spawned]);
     // The place after its two entries is free.
     let mut child = claim(&store, "run_c").await;
@@ -151,7 +151,7 @@ pub(super) async fn a_child_that_is_put_aside_is_reported_and_takes_its_children
     store.journal().append(&mut child, commit).await.unwrap();
     for _ in 0..2 {
         let report = Some(report(Status::Quarantined));
-        let word = LastWord { message: "stuck".to_owned(), report };
+        let word = FinalMessage { message: "stuck".to_owned(), report };
         store.queue().quarantine(&child.run, None, "stuck", NOW, Some(word)).await.unwrap();
     }
     assert_eq!(status(&store, "run_a").await, Status::Queued);

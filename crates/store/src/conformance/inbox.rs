@@ -4,8 +4,8 @@ use super::kit::{
     NOW, answer, claimed, create, ending, input, message, new_run, parking, run_id, status, worker,
 };
 use crate::{
-    Claim, Commit, ForkOrigin, NewFork, NewMessage, Sent, Store, StoreError, StoreLimit,
-    TakenMessage, Unread,
+    Claim, Commit, ForkOrigin, InboxSendResult, NewFork, NewMessage, Store, StoreError, StoreLimit,
+    TakenMessage, UnreadMessages,
 };
 use everloop_types::{Status, journal::InboxMessage};
 
@@ -14,7 +14,7 @@ pub(super) async fn a_message_before_parking_keeps_the_run_awake(store: Store) {
     ours.inbox_ctr = store.inbox().unread(&ours.run).await.unwrap().inbox_ctr;
     assert_eq!(
         store.inbox().send(&ours.run, "q1", &answer("yes"), NOW).await.unwrap(),
-        Sent::Accepted
+        InboxSendResult::Accepted
     );
     store.journal().append(&mut ours, parking(None)).await.unwrap();
     assert_eq!(status(&store, "run_a").await, Status::Queued);
@@ -27,7 +27,7 @@ pub(super) async fn a_message_after_parking_wakes_the_run(store: Store) {
     assert_eq!(status(&store, "run_a").await, Status::Waiting);
     assert_eq!(
         store.inbox().send(&ours.run, "q1", &answer("yes"), NOW).await.unwrap(),
-        Sent::Accepted
+        InboxSendResult::Accepted
     );
     assert_eq!(status(&store, "run_a").await, Status::Queued);
     assert_eq!(store.inbox().runs_with_mail().await.unwrap(), [run_id("run_a")]);
@@ -71,8 +71,8 @@ pub(super) async fn the_first_answer_wins(store: Store) {
     let mut accepted = 0;
     for sent in sends {
         match sent.await.unwrap() {
-            Sent::Accepted => accepted += 1,
-            other => assert_eq!(other, Sent::AlreadySent),
+            InboxSendResult::Accepted => accepted += 1,
+            other => assert_eq!(other, InboxSendResult::AlreadySent),
         }
     }
     assert_eq!(accepted, 1);
@@ -89,7 +89,7 @@ pub(super) async fn messages_come_in_order_and_are_taken_once(store: Store) {
     }
     let all: Vec<_> = messages.iter().map(|(d, l)| ((*d).to_owned(), l.clone())).collect();
     let unread = store.inbox().unread(&ours.run).await.unwrap();
-    assert_eq!(unread, Unread { messages: all.clone(), inbox_ctr: 3 });
+    assert_eq!(unread, UnreadMessages { messages: all.clone(), inbox_ctr: 3 });
     let take = || {
         let drafts = vec![input("z", steer("first")), input("a", steer("second"))];
         let mut commit = Commit::new(drafts, NOW);
@@ -136,11 +136,11 @@ pub(super) async fn a_finished_run_takes_no_messages(store: Store) {
     let end = ending(&ours, Status::Canceled);
     store.journal().append(&mut ours, end).await.unwrap();
     let late = store.inbox().send(&ours.run, "late", &answer("yes"), NOW).await.unwrap();
-    assert_eq!(late, Sent::Finished(Status::Canceled));
+    assert_eq!(late, InboxSendResult::Finished(Status::Canceled));
     let nowhere = store.inbox().send(&run_id("run_x"), "late", &answer("yes"), NOW).await.unwrap();
-    assert_eq!(nowhere, Sent::NoSuchRun);
+    assert_eq!(nowhere, InboxSendResult::NoSuchRun);
     assert!(store.inbox().runs_with_mail().await.unwrap().is_empty(), "nobody will read it");
-    assert_eq!(store.inbox().unread(&run_id("run_x")).await.unwrap(), Unread::default());
+    assert_eq!(store.inbox().unread(&run_id("run_x")).await.unwrap(), UnreadMessages::default());
 }
 
 pub(super) async fn a_large_message_is_refused(store: Store) {
@@ -158,8 +158,10 @@ pub(super) async fn a_forks_message_is_there_before_anybody_can_claim_it(store: 
     let new = new_run("run_f");
     let mut fork = NewFork { new, origin, entries: Vec::new(), word: None, inbox_message };
     store.queue().create_fork(&fork).await.unwrap();
-    let there =
-        Unread { messages: vec![("answer_now".to_owned(), InboxMessage::AnswerNow)], inbox_ctr: 1 };
+    let there = UnreadMessages {
+        messages: vec![("answer_now".to_owned(), InboxMessage::AnswerNow)],
+        inbox_ctr: 1,
+    };
     assert_eq!(store.inbox().unread(&run_id("run_f")).await.unwrap(), there);
     // A message that is refused leaves no fork.
     fork.new = new_run("run_g");

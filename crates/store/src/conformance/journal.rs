@@ -7,7 +7,7 @@ use super::kit::{
 use crate::{Commit, NextStatus, Position, Store, StoreError, StoreLimit};
 use everloop_types::{
     SqlValue, Status, digest_bytes,
-    journal::{EpochStarted, InboxMessage, Kind},
+    journal::{EntryKind, EpochStarted, InboxMessage},
 };
 
 pub(super) async fn entries_have_places_without_gaps(store: Store) {
@@ -20,7 +20,7 @@ pub(super) async fn entries_have_places_without_gaps(store: Store) {
     assert_eq!(ours.next_seq, 6);
     let all = store.journal().entries(&ours.run, 0, 100).await.unwrap();
     assert_eq!(all.iter().map(|e| e.seq).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
-    assert!(matches!(all[0].kind, Kind::RunCreated(_)));
+    assert!(matches!(all[0].kind, EntryKind::RunCreated(_)));
     assert_eq!([&first[..], &rest[..]].concat(), all[1..], "what was returned is what is read");
     assert_eq!(store.journal().load(&ours.run).await.unwrap().entries, all);
     assert_eq!(store.journal().entries(&ours.run, 2, 2).await.unwrap(), all[2..4]);
@@ -89,7 +89,7 @@ pub(super) async fn a_large_body_lies_in_a_blob_once(store: Store) {
 pub(super) async fn a_body_of_over_100_mb_is_refused(store: Store) {
     let mut ours = claimed(&store, "run_a").await;
     let huge = EpochStarted { worker: super::kit::worker("w"), build: "x".repeat(101 << 20) };
-    let commit = Commit::new(vec![draft(None, Kind::EpochStarted(huge))], NOW);
+    let commit = Commit::new(vec![draft(None, EntryKind::EpochStarted(huge))], NOW);
     let refused = store.journal().append(&mut ours, commit).await;
     assert!(matches!(refused, Err(StoreError::OverLimit { limit: StoreLimit::Blob, .. })));
 }
@@ -119,7 +119,7 @@ pub(super) async fn a_frame_comes_back_whole(store: Store) {
     assert_eq!(frame, Some(new_run("run_a").frame));
     assert_eq!(store.journal().frame(&run_id("run_b")).await.unwrap(), None);
     let first = store.journal().entries(&run_id("run_a"), 0, 1).await.unwrap().remove(0);
-    assert_eq!(first.kind, Kind::RunCreated(new_run("run_a").created));
+    assert_eq!(first.kind, EntryKind::RunCreated(new_run("run_a").created));
 }
 
 pub(super) async fn a_position_tells_where_a_run_stands(store: Store) {

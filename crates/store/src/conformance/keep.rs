@@ -4,8 +4,8 @@ use super::kit::{
     NOW, blob, claim, claimed, create, effect, ending, epoch_started, finished, planned, run_id,
     started,
 };
-use crate::{Claim, Commit, Removal, RunFilter, Store, Trimmed};
-use everloop_types::{RunId, Status, digest_bytes, journal::Kind};
+use crate::{Claim, Commit, Removal, RunFilter, Store, TrimCounts};
+use everloop_types::{RunId, Status, digest_bytes, journal::EntryKind};
 
 async fn finish(store: &Store, ours: &mut Claim) {
     for n in 1..=2 {
@@ -30,13 +30,13 @@ pub(super) async fn trimming_keeps_what_a_run_led_to(store: Store) {
     let live = claimed(&store, "run_b").await;
     assert_eq!(
         store.maintenance().trim(NOW + 99, 100).await.unwrap(),
-        Trimmed::default(),
+        TrimCounts::default(),
         "too early"
     );
     assert_eq!(store.maintenance().count_to_trim(NOW + 99, 100).await.unwrap(), 0);
     assert_eq!(store.maintenance().count_to_trim(NOW + 100, 100).await.unwrap(), 1);
     let trimmed = store.maintenance().trim(NOW + 100, 100).await.unwrap();
-    assert_eq!(trimmed, Trimmed { runs: 1, entries: 5, snapshots: 1, blobs: 0 });
+    assert_eq!(trimmed, TrimCounts { runs: 1, entries: 5, snapshots: 1, blobs: 0 });
     let kinds: Vec<_> = store.journal().entries(&old.run, 0, 100).await.unwrap();
     let kinds: Vec<_> = kinds.iter().map(|entry| entry.kind.name()).collect();
     let call = ["EffectPlanned", "EffectFinished"];
@@ -47,7 +47,7 @@ pub(super) async fn trimming_keeps_what_a_run_led_to(store: Store) {
     assert_eq!(store.journal().load(&live.run).await.unwrap().entries.len(), 1);
     assert_eq!(
         store.maintenance().trim(NOW + 100, 100).await.unwrap(),
-        Trimmed::default(),
+        TrimCounts::default(),
         "only once"
     );
 }
@@ -82,7 +82,7 @@ pub(super) async fn sweeping_keeps_what_is_used(store: Store) {
     assert_eq!(store.maintenance().sweep_blobs().await.unwrap(), 1);
     assert_eq!(blob(&store, &digest_bytes(b"loose")).await, None);
     let entries = store.journal().entries(&ours.run, 0, 100).await.unwrap();
-    assert!(entries.iter().any(|entry| matches!(entry.kind, Kind::EffectFinished(_))));
+    assert!(entries.iter().any(|entry| matches!(entry.kind, EntryKind::EffectFinished(_))));
     assert!(store.journal().frame(&ours.run).await.unwrap().is_some());
 }
 

@@ -2,8 +2,8 @@
 
 use super::kit::{NOW, claim, create, ending, run_id};
 use crate::{
-    Applied, Due, FiredAs, Firing, FiringBatch, FiringKind, Reminding, Repeating, ScheduleGuard,
-    ScheduleRow, ScheduleText, Span, Store, TodoRow, TodoText, WriteKey,
+    Applied, DueReminder, Firing, FiringBatch, FiringKind, FiringOutcome, ReminderRule, RepeatRule,
+    ScheduleGuard, ScheduleRow, ScheduleText, Span, Store, TodoRow, TodoText, WriteKey,
 };
 use everloop_types::{ConversationId, Status};
 
@@ -46,8 +46,8 @@ fn entry(uid: &str) -> ScheduleRow {
                 starts_at: NOW + 100,
                 minutes: 30,
             },
-            repeat: Some(Repeating { rrule: "FREQ=DAILY".to_owned(), times: Some(3), on: 1 }),
-            remind: Some(Reminding { lead_ms: 95, from: Some(NOW) }),
+            repeat: Some(RepeatRule { rrule: "FREQ=DAILY".to_owned(), times: Some(3), on: 1 }),
+            remind: Some(ReminderRule { lead_ms: 95, from: Some(NOW) }),
             catch_up: Some("all".to_owned()),
         },
         remind_next: Some(NOW + 5),
@@ -139,7 +139,7 @@ pub(super) async fn a_change_of_what_was_changed_meanwhile_is_refused(store: Sto
         store.agenda().change_todos(std::slice::from_ref(&read), keyed("k1")).await.unwrap(),
         Applied::Already(1)
     );
-    let due = Due { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
+    let due = DueReminder { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
     assert!(store.agenda().fire(&batch(due, None)).await.unwrap());
     assert_eq!(
         store.agenda().change_schedule(&seen, ANYWAY, PLAIN).await.unwrap(),
@@ -258,12 +258,12 @@ pub(super) async fn of_writers_who_saw_the_same_schedule_one_writes(store: Store
     );
 }
 
-fn batch(due: Due, next: Option<i64>) -> FiringBatch {
+fn batch(due: DueReminder, next: Option<i64>) -> FiringBatch {
     let firing = Firing {
         due,
         occurs_at: due.due_at + 95,
         fired_at: NOW + 50,
-        state: FiredAs::Late,
+        state: FiringOutcome::Late,
         title: "stand-up".to_owned(),
     };
     FiringBatch { due, firings: vec![firing], next }
@@ -275,8 +275,11 @@ pub(super) async fn a_reminder_fires_once(store: Store) {
     assert_eq!(store.agenda().next_reminder().await.unwrap(), Some(NOW + 5));
     assert_eq!(store.agenda().due_reminders(NOW + 4, 9).await.unwrap(), []);
     let due = store.agenda().due_reminders(NOW + 50, 9).await.unwrap();
-    let schedule = Due { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
-    assert_eq!(due, [schedule, Due { kind: FiringKind::Todo, subject: 1, due_at: NOW + 10 }]);
+    let schedule = DueReminder { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
+    assert_eq!(
+        due,
+        [schedule, DueReminder { kind: FiringKind::Todo, subject: 1, due_at: NOW + 10 }]
+    );
     assert!(store.agenda().fire(&batch(schedule, Some(NOW + 200))).await.unwrap());
     assert!(
         !store.agenda().fire(&batch(schedule, Some(NOW + 200))).await.unwrap(),
@@ -296,7 +299,7 @@ pub(super) async fn a_reminder_fires_once(store: Store) {
 
 pub(super) async fn a_firing_is_shown_by_one_surface_and_read_once(store: Store) {
     store.agenda().add_schedule(&entry("b"), ANYWAY, PLAIN).await.unwrap();
-    let due = Due { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
+    let due = DueReminder { kind: FiringKind::Schedule, subject: 1, due_at: NOW + 5 };
     store.agenda().fire(&batch(due, None)).await.unwrap();
     assert_eq!(store.agenda().new_firings(9).await.unwrap().len(), 1);
     assert!(store.agenda().announce(due, NOW).await.unwrap());
@@ -305,7 +308,7 @@ pub(super) async fn a_firing_is_shown_by_one_surface_and_read_once(store: Store)
     assert_eq!(store.agenda().count_unread_firings().await.unwrap(), 1);
     // One that was due at the same time, but was not shown, stays unread.
     let shown = store.agenda().unread_firings(1).await.unwrap();
-    let todo = Due { kind: FiringKind::Todo, ..due };
+    let todo = DueReminder { kind: FiringKind::Todo, ..due };
     store
         .agenda()
         .add_todo(&TodoRow { remind_next: Some(NOW + 5), ..self::todo("a") }, PLAIN)

@@ -1,12 +1,12 @@
 //! What the checks have in common: small runs, and a way around the front door.
 
-use crate::{Claim, Commit, Created, NewMessage, NewRun, NextStatus, Store, Urgency};
+use crate::{Claim, Commit, NewMessage, NewRun, NextStatus, RunCreation, Store, Urgency};
 use everloop_types::{
     CallId, ConversationId, EffectClass, EffectId, Frame, Goal, Observation, OnUnknown, Rows,
     RunId, SqlValue, Statement, Status, ToolCall, WorkerId, Write, digest_json,
     journal::{
-        Draft, EffectFinished, EffectPlanned, EffectStarted, EpochStarted, InboxMessage, Input,
-        Kind, MessageEmitted, Outcome, PlannedToolCall, RunCreated, RunFinished,
+        EffectFinished, EffectPlanned, EffectStarted, EntryDraft, EntryKind, EpochStarted,
+        InboxMessage, Input, MessageEmitted, Outcome, PlannedToolCall, RunCreated, RunFinished,
     },
 };
 
@@ -40,7 +40,7 @@ pub(super) fn new_run(name: &str) -> NewRun {
 }
 
 pub(super) async fn create(store: &Store, name: &str) {
-    assert_eq!(store.queue().create_run(&new_run(name)).await.unwrap(), Created::New);
+    assert_eq!(store.queue().create_run(&new_run(name)).await.unwrap(), RunCreation::New);
 }
 
 /// A new run that we drive.
@@ -57,16 +57,16 @@ pub(super) fn effect(claim: &Claim, cause: i64) -> EffectId {
     EffectId { run: claim.run.clone(), cause, index: 0 }
 }
 
-pub(super) fn draft(effect: Option<EffectId>, kind: Kind) -> Draft {
-    Draft { at: NOW, effect, kind }
+pub(super) fn draft(effect: Option<EffectId>, kind: EntryKind) -> EntryDraft {
+    EntryDraft { at: NOW, effect, kind }
 }
 
-pub(super) fn epoch_started() -> Draft {
+pub(super) fn epoch_started() -> EntryDraft {
     let started = EpochStarted { worker: worker("w1"), build: "test".to_owned() };
-    draft(None, Kind::EpochStarted(started))
+    draft(None, EntryKind::EpochStarted(started))
 }
 
-pub(super) fn planned(id: EffectId) -> Draft {
+pub(super) fn planned(id: EffectId) -> EntryDraft {
     let call = ToolCall {
         id: CallId::new("c1"),
         tool: "shell".to_owned(),
@@ -79,34 +79,34 @@ pub(super) fn planned(id: EffectId) -> Draft {
         key_until: None,
         deadline: None,
     });
-    draft(Some(id), Kind::EffectPlanned(planned))
+    draft(Some(id), EntryKind::EffectPlanned(planned))
 }
 
-pub(super) fn started(id: EffectId) -> Draft {
+pub(super) fn started(id: EffectId) -> EntryDraft {
     let started = EffectStarted {
         attempt: 1,
         start_by: NOW + 5_000,
         over_by: None,
         before: serde_json::Value::Null,
     };
-    draft(Some(id), Kind::EffectStarted(started))
+    draft(Some(id), EntryKind::EffectStarted(started))
 }
 
-pub(super) fn finished(id: EffectId, text: &str) -> Draft {
+pub(super) fn finished(id: EffectId, text: &str) -> EntryDraft {
     let outcome = Outcome::Observed(Observation::ok(text));
-    draft(Some(id), Kind::EffectFinished(EffectFinished::unlabeled(outcome, 3)))
+    draft(Some(id), EntryKind::EffectFinished(EffectFinished::unlabeled(outcome, 3)))
 }
 
-pub(super) fn run_finished(status: Status) -> Draft {
-    draft(None, Kind::RunFinished(RunFinished { status, reason: None }))
+pub(super) fn run_finished(status: Status) -> EntryDraft {
+    draft(None, EntryKind::RunFinished(RunFinished { status, reason: None }))
 }
 
-pub(super) fn emitted(slot: &str) -> Draft {
-    draft(None, Kind::MessageEmitted(MessageEmitted { slot: slot.to_owned() }))
+pub(super) fn emitted(slot: &str) -> EntryDraft {
+    draft(None, EntryKind::MessageEmitted(MessageEmitted { slot: slot.to_owned() }))
 }
 
-pub(super) fn input(dedupe: &str, message: InboxMessage) -> Draft {
-    draft(None, Kind::Input(Input { dedupe: dedupe.to_owned(), letter: message }))
+pub(super) fn input(dedupe: &str, message: InboxMessage) -> EntryDraft {
+    draft(None, EntryKind::Input(Input { dedupe: dedupe.to_owned(), message }))
 }
 
 pub(super) fn answer(text: &str) -> InboxMessage {

@@ -4,7 +4,7 @@ use super::kit::{
     NOW, claim, claimed, create, effect, ending, epoch_started, finished, new_run, parking, run_id,
     status, worker,
 };
-use crate::{Commit, Created, NewRun, NextStatus, Orphan, Store, StoreError};
+use crate::{Commit, NewRun, NextStatus, Orphan, RunCreation, Store, StoreError};
 use everloop_types::{Status, journal::InboxMessage};
 use std::collections::BTreeSet;
 
@@ -44,11 +44,11 @@ pub(super) async fn claims_follow_the_time_of_waking(store: Store) {
 
 pub(super) async fn one_key_makes_one_run(store: Store) {
     let keyed = |name: &str| NewRun { idem_key: Some("k".to_owned()), ..new_run(name) };
-    assert_eq!(store.queue().create_run(&keyed("run_a")).await.unwrap(), Created::New);
+    assert_eq!(store.queue().create_run(&keyed("run_a")).await.unwrap(), RunCreation::New);
     let again = store.queue().create_run(&keyed("run_b")).await.unwrap();
-    assert_eq!(again, Created::Existing(run_id("run_a")));
+    assert_eq!(again, RunCreation::Existing(run_id("run_a")));
     let same_id = store.queue().create_run(&new_run("run_a")).await.unwrap();
-    assert_eq!(same_id, Created::Existing(run_id("run_a")));
+    assert_eq!(same_id, RunCreation::Existing(run_id("run_a")));
     assert_eq!(store.runs().get(&run_id("run_b")).await.unwrap(), None);
     assert_eq!(store.runs().messages(&run_id("run_a")).await.unwrap().len(), 1);
     create(&store, "run_c").await;

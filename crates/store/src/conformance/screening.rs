@@ -2,7 +2,7 @@
 
 use super::kit::{NOW, claimed, effect, finished, message};
 use crate::{Commit, Redactor, SECRET_MARK, Store};
-use everloop_types::{digest_bytes, journal::Kind};
+use everloop_types::{digest_bytes, journal::EntryKind};
 
 const KEY: &str = "sk-fake-4f9Q2zL8aVbN0pXr";
 
@@ -15,7 +15,7 @@ pub(super) async fn rows_with_a_digest_are_sealed_and_other_rows_are_screened(st
     let mut claim = claimed(&store, "run_1").await;
     let large = format!("{KEY} {}", "x".repeat(20 << 10));
     let drafts = vec![finished(effect(&claim, 1), KEY), finished(effect(&claim, 2), &large)];
-    let kinds: Vec<Kind> = drafts.iter().map(|draft| draft.kind.clone()).collect();
+    let kinds: Vec<EntryKind> = drafts.iter().map(|draft| draft.kind.clone()).collect();
     let state = format!(r#"{{"state":"{KEY}"}}"#);
     let mut commit = Commit::new(drafts, NOW);
     commit.snapshot = Some((digest_bytes(state.as_bytes()), state.clone()));
@@ -23,7 +23,7 @@ pub(super) async fn rows_with_a_digest_are_sealed_and_other_rows_are_screened(st
     store.journal().append(&mut claim, commit).await.unwrap();
 
     let entries = store.journal().entries(&claim.run, 1, 9).await.unwrap();
-    let read: Vec<Kind> = entries.into_iter().map(|entry| entry.kind).collect();
+    let read: Vec<EntryKind> = entries.into_iter().map(|entry| entry.kind).collect();
     assert_eq!(read, kinds, "the checksum of the row and the digest of the blob hold");
     let loaded = store.journal().load(&claim.run).await.unwrap();
     assert_eq!(loaded.snapshot.map(|snapshot| snapshot.state), Some(state));

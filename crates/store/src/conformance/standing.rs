@@ -2,10 +2,10 @@
 
 use super::kit::{NOW, claim, claimed, effect, finished};
 use crate::{Commit, Store, StoreError, allow_for_good};
-use everloop_types::Standing;
+use everloop_types::StandingApproval;
 
-fn approval(id: &str, resource: &str) -> Standing {
-    Standing {
+fn approval(id: &str, resource: &str) -> StandingApproval {
+    StandingApproval {
         id: id.to_owned(),
         workspace: "/\u{9879}\u{76ee}".to_owned(),
         tool: "write_file".to_owned(),
@@ -37,13 +37,13 @@ pub(super) async fn an_approval_for_good_comes_with_its_commit_or_not_at_all(sto
 pub(super) async fn an_approval_for_good_covers_what_it_names_until_it_is_withdrawn(store: Store) {
     let mut ours = claimed(&store, "run_a").await;
     let (one, other) = (approval("a", "path:a.txt"), approval("b", "path:b.txt"));
-    let again = Standing { by: "somebody else".to_owned(), at: NOW + 9, ..one.clone() };
+    let again = StandingApproval { by: "somebody else".to_owned(), at: NOW + 9, ..one.clone() };
     let mut commit = Commit::new(vec![finished(effect(&ours, 1), "ok")], NOW);
     commit.writes = [&one, &other, &again].map(allow_for_good).to_vec();
     store.journal().append(&mut ours, commit).await.unwrap();
     assert_eq!(store.approvals().all().await.unwrap(), [one.clone(), other.clone()]);
     // The same digest for another call is not a permission.
-    let elsewhere = Standing { workspace: "/elsewhere".to_owned(), ..one.clone() };
+    let elsewhere = StandingApproval { workspace: "/elsewhere".to_owned(), ..one.clone() };
     assert_eq!(store.approvals().find(&elsewhere).await.unwrap(), None);
     assert!(store.approvals().withdraw("a").await.unwrap());
     assert!(!store.approvals().withdraw("a").await.unwrap());

@@ -9,7 +9,7 @@ use crate::{
 use everloop_types::{
     ConversationId, Frame, Goal, Rows, RunId, SqlValue, Statement, WorkerId, Write, digest_bytes,
     digest_json,
-    journal::{Draft, EpochStarted, Kind, MessageEmitted, RunCreated},
+    journal::{EntryDraft, EntryKind, EpochStarted, MessageEmitted, RunCreated},
 };
 use std::{
     collections::BTreeSet,
@@ -32,9 +32,9 @@ fn new_run(name: &str) -> NewRun {
     NewRun { run, conversation, created, frame, idem_key: None, now: 1 }
 }
 
-fn started(build: &str) -> Draft {
+fn started(build: &str) -> EntryDraft {
     let started = EpochStarted { worker: WorkerId::new("w"), build: build.to_owned() };
-    Draft { at: 1, effect: None, kind: Kind::EpochStarted(started) }
+    EntryDraft { at: 1, effect: None, kind: EntryKind::EpochStarted(started) }
 }
 
 fn entry(build: &str) -> Commit {
@@ -258,8 +258,8 @@ async fn messages_and_outbox_of_many_writers_have_places_of_their_own() {
             let mut claim = claimed(&store, &format!("run_{n:02}")).await;
             for round in 0..8 {
                 let slot = format!("ask:{round}");
-                let emitted = Kind::MessageEmitted(MessageEmitted { slot: slot.clone() });
-                let draft = Draft { at: 1, effect: None, kind: emitted };
+                let emitted = EntryKind::MessageEmitted(MessageEmitted { slot: slot.clone() });
+                let draft = EntryDraft { at: 1, effect: None, kind: emitted };
                 let mut commit = Commit::new(vec![draft], 1);
                 let id = format!("{n}:{round}");
                 let (role, body) = ("assistant".to_owned(), "words".to_owned());

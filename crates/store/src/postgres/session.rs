@@ -3,7 +3,7 @@
 use super::{
     address::PgAddress,
     errors::{PgFailure, classify, refused_to_commit, too_late},
-    tls::Tls,
+    tls::PgTls,
     value::{self, Param},
 };
 use crate::{
@@ -47,7 +47,7 @@ impl PgSession {
         fsync_may_be_off: bool,
     ) -> Result<Self, OpenError> {
         let database = &address.shown;
-        let connected = timeout(patience, address.config.connect(Tls)).await;
+        let connected = timeout(patience, address.config.connect(PgTls)).await;
         let connected = connected.map_err(|_| too_late())?;
         let failed = |error| OpenError::Db(classify(error, database, 0).into_error());
         let (client, connection) = connected.map_err(failed)?;

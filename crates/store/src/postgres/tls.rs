@@ -33,23 +33,23 @@ static CONFIG: LazyLock<Arc<ClientConfig>> = LazyLock::new(|| {
 
 /// Makes TLS connections, each for the host that it is asked for.
 #[derive(Clone, Copy)]
-pub(super) struct Tls;
+pub(super) struct PgTls;
 
-impl MakeTlsConnect<Socket> for Tls {
+impl MakeTlsConnect<Socket> for PgTls {
     type Stream = PgStream;
-    type TlsConnect = For;
+    type TlsConnect = PgTlsHost;
     type Error = io::Error;
 
-    fn make_tls_connect(&mut self, host: &str) -> io::Result<For> {
+    fn make_tls_connect(&mut self, host: &str) -> io::Result<PgTlsHost> {
         // A socket of this machine has no name, and is not asked for TLS.
-        Ok(For(ServerName::try_from(host.to_owned()).ok()))
+        Ok(PgTlsHost(ServerName::try_from(host.to_owned()).ok()))
     }
 }
 
 /// A connection to one host.
-pub(super) struct For(Option<ServerName<'static>>);
+pub(super) struct PgTlsHost(Option<ServerName<'static>>);
 
-impl TlsConnect<Socket> for For {
+impl TlsConnect<Socket> for PgTlsHost {
     type Stream = PgStream;
     type Error = io::Error;
     type Future = Pin<Box<dyn Future<Output = io::Result<PgStream>> + Send>>;

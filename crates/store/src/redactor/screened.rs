@@ -10,12 +10,12 @@ use std::sync::Arc;
 ///
 /// The row of a sealed statement carries a digest of its own content, so a change here would damage
 /// it. The code that builds an entry, a frame or a snapshot removes secrets before the digest.
-pub(crate) struct Screened {
+pub(crate) struct ScreenedDb {
     pub(crate) db: Arc<dyn Db>,
     pub(crate) redactor: Redactor,
 }
 
-impl Db for Screened {
+impl Db for ScreenedDb {
     fn commit(&self, mut writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
         if !self.redactor.is_empty() {
             for write in writes.iter_mut().filter(|write| !write.statement.is_sealed()) {
@@ -34,7 +34,7 @@ impl Db for Screened {
     }
 }
 
-impl Screened {
+impl ScreenedDb {
     fn clean(&self, params: &mut [SqlValue]) {
         for value in params {
             if let SqlValue::Text(text) = value

@@ -29,11 +29,11 @@ const LENGTH_LEFT: u64 = 1 << 20;
 /// The locks of SQLite belong to the whole process, and closing any descriptor of the file drops
 /// them all. So this code never opens a file that a store has open.
 #[derive(Debug)]
-pub(super) struct Sole {
+pub(super) struct SoleOpener {
     id: FileId,
 }
 
-impl Drop for Sole {
+impl Drop for SoleOpener {
     fn drop(&mut self) {
         OPEN.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
     }
@@ -104,7 +104,7 @@ fn id(path: &Path) -> Option<FileId> {
 /// Makes the folder (0700) and the file (0600) where they are missing. Opens no file that exists.
 ///
 /// SQLite gives its log the rights of the database, so this one place covers all three files.
-pub(super) fn prepare(path: &Path) -> Result<Sole, OpenError> {
+pub(super) fn prepare(path: &Path) -> Result<SoleOpener, OpenError> {
     let folder = folder_of(path);
     DirBuilder::new()
         .recursive(true)
@@ -129,18 +129,22 @@ pub(super) fn prepare(path: &Path) -> Result<Sole, OpenError> {
 }
 
 /// The same right for a file that is only read, and must be there.
-pub(super) fn hold(path: &Path) -> Result<Sole, OpenError> {
+pub(super) fn hold(path: &Path) -> Result<SoleOpener, OpenError> {
     regular(path)?;
     let metadata = fs::metadata(path).map_err(|source| refused(path, source))?;
     register(path, &metadata, &mut OPEN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-fn register(path: &Path, file: &Metadata, open: &mut BTreeSet<FileId>) -> Result<Sole, OpenError> {
+fn register(
+    path: &Path,
+    file: &Metadata,
+    open: &mut BTreeSet<FileId>,
+) -> Result<SoleOpener, OpenError> {
     let id = (file.dev(), file.ino());
     if !open.insert(id) {
         return Err(OpenError::AlreadyOpen { path: path.to_owned() });
     }
-    Ok(Sole { id })
+    Ok(SoleOpener { id })
 }
 
 /// What is said if this process may open no more files: a database that cannot be opened then is

@@ -40,7 +40,7 @@ pub struct SqliteDb {
     writer: Writer,
     commits: Arc<AtomicU64>,
     // Declared last, so released when everything is closed.
-    _sole: files::Sole,
+    _sole: files::SoleOpener,
 }
 
 impl SqliteDb {

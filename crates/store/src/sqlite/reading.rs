@@ -19,7 +19,7 @@ pub(crate) struct ReadingDb {
     readers: ReaderPool,
     file: Arc<Path>,
     // Declared last, so given back when everything is closed.
-    _sole: files::Sole,
+    _sole: files::SoleOpener,
 }
 
 impl ReadingDb {

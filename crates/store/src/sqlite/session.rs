@@ -161,7 +161,7 @@ fn perform(
     params: &[SqlValue],
 ) -> rusqlite::Result<WriteResult> {
     for (at, value) in params.iter().enumerate() {
-        statement.raw_bind_parameter(at + 1, Bound(value))?;
+        statement.raw_bind_parameter(at + 1, BoundValue(value))?;
     }
     let columns = statement.column_count();
     if columns == 0 {
@@ -192,9 +192,9 @@ fn owned(value: ValueRef<'_>) -> SqlValue {
 }
 
 /// Binds a value without copying it on our side.
-struct Bound<'a>(&'a SqlValue);
+struct BoundValue<'a>(&'a SqlValue);
 
-impl ToSql for Bound<'_> {
+impl ToSql for BoundValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self.0 {
             SqlValue::Null => ValueRef::Null,

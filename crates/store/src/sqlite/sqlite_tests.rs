@@ -9,7 +9,7 @@ use crate::{
 use everloop_types::{
     ConversationId, Frame, Goal, Rows, RunId, SqlValue, Statement, Status, WorkerId, Write,
     digest_json,
-    journal::{Draft, EpochStarted, InboxMessage, Kind, RunCreated},
+    journal::{EntryDraft, EntryKind, EpochStarted, InboxMessage, RunCreated},
 };
 use std::{
     fs,
@@ -39,7 +39,7 @@ fn new_run(name: &str) -> NewRun {
 
 fn entry(build: &str) -> Commit {
     let started = EpochStarted { worker: WorkerId::new("w"), build: build.to_owned() };
-    Commit::new(vec![Draft { at: 1, effect: None, kind: Kind::EpochStarted(started) }], 1)
+    Commit::new(vec![EntryDraft { at: 1, effect: None, kind: EntryKind::EpochStarted(started) }], 1)
 }
 
 async fn claimed(store: &Store, name: &str) -> Claim {
@@ -291,7 +291,7 @@ async fn what_was_allowed_in_another_home_counts_for_nothing() {
     let mut new = new_run("run_a");
     new.idem_key = Some("key".to_owned());
     store.queue().create_run(&new).await.unwrap();
-    let standing = everloop_types::Standing {
+    let standing = everloop_types::StandingApproval {
         id: "x".to_owned(),
         workspace: "/w".to_owned(),
         tool: "shell".to_owned(),
@@ -307,11 +307,11 @@ async fn what_was_allowed_in_another_home_counts_for_nothing() {
         "the first one stays"
     );
     let taken = store.maintenance().take_over("home_b", 5).await.unwrap();
-    assert_eq!(taken, crate::TakenOver { approvals: 1, runs: 1 });
+    assert_eq!(taken, crate::TakeoverCounts { approvals: 1, runs: 1 });
     assert!(store.approvals().all().await.unwrap().is_empty());
     assert!(store.runs().get(&new.run).await.unwrap().unwrap().origin.imported);
     let again = NewRun { run: RunId::new("run_b"), ..new };
-    assert_eq!(store.queue().create_run(&again).await.unwrap(), crate::Created::New);
+    assert_eq!(store.queue().create_run(&again).await.unwrap(), crate::RunCreation::New);
     drop(store);
     assert_eq!(crate::copies::home_of(&path).unwrap().as_deref(), Some("home_b"));
 }

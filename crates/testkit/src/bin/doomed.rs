@@ -1,6 +1,6 @@
-//! A process that plays its part and dies where it is told to. The part is its one argument.
+//! A process that drives a run and dies at a given point. Its only argument is its specification.
 
-use everloop_testkit::{Part, play};
+use everloop_testkit::{ProcessSpec, play};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -8,10 +8,10 @@ fn main() -> ExitCode {
     if told == "__guard" {
         return everloop_tools::guard_main(std::env::args_os().skip(2));
     }
-    if told == "__wall" {
-        return everloop_tools::wall_main(std::env::args_os().skip(2));
+    if told == "__sandbox" {
+        return everloop_tools::sandbox_main(std::env::args_os().skip(2));
     }
-    let part: Part = match serde_json::from_str(&told) {
+    let part: ProcessSpec = match serde_json::from_str(&told) {
         Ok(part) => part,
         Err(error) => return broken(&error.to_string()),
     };

@@ -1,15 +1,15 @@
 //! Runs that hand a task to others.
 
 use super::{Scenario, call};
-use everloop_models::Scripted;
+use everloop_models::ScriptedReply;
 use everloop_types::{Budget, Status};
 use serde_json::json;
 
-fn hands_on(task: &str) -> Scripted {
-    Scripted::calls("delegate", json!({ "task": task }))
+fn delegates(task: &str) -> ScriptedReply {
+    ScriptedReply::calls("delegate", json!({ "task": task }))
 }
 
-fn helped(name: &'static str, script: Vec<Scripted>, helper: Vec<Scripted>) -> Scenario {
+fn helped(name: &'static str, script: Vec<ScriptedReply>, helper: Vec<ScriptedReply>) -> Scenario {
     Scenario { helpers: vec![("forge", helper)], ..Scenario::react(name, script) }
 }
 
@@ -19,36 +19,40 @@ pub fn families() -> Vec<Scenario> {
     vec![
         helped(
             "a child acts",
-            vec![hands_on("go to the forge"), call("put", "sword"), Scripted::says("all forged")],
-            vec![call("strike", "iron"), Scripted::says("struck in the forge")],
+            vec![
+                delegates("go to the forge"),
+                call("put", "sword"),
+                ScriptedReply::says("all forged"),
+            ],
+            vec![call("strike", "iron"), ScriptedReply::says("struck in the forge")],
         ),
         helped(
             "a child asks and needs permission",
-            vec![hands_on("go to the forge"), Scripted::says("it flew")],
+            vec![delegates("go to the forge"), ScriptedReply::says("it flew")],
             vec![
-                Scripted::calls("ask_user", json!({"question": "which one?"})),
+                ScriptedReply::calls("ask_user", json!({"question": "which one?"})),
                 call("launch", "rocket"),
-                Scripted::says("launched from the forge"),
+                ScriptedReply::says("launched from the forge"),
             ],
         ),
         helped(
             "two children after each other, beside another call",
             vec![
-                hands_on("go to the forge")
+                delegates("go to the forge")
                     .and_calls("strike", json!({"what": "bell"}))
                     .and_calls("delegate", json!({"task": "go to the forge again"})),
-                Scripted::says("both are back"),
+                ScriptedReply::says("both are back"),
             ],
-            vec![call("strike", "iron"), Scripted::says("struck in the forge")],
+            vec![call("strike", "iron"), ScriptedReply::says("struck in the forge")],
         ),
         Scenario {
             helpers: vec![
-                ("mine", vec![call("strike", "rock"), Scripted::says("dug")]),
-                ("forge", vec![hands_on("go to the mine"), Scripted::says("dug and struck")]),
+                ("mine", vec![call("strike", "rock"), ScriptedReply::says("dug")]),
+                ("forge", vec![delegates("go to the mine"), ScriptedReply::says("dug and struck")]),
             ],
             ..Scenario::react(
                 "a grandchild acts",
-                vec![hands_on("go to the forge"), Scripted::says("all three are done")],
+                vec![delegates("go to the forge"), ScriptedReply::says("all three are done")],
             )
         },
         failing(),
@@ -60,7 +64,7 @@ pub fn families() -> Vec<Scenario> {
 fn failing() -> Scenario {
     let mut scenario = helped(
         "a child uses up the budget",
-        vec![hands_on("go to the forge"), Scripted::says("never said: nothing is left")],
+        vec![delegates("go to the forge"), ScriptedReply::says("never said: nothing is left")],
         vec![call("look", "1"), call("look", "2"), call("look", "3"), call("strike", "4")],
     )
     .ending(Status::Failed);
@@ -72,12 +76,12 @@ fn refused() -> Scenario {
     let mut scenario = helped(
         "children that cannot be",
         vec![
-            Scripted::calls("delegate", json!({"task": "forge", "loop": "figure-of-eight"}))
+            ScriptedReply::calls("delegate", json!({"task": "forge", "loop": "figure-of-eight"}))
                 .and_calls("delegate", json!({"task": "forge", "tools": ["wand"]})),
-            hands_on("go to the forge").and_calls("delegate", json!({"task": "forge again"})),
-            Scripted::says("one of four"),
+            delegates("go to the forge").and_calls("delegate", json!({"task": "forge again"})),
+            ScriptedReply::says("one of four"),
         ],
-        vec![Scripted::says("nothing to strike")],
+        vec![ScriptedReply::says("nothing to strike")],
     );
     scenario.limits.delegate.max_children = 1;
     scenario

@@ -1,28 +1,28 @@
 //! Scenarios in which a person is asked.
 
 use super::{Scenario, call};
-use everloop_models::Scripted;
+use everloop_models::ScriptedReply;
 use serde_json::json;
 
 pub(super) fn react() -> Vec<Scenario> {
     vec![
         Scenario::react(
             "needs permission",
-            vec![call("launch", "rocket"), Scripted::says("launched")],
+            vec![call("launch", "rocket"), ScriptedReply::says("launched")],
         ),
         Scenario::react(
             "needs permission twice",
             vec![
                 call("launch", "rocket").and_calls("launch", json!({"what": "balloon"})),
-                Scripted::says("both launched"),
+                ScriptedReply::says("both launched"),
             ],
         ),
         Scenario::react(
             "asks a person",
             vec![
-                Scripted::calls("ask_user", json!({"question": "which colour?"})),
+                ScriptedReply::calls("ask_user", json!({"question": "which colour?"})),
                 call("strike", "blue"),
-                Scripted::says("blue it is"),
+                ScriptedReply::says("blue it is"),
             ],
         ),
         Scenario::react(
@@ -31,7 +31,7 @@ pub(super) fn react() -> Vec<Scenario> {
                 call("launch", "rocket"),
                 call("launch", "rocket"),
                 call("launch", "balloon"),
-                Scripted::says("all launched"),
+                ScriptedReply::says("all launched"),
             ],
         )
         .answering("always"),
@@ -41,7 +41,7 @@ pub(super) fn react() -> Vec<Scenario> {
                 call("look", "sky"),
                 call("strike", "anvil"),
                 call("look", "sea").and_calls("launch", json!({"what": "rocket"})),
-                Scripted::says("done after each was asked about"),
+                ScriptedReply::says("done after each was asked about"),
             ],
         )
         .guarded(),
@@ -51,11 +51,14 @@ pub(super) fn react() -> Vec<Scenario> {
                 call("look", "sky"),
                 call("strike", "anvil"),
                 call("strike", "anvil"),
-                Scripted::says("struck twice"),
+                ScriptedReply::says("struck twice"),
             ],
         )
         .guarded()
         .answering("always"),
-        Scenario::react("a person settles", vec![call("mail", "invoice"), Scripted::says("sent")]),
+        Scenario::react(
+            "a person settles",
+            vec![call("mail", "invoice"), ScriptedReply::says("sent")],
+        ),
     ]
 }

@@ -1,15 +1,15 @@
-//! What the simulated runs are about: scripts that mix every class of effect with questions, so
-//! that cancels, answers and parking meet on one run, whatever loop decides it.
+//! The scripts of the simulated runs: they mix every class of effect with questions, so that
+//! cancels, answers and parking meet on one run, under every loop.
 
-use super::chance::Chance;
+use super::random::SimRandom;
 use crate::scenario::{Scenario, families, scenarios, worked};
 use everloop_loops::LOOPS;
 use serde_json::{Value, json};
 
 const ACTS: &[&str] = &["look", "strike", "launch", "mail", "put", "post"];
 
-/// A story of this seed's own, or one of those that the sweeps play.
-pub(super) fn scenario(chance: &mut Chance) -> Scenario {
+/// A scenario made from this seed, or one of those that the sweeps play.
+pub(super) fn scenario(chance: &mut SimRandom) -> Scenario {
     if chance.one_in(3) {
         // Those with children twice: more can meet there.
         return chance.pick(&[scenarios(), families(), families()].concat()).clone();
@@ -20,7 +20,7 @@ pub(super) fn scenario(chance: &mut Chance) -> Scenario {
     worked(loop_name, "made up", &batches)
 }
 
-fn batch(chance: &mut Chance, step: u64) -> Vec<(&'static str, Value)> {
+fn batch(chance: &mut SimRandom, step: u64) -> Vec<(&'static str, Value)> {
     if chance.one_in(4) {
         let question = format!("question {step}?");
         return vec![("ask_user", json!({ "question": question }))];
@@ -38,10 +38,10 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// A ninth loop cannot be forgotten.
+    /// A new loop cannot be forgotten.
     #[test]
     fn every_loop_is_simulated() {
-        let stories = (0..1_000).map(|seed| scenario(&mut Chance::new(seed)));
+        let stories = (0..1_000).map(|seed| scenario(&mut SimRandom::new(seed)));
         let made_up = stories.filter(|story| story.name == "made up");
         let seen: BTreeSet<&str> = made_up.map(|story| story.loop_name).collect();
         assert_eq!(seen, BTreeSet::from(LOOPS));

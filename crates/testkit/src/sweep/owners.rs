@@ -1,20 +1,20 @@
 //! Owners that sleep through a takeover, and wake when the run is over or has just been claimed.
 //!
-//! An owner that sleeps inside a tool is beyond any journal. Locally it still holds the lock, so
-//! nobody takes over; elsewhere `start_by` and the call's time limit bound it, and whoever takes
-//! over reckons with it for as long.
+//! The journal cannot stop an owner that sleeps inside a tool. Locally it still holds the lock, so
+//! no other process takes over; elsewhere `start_by` and the call's time limit bound it, and the
+//! next owner waits that long.
 
-use super::{Place, Swept, undisturbed};
-use crate::points::Point;
+use super::{SweepPosition, SweepReport, undisturbed};
+use crate::points::PointKind;
 use crate::scenario::Scenario;
-use crate::stage::{Stage, Went, in_words};
+use crate::testbed::{ProcessEnd, Testbed, error_chain};
 use everloop_engine::DriveError;
 use std::time::Duration;
 
-/// Longer than an intent is good for: whoever slept through it must not act on it.
+/// Longer than an intent is valid: an owner that slept through it must not act on it.
 const NAP: Duration = Duration::from_secs(60);
 
-/// Shorter than any made-up tool may take.
+/// Shorter than the time limit of every simulated tool.
 const DOZE: Duration = Duration::from_secs(10);
 
 /// Before these the process does not have the run yet: it looks for orphans, and claims.
@@ -24,11 +24,12 @@ const POINTS_TO_CLAIM: usize = 3;
 ///
 /// # Errors
 /// The scenario, the point, and the first invariant that does not hold.
-pub async fn sweep_stale_owners(scenario: &Scenario) -> Result<Swept, String> {
-    let mut swept = Swept::default();
+pub async fn sweep_stale_owners(scenario: &Scenario) -> Result<SweepReport, String> {
+    let mut swept = SweepReport::default();
     for (n, kind) in commits(scenario).await? {
-        let place = Place { scenario, what: format!("owner asleep at point {n} ({kind:?})") };
-        let mut stage = Stage::set(scenario).await;
+        let place =
+            SweepPosition { scenario, what: format!("owner asleep at point {n} ({kind:?})") };
+        let mut stage = Testbed::set(scenario).await;
         stage.points.halt_at(n);
         let stale = stage.process();
         let (run, points) = (stage.run.clone(), stage.points.clone());
@@ -38,14 +39,14 @@ pub async fn sweep_stale_owners(scenario: &Scenario) -> Result<Swept, String> {
             () = points.reached() => {}
             _ = &mut sleeping => continue,
         }
-        stage.points.calm();
+        stage.points.stop_disturbing();
         tokio::time::advance(NAP).await;
         place.play_on(&mut stage).await?;
-        let before = Traces::of(&stage).await;
+        let before = OwnerEffects::of(&stage).await;
         points.wake();
         let woken = sleeping.await;
         place.ensure(is_harmless(&woken), || format!("the stale owner: {woken:?}"))?;
-        place.ensure(Traces::of(&stage).await == before, || left_traces(&woken))?;
+        place.ensure(OwnerEffects::of(&stage).await == before, || stale_write(&woken))?;
         let ending = place.check(&stage).await?;
         swept.count(&ending);
     }
@@ -57,11 +58,12 @@ pub async fn sweep_stale_owners(scenario: &Scenario) -> Result<Swept, String> {
 ///
 /// # Errors
 /// The scenario, the point, and the first invariant that does not hold.
-pub async fn sweep_takeovers(scenario: &Scenario) -> Result<Swept, String> {
-    let mut swept = Swept::default();
+pub async fn sweep_takeovers(scenario: &Scenario) -> Result<SweepReport, String> {
+    let mut swept = SweepReport::default();
     for (n, kind) in commits(scenario).await?.into_iter().skip(POINTS_TO_CLAIM) {
-        let place = Place { scenario, what: format!("run taken over at point {n} ({kind:?})") };
-        let mut stage = Stage::set(scenario).await;
+        let place =
+            SweepPosition { scenario, what: format!("run taken over at point {n} ({kind:?})") };
+        let mut stage = Testbed::set(scenario).await;
         stage.points.halt_at(n);
         let (stale, heir) = (stage.process(), stage.process());
         let (run, points) = (stage.run.clone(), stage.points.clone());
@@ -71,16 +73,16 @@ pub async fn sweep_takeovers(scenario: &Scenario) -> Result<Swept, String> {
             () = points.reached() => {}
             _ = &mut sleeping => continue,
         }
-        stage.points.calm();
+        stage.points.stop_disturbing();
         tokio::time::advance(NAP).await;
         let Some(claim) = heir.claim(&run).await else { continue };
-        let before = Traces::of(&stage).await;
+        let before = OwnerEffects::of(&stage).await;
         points.wake();
         let woken = sleeping.await;
         place.ensure(is_harmless(&woken), || format!("the stale owner: {woken:?}"))?;
-        place.ensure(Traces::of(&stage).await == before, || left_traces(&woken))?;
+        place.ensure(OwnerEffects::of(&stage).await == before, || stale_write(&woken))?;
         let driven = heir.engine.drive(claim).await;
-        driven.map_err(|error| place.broken(&in_words(&error)))?;
+        driven.map_err(|error| place.broken(&error_chain(&error)))?;
         place.play_on(&mut stage).await?;
         let ending = place.check(&stage).await?;
         swept.count(&ending);
@@ -93,13 +95,15 @@ pub async fn sweep_takeovers(scenario: &Scenario) -> Result<Swept, String> {
 ///
 /// # Errors
 /// The scenario, the point, and the first invariant that does not hold.
-pub async fn sweep_living_owners(scenario: &Scenario) -> Result<Swept, String> {
-    let mut swept = Swept::default();
+pub async fn sweep_living_owners(scenario: &Scenario) -> Result<SweepReport, String> {
+    let mut swept = SweepReport::default();
     let (_, points) = undisturbed(scenario).await?;
-    let inside = |kind: &Point| matches!(kind, Point::BeforeEffect | Point::AfterEffect);
+    let inside =
+        |kind: &PointKind| matches!(kind, PointKind::BeforeEffect | PointKind::AfterEffect);
     for (n, kind) in points.into_iter().enumerate().filter(|(_, kind)| inside(kind)) {
-        let place = Place { scenario, what: format!("owner alive at point {n} ({kind:?})") };
-        let mut stage = Stage::set(scenario).await;
+        let place =
+            SweepPosition { scenario, what: format!("owner alive at point {n} ({kind:?})") };
+        let mut stage = Testbed::set(scenario).await;
         stage.rules.owners_may_live = true;
         stage.points.halt_at(n);
         let stale = stage.process();
@@ -110,7 +114,7 @@ pub async fn sweep_living_owners(scenario: &Scenario) -> Result<Swept, String> {
             () = points.reached() => {}
             _ = &mut sleeping => continue,
         }
-        stage.points.calm();
+        stage.points.stop_disturbing();
         let wakes = async {
             tokio::time::sleep(DOZE).await;
             points.wake();
@@ -125,30 +129,31 @@ pub async fn sweep_living_owners(scenario: &Scenario) -> Result<Swept, String> {
     Ok(swept)
 }
 
-async fn commits(scenario: &Scenario) -> Result<Vec<(usize, Point)>, String> {
+async fn commits(scenario: &Scenario) -> Result<Vec<(usize, PointKind)>, String> {
     let (_, points) = undisturbed(scenario).await?;
-    let at_commit = |kind: &Point| matches!(kind, Point::BeforeCommit | Point::AfterCommit);
+    let at_commit =
+        |kind: &PointKind| matches!(kind, PointKind::BeforeCommit | PointKind::AfterCommit);
     Ok(points.into_iter().enumerate().filter(|(_, kind)| at_commit(kind)).collect())
 }
 
-fn is_harmless(woken: &Went) -> bool {
-    matches!(woken, Went::Well(Err(DriveError::LeaseLost(_)) | Ok(_)) | Went::Idle)
+fn is_harmless(woken: &ProcessEnd) -> bool {
+    matches!(woken, ProcessEnd::Well(Err(DriveError::LeaseLost(_)) | Ok(_)) | ProcessEnd::Idle)
 }
 
-fn left_traces(woken: &Went) -> String {
+fn stale_write(woken: &ProcessEnd) -> String {
     format!("the stale owner wrote or acted after the takeover: {woken:?}")
 }
 
-/// All that an owner could change: the journal, the row, and what cannot be done twice.
+/// Everything that an owner could change: the journal, the row, and effects that must not repeat.
 #[derive(Debug, PartialEq, Eq)]
-struct Traces {
+struct OwnerEffects {
     epoch: i64,
     next_seq: i64,
     acts: usize,
 }
 
-impl Traces {
-    async fn of(stage: &Stage) -> Self {
+impl OwnerEffects {
+    async fn of(stage: &Testbed) -> Self {
         let acts = stage.world.acts().iter().filter(|act| act.tool != "look").count();
         let mut all = Self { epoch: 0, next_seq: 0, acts };
         for run in stage.tree().await {

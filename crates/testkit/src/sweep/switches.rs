@@ -5,17 +5,17 @@
 //!                                                        └──► the heir plays to its end
 //! ```
 
-use super::{Place, RECOVERY_POINTS, Swept, undisturbed};
-use crate::invariants::Ending;
+use super::{RECOVERY_POINTS, SweepPosition, SweepReport, undisturbed};
+use crate::invariants::ComparableEnding;
 use crate::scenario::{Scenario, heir_of};
-use crate::stage::{Stage, Went, in_words};
+use crate::testbed::{ProcessEnd, Testbed, error_chain};
 use everloop_engine::History;
 use everloop_loops::Decision;
-use everloop_types::journal::{Kind, Outcome};
+use everloop_types::journal::{EntryKind, Outcome};
 use everloop_types::{Frame, Limits, RunId, Status};
 
-/// A wish that a process was sent when it stood at its point.
-struct Wished {
+/// A request to switch that was sent to a process when it had halted at its point.
+struct SwitchRequest {
     /// The heir's name.
     heir: RunId,
     /// Whether the process died at its other point.
@@ -26,23 +26,24 @@ struct Wished {
 ///
 /// # Errors
 /// The scenario, both points, and the first invariant that does not hold.
-pub async fn sweep_switches(scenario: &Scenario) -> Result<Swept, String> {
+pub async fn sweep_switches(scenario: &Scenario) -> Result<SweepReport, String> {
     let (calm, points) = undisturbed(scenario).await?;
-    let mut swept = Swept::default();
+    let mut swept = SweepReport::default();
     for (n, kind) in points.iter().enumerate() {
         for crash in 0..RECOVERY_POINTS {
             let what = format!("switch at point {n} ({kind:?}), crash {crash} later");
-            let place = Place { scenario, what };
-            let mut stage = Stage::set(scenario).await;
-            let wished = place.play_on_switching(&mut stage, n, crash).await?;
-            let Some(Wished { heir, died }) = wished else { break };
+            let place = SweepPosition { scenario, what };
+            let mut stage = Testbed::set(scenario).await;
+            let requested = place.play_on_switching(&mut stage, n, crash).await?;
+            let Some(SwitchRequest { heir, died }) = requested else { break };
             let ending = place.check(&stage).await?;
             let handed = place.one_of_both(&stage, &heir).await?;
             let answered = answered(&stage).await;
-            place.as_wished(&calm, &ending, handed, answered)?;
-            place.found_out(&stage, died).await?;
+            place.ended_as_requested(&calm, &ending, handed, answered)?;
+            place.check_unknown_outcomes(&stage, died).await?;
             swept.count(&ending);
-            // Whoever crashed before, the heir is the same: it is played where nobody did.
+            // The heir is the same whether a process crashed or not: it is played only without a
+            // crash.
             if !died {
                 if handed {
                     place.heir_ends_well(&mut stage, &heir).await?;
@@ -55,11 +56,11 @@ pub async fn sweep_switches(scenario: &Scenario) -> Result<Swept, String> {
 }
 
 /// Whether some reply of the model was the first run's answer.
-async fn answered(stage: &Stage) -> bool {
+async fn answered(stage: &Testbed) -> bool {
     let history = History::read(&stage.store, &stage.run).await.expect("readable");
     let history = history.expect("exists");
-    let replied = |kind: &Kind| match kind {
-        Kind::EffectFinished(finished) => matches!(finished.outcome, Outcome::Replied(_)),
+    let replied = |kind: &EntryKind| match kind {
+        EntryKind::EffectFinished(finished) => matches!(finished.outcome, Outcome::Replied(_)),
         _ => false,
     };
     history.entries.iter().filter(|entry| replied(&entry.kind)).any(|entry| {
@@ -68,28 +69,30 @@ async fn answered(stage: &Stage) -> bool {
     })
 }
 
-impl Place<'_> {
-    /// Goes on to the end of the first run; `None` if no process stood at the point.
+impl SweepPosition<'_> {
+    /// Continues to the end of the first run; `None` if no process reached the point.
     async fn play_on_switching(
         &self,
-        stage: &mut Stage,
+        stage: &mut Testbed,
         n: usize,
         crash: usize,
-    ) -> Result<Option<Wished>, String> {
+    ) -> Result<Option<SwitchRequest>, String> {
         stage.points.halt_at(n);
-        let mut wished = None;
+        let mut requested = None;
         for _ in 0..super::PROCESSES_MAX {
             if stage.is_over().await {
-                return Ok(wished);
+                return Ok(requested);
             }
             stage.answer_open_question().await;
-            match &wished {
-                None => wished = self.wish(stage, crash).await?,
-                Some(Wished { heir, .. }) => {
+            match &requested {
+                None => requested = self.request_switch(stage, crash).await?,
+                Some(SwitchRequest { heir, .. }) => {
                     match stage.play_once().await {
-                        Went::Died => stage.points.calm(),
-                        Went::Well(Ok(_)) | Went::Idle => {}
-                        Went::Well(Err(error)) => return Err(self.broken(&in_words(&error))),
+                        ProcessEnd::Died => stage.points.stop_disturbing(),
+                        ProcessEnd::Well(Ok(_)) | ProcessEnd::Idle => {}
+                        ProcessEnd::Well(Err(error)) => {
+                            return Err(self.broken(&error_chain(&error)));
+                        }
                     }
                     self.one_of_both(stage, heir).await?;
                 }
@@ -98,11 +101,15 @@ impl Place<'_> {
         Err(self.broken("it does not end"))
     }
 
-    /// One process that is asked to switch when it stands at its point, and dies later.
-    async fn wish(&self, stage: &mut Stage, crash: usize) -> Result<Option<Wished>, String> {
+    /// One process that is asked to switch when it has halted at its point, and dies later.
+    async fn request_switch(
+        &self,
+        stage: &mut Testbed,
+        crash: usize,
+    ) -> Result<Option<SwitchRequest>, String> {
         let process = stage.process();
         let (run, points) = (stage.run.clone(), stage.points.clone());
-        // Whatever bounds the first run, the heir has room.
+        // The limits of the first run do not apply to the heir.
         let frame = Frame { limits: Limits::default(), ..stage.frame() };
         let name = heir_of(stage.scenario.loop_name);
         let mut driving = std::pin::pin!(process.claim_and_drive(&run));
@@ -113,28 +120,28 @@ impl Place<'_> {
         };
         if let Some(went) = reached {
             return match went {
-                Went::Well(Err(error)) => Err(self.broken(&in_words(&error))),
+                ProcessEnd::Well(Err(error)) => Err(self.broken(&error_chain(&error))),
                 _ => Ok(None),
             };
         }
-        let wished = process.engine.switch(&run, name, &frame, String::new()).await;
-        let (heir, _) = wished.map_err(|error| self.broken(&in_words(&error)))?;
+        let requested = process.engine.switch(&run, name, &frame, String::new()).await;
+        let (heir, _) = requested.map_err(|error| self.broken(&error_chain(&error)))?;
         points.wake_until(crash);
         let went = tokio::select! {
             biased;
-            () = points.reached() => Went::Died,
+            () = points.reached() => ProcessEnd::Died,
             went = &mut driving => went,
         };
-        points.calm();
-        if let Went::Well(Err(error)) = &went {
-            return Err(self.broken(&in_words(error)));
+        points.stop_disturbing();
+        if let ProcessEnd::Well(Err(error)) = &went {
+            return Err(self.broken(&error_chain(error)));
         }
         self.one_of_both(stage, &heir).await?;
-        Ok(Some(Wished { heir, died: matches!(went, Went::Died) }))
+        Ok(Some(SwitchRequest { heir, died: matches!(went, ProcessEnd::Died) }))
     }
 
     /// Never both, never neither: the heir is there if and only if the first has ended for it.
-    async fn one_of_both(&self, stage: &Stage, heir: &RunId) -> Result<bool, String> {
+    async fn one_of_both(&self, stage: &Testbed, heir: &RunId) -> Result<bool, String> {
         let history = History::read(&stage.store, &stage.run).await.expect("readable");
         let state = history.expect("exists").state_at(i64::MAX).expect("foldable");
         let named = state.successor() == Some(heir);
@@ -145,12 +152,12 @@ impl Place<'_> {
         Ok(exists)
     }
 
-    /// It ended for its heir, or as ever because the answer came first, or for want of a word from
-    /// a person.
-    fn as_wished(
+    /// It ended for its heir, or as usual because the answer came first, or because a person did
+    /// not answer.
+    fn ended_as_requested(
         &self,
-        calm: &Ending,
-        ending: &Ending,
+        calm: &ComparableEnding,
+        ending: &ComparableEnding,
         handed: bool,
         answered: bool,
     ) -> Result<(), String> {
@@ -165,19 +172,19 @@ impl Place<'_> {
         self.ensure(fits, || format!("it ended with {ending:?} ({state})"))
     }
 
-    /// What was begun is finished, or found out about where that can be: a switch leaves no more in
-    /// the dark than a crash does.
-    async fn found_out(&self, stage: &Stage, died: bool) -> Result<(), String> {
+    /// Started effects are finished, or probed where that is possible: a switch leaves no more
+    /// unknown outcomes than a crash does.
+    async fn check_unknown_outcomes(&self, stage: &Testbed, died: bool) -> Result<(), String> {
         let history = History::read(&stage.store, &stage.run).await.expect("readable");
         let state = history.expect("exists").state_at(i64::MAX).expect("foldable");
-        // What a child leaves unknown is unknown to its parent.
+        // An unknown outcome of a child is unknown to its parent.
         let dark = ["strike", "launch", "toss", "delegate"];
         let nobody_knows = |tool: &str| died && dark.contains(&tool);
         let odd = state.unknowns().iter().find(|open| !nobody_knows(&open.call.tool));
         self.ensure(odd.is_none(), || format!("it could be known what became of {odd:?}"))
     }
 
-    async fn heir_ends_well(&self, stage: &mut Stage, heir: &RunId) -> Result<(), String> {
+    async fn heir_ends_well(&self, stage: &mut Testbed, heir: &RunId) -> Result<(), String> {
         let before = stage.world.clone();
         let done = before.acts();
         stage.take_over(heir.clone(), heir_of(stage.scenario.loop_name));

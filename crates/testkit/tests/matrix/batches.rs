@@ -4,12 +4,14 @@
 //! a crash before that runs all of them again. Calls that may change something run one by one, and
 //! each outcome is durable before the next call begins.
 
-use everloop_engine::{Engine, Environment, History, Identity, Rules, Submission, Verdict};
-use everloop_models::{Scripted, ScriptedModel};
-use everloop_ports::{CallContext, Clock, Done, Model, Registry, Tool};
+use everloop_engine::{
+    Engine, EngineRules, Environment, History, ReplayVerdict, Submission, WorkerIdentity,
+};
+use everloop_models::{ScriptedModel, ScriptedReply};
+use everloop_ports::{CallContext, Clock, Model, Registry, Tool, ToolReturn};
 use everloop_store::Store;
 use everloop_testkit::VirtualClock;
-use everloop_types::journal::Kind;
+use everloop_types::journal::EntryKind;
 use everloop_types::{
     Approval, EffectClass, Frame, Goal, Handling, ModelChoice, ModelError, Observation, OnUnknown,
     RunId, WorkerId, digest_bytes,
@@ -50,10 +52,10 @@ impl Tool for Wait {
         Handling { class, approval, on_unknown, timeout_ms: 60_000, ..Handling::default() }
     }
 
-    async fn call(&self, args: Which, _: &CallContext) -> Done {
+    async fn call(&self, args: Which, _: &CallContext) -> ToolReturn {
         self.counts.lock().unwrap()[args.n] += 1;
         tokio::time::sleep(Duration::from_secs(self.seconds[args.n])).await;
-        Done::Seen(Observation::ok(format!("waited {}", args.n)))
+        ToolReturn::Seen(Observation::ok(format!("waited {}", args.n)))
     }
 }
 
@@ -88,9 +90,9 @@ impl Batch {
     async fn new(class: EffectClass, seconds: Vec<u64>) -> Self {
         let counts = Arc::new(Mutex::new(vec![0; CALLS]));
         let tools = Registry::default().with(Wait { class, seconds, counts: counts.clone() });
-        let first = Scripted::calls("wait", json!({"n": 0}));
+        let first = ScriptedReply::calls("wait", json!({"n": 0}));
         let all = (1..CALLS).fold(first, |reply, n| reply.and_calls("wait", json!({"n": n})));
-        let model = Arc::new(ScriptedModel::new(vec![all, Scripted::says("done")]));
+        let model = Arc::new(ScriptedModel::new(vec![all, ScriptedReply::says("done")]));
         let means = Arc::new(Props(model, Arc::new(tools)));
         let (store, clock, run) = (Store::memory(), VirtualClock::default(), RunId::new(""));
         let mut batch = Self { store, means, counts, clock, run };
@@ -104,12 +106,12 @@ impl Batch {
     }
 
     fn engine(&self, name: &str) -> Arc<Engine> {
-        let identity = Identity { worker: WorkerId::new(name), build: "test".to_owned() };
+        let identity = WorkerIdentity { worker: WorkerId::new(name), build: "test".to_owned() };
         let (store, clock) = (self.store.clone(), Arc::new(self.clock));
-        Engine::new(store, self.means.clone(), clock, identity, Rules::default())
+        Engine::new(store, self.means.clone(), clock, identity, EngineRules::default())
     }
 
-    /// Drives for so long at most, and dies then.
+    /// Drives for at most this long, and dies then.
     async fn drive(&self, name: &str, most: Duration) {
         let engine = self.engine(name);
         self.store.queue().requeue_orphans(self.clock.now()).await.unwrap();
@@ -121,15 +123,15 @@ impl Batch {
 
     async fn outcomes(&self) -> usize {
         let entries = self.store.journal().entries(&self.run, 0, usize::MAX).await.unwrap();
-        let finished = |kind: &Kind| matches!(kind, Kind::EffectFinished(_));
+        let finished = |kind: &EntryKind| matches!(kind, EntryKind::EffectFinished(_));
         entries.iter().filter(|entry| finished(&entry.kind)).count()
     }
 
-    /// What the model saw and said in the end, whatever came back first.
+    /// What the model saw and said in the end, independent of the order of outcomes.
     async fn state(&self) -> String {
         let history = History::read(&self.store, &self.run).await.unwrap().unwrap();
         let verdict = history.verify();
-        assert!(matches!(verdict, Verdict::Verified { .. }), "{verdict:?}");
+        assert!(matches!(verdict, ReplayVerdict::Verified { .. }), "{verdict:?}");
         let prompt = history.state_at(i64::MAX).unwrap().messages().to_vec();
         format!("{:?} {prompt:?}", history.final_text())
     }

@@ -1,4 +1,4 @@
-//! Rows 12, 15 and 16: many who claim at once, and a queue that nobody can vacuum.
+//! Rows 12, 15 and 16: many concurrent claims, and a queue that cannot be vacuumed.
 
 use super::{until, write};
 use everloop_store::testing::{PgServer, PgTestDb};
@@ -44,7 +44,7 @@ fn p99(times: &mut [Duration]) -> Duration {
 /// What each of many claimers got, and how long each claim took.
 type Got = (Vec<(String, i64)>, Vec<Duration>);
 
-/// Claims until there is nothing left, with a pause after each as whoever drives makes one.
+/// Claims until there is nothing left, with a pause after each claim, as a driver makes one.
 async fn claim_all(store: &Store, worker: WorkerId, pause: Duration) -> Got {
     let (mut mine, mut times) = (Vec::new(), Vec::new());
     loop {
@@ -67,7 +67,7 @@ async fn sixty_four_claim_all(pause: Duration, counted: Counted) -> Duration {
     let claimers = (0..64).map(|n| {
         let (store, start) = (store.clone(), start.clone());
         tokio::spawn(async move {
-            // Everybody is connected before the first one claims.
+            // All workers are connected before the first claim.
             let away = RunFilter { statuses: Vec::new(), before: None, most: 1 };
             store.runs().list(&away).await.unwrap();
             start.wait().await;
@@ -137,7 +137,7 @@ async fn row_12_whoever_reaps_and_whoever_claims_at_once_get_each_run_once() {
     assert!(all.iter().all(|(_, epoch)| *epoch == 2));
 }
 
-/// A question that takes long holds its view of the data, and with it every dead row.
+/// A long query holds its snapshot, and with it every dead row.
 const LONG: &str = "SELECT CAST(count(*) AS BIGINT) FROM runs, pg_sleep(25) AS slept";
 
 const HELD: &str = "

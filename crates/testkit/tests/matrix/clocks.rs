@@ -1,11 +1,13 @@
 //! Row 23: clocks that are set, and machines that sleep.
 
-use everloop_engine::{Driven, Engine, Environment, Identity, Rules, Submission, Worker};
-use everloop_models::{Scripted, ScriptedModel};
+use everloop_engine::{
+    DriveEnd, Engine, EngineRules, Environment, Submission, Worker, WorkerIdentity,
+};
+use everloop_models::{ScriptedModel, ScriptedReply};
 use everloop_ports::{Clock, Model, Pause, Registry};
 use everloop_store::Store;
 use everloop_testkit::VirtualClock;
-use everloop_types::journal::Kind;
+use everloop_types::journal::EntryKind;
 use everloop_types::{
     Frame, Goal, ModelChoice, ModelError, ModelErrorKind, RunId, Status, UtcMs, WorkerId,
 };
@@ -14,7 +16,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 const HOUR: i64 = 3_600_000;
 
-/// A wall clock that somebody sets.
+/// A wall clock that can be set.
 struct Set(VirtualClock, AtomicI64);
 
 impl Clock for Set {
@@ -44,10 +46,11 @@ impl Environment for Props {
 async fn parked(clock: &Arc<Set>) -> (Arc<Engine>, RunId) {
     let mut error = ModelError::new(ModelErrorKind::RateLimited, "later");
     error.retry_after_ms = Some(300_000);
-    let reply = Scripted { fail: vec![error], ..Scripted::says("hello") };
+    let reply = ScriptedReply { fail: vec![error], ..ScriptedReply::says("hello") };
     let means = Arc::new(Props(Arc::new(ScriptedModel::new(vec![reply]))));
-    let identity = Identity { worker: WorkerId::new("w"), build: "test".to_owned() };
-    let engine = Engine::new(Store::memory(), means, clock.clone(), identity, Rules::default());
+    let identity = WorkerIdentity { worker: WorkerId::new("w"), build: "test".to_owned() };
+    let engine =
+        Engine::new(Store::memory(), means, clock.clone(), identity, EngineRules::default());
     let model = ModelChoice { name: "scripted/x".to_owned(), ..ModelChoice::default() };
     let frame = Frame { model, time_zone: "UTC".to_owned(), ..Frame::default() };
     let goal = Goal { text: "goal".to_owned(), ..Goal::default() };
@@ -56,11 +59,11 @@ async fn parked(clock: &Arc<Set>) -> (Arc<Engine>, RunId) {
     let claim =
         engine.store().queue().claim_run(&engine.identity().worker, &run, clock.now()).await;
     let driven = engine.drive(claim.unwrap().unwrap()).await.unwrap();
-    assert!(matches!(driven, Driven::Parked(_)), "{driven:?}");
+    assert!(matches!(driven, DriveEnd::Parked(_)), "{driven:?}");
     (engine, run)
 }
 
-/// Sets the clock, lets so much time pass, and counts the claims and the attempts that it led to.
+/// Sets the clock, lets time pass, and counts the resulting claims and attempts.
 async fn claims_after(jump_ms: i64, pass_ms: u64) -> (Status, i64, usize) {
     let clock = Arc::new(Set(VirtualClock::default(), AtomicI64::new(0)));
     let (engine, run) = parked(&clock).await;
@@ -71,7 +74,7 @@ async fn claims_after(jump_ms: i64, pass_ms: u64) -> (Status, i64, usize) {
     }
     let row = engine.store().runs().get(&run).await.unwrap().unwrap();
     let entries = engine.store().journal().entries(&run, 0, usize::MAX).await.unwrap();
-    let replies = entries.iter().filter(|e| matches!(e.kind, Kind::EffectFinished(_))).count();
+    let replies = entries.iter().filter(|e| matches!(e.kind, EntryKind::EffectFinished(_))).count();
     (row.status, row.lease.epoch, replies)
 }
 

@@ -1,10 +1,10 @@
 //! Row 11: the database is out of reach for one worker while its effects run.
 
 use everloop_engine::{
-    Engine, Environment, Identity, LeaseTimes, Report, Rules, Submission, Worker,
+    Engine, EngineRules, Environment, LeaseTimes, Submission, Worker, WorkerIdentity, WorkerReport,
 };
-use everloop_models::{Scripted, ScriptedModel};
-use everloop_ports::{CallContext, Clock, Done, Model, Registry, Tool};
+use everloop_models::{ScriptedModel, ScriptedReply};
+use everloop_ports::{CallContext, Clock, Model, Registry, Tool, ToolReturn};
 use everloop_store::{Db, DbFuture, MemoryDb, SqlRow, Store, Urgency, WriteResult as Wrote};
 use everloop_testkit::VirtualClock;
 use everloop_types::{
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// A line that can be cut: whatever is asked then waits until it is mended.
+/// A connection that can be cut: queries then wait until it is restored.
 struct Line {
     inner: Arc<MemoryDb>,
     up: watch::Receiver<bool>,
@@ -87,11 +87,11 @@ impl Tool for Endless {
         }
     }
 
-    async fn call(&self, _: Nothing, _: &CallContext) -> Done {
+    async fn call(&self, _: Nothing, _: &CallContext) -> ToolReturn {
         self.1.lock().unwrap().begun.push(self.0.since_boot_ms());
         let _dropped = Dropped(self.0, self.1.clone());
         self.0.pause(3_600_000).await;
-        Done::Seen(Observation::ok("an hour later"))
+        ToolReturn::Seen(Observation::ok("an hour later"))
     }
 }
 
@@ -112,8 +112,8 @@ async fn live(engine: Arc<Engine>, claimed: Arc<Mutex<Vec<u64>>>) {
     let times = LeaseTimes::default();
     engine.join(times).await.unwrap();
     let mut worker = Worker::new(engine.clone(), 4).reaping(times);
-    let report = |report: Report| {
-        if let Report::Claimed(_) = report {
+    let report = |report: WorkerReport| {
+        if let WorkerReport::Claimed(_) = report {
             claimed.lock().unwrap().push(engine.clock().since_boot_ms());
         }
     };
@@ -129,12 +129,12 @@ async fn row_11_a_worker_that_cannot_reach_the_database_stops_before_another_tak
     let db = Arc::new(MemoryDb::with_clock(move || clock.now()));
     let store = Store::with_db(db.clone());
     let tools = Arc::new(Registry::default().with(Endless(clock, calls.clone())));
-    let script = vec![Scripted::calls("endless", json!({})), Scripted::says("gave up")];
+    let script = vec![ScriptedReply::calls("endless", json!({})), ScriptedReply::says("gave up")];
     let model = Arc::new(ScriptedModel::new(script));
     let engine = |name: &str, store: Store| {
-        let identity = Identity { worker: WorkerId::new(name), build: "test".to_owned() };
+        let identity = WorkerIdentity { worker: WorkerId::new(name), build: "test".to_owned() };
         let means = Arc::new(Props(model.clone(), tools.clone()));
-        let rules = Rules { owners_may_live: true, ..Rules::default() };
+        let rules = EngineRules { owners_may_live: true, ..EngineRules::default() };
         Engine::new(store, means, Arc::new(clock), identity, rules)
     };
     let (cut, up) = watch::channel(true);

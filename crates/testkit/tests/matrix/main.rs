@@ -12,30 +12,30 @@ mod storage;
 mod zombies;
 
 use everloop_store::testing::PgServer;
-use everloop_testkit::{Company, Database, parts};
+use everloop_testkit::{ProcessGroup, SharedDatabase, parts};
 use everloop_types::{Rows, SqlValue, Statement, Write};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_everloop-doomed");
 
-/// Nothing that is waited for takes longer.
+/// The maximum time of every wait.
 const AT_MOST: Duration = Duration::from_secs(60);
 
-async fn company(database: Database) -> (Company, TempDir) {
+async fn company(database: SharedDatabase) -> (ProcessGroup, TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    (Company::new(PROGRAM, database, folder.path().to_owned()).await, folder)
+    (ProcessGroup::new(PROGRAM, database, folder.path().to_owned()).await, folder)
 }
 
-async fn on_server() -> (Company, TempDir) {
-    company(Database::Server(PgServer::shared().database().url)).await
+async fn on_server() -> (ProcessGroup, TempDir) {
+    company(SharedDatabase::Server(PgServer::shared().database().url)).await
 }
 
 fn part_named(name: &str) -> usize {
     parts().iter().position(|part| part.name == name).unwrap()
 }
 
-/// Looks again and again until something is so.
+/// Polls until a condition holds.
 async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     let began = Instant::now();
     while !is_so().await {

@@ -2,7 +2,7 @@
 
 use super::{AT_MOST, company, part_named};
 use everloop_store::testing::PgServer;
-use everloop_testkit::Database;
+use everloop_testkit::SharedDatabase;
 use everloop_types::RunId;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ async fn restart_amid_acts(server: Arc<PgServer>, folder: PathBuf) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn row_14_runs_go_on_through_restarts_of_the_server_with_one_copy_of_everything() {
     let server = Arc::new(PgServer::own());
-    let (mut company, folder) = company(Database::Server(server.database().url)).await;
+    let (mut company, folder) = company(SharedDatabase::Server(server.database().url)).await;
     company.lease_ms = 3_000;
     let restarting = restart_amid_acts(Arc::clone(&server), folder.path().to_owned());
     let restarts = tokio::spawn(restarting);

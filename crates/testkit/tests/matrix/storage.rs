@@ -5,9 +5,10 @@ use everloop_engine::Worker;
 use everloop_store::testing::PgServer;
 use everloop_store::{Claim, Commit, NewRun, Store, StoreError, StoreLimit};
 use everloop_testkit::{
-    Company, Database, Generation, Scenario, Stage, check, check_midway, ended, scenarios,
+    ProcessExit, ProcessGroup, Scenario, SharedDatabase, Testbed, check, check_midway, ended,
+    scenarios,
 };
-use everloop_types::journal::{Draft, EpochStarted, InboxMessage, Kind, RunCreated};
+use everloop_types::journal::{EntryDraft, EntryKind, EpochStarted, InboxMessage, RunCreated};
 use everloop_types::{ConversationId, Frame, Goal, RunId, WorkerId, digest_json};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
@@ -18,15 +19,15 @@ use std::time::Duration;
 enum Fault {
     /// Refused, and so is everything after it for a while.
     Full,
-    /// It takes place, and nobody says so.
+    /// It takes place, and the reply is lost.
     ReplyLost,
-    /// It does not take place, and nobody says so.
+    /// It does not take place, and the caller gets no reply.
     RequestLost,
 }
 
-/// Plays a scenario with a worker and one fault. Returns whether the fault came to pass.
+/// Plays a scenario with a worker and one fault. Returns whether the fault took place.
 async fn play(scenario: &Scenario, fault: Fault, n: usize) -> Result<bool, String> {
-    let mut stage = Stage::set(scenario).await;
+    let mut stage = Testbed::set(scenario).await;
     let before = stage.points.passed();
     match fault {
         Fault::Full => stage.points.fill_at(n),
@@ -40,7 +41,7 @@ async fn play(scenario: &Scenario, fault: Fault, n: usize) -> Result<bool, Strin
         let drained = tokio::time::timeout(Duration::from_secs(600), worker.drain(|_| {})).await;
         check_midway(&stage.watched()).await?;
         if drained.is_err() {
-            stage.points.calm();
+            stage.points.stop_disturbing();
         }
         if stage.is_over().await {
             check(&stage.watched()).await?;
@@ -81,8 +82,8 @@ async fn row_05_a_disk_that_is_full_for_ten_minutes_from_every_point_on() {
     assert!(at_every_commit(Fault::Full).await > 400);
 }
 
-/// A process whose files cannot grow beyond so many blocks: the signal kills it inside a write.
-fn bounded(company: &Company, scenario: usize, blocks: u64) -> Child {
+/// A process with a file size limit in blocks: the signal kills it inside a write.
+fn bounded(company: &ProcessGroup, scenario: usize, blocks: u64) -> Child {
     let told = serde_json::to_string(&company.part(scenario, "run", None)).unwrap();
     let script = format!("ulimit -f {blocks}; exec \"$0\" \"$1\"");
     let mut shell = Command::new("sh");
@@ -100,8 +101,8 @@ async fn row_04_a_process_that_is_killed_in_the_middle_of_a_write_loses_nothing(
     for step in 1.. {
         let place = folder.path().join(step.to_string());
         std::fs::create_dir(&place).unwrap();
-        let database = Database::Folder(place.clone());
-        let company = Company::new(PROGRAM, database, place.clone()).await;
+        let database = SharedDatabase::Folder(place.clone());
+        let company = ProcessGroup::new(PROGRAM, database, place.clone()).await;
         // What is in the log already counts too, so the limit is beyond it.
         let log = place.join("everloop.db-wal");
         let begun = std::fs::metadata(log).map_or(0, |log| log.len() / 512);
@@ -112,7 +113,7 @@ async fn row_04_a_process_that_is_killed_in_the_middle_of_a_write_loses_nothing(
             other => panic!("{other:?}: {}", String::from_utf8_lossy(&output.stderr)),
         }
         let heir = ended(company.start(&company.part(scenario, "run", None)));
-        let Ok(Generation::Over(run, _)) = heir else { panic!("{heir:?}") };
+        let Ok(ProcessExit::Over(run, _)) = heir else { panic!("{heir:?}") };
         company.check(scenario, "run", &run).await.unwrap();
     }
     println!("killed in the middle of a write: {killed} times, 0 violations");
@@ -121,7 +122,7 @@ async fn row_04_a_process_that_is_killed_in_the_middle_of_a_write_loses_nothing(
 
 fn entries(many: usize, build: &str) -> Commit {
     let started = EpochStarted { worker: WorkerId::new("w"), build: build.to_owned() };
-    let draft = Draft { at: 1, effect: None, kind: Kind::EpochStarted(started) };
+    let draft = EntryDraft { at: 1, effect: None, kind: EntryKind::EpochStarted(started) };
     Commit::new(vec![draft; many], 1)
 }
 
@@ -165,8 +166,8 @@ async fn limits_hold(store: &Store) {
     store.journal().append(&mut wide, entries(1, "b")).await.unwrap();
     assert_eq!(store.journal().load(&wide.run).await.unwrap().entries.len(), 14);
 
-    let letter = InboxMessage::Steer { text: "x".repeat(3 << 20) };
-    let beyond = store.inbox().send(&wide.run, "steer", &letter, 1).await;
+    let message = InboxMessage::Steer { text: "x".repeat(3 << 20) };
+    let beyond = store.inbox().send(&wide.run, "steer", &message, 1).await;
     assert!(matches!(beyond, Err(StoreError::OverLimit { limit: StoreLimit::InboxMessage, .. })));
     assert_eq!(store.inbox().unread(&wide.run).await.unwrap().messages.len(), 0);
 }

@@ -1,13 +1,13 @@
-//! Rows 9 and 10: a worker that stands still for longer than its lease, and then goes on.
+//! Rows 9 and 10: a worker that is suspended for longer than its lease, and then continues.
 
 use super::{on_server, part_named, until};
-use everloop_testkit::{Company, Generation, Part, ended};
+use everloop_testkit::{ProcessExit, ProcessGroup, ProcessSpec, ended};
 use everloop_types::RunId;
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::Path;
 use std::process::Child;
 
-/// Nobody beats while the worker stands, so its neighbour need not wait long.
+/// The suspended worker sends no heartbeat, so a short lease keeps the test fast.
 const LEASE_MS: u64 = 600;
 
 fn state_of(pid: &str) -> Option<char> {
@@ -15,7 +15,7 @@ fn state_of(pid: &str) -> Option<char> {
     stat.rsplit_once(") ")?.1.chars().next()
 }
 
-/// The long command, by its number outside of any walls around it.
+/// The process id of the long command, outside of the sandbox.
 fn long_command_in(folder: &Path) -> Option<String> {
     let folder = folder.canonicalize().ok()?;
     let mut numbers = std::fs::read_dir("/proc").ok()?.flatten();
@@ -36,15 +36,15 @@ async fn stands_still(child: &Child) {
     until("the worker to stand still", async || state_of(&pid) == Some('T')).await;
 }
 
-/// All that a worker could change.
-async fn traces(company: &Company, part: &Part, run: &RunId) -> (i64, i64, String) {
+/// Everything that a worker could change.
+async fn traces(company: &ProcessGroup, part: &ProcessSpec, run: &RunId) -> (i64, i64, String) {
     let at = company.store().runs().position(run).await.unwrap().unwrap();
     (at.epoch, at.next_seq, std::fs::read_to_string(&part.acts).unwrap_or_default())
 }
 
 fn over(child: Child) -> RunId {
     match ended(child) {
-        Ok(Generation::Over(run, _)) => run,
+        Ok(ProcessExit::Over(run, _)) => run,
         other => panic!("it did not come to an end of its own: {other:?}"),
     }
 }
@@ -72,14 +72,14 @@ async fn row_09_a_worker_that_stood_still_finds_itself_fenced_and_its_command_en
     company.check(long, "run", &run).await.unwrap();
 }
 
-/// Whatever a worker was about to do when it stopped, it does nothing of it twice.
+/// A suspended worker repeats nothing when it continues.
 async fn stop_at_every_point(name: &str) -> usize {
     let (mut company, _folder) = on_server().await;
     company.lease_ms = LEASE_MS;
     let scenario = part_named(name);
     for n in 0.. {
         let key = format!("stop at {n}");
-        let part = Part { stops_at: Some(n), ..company.part(scenario, &key, None) };
+        let part = ProcessSpec { stops_at: Some(n), ..company.part(scenario, &key, None) };
         let mut zombie = company.start(&part);
         let pid = zombie.id().to_string();
         let mut gone = false;

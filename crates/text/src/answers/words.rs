@@ -1,5 +1,5 @@
-//! The words that count in an answer, with a bar between two of them: half width, small letters,
-//! simplified characters.
+//! The recognized words of an answer, separated by bars: half width, lower case, simplified
+//! characters.
 
 /// They mean yes.
 pub(super) const YES: &str = "\
@@ -14,14 +14,14 @@ pub(super) const YES: &str = "\
     没有问题|没事|没意见|没有意见|允许|许可|通过|执行|执行它|做|去做|干|去|开始|继续|来|\
     运行|跑|当然|当然可以|必须的|没错|正确|要|需要|好嘞|妥|赞成|认可|放行|愿意";
 
-/// They allow the same whenever it comes again.
+/// They also allow the same in the future.
 pub(super) const ALWAYS: &str = "\
     a|always|always allow|allow always|always yes|from now on|every time|always allow it|\
     总是|总是允许|总是可以|一直|一直允许|一直可以|永远|永远允许|始终|始终允许|以后都允许|\
     以后都可以|以后都行|以后也允许|以后一直允许|以后总是允许|每次都允许|每次都可以|都允许|\
     今后都允许";
 
-/// Behind a yes they mean always; alone they may as well mean the contrary.
+/// After a yes they mean always; alone they are ambiguous.
 pub(super) const AGAIN: &str = "\
     don't ask again|do not ask again|don't ask me again|stop asking|不用再问|不要再问|\
     别再问|不再询问|不再问|以后不用问|以后别问|以后不用再问";
@@ -41,7 +41,7 @@ pub(super) const NO: &str = "\
 pub(super) const EDIT: &str = "\
     e|edit|edit it|change|change it|modify|修改|改|改一下|编辑|改改";
 
-/// They add nothing to what they stand with.
+/// They add nothing to the words around them.
 pub(super) const FILLER: &str = "\
     please|pls|plz|thanks|thank you|thx|then|now|it|that|this|this once|this time|\
     just this once|only this once|once|just once|only once|and|sir|mate|well|oh|um|i|we|so|\
@@ -52,13 +52,13 @@ pub(super) const FILLER: &str = "\
 pub(super) const PLEASE: &str = "\
     please|pls|plz|请";
 
-/// A yes with one of these is none: it allows something else.
+/// A yes with one of these is not a yes: it allows something else.
 pub(super) const CONDITIONS: &str = "\
     but|only|except|if|unless|however|instead|first|without|not|don't|after|before|until|\
     when|rather|另|但|不过|只|除了|除非|如果|要是|先|别|不要|不能|不许|可是|然而|换|改|等|\
     之后|以后再|之前|仅|另外|don't stop|do not stop|don't cancel|不要停|别停|不要取消|别取消";
 
-/// A reason may follow these behind a mere space.
+/// A reason may follow these after a space.
 pub(super) const LEAD: &str = "\
     n|no|nope|nah|don't|dont|do not|never|please don't|不|不要|不行|不用|不可以|不同意|别|\
     否|拒绝";
@@ -67,7 +67,7 @@ pub(super) const LEAD: &str = "\
 pub(super) const GLUED: &str = "\
     不要|别|不许|不准|先不要|暂时不要";
 
-/// What follows makes of the no in front of it something else: "no idea", "别的", "不要紧".
+/// These change the meaning of the no before them: "no idea", "别的", "不要紧".
 pub(super) const TURNED: &str = "\
     need|idea|clue|matter|one|doubt|worry|stop|ask|mind|care|know|understand|bother|forget|\
     hesitate|sure|longer|more|紧|的|人|问|担|停|忘|管|客|急|怕|介意|再问";
@@ -78,18 +78,18 @@ pub(super) const STOP: &str = "\
     cancel it|cancel this|cancel that|cancel the task|cancel task|stop|stop it|stop this|\
     abort";
 
-/// Of a call whose outcome nobody knows: it happened.
+/// A call with an unknown outcome happened.
 pub(super) const HAPPENED: &str = "\
     1|happened|it happened|it did|did happen|done|it was done|发生了|发生|发生过|已发生|\
     已经发生|已经发生了|执行了|已执行|已经执行了|成功了|做了|有";
 
-/// It did not.
+/// It did not happen.
 pub(super) const DID_NOT: &str = "\
     2|not|it did not|it didn't|did not|didn't|did not happen|didn't happen|\
     it did not happen|it didn't happen|not done|没有发生|没有|没发生|没|未发生|没有执行|\
     没执行|没做|未执行";
 
-/// The tool is to look itself.
+/// The tool should check itself.
 pub(super) const LOOK: &str = "\
     3|probe|look|check|check for me|check it|look for me|查看|看看|探查|检查|查一下|核实|\
     去核实|看一下|你看看|帮我看看|让工具看|不知道|不清楚|不确定|not sure|don't know|\

@@ -1,11 +1,11 @@
-//! Where a passage stands in a file, and what stands there instead if it does not.
+//! Finds a passage in a file, or the most similar lines if it does not occur.
 //!
 //! A file whose lines end with a carriage return is shown without it, so a passage of several lines
 //! is also looked for with it, and then what replaces it has it too.
 
 use memchr::memmem;
 
-/// Places that are named when a passage stands at several.
+/// Positions that are named when a passage occurs several times.
 const PLACES_MAX: usize = 10;
 
 /// Near misses that are shown, and lines of each.
@@ -14,7 +14,7 @@ const NEAR_LINES_MAX: usize = 20;
 
 /// A content after an edit.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Edit {
+pub(super) struct EditedText {
     pub(super) content: Vec<u8>,
     /// The line of the passage, counted from 1; of the first where there are several.
     pub(super) line: usize,
@@ -24,16 +24,16 @@ pub(super) struct Edit {
 
 /// What is to be replaced by what.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Change<'a> {
+pub(super) struct PassageChange<'a> {
     pub(super) old: &'a str,
     pub(super) new: &'a str,
-    /// Everywhere, not only where the passage stands once.
+    /// Replace every occurrence; otherwise the passage must occur once.
     pub(super) all: bool,
 }
 
 /// The content with the passage replaced, or why it is not.
-pub(super) fn replaced(content: &[u8], change: Change<'_>) -> Result<Edit, String> {
-    let Change { old, new, all } = change;
+pub(super) fn replaced(content: &[u8], change: PassageChange<'_>) -> Result<EditedText, String> {
+    let PassageChange { old, new, all } = change;
     if old.is_empty() {
         return Err("old is empty; write_file makes a new file".to_owned());
     }
@@ -71,13 +71,13 @@ fn places(content: &[u8], old: &[u8]) -> Vec<usize> {
     places
 }
 
-fn edited(content: &[u8], at: usize, length: usize, new: &str) -> Edit {
+fn edited(content: &[u8], at: usize, length: usize, new: &str) -> EditedText {
     let parts = [&content[..at], new.as_bytes(), &content[at + length..]];
-    Edit { content: parts.concat(), line: line_at(content, at), count: 1 }
+    EditedText { content: parts.concat(), line: line_at(content, at), count: 1 }
 }
 
 /// From left to right; what overlaps a passage that was replaced is not one of its own.
-fn everywhere(content: &[u8], first: usize, old: &str, new: &str) -> Edit {
+fn everywhere(content: &[u8], first: usize, old: &str, new: &str) -> EditedText {
     let (mut changed, mut from, mut count) = (Vec::with_capacity(content.len()), 0, 0);
     for at in memmem::find_iter(content, old) {
         changed.extend_from_slice(&content[from..at]);
@@ -85,7 +85,7 @@ fn everywhere(content: &[u8], first: usize, old: &str, new: &str) -> Edit {
         (from, count) = (at + old.len(), count + 1);
     }
     changed.extend_from_slice(&content[from..]);
-    Edit { content: changed, line: line_at(content, first), count }
+    EditedText { content: changed, line: line_at(content, first), count }
 }
 
 fn line_at(content: &[u8], at: usize) -> usize {
@@ -149,11 +149,11 @@ fn passage(lines: &[&str], at: usize, count: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Change, Edit, replaced};
+    use super::{EditedText, PassageChange, replaced};
 
     fn edited(content: &str, old: &str, new: &str) -> Result<(String, usize), String> {
-        let edit = replaced(content.as_bytes(), Change { old, new, all: false });
-        edit.map(|Edit { content, line, .. }| (String::from_utf8(content).unwrap(), line))
+        let edit = replaced(content.as_bytes(), PassageChange { old, new, all: false });
+        edit.map(|EditedText { content, line, .. }| (String::from_utf8(content).unwrap(), line))
     }
 
     fn refused(content: &str, old: &str) -> String {
@@ -164,7 +164,7 @@ mod tests {
     fn a_passage_that_stands_there_once_is_replaced_and_nothing_else() {
         assert_eq!(edited("a\nb\nc\n", "b\n", "x"), Ok(("a\nxc\n".to_owned(), 2)));
         assert_eq!(edited("one", "one", ""), Ok((String::new(), 1)));
-        let change = Change { old: "old", new: "new", all: false };
+        let change = PassageChange { old: "old", new: "new", all: false };
         let odd = replaced(b"\xff\xfe old \x80", change).unwrap();
         assert_eq!(odd.content, b"\xff\xfe new \x80");
     }
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn each_passage_is_replaced_where_all_are_meant() {
         let all = |content: &str, old: &str, new: &str| {
-            let edit = replaced(content.as_bytes(), Change { old, new, all: true })?;
+            let edit = replaced(content.as_bytes(), PassageChange { old, new, all: true })?;
             Ok::<_, String>((String::from_utf8(edit.content).unwrap(), edit.line, edit.count))
         };
         assert_eq!(all("x\na b a\n", "a", "aa"), Ok(("x\naa b aa\n".to_owned(), 2, 2)));

@@ -1,10 +1,10 @@
-use super::{Kind, Readable};
+use super::{BodyKind, PlainPage, ReadableText};
 use std::time::{Duration, Instant};
 
 const URL: &str = "https://news.example/a/b.html";
 
-fn html(text: &str) -> Readable {
-    Readable::of(text.as_bytes(), Kind::Html, "text/html", URL).unwrap()
+fn html(text: &str) -> ReadableText {
+    ReadableText::of(text.as_bytes(), BodyKind::Html, "text/html", URL).unwrap()
 }
 
 fn article() -> String {
@@ -56,23 +56,42 @@ fn hostile_pages_are_read_in_bounded_time_and_without_a_tree() {
     }
 }
 
+/// Stray end tags, `<div/>` and formatting that stays open make a parser build more than it seems.
+#[test]
+fn a_page_cannot_hide_how_large_its_tree_becomes() {
+    let formatting: String = (0..100).map(|n| format!("<b id={n}></x>")).collect();
+    let hostile = [
+        "<div></x>".repeat(10_000),
+        "<div/>".repeat(10_000),
+        format!("<p>{formatting}{}", "<p>x".repeat(1_000)),
+    ];
+    for page in hostile {
+        assert!(!PlainPage::read(&page).fits_parser(), "{}", &page[..40]);
+    }
+    let items = "<li>one<br>two<img src=x> <b>three</b><p>four".repeat(1_000);
+    let rows = "<tr><td>one<td>two<p>three".repeat(1_000);
+    let ordinary = [format!("<ul>{items}</ul>"), format!("<table>{rows}"), article()];
+    assert!(ordinary.iter().all(|page| PlainPage::read(page).fits_parser()));
+}
+
 #[test]
 fn characters_are_those_that_the_answer_or_the_page_names() {
     let gbk = b"<meta charset=gbk><title>\xd6\xd0\xce\xc4</title><p>\xc4\xe3\xba\xc3</p>";
-    let page = Readable::of(gbk, Kind::Html, "text/html", URL).unwrap();
+    let page = ReadableText::of(gbk, BodyKind::Html, "text/html", URL).unwrap();
     assert_eq!(page.title, "\u{4e2d}\u{6587}");
-    let plain = Readable::of(b"caf\xe9", Kind::Plain, "text/plain; charset=\"iso-8859-1\"", URL);
+    let plain =
+        ReadableText::of(b"caf\xe9", BodyKind::Plain, "text/plain; charset=\"iso-8859-1\"", URL);
     assert_eq!(plain.unwrap().text, "caf\u{e9}");
-    let marked = Readable::of(b"\xff\xfeh\0i\0", Kind::Plain, "text/plain", URL);
+    let marked = ReadableText::of(b"\xff\xfeh\0i\0", BodyKind::Plain, "text/plain", URL);
     assert_eq!(marked.unwrap().text, "hi");
-    assert_eq!(Readable::of(b"PK\x03\x04\0\0", Kind::Plain, "text/plain", URL), None);
+    assert_eq!(ReadableText::of(b"PK\x03\x04\0\0", BodyKind::Plain, "text/plain", URL), None);
 }
 
 #[test]
 fn words_that_a_person_would_not_see_are_left_out() {
-    let page = Readable::of(
+    let page = ReadableText::of(
         "a\u{200b}b\u{202e}c\u{e0041}\u{1b}[31md\n\n\n\ne".as_bytes(),
-        Kind::Plain,
+        BodyKind::Plain,
         "text/plain",
         URL,
     );
@@ -82,9 +101,9 @@ fn words_that_a_person_would_not_see_are_left_out() {
 #[test]
 fn only_text_is_taken() {
     for text in ["text/html; charset=x", "text/plain", "application/ld+json", "image/svg+xml", ""] {
-        assert!(Kind::of(text).is_some(), "{text}");
+        assert!(BodyKind::of(text).is_some(), "{text}");
     }
     for other in ["image/png", "application/pdf", "application/octet-stream", "video/mp4"] {
-        assert_eq!(Kind::of(other), None, "{other}");
+        assert_eq!(BodyKind::of(other), None, "{other}");
     }
 }

@@ -39,7 +39,7 @@ fn is_public_v4(ip: Ipv4Addr) -> bool {
         || a >= 224)
 }
 
-/// The IPv4 address that this one stands for: mapped, compatible, NAT64 or 6to4.
+/// The IPv4 address in an IPv6 one: mapped, compatible, NAT64 or 6to4.
 fn inner_v4(ip: Ipv6Addr) -> Option<Ipv4Addr> {
     let [a, b, c, d, e, f, g, h] = ip.segments();
     let of = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));

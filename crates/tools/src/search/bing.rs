@@ -1,13 +1,13 @@
 //! Bing's page of results: `li.b_algo` with a heading that links and a paragraph that sums up.
 //!
-//! Links lead through `/ck/a?…&u=a1<address in base64url>`; the address within is what is shown.
+//! Links go through `/ck/a?…&u=a1<address in base64url>`; the address within is what is shown.
 
-use super::fetch::{Fetch, Fetched};
-use super::html::{Element, Page};
+use super::fetch::{SearchFetch, SearchPage};
+use super::html::{HtmlElement, HtmlPage};
 use super::{Hit, SearchError, SearchProvider, first};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use everloop_ports::Boxed;
+use everloop_ports::BoxFuture;
 use reqwest::Url;
 
 pub(super) const USUAL: &str = "https://www.bing.com";
@@ -19,7 +19,7 @@ pub(super) const HOSTS: [&str; 3] = ["www.bing.com:443", "cn.bing.com:443", "bin
 const CANDIDATES_MAX: usize = 50;
 
 /// Bing.
-pub(super) struct Bing(pub(super) Fetch);
+pub(super) struct Bing(pub(super) SearchFetch);
 
 impl SearchProvider for Bing {
     fn name(&self) -> &str {
@@ -30,14 +30,14 @@ impl SearchProvider for Bing {
         &'a self,
         query: &'a str,
         top_k: usize,
-    ) -> Boxed<'a, Result<Vec<Hit>, SearchError>> {
+    ) -> BoxFuture<'a, Result<Vec<Hit>, SearchError>> {
         Box::pin(async move { read(self.0.page("/search", &[("q", query)]).await?, top_k) })
     }
 }
 
-fn read(fetched: Fetched, top_k: usize) -> Result<Vec<Hit>, SearchError> {
+fn read(fetched: SearchPage, top_k: usize) -> Result<Vec<Hit>, SearchError> {
     let source = fetched.text.clone();
-    let page = Page::read(&source);
+    let page = HtmlPage::read(&source);
     let results = || page.of_class("b_algo").filter(|result| !is_ad(result));
     let hits = results().take(CANDIDATES_MAX).filter_map(|result| hit(&result, &fetched.url));
     let hits = first(hits, top_k);
@@ -56,14 +56,14 @@ fn read(fetched: Fetched, top_k: usize) -> Result<Vec<Hit>, SearchError> {
     Err(fetched.why_none(&page, says))
 }
 
-fn is_ad(result: &Element<'_, '_>) -> bool {
-    let ad = |element: &Element<'_, '_>| {
+fn is_ad(result: &HtmlElement<'_, '_>) -> bool {
+    let ad = |element: &HtmlElement<'_, '_>| {
         ["b_ad", "b_adLastChild", "sb_add"].iter().any(|class| element.has_class(class))
     };
     ad(result) || result.within(ad) || result.inside().any(|inner| ad(&inner))
 }
 
-fn hit(result: &Element<'_, '_>, page: &Url) -> Option<Hit> {
+fn hit(result: &HtmlElement<'_, '_>, page: &Url) -> Option<Hit> {
     let heading = result.first(|element| element.is("h2"))?;
     let link = heading.first(|element| element.is("a"))?;
     let caption = result.first(|element| element.has_class("b_caption"));
@@ -75,7 +75,7 @@ fn hit(result: &Element<'_, '_>, page: &Url) -> Option<Hit> {
     Hit::of(link.text(), summary, &target(page.join(link.attribute("href")?.trim()).ok()?)?)
 }
 
-/// The address that a link leads to, or nothing for an ad.
+/// The target of a link, or `None` for an ad.
 fn target(link: Url) -> Option<Url> {
     match link.path() {
         "/aclk" | "/aclick" => None,

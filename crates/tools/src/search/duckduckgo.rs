@@ -1,11 +1,11 @@
 //! DuckDuckGo's page without scripts: `div.result` with `a.result__a` and `a.result__snippet`.
 //!
-//! Links lead through `//duckduckgo.com/l/?uddg=<address>`; the address within is what is shown.
+//! Links go through `//duckduckgo.com/l/?uddg=<address>`; the address within is what is shown.
 
-use super::fetch::{Fetch, Fetched};
-use super::html::{Element, Page};
+use super::fetch::{SearchFetch, SearchPage};
+use super::html::{HtmlElement, HtmlPage};
 use super::{Hit, SearchError, SearchProvider, first};
-use everloop_ports::Boxed;
+use everloop_ports::BoxFuture;
 use reqwest::Url;
 
 pub(super) const USUAL: &str = "https://html.duckduckgo.com";
@@ -17,7 +17,7 @@ pub(super) const HOSTS: [&str; 2] = ["html.duckduckgo.com:443", "duckduckgo.com:
 const CANDIDATES_MAX: usize = 50;
 
 /// DuckDuckGo.
-pub(super) struct DuckDuckGo(pub(super) Fetch);
+pub(super) struct DuckDuckGo(pub(super) SearchFetch);
 
 impl SearchProvider for DuckDuckGo {
     fn name(&self) -> &str {
@@ -28,16 +28,17 @@ impl SearchProvider for DuckDuckGo {
         &'a self,
         query: &'a str,
         top_k: usize,
-    ) -> Boxed<'a, Result<Vec<Hit>, SearchError>> {
+    ) -> BoxFuture<'a, Result<Vec<Hit>, SearchError>> {
         Box::pin(async move { read(self.0.page("/html/", &[("q", query)]).await?, top_k) })
     }
 }
 
-fn read(fetched: Fetched, top_k: usize) -> Result<Vec<Hit>, SearchError> {
+fn read(fetched: SearchPage, top_k: usize) -> Result<Vec<Hit>, SearchError> {
     let source = fetched.text.clone();
-    let page = Page::read(&source);
-    let none = |e: &Element<'_, '_>| e.has_class("no-results") || e.has_class("result--no-result");
-    let real = |e: &Element<'_, '_>| !e.has_class("result--ad") && !none(e);
+    let page = HtmlPage::read(&source);
+    let none =
+        |e: &HtmlElement<'_, '_>| e.has_class("no-results") || e.has_class("result--no-result");
+    let real = |e: &HtmlElement<'_, '_>| !e.has_class("result--ad") && !none(e);
     let results = || page.of_class("result").filter(real);
     let hits = results().take(CANDIDATES_MAX).filter_map(|result| hit(&result, &fetched.url));
     let hits = first(hits, top_k);
@@ -56,14 +57,14 @@ fn read(fetched: Fetched, top_k: usize) -> Result<Vec<Hit>, SearchError> {
     Err(fetched.why_none(&page, says))
 }
 
-fn hit(result: &Element<'_, '_>, page: &Url) -> Option<Hit> {
+fn hit(result: &HtmlElement<'_, '_>, page: &Url) -> Option<Hit> {
     let link = result.first(|element| element.has_class("result__a"))?;
     let summary = result.first(|element| element.has_class("result__snippet"));
     let summary = summary.map(|element| element.text()).unwrap_or_default();
     Hit::of(link.text(), summary, &target(page.join(link.attribute("href")?.trim()).ok()?)?)
 }
 
-/// The address that a link leads to, or nothing for an ad.
+/// The target of a link, or `None` for an ad.
 fn target(link: Url) -> Option<Url> {
     match link.path() {
         "/y.js" => None,

@@ -5,14 +5,14 @@
 //!                     each knows its parent and where its inside ends
 //! ```
 //!
-//! It is our own because result pages need three questions only: which elements have this class,
-//! what is inside, what does it say. A parser by the whole standard is ten times our code to
-//! compile, and none was in the tree. Nothing here recurses, and everything has a bound.
+//! Not the standard parser that `fetch_web` uses: that one can turn a small hostile page into a
+//! tree of any size, and result pages need only elements by class, their content and their text.
+//! Nothing here recurses, and everything has a bound.
 //!
 //! Deliberately absent: selectors, character sets other than UTF-8, scripts, repairs of tables.
 
 use super::text::{decoded, spaced};
-use super::token::{Tag, Token, Tokens};
+use super::token::{HtmlTag, HtmlToken, HtmlTokens};
 
 /// Elements and texts of a page; what comes after them is not read.
 const NODES_MAX: usize = 100_000;
@@ -20,64 +20,58 @@ const NODES_MAX: usize = 100_000;
 /// Elements within elements; deeper ones have no inside.
 const DEPTH_MAX: usize = 256;
 
-/// Elements that have no inside.
-const VOID: [&str; 14] = [
-    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
-    "track", "wbr",
-];
-
-/// Elements whose inside is no text for a reader.
+/// Elements whose content is not text for a reader.
 const UNREAD: [&str; 6] = ["script", "style", "noscript", "template", "svg", "head"];
 
-/// Elements that stand on lines of their own.
+/// Block elements.
 const BLOCKS: [&str; 14] =
     ["p", "div", "li", "ul", "ol", "br", "h1", "h2", "h3", "h4", "table", "tr", "td", "section"];
 
 /// A page that was read.
-pub(super) struct Page<'p> {
-    nodes: Vec<Node<'p>>,
+pub(super) struct HtmlPage<'p> {
+    nodes: Vec<HtmlNode<'p>>,
 }
 
-struct Node<'p> {
-    what: What<'p>,
+struct HtmlNode<'p> {
+    what: HtmlNodeKind<'p>,
     parent: Option<usize>,
     /// The first node that is not inside.
     end: usize,
 }
 
-enum What<'p> {
-    Element(Tag<'p>),
+enum HtmlNodeKind<'p> {
+    Element(HtmlTag<'p>),
     Text(&'p str),
 }
 
 /// An element of a page.
 #[derive(Clone, Copy)]
-pub(super) struct Element<'a, 'p> {
-    page: &'a Page<'p>,
+pub(super) struct HtmlElement<'a, 'p> {
+    page: &'a HtmlPage<'p>,
     at: usize,
-    tag: &'a Tag<'p>,
+    tag: &'a HtmlTag<'p>,
 }
 
-impl<'p> Page<'p> {
+impl<'p> HtmlPage<'p> {
     /// Reads a page; there is none that cannot be read.
     pub(super) fn read(source: &'p str) -> Self {
         let mut page = Self { nodes: Vec::new() };
         let mut open: Vec<usize> = Vec::new();
-        for token in Tokens::new(source) {
+        for token in HtmlTokens::new(source) {
             if page.nodes.len() >= NODES_MAX {
                 break;
             }
             match token {
-                Token::Text(text) => page.push(What::Text(text), open.last()),
-                Token::Open(tag) => {
+                HtmlToken::Text(text) => page.push(HtmlNodeKind::Text(text), open.last()),
+                HtmlToken::Open(tag) => {
                     page.end_of_previous(&tag, &mut open);
-                    let inside = !tag.closed && !VOID.iter().any(|void| tag.is(void));
-                    page.push(What::Element(tag), open.last());
+                    let inside = !tag.closed && !tag.is_void();
+                    page.push(HtmlNodeKind::Element(tag), open.last());
                     if inside && open.len() < DEPTH_MAX {
                         open.push(page.nodes.len() - 1);
                     }
                 }
-                Token::Close(name) => page.close(&mut open, |tag| tag.is(name)),
+                HtmlToken::Close(name) => page.close(&mut open, |tag| tag.is(name)),
             }
         }
         let end = page.nodes.len();
@@ -85,14 +79,14 @@ impl<'p> Page<'p> {
         page
     }
 
-    fn push(&mut self, what: What<'p>, parent: Option<&usize>) {
+    fn push(&mut self, what: HtmlNodeKind<'p>, parent: Option<&usize>) {
         let end = self.nodes.len() + 1;
-        self.nodes.push(Node { what, parent: parent.copied(), end });
+        self.nodes.push(HtmlNode { what, parent: parent.copied(), end });
     }
 
     /// Some elements end where the next of their kind begins.
-    fn end_of_previous(&mut self, next: &Tag<'_>, open: &mut Vec<usize>) {
-        let within = |tag: &Tag<'_>| tag.is("ul") || tag.is("ol");
+    fn end_of_previous(&mut self, next: &HtmlTag<'_>, open: &mut Vec<usize>) {
+        let within = |tag: &HtmlTag<'_>| tag.is("ul") || tag.is("ol");
         let listed = |&at: &usize| !self.tag(at).is_some_and(within);
         if next.is("li")
             && open.iter().rev().take_while(|at| listed(at)).any(|at| self.is(*at, "li"))
@@ -107,7 +101,7 @@ impl<'p> Page<'p> {
     }
 
     /// Ends the innermost open element that fits, and all within it; a stray end is passed over.
-    fn close(&mut self, open: &mut Vec<usize>, fits: impl Fn(&Tag<'p>) -> bool) {
+    fn close(&mut self, open: &mut Vec<usize>, fits: impl Fn(&HtmlTag<'p>) -> bool) {
         let Some(depth) = open.iter().rposition(|at| self.tag(*at).is_some_and(&fits)) else {
             return;
         };
@@ -115,10 +109,10 @@ impl<'p> Page<'p> {
         open.drain(depth..).for_each(|at| self.nodes[at].end = end);
     }
 
-    fn tag(&self, at: usize) -> Option<&Tag<'p>> {
+    fn tag(&self, at: usize) -> Option<&HtmlTag<'p>> {
         match &self.nodes[at].what {
-            What::Element(tag) => Some(tag),
-            What::Text(_) => None,
+            HtmlNodeKind::Element(tag) => Some(tag),
+            HtmlNodeKind::Text(_) => None,
         }
     }
 
@@ -126,23 +120,23 @@ impl<'p> Page<'p> {
         self.tag(at).is_some_and(|tag| tag.is(name))
     }
 
-    fn between(&self, from: usize, to: usize) -> impl Iterator<Item = Element<'_, 'p>> {
+    fn between(&self, from: usize, to: usize) -> impl Iterator<Item = HtmlElement<'_, 'p>> {
         let found = (from..to).filter_map(|at| Some((at, self.tag(at)?)));
-        found.map(|(at, tag)| Element { page: self, at, tag })
+        found.map(|(at, tag)| HtmlElement { page: self, at, tag })
     }
 
     /// Every element, in reading order.
-    pub(super) fn elements(&self) -> impl Iterator<Item = Element<'_, 'p>> {
+    pub(super) fn elements(&self) -> impl Iterator<Item = HtmlElement<'_, 'p>> {
         self.between(0, self.nodes.len())
     }
 
     /// Those that have a class.
-    pub(super) fn of_class(&self, class: &str) -> impl Iterator<Item = Element<'_, 'p>> {
+    pub(super) fn of_class(&self, class: &str) -> impl Iterator<Item = HtmlElement<'_, 'p>> {
         self.elements().filter(move |element| element.has_class(class))
     }
 }
 
-impl<'a, 'p> Element<'a, 'p> {
+impl<'a, 'p> HtmlElement<'a, 'p> {
     /// Whether it has this name.
     pub(super) fn is(&self, name: &str) -> bool {
         self.tag.is(name)
@@ -162,17 +156,20 @@ impl<'a, 'p> Element<'a, 'p> {
     }
 
     /// The elements inside, in reading order.
-    pub(super) fn inside(&self) -> impl Iterator<Item = Element<'a, 'p>> {
+    pub(super) fn inside(&self) -> impl Iterator<Item = HtmlElement<'a, 'p>> {
         self.page.between(self.at + 1, self.page.nodes[self.at].end)
     }
 
     /// The first element inside that fits.
-    pub(super) fn first(&self, fits: impl Fn(&Element<'a, 'p>) -> bool) -> Option<Element<'a, 'p>> {
+    pub(super) fn first(
+        &self,
+        fits: impl Fn(&HtmlElement<'a, 'p>) -> bool,
+    ) -> Option<HtmlElement<'a, 'p>> {
         self.inside().find(fits)
     }
 
-    /// Whether it stands within an element that fits.
-    pub(super) fn within(&self, fits: impl Fn(&Element<'a, 'p>) -> bool) -> bool {
+    /// Whether it is inside an element that fits.
+    pub(super) fn within(&self, fits: impl Fn(&HtmlElement<'a, 'p>) -> bool) -> bool {
         let mut at = self.page.nodes[self.at].parent;
         while let Some(parent) = at {
             let found = self.page.between(parent, parent + 1).next();
@@ -190,13 +187,15 @@ impl<'a, 'p> Element<'a, 'p> {
         let (mut at, end) = (self.at + 1, self.page.nodes[self.at].end);
         while at < end {
             match &self.page.nodes[at].what {
-                What::Text(part) => text.push_str(&decoded(part)),
-                What::Element(tag) if UNREAD.iter().any(|name| tag.is(name)) => {
+                HtmlNodeKind::Text(part) => text.push_str(&decoded(part)),
+                HtmlNodeKind::Element(tag) if UNREAD.iter().any(|name| tag.is(name)) => {
                     at = self.page.nodes[at].end;
                     continue;
                 }
-                What::Element(tag) if BLOCKS.iter().any(|name| tag.is(name)) => text.push(' '),
-                What::Element(_) => {}
+                HtmlNodeKind::Element(tag) if BLOCKS.iter().any(|name| tag.is(name)) => {
+                    text.push(' ')
+                }
+                HtmlNodeKind::Element(_) => {}
             }
             at += 1;
         }

@@ -1,8 +1,8 @@
-use super::{Page, Token, Tokens};
+use super::{HtmlPage, HtmlToken, HtmlTokens};
 use proptest::prelude::*;
 
 fn texts(source: &str, class: &str) -> Vec<String> {
-    Page::read(source).of_class(class).map(|element| element.text()).collect()
+    HtmlPage::read(source).of_class(class).map(|element| element.text()).collect()
 }
 
 #[test]
@@ -13,7 +13,7 @@ fn attributes_are_read_in_any_order_and_with_any_quotes() {
         "<A\n HREF = /1?a=1&amp;b=2\tCLASS=x>t</A>",
         r#"<a / class="x" / href="/1?a=1&amp;b=2"/ >t</a>"#,
     ] {
-        let page = Page::read(source);
+        let page = HtmlPage::read(source);
         let element = page.of_class("x").next().unwrap();
         assert_eq!(element.attribute("href").as_deref(), Some("/1?a=1&b=2"), "{source}");
         assert!(element.is("a") && element.attribute("title").is_none(), "{source}");
@@ -70,13 +70,13 @@ fn soup() -> impl Strategy<Value = String> {
 
 /// Each byte is in one token or in none, and every text is clean.
 fn reads(source: &str) -> Result<(), TestCaseError> {
-    let kept = Tokens::new(source).map(|token| match token {
-        Token::Text(text) => text.len(),
-        Token::Close(name) => name.len(),
-        Token::Open(tag) => tag.attributes().map(|(key, value)| key.len() + value.len()).sum(),
+    let kept = HtmlTokens::new(source).map(|token| match token {
+        HtmlToken::Text(text) => text.len(),
+        HtmlToken::Close(name) => name.len(),
+        HtmlToken::Open(tag) => tag.attributes().map(|(key, value)| key.len() + value.len()).sum(),
     });
     prop_assert!(kept.sum::<usize>() <= source.len());
-    let page = Page::read(source);
+    let page = HtmlPage::read(source);
     for element in page.elements() {
         let text = element.text();
         prop_assert!(!text.contains(|c: char| c.is_control()), "{text:?}");

@@ -1,25 +1,25 @@
 //! A SearXNG server's answer in JSON. Its settings must list `json` among `search.formats`, else it
 //! answers with status 403.
 
-use super::fetch::{Fetch, Fetched};
-use super::html::Page;
+use super::fetch::{SearchFetch, SearchPage};
+use super::html::HtmlPage;
 use super::text::plain;
 use super::{Hit, SearchError, SearchProvider, first};
-use everloop_ports::Boxed;
+use everloop_ports::BoxFuture;
 use reqwest::Url;
 use serde::Deserialize;
 
 /// SearXNG.
-pub(super) struct Searxng(pub(super) Fetch);
+pub(super) struct Searxng(pub(super) SearchFetch);
 
 #[derive(Deserialize)]
-struct Answer {
-    results: Vec<Found>,
+struct SearxngReply {
+    results: Vec<SearxngResult>,
 }
 
 /// Each field may be missing or null: answers come from many sources.
 #[derive(Deserialize)]
-struct Found {
+struct SearxngResult {
     title: Option<String>,
     url: Option<String>,
     content: Option<String>,
@@ -34,20 +34,20 @@ impl SearchProvider for Searxng {
         &'a self,
         query: &'a str,
         top_k: usize,
-    ) -> Boxed<'a, Result<Vec<Hit>, SearchError>> {
+    ) -> BoxFuture<'a, Result<Vec<Hit>, SearchError>> {
         Box::pin(async move {
             read(self.0.page("/search", &[("q", query), ("format", "json")]).await?, top_k)
         })
     }
 }
 
-fn read(fetched: Fetched, top_k: usize) -> Result<Vec<Hit>, SearchError> {
-    let answer: Answer = match serde_json::from_str(&fetched.text) {
+fn read(fetched: SearchPage, top_k: usize) -> Result<Vec<Hit>, SearchError> {
+    let answer: SearxngReply = match serde_json::from_str(&fetched.text) {
         Ok(answer) => answer,
         Err(error) => {
             let source = fetched.text.clone();
             let says = SearchError::Parse(format!("not the JSON of SearXNG: {error}"));
-            return Err(fetched.why_none(&Page::read(&source), says));
+            return Err(fetched.why_none(&HtmlPage::read(&source), says));
         }
     };
     let empty = answer.results.is_empty();
@@ -59,7 +59,7 @@ fn read(fetched: Fetched, top_k: usize) -> Result<Vec<Hit>, SearchError> {
     }
 }
 
-fn hit(found: Found) -> Option<Hit> {
+fn hit(found: SearxngResult) -> Option<Hit> {
     let link = Url::parse(found.url?.trim()).ok()?;
     Hit::of(plain(&found.title?), plain(&found.content.unwrap_or_default()), &link)
 }

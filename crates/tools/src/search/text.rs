@@ -1,6 +1,6 @@
 //! Text out of markup: entities decoded, tags and what cannot be seen left out, lengths bounded.
 
-use super::token::{Token, Tokens};
+use super::token::{HtmlToken, HtmlTokens};
 use unicode_segmentation::UnicodeSegmentation as _;
 
 /// Entities that titles and summaries are written with; others stay as they stand.
@@ -92,9 +92,9 @@ pub(super) fn plain(text: &str) -> String {
 
 fn is_inline(part: &str) -> bool {
     let known = |name: &str| INLINE.iter().any(|tag| tag.eq_ignore_ascii_case(name));
-    match Tokens::new(part).next() {
-        Some(Token::Open(tag)) => part.ends_with('>') && INLINE.iter().any(|name| tag.is(name)),
-        Some(Token::Close(name)) => part.ends_with('>') && known(name),
+    match HtmlTokens::new(part).next() {
+        Some(HtmlToken::Open(tag)) => part.ends_with('>') && INLINE.iter().any(|name| tag.is(name)),
+        Some(HtmlToken::Close(name)) => part.ends_with('>') && known(name),
         _ => false,
     }
 }

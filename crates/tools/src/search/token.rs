@@ -2,16 +2,16 @@
 
 /// A piece of a page.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Token<'p> {
-    Open(Tag<'p>),
+pub(crate) enum HtmlToken<'p> {
+    Open(HtmlTag<'p>),
     Close(&'p str),
-    /// As it stands, with its entities.
+    /// Unchanged, with its entities.
     Text(&'p str),
 }
 
 /// The beginning of an element.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Tag<'p> {
+pub(crate) struct HtmlTag<'p> {
     name: &'p str,
     /// All between the name and `>`.
     rest: &'p str,
@@ -20,16 +20,22 @@ pub(crate) struct Tag<'p> {
 }
 
 /// The tokens of a page, in order.
-pub(crate) struct Tokens<'p> {
+pub(crate) struct HtmlTokens<'p> {
     rest: &'p str,
     /// The element whose inside is text until its own end, if we are in one.
     raw: Option<&'p str>,
 }
 
+/// Elements that have no content.
+const VOID: [&str; 14] = [
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
+    "track", "wbr",
+];
+
 /// Elements whose inside holds no tags.
 const RAW: [&str; 4] = ["script", "style", "textarea", "title"];
 
-impl<'p> Tokens<'p> {
+impl<'p> HtmlTokens<'p> {
     pub(crate) fn new(source: &'p str) -> Self {
         Self { rest: source, raw: None }
     }
@@ -41,34 +47,34 @@ impl<'p> Tokens<'p> {
     }
 
     /// Until the end of the raw element, or of the page.
-    fn raw_text(&mut self, name: &str) -> Option<Token<'p>> {
+    fn raw_text(&mut self, name: &str) -> Option<HtmlToken<'p>> {
         let ends = |(at, _): &(usize, &str)| {
             let after = &self.rest.as_bytes()[at + 2..];
             after.get(..name.len()).is_some_and(|own| own.eq_ignore_ascii_case(name.as_bytes()))
         };
         let end = self.rest.match_indices("</").find(ends).map_or(self.rest.len(), |(at, _)| at);
-        (end > 0).then(|| Token::Text(self.take(end)))
+        (end > 0).then(|| HtmlToken::Text(self.take(end)))
     }
 
-    fn tag(&mut self, end: usize, name: &'p str) -> Token<'p> {
+    fn tag(&mut self, end: usize, name: &'p str) -> HtmlToken<'p> {
         let whole = self.take(end);
         let inner = whole.trim_end_matches('>').trim_start_matches(['<', '/']);
         if whole.starts_with("</") {
-            return Token::Close(name);
+            return HtmlToken::Close(name);
         }
         let rest = inner.get(name.len()..).unwrap_or_default();
         let closed = rest.trim_end().ends_with('/');
         if !closed && RAW.iter().any(|raw| name.eq_ignore_ascii_case(raw)) {
             self.raw = Some(name);
         }
-        Token::Open(Tag { name, rest, closed })
+        HtmlToken::Open(HtmlTag { name, rest, closed })
     }
 }
 
-impl<'p> Iterator for Tokens<'p> {
-    type Item = Token<'p>;
+impl<'p> Iterator for HtmlTokens<'p> {
+    type Item = HtmlToken<'p>;
 
-    fn next(&mut self) -> Option<Token<'p>> {
+    fn next(&mut self) -> Option<HtmlToken<'p>> {
         if let Some(name) = self.raw.take()
             && let Some(text) = self.raw_text(name)
         {
@@ -76,16 +82,16 @@ impl<'p> Iterator for Tokens<'p> {
         }
         while !self.rest.is_empty() {
             match begins(self.rest) {
-                Begins::Text(bytes) => return Some(Token::Text(self.take(bytes))),
-                Begins::Nothing(bytes) => drop(self.take(bytes)),
-                Begins::Tag { name, end } => return Some(self.tag(end, name)),
+                TokenStart::Text(bytes) => return Some(HtmlToken::Text(self.take(bytes))),
+                TokenStart::Nothing(bytes) => drop(self.take(bytes)),
+                TokenStart::Tag { name, end } => return Some(self.tag(end, name)),
             }
         }
         None
     }
 }
 
-enum Begins<'p> {
+enum TokenStart<'p> {
     Text(usize),
     /// A comment, a declaration, an instruction.
     Nothing(usize),
@@ -95,28 +101,28 @@ enum Begins<'p> {
     },
 }
 
-fn begins(rest: &str) -> Begins<'_> {
+fn begins(rest: &str) -> TokenStart<'_> {
     let Some(after) = rest.strip_prefix('<') else {
-        return Begins::Text(rest.find('<').unwrap_or(rest.len()));
+        return TokenStart::Text(rest.find('<').unwrap_or(rest.len()));
     };
     if let Some(comment) = after.strip_prefix("!--") {
-        return Begins::Nothing(comment.find("-->").map_or(rest.len(), |at| 4 + at + 3));
+        return TokenStart::Nothing(comment.find("-->").map_or(rest.len(), |at| 4 + at + 3));
     }
     if after.starts_with(['!', '?']) {
-        return Begins::Nothing(rest.find('>').map_or(rest.len(), |at| at + 1));
+        return TokenStart::Nothing(rest.find('>').map_or(rest.len(), |at| at + 1));
     }
     let named = after.strip_prefix('/').unwrap_or(after);
     if !named.starts_with(|c: char| c.is_ascii_alphabetic()) {
         let text = after.find('<').map_or(rest.len(), |at| at + 1);
-        return Begins::Text(text);
+        return TokenStart::Text(text);
     }
     let ends = |c: char| c.is_ascii_whitespace() || matches!(c, '>' | '/');
     let name = &named[..named.find(ends).unwrap_or(named.len())];
     let head = rest.len() - named.len() + name.len();
-    Begins::Tag { name, end: head + end_of_tag(&rest[head..]) }
+    TokenStart::Tag { name, end: head + end_of_tag(&rest[head..]) }
 }
 
-/// The place after the `>` that stands in no quotes. A quote opens a value only after `=`, so that
+/// The position after the first `>` outside quotes. A quote opens a value only after `=`, so that
 /// a stray one does not swallow the page.
 fn end_of_tag(attributes: &str) -> usize {
     let mut quote = None;
@@ -135,21 +141,31 @@ fn end_of_tag(attributes: &str) -> usize {
     attributes.len()
 }
 
-impl<'p> Tag<'p> {
+impl<'p> HtmlTag<'p> {
     /// Whether it has this name.
     pub(crate) fn is(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
     }
 
-    /// Names and values, as they stand.
+    /// Its name as written.
+    pub(crate) fn name(&self) -> &'p str {
+        self.name
+    }
+
+    /// Whether it is an element that has no content.
+    pub(crate) fn is_void(&self) -> bool {
+        VOID.iter().any(|void| self.is(void))
+    }
+
+    /// Names and values, as written.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = (&'p str, &'p str)> {
-        Attributes(self.rest)
+        TagAttributes(self.rest)
     }
 }
 
-struct Attributes<'p>(&'p str);
+struct TagAttributes<'p>(&'p str);
 
-impl<'p> Iterator for Attributes<'p> {
+impl<'p> Iterator for TagAttributes<'p> {
     type Item = (&'p str, &'p str);
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -1,19 +1,19 @@
-//! What stands behind `$` and between backticks, and where it ends.
+//! Substitutions: what follows `$` or is between backticks, and where it ends.
 //!
-//! Shells differ in how they look for that end, and quotes, comments and brackets within it mean
-//! something else in each form. So only what holds none of the difficult signs counts as read;
-//! anything else is handed back as unsure, and a person is asked.
+//! Shells differ in how they find that end, and quotes, comments and brackets inside mean something
+//! else in each form. So only a substitution without such characters counts as parsed; for any
+//! other the line is uncertain, and a person is asked.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// What a sign that the shell fills in stands for.
-pub(super) enum Inner {
+/// What the shell substitutes.
+pub(super) enum Substitution {
     /// Nothing that runs: a name follows as usual.
     None,
     /// `{NAME}` and its like, with nothing in it that could run or hide something.
     Name(String),
-    /// A sum; only what stands in it runs something.
+    /// Arithmetic; only substitutions inside it run something.
     Arithmetic(String),
     /// A line that the shell runs.
     Line(String),
@@ -22,38 +22,38 @@ pub(super) enum Inner {
 }
 
 /// Reads on behind `$` or a backtick. Nothing if the end is not found, or not certain.
-pub(super) fn read(sign: char, rest: &mut Peekable<Chars<'_>>) -> Option<Inner> {
+pub(super) fn read(sign: char, rest: &mut Peekable<Chars<'_>>) -> Option<Substitution> {
     if sign == '`' {
         let inner = backticks(rest)?;
         let is_hard = inner.contains(['\\', '"', '\'', '#', '$']) || holds_hard_words(&inner);
-        return Some(if is_hard { Inner::Unsure(inner) } else { Inner::Line(inner) });
+        return Some(if is_hard { Substitution::Unsure(inner) } else { Substitution::Line(inner) });
     }
     if rest.next_if_eq(&'(').is_some() {
         return brackets(rest).map(bracketed);
     }
     match rest.peek().copied() {
-        Some('{') => braces(rest).map(Inner::Name),
+        Some('{') => braces(rest).map(Substitution::Name),
         _ if is_joined(rest) => None,
-        _ => Some(Inner::None),
+        _ => Some(Substitution::None),
     }
 }
 
-/// Whether a hidden line break comes next: what stands behind it belongs to the sign before it.
+/// Whether an escaped line break comes next: what follows it belongs to the character before it.
 fn is_joined(rest: &Peekable<Chars<'_>>) -> bool {
     let mut ahead = rest.clone();
     (ahead.next(), ahead.next()) == (Some('\\'), Some('\n'))
 }
 
-fn bracketed(inner: String) -> Inner {
+fn bracketed(inner: String) -> Substitution {
     if inner.starts_with('(') {
         return match is_sum(&inner) {
-            true => Inner::Arithmetic(inner),
-            false => Inner::Unsure(inner),
+            true => Substitution::Arithmetic(inner),
+            false => Substitution::Unsure(inner),
         };
     }
     match holds_hard_words(&inner) {
-        true => Inner::Unsure(inner),
-        false => Inner::Line(inner),
+        true => Substitution::Unsure(inner),
+        false => Substitution::Line(inner),
     }
 }
 
@@ -62,7 +62,7 @@ fn holds_hard_words(inner: &str) -> bool {
     inner.contains("<<") || inner.split(|c: char| !c.is_alphanumeric()).any(|word| word == "case")
 }
 
-/// Whether the first bracket closes at the very end, and only signs of a sum stand between.
+/// Whether the first bracket closes at the very end, with only arithmetic in between.
 fn is_sum(inner: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || " _+-*/%()<>=&|^~!?:,$".contains(c);
     let mut depth = 0_usize;
@@ -92,8 +92,8 @@ fn braces(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
     }
 }
 
-/// What stands up to the bracket that closes. Nothing where a sign makes the end uncertain: a
-/// comment, backticks, a hidden line break, values with quotes or blanks in them.
+/// The text up to the closing bracket. `None` where the end is uncertain: a comment, backticks, an
+/// escaped line break, values with quotes or blanks in them.
 fn brackets(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
     let (mut inner, mut depth) = (String::new(), 0_usize);
     loop {
@@ -129,7 +129,7 @@ fn single_quoted(rest: &mut Peekable<Chars<'_>>, inner: &mut String) -> Option<(
     }
 }
 
-/// Copies what stands in double quotes, with the substitutions in it.
+/// Copies the text in double quotes, with the substitutions in it.
 fn quoted_text(rest: &mut Peekable<Chars<'_>>, inner: &mut String) -> Option<()> {
     loop {
         let next = rest.next()?;
@@ -144,7 +144,7 @@ fn quoted_text(rest: &mut Peekable<Chars<'_>>, inner: &mut String) -> Option<()>
     }
 }
 
-/// Copies what stands behind `$`.
+/// Copies what follows `$`.
 fn value(rest: &mut Peekable<Chars<'_>>, inner: &mut String) -> Option<()> {
     if rest.next_if_eq(&'(').is_some() {
         let line = brackets(rest)?;
@@ -159,7 +159,7 @@ fn value(rest: &mut Peekable<Chars<'_>>, inner: &mut String) -> Option<()> {
     Some(())
 }
 
-/// What stands up to the next backtick.
+/// The text up to the next backtick.
 fn backticks(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
     let mut inner = String::new();
     loop {

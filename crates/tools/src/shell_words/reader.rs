@@ -1,19 +1,19 @@
-//! Reading a line sign by sign, as a shell does before it runs anything.
+//! Reads a line character by character, as a shell does before it runs anything.
 //!
 //! Quotes, substitutions, here-documents and the targets of redirections are read for what they
 //! are; what a substitution would run is handed back as a line of its own. What is not read with
 //! certainty makes the whole line unsure.
 
-use super::Words;
-use super::inner::{self, Inner};
+use super::ShellWords;
+use super::inner::{self, Substitution};
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A line, by its signs alone.
+/// A line as the reader splits it.
 #[derive(Debug, Default)]
-pub(super) struct Reading {
-    pub(super) commands: Vec<Words>,
-    /// Lines that stand in substitutions.
+pub(super) struct ScannedLine {
+    pub(super) commands: Vec<ShellWords>,
+    /// Lines in substitutions.
     pub(super) inner: Vec<String>,
     /// Whether there was nothing that only a running shell knows.
     pub(super) is_plain: bool,
@@ -21,9 +21,9 @@ pub(super) struct Reading {
     pub(super) is_unsure: bool,
 }
 
-/// What stands after the sign of a redirection.
+/// What follows a redirection operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Target {
+enum RedirectTarget {
     Input,
     Output,
     /// Another descriptor.
@@ -43,34 +43,34 @@ struct Heredoc {
     quoted: bool,
 }
 
-pub(super) fn read(line: &str) -> Reading {
-    let mut reader = Reader {
+pub(super) fn read(line: &str) -> ScannedLine {
+    let mut reader = ShellReader {
         rest: line.chars().peekable(),
         words: Vec::new(),
         word: None,
         is_quoted: false,
         target: None,
         heredocs: Vec::new(),
-        reading: Reading { is_plain: true, ..Reading::default() },
+        reading: ScannedLine { is_plain: true, ..ScannedLine::default() },
     };
     reader.read();
     reader.reading
 }
 
-struct Reader<'a> {
+struct ShellReader<'a> {
     rest: Peekable<Chars<'a>>,
-    words: Words,
+    words: ShellWords,
     /// The word being read; an empty one in quotes is a word too.
     word: Option<String>,
     /// Whether a part of the word was quoted.
     is_quoted: bool,
-    /// What the next word is, if it is no word of the command.
-    target: Option<Target>,
+    /// What the next word is, if it does not belong to the command.
+    target: Option<RedirectTarget>,
     heredocs: Vec<Heredoc>,
-    reading: Reading,
+    reading: ScannedLine,
 }
 
-impl Reader<'_> {
+impl ShellReader<'_> {
     fn read(&mut self) {
         while let Some(next) = self.rest.next() {
             match next {
@@ -173,16 +173,16 @@ impl Reader<'_> {
         self.end_word();
         let doubled = self.takes(first);
         self.target = Some(match (first, doubled) {
-            ('<', true) if self.takes('<') => Target::HereString,
-            ('<', true) => Target::Heredoc { tabs: self.takes('-') },
-            ('<', false) if self.takes('&') => Target::Input,
-            _ if self.takes('&') => Target::Joined,
-            ('<', false) if self.takes('>') => Target::Output,
-            ('<', _) => Target::Input,
+            ('<', true) if self.takes('<') => RedirectTarget::HereString,
+            ('<', true) => RedirectTarget::Heredoc { tabs: self.takes('-') },
+            ('<', false) if self.takes('&') => RedirectTarget::Input,
+            _ if self.takes('&') => RedirectTarget::Joined,
+            ('<', false) if self.takes('>') => RedirectTarget::Output,
+            ('<', _) => RedirectTarget::Input,
             (_, appends) => {
                 let forced = self.takes('|');
                 self.reading.is_plain &= !appends && !forced;
-                Target::Output
+                RedirectTarget::Output
             }
         });
         self.reading.is_plain &= self.rest.peek().is_some();
@@ -190,12 +190,12 @@ impl Reader<'_> {
 
     /// A file is written or read that no rule sees; only what goes nowhere and what joins outputs
     /// is harmless.
-    fn take_target(&mut self, target: Target, word: String, quoted: bool) {
+    fn take_target(&mut self, target: RedirectTarget, word: String, quoted: bool) {
         let harmless = match target {
-            Target::Input | Target::Output => word == "/dev/null",
-            Target::Joined => matches!(word.as_str(), "1" | "2"),
-            Target::HereString => false,
-            Target::Heredoc { tabs } => {
+            RedirectTarget::Input | RedirectTarget::Output => word == "/dev/null",
+            RedirectTarget::Joined => matches!(word.as_str(), "1" | "2"),
+            RedirectTarget::HereString => false,
+            RedirectTarget::Heredoc { tabs } => {
                 self.reading.is_unsure |= word.contains(['$', '`']);
                 self.heredocs.push(Heredoc { end: word, tabs, quoted });
                 false
@@ -278,7 +278,7 @@ impl Reader<'_> {
         while self.rest.next_if(|next| *next != '\n').is_some() {}
     }
 
-    /// What the shell fills in. The sign stays in the word, which nobody knows then.
+    /// A substitution. Its first character stays in the word, which marks the word as unknown.
     fn expansion(&mut self, sign: char) {
         self.reading.is_plain = false;
         self.push(sign);
@@ -287,13 +287,13 @@ impl Reader<'_> {
         self.take_inner(inner);
     }
 
-    fn take_inner(&mut self, inner: Inner) {
+    fn take_inner(&mut self, inner: Substitution) {
         match inner {
-            Inner::None => {}
-            Inner::Name(name) => name.chars().for_each(|next| self.push(next)),
-            Inner::Arithmetic(text) => self.expansions_in(&text),
-            Inner::Line(line) => self.reading.inner.push(line),
-            Inner::Unsure(line) => {
+            Substitution::None => {}
+            Substitution::Name(name) => name.chars().for_each(|next| self.push(next)),
+            Substitution::Arithmetic(text) => self.expansions_in(&text),
+            Substitution::Line(line) => self.reading.inner.push(line),
+            Substitution::Unsure(line) => {
                 self.reading.is_unsure = true;
                 self.reading.inner.push(line);
             }
@@ -307,8 +307,8 @@ impl Reader<'_> {
             match next {
                 '\\' => drop(rest.next()),
                 '`' | '$' => match inner::read(next, &mut rest) {
-                    // It is no word here.
-                    Some(Inner::Name(_)) => {}
+                    // It is not a word here.
+                    Some(Substitution::Name(_)) => {}
                     Some(inner) => self.take_inner(inner),
                     None => self.give_up(),
                 },

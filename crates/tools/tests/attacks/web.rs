@@ -5,8 +5,8 @@
 use crate::rows::NAMES;
 use crate::server::Reply;
 use crate::support::{Place, context};
-use everloop_ports::{Boxed, Done};
-use everloop_tools::{Host, Http, Names, Resolve, Setting, WebSetting};
+use everloop_ports::{BoxFuture, ToolReturn};
+use everloop_tools::{HostAddress, Http, NameResolver, Resolve, Setting, WebSetting};
 use everloop_types::Observation;
 use serde_json::json;
 use std::io;
@@ -22,7 +22,7 @@ pub(crate) struct Table {
 }
 
 impl Resolve for Table {
-    fn resolve<'a>(&'a self, name: &'a str) -> Boxed<'a, io::Result<Vec<IpAddr>>> {
+    fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         let turns = name == "turns.example";
         let turn = self.next.lock().unwrap().pop().filter(|_| turns);
@@ -34,10 +34,10 @@ impl Resolve for Table {
 }
 
 pub(crate) fn web(names: &Arc<Table>, near: &[String]) -> Place {
-    let names = Names(Arc::clone(names) as Arc<dyn Resolve>);
-    let near: Vec<Host> = near.iter().filter_map(|host| Host::parse(host)).collect();
+    let names = NameResolver(Arc::clone(names) as Arc<dyn Resolve>);
+    let near: Vec<HostAddress> = near.iter().filter_map(|host| HostAddress::parse(host)).collect();
     let http = Http {
-        hosts: NAMES.iter().filter_map(|(name, _)| Host::parse(name)).collect(),
+        hosts: NAMES.iter().filter_map(|(name, _)| HostAddress::parse(name)).collect(),
         timeout_ms: 5_000,
         bytes_max: 10_000,
         names: names.clone(),
@@ -48,7 +48,7 @@ pub(crate) fn web(names: &Arc<Table>, near: &[String]) -> Place {
 
 pub(crate) async fn fetched(place: &Place, url: &str) -> Observation {
     match place.tool("fetch_web").call(&json!({ "url": url }).to_string(), &context()).await {
-        Done::Seen(seen) => seen,
+        ToolReturn::Seen(seen) => seen,
         other => panic!("{url}: {other:?}"),
     }
 }

@@ -1,9 +1,9 @@
-//! Commands that try to get out of the walls.
+//! Commands that try to get out of the sandbox.
 
-use crate::attempts::{Attempt, Check, FILES, LEFT, LIMITS, NETWORK, PROTECTED, RIGHTS, Wall};
+use crate::attempts::{Attempt, Barrier, Check, FILES, LEFT, LIMITS, NETWORK, PROTECTED, RIGHTS};
+use crate::sandbox_scene::{Scene, Things};
 use crate::support::bare;
-use crate::told::{Stage, Told, Verdict, Walls, is_asked, tried};
-use crate::wall_scene::{Scene, Things};
+use crate::told::{Sandboxing, Stage, Told, Verdict, is_asked, tried};
 use everloop_ports::CallContext;
 use everloop_types::{Ending, Observation};
 use serde_json::json;
@@ -33,20 +33,20 @@ pub(crate) async fn tell(stage: Stage) -> Vec<Told> {
     .await
 }
 
-/// Whether the walls of a stage are to hold it.
-fn is_promised(wall: Wall, walls: Walls) -> bool {
-    match wall {
-        Wall::Any | Wall::Syscalls | Wall::Limits => walls != Walls::None,
-        Wall::Outer => walls == Walls::Both,
+/// Whether the sandbox of a stage must stop it.
+fn is_promised(barrier: Barrier, sandboxing: Sandboxing) -> bool {
+    match barrier {
+        Barrier::Any | Barrier::Syscalls | Barrier::Limits => sandboxing != Sandboxing::None,
+        Barrier::Outer => sandboxing == Sandboxing::Both,
     }
 }
 
 async fn verdict(stage: Stage, things: Things, attempt: &Attempt) -> Verdict {
     let scene = Scene::new(things, |setting| setting);
-    let must_ask = match stage.walls {
-        Walls::Both => false,
-        Walls::Landlock => things == Things::Protected,
-        Walls::None => true,
+    let must_ask = match stage.sandboxing {
+        Sandboxing::Both => false,
+        Sandboxing::Landlock => things == Things::Protected,
+        Sandboxing::None => true,
     };
     match is_asked(&scene.place, &scene.filled(attempt.command)).await {
         Err(why) => return Verdict::Broken(why),
@@ -57,12 +57,14 @@ async fn verdict(stage: Stage, things: Things, attempt: &Attempt) -> Verdict {
             return Verdict::Broken("it ran though nobody was asked".to_owned());
         }
         Ok(true) => return Verdict::Asked,
-        Ok(false) if !is_promised(attempt.wall, stage.walls) => return Verdict::NotPromised,
+        Ok(false) if !is_promised(attempt.barrier, stage.sandboxing) => {
+            return Verdict::NotPromised;
+        }
         Ok(false) => {}
     }
     let seen = run(attempt, &scene, false).await;
     let is_alive = seen.ending != Ending::Denied
-        && !seen.text.contains("a wall does not stand")
+        && !seen.text.contains("the sandbox cannot be built")
         && !seen.text.starts_with("bwrap: Can't");
     if escaped(attempt, &scene, &seen.text) || !is_alive {
         return Verdict::Broken(seen.text);

@@ -7,6 +7,7 @@ use crate::told::{Stage, Told, Verdict, tried};
 use everloop_ports::CallPolicy;
 use everloop_types::Observation;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 
@@ -35,6 +36,21 @@ fn file_calls(path: &str) -> [(&'static str, Value, bool); 5] {
         ("edit_file", json!({"path": path, "old": "e", "new": "x"}), true),
         ("write_file", json!({"path": path, "content": "x"}), true),
     ]
+}
+
+/// A tool that takes a path and is not tried would go unnoticed.
+#[test]
+fn every_tool_that_takes_a_path_is_tried() {
+    let place = Place::new();
+    let tried: BTreeSet<&str> = file_calls("").iter().map(|(tool, ..)| *tool).collect();
+    // A tool that is not offered here needs more than files, such as a model.
+    let spec = |name: &str| place.registry.get(name).map(|tool| tool.spec().clone());
+    let takes_path = |name: &&str| {
+        spec(name).is_some_and(|spec| spec.schema["properties"].get("path").is_some())
+    };
+    let names = everloop_tools::BUILT_IN.iter().map(|tool| tool.name);
+    let found: BTreeSet<&str> = names.filter(takes_path).collect();
+    assert_eq!(found, tried, "give a new one a row in file_calls");
 }
 
 async fn leads_astray(path: &str, expected: Path) -> Option<String> {
@@ -74,7 +90,7 @@ fn came_of(expected: Path, tool: &str, changes: bool, is_all: bool, seen: &Obser
 
 /// Whether a file tool would write what others obey, and nobody is asked.
 async fn written_unasked(path: &str, goal: FileGoal) -> Option<String> {
-    let place = Place::walled();
+    let place = Place::sandboxed();
     if let FileGoal::Link(goal) = goal {
         fs::create_dir_all(place.path(path).parent().unwrap()).unwrap();
         symlink(goal, place.path(path)).unwrap();

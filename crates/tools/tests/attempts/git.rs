@@ -4,7 +4,7 @@ use crate::leads::{self, LEADS};
 use crate::support::{Place, guard};
 use crate::told::{Stage, Told, Verdict, is_asked, tried};
 use crate::ways::{self, WAYS, Way};
-use everloop_tools::{Sandbox, Setting};
+use everloop_tools::{SandboxMode, Setting};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -51,16 +51,16 @@ fn given(place: &Place, script: &str) {
 }
 
 /// What the person's git runs after the commands; none if a person is asked about one of them.
-async fn springs(way: &Way, sandbox: Sandbox) -> Result<Option<bool>, String> {
+async fn springs(way: &Way, sandbox: SandboxMode) -> Result<Option<bool>, String> {
     let place = Place::with(|mut setting| {
-        setting.shell.walls.sandbox = sandbox;
+        setting.shell.sandbox.mode = sandbox;
         Setting { guard: Some(guard()), ..setting }
     });
     given(&place, way.given);
     let mark = mark(&place);
     for command in way.commands {
         let command = ways::filled(command, &mark);
-        if sandbox == Sandbox::Auto && is_asked(&place, &command).await? {
+        if sandbox == SandboxMode::Auto && is_asked(&place, &command).await? {
             return Ok(None);
         }
         place.shell(&command).await;
@@ -72,13 +72,15 @@ async fn springs(way: &Way, sandbox: Sandbox) -> Result<Option<bool>, String> {
 }
 
 async fn left(stage: Stage, way: &Way) -> Verdict {
-    match springs(way, Sandbox::Auto).await {
+    match springs(way, SandboxMode::Auto).await {
         Err(why) => Verdict::Broken(why),
         Ok(None) => Verdict::Asked,
         Ok(Some(true)) => Verdict::Broken("the person's git ran it".to_owned()),
-        Ok(Some(false)) if stage.proves => match springs(way, Sandbox::Off).await {
+        Ok(Some(false)) if stage.proves => match springs(way, SandboxMode::Off).await {
             Ok(Some(true)) => Verdict::Held,
-            _ => Verdict::Broken("proves nothing: it is not run without walls either".to_owned()),
+            _ => {
+                Verdict::Broken("proves nothing: it is not run without a sandbox either".to_owned())
+            }
         },
         Ok(Some(false)) => Verdict::Held,
     }

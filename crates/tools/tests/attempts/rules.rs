@@ -1,9 +1,9 @@
 //! Lines that run a denied command. Each is denied, or asked about whatever else is allowed.
 
 use crate::support::{Place, guard};
-use crate::told::{Stage, Told, Verdict, Walls, tried};
+use crate::told::{Sandboxing, Stage, Told, Verdict, tried};
 use everloop_ports::CallPolicy;
-use everloop_tools::{Examples, Say, Setting, ShellRule};
+use everloop_tools::{RuleAction, RuleExamples, Setting, ShellRule};
 use serde_json::json;
 use std::fs;
 use std::process::Command;
@@ -21,8 +21,8 @@ pub(crate) async fn tell(stage: Stage) -> Vec<Told> {
 }
 
 async fn verdict(stage: Stage, line: &str) -> Verdict {
-    let examples = Examples { fits: vec!["rm -rf d".to_owned()], fits_not: Vec::new() };
-    let rule = ShellRule::new(Say::Deny, "rm -rf *", &examples).unwrap();
+    let examples = RuleExamples { fits: vec!["rm -rf d".to_owned()], fits_not: Vec::new() };
+    let rule = ShellRule::new(RuleAction::Deny, "rm -rf *", &examples).unwrap();
     let place = Place::with(|mut setting| {
         setting.shell.rules = vec![rule];
         Setting { guard: Some(guard()), ..setting }
@@ -37,7 +37,7 @@ async fn verdict(stage: Stage, line: &str) -> Verdict {
     }
     match place.tool("shell").judge(&json!({ "command": line }).to_string()).await {
         CallPolicy::Deny(_) | CallPolicy::AlwaysAsk(_) => Verdict::Held,
-        CallPolicy::Unsandboxed(_) if stage.walls == Walls::None => Verdict::Asked,
+        CallPolicy::Unsandboxed(_) if stage.sandboxing == Sandboxing::None => Verdict::Asked,
         other => Verdict::Broken(format!("{other:?}")),
     }
 }

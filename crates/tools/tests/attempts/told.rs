@@ -2,16 +2,16 @@
 
 use crate::support::Place;
 use everloop_ports::{CallContext, CallPolicy};
-use everloop_tools::Level;
+use everloop_tools::SandboxLevel;
 use everloop_types::Ending;
 use serde_json::json;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// Which walls stand around a command.
+/// Which sandbox a command has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Walls {
+pub(crate) enum Sandboxing {
     /// Bubblewrap and Landlock.
     Both,
     /// Landlock alone, with seccomp.
@@ -20,22 +20,22 @@ pub(crate) enum Walls {
     None,
 }
 
-impl Walls {
+impl Sandboxing {
     pub(crate) const ALL: [Self; 3] = [Self::Both, Self::Landlock, Self::None];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Both => "both-walls",
+            Self::Both => "both-sandboxes",
             Self::Landlock => "landlock-alone",
-            Self::None => "no-walls",
+            Self::None => "no-sandbox",
         }
     }
 
-    pub(crate) fn level(self) -> Level {
+    pub(crate) fn level(self) -> SandboxLevel {
         match self {
-            Self::Both => Level::Full,
-            Self::Landlock => Level::Inner,
-            Self::None => Level::None,
+            Self::Both => SandboxLevel::Full,
+            Self::Landlock => SandboxLevel::Inner,
+            Self::None => SandboxLevel::None,
         }
     }
 }
@@ -43,31 +43,36 @@ impl Walls {
 /// Where attempts are made.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stage {
-    pub(crate) walls: Walls,
+    pub(crate) sandboxing: Sandboxing,
     pub(crate) account: &'static str,
-    /// Whether each attempt is also made without walls, where it must work: one that cannot work
-    /// proves nothing.
+    /// Whether each attempt is also made without a sandbox, where it must work: one that cannot
+    /// work proves nothing.
     pub(crate) proves: bool,
 }
 
-const WALLS: &str = "EVERLOOP_TEST_WALLS";
+const SANDBOX: &str = "EVERLOOP_TEST_SANDBOX";
 const ACCOUNT: &str = "EVERLOOP_TEST_ACCOUNT";
 
 impl Stage {
     /// What the process that started this one wants to be tried.
     pub(crate) fn asked_for() -> Option<Self> {
-        let wanted = std::env::var(WALLS).ok()?;
-        let walls = Walls::ALL.into_iter().find(|walls| walls.name() == wanted)?;
+        let wanted = std::env::var(SANDBOX).ok()?;
+        let sandboxing =
+            Sandboxing::ALL.into_iter().find(|sandboxing| sandboxing.name() == wanted)?;
         let account = std::env::var(ACCOUNT).ok()?;
         let (account, proves) = account.split_once(' ')?;
         let account = if account == "root" { "root" } else { "ordinary" };
-        Some(Self { walls, account, proves: proves == "true" && walls == Walls::Both })
+        Some(Self {
+            sandboxing,
+            account,
+            proves: proves == "true" && sandboxing == Sandboxing::Both,
+        })
     }
 
     /// The variables that say so.
     pub(crate) fn asking(self) -> [(&'static str, String); 2] {
         let account = format!("{} {}", self.account, self.proves);
-        [(WALLS, self.walls.name().to_owned()), (ACCOUNT, account)]
+        [(SANDBOX, self.sandboxing.name().to_owned()), (ACCOUNT, account)]
     }
 }
 
@@ -107,10 +112,10 @@ impl Told {
             Verdict::NotPromised => ("not-promised", ""),
         };
         let id = if self.id.is_empty() { "-" } else { self.id };
-        let (walls, account) = (stage.walls.name(), stage.account);
+        let (sandboxing, account) = (stage.sandboxing.name(), stage.account);
         let why = why.replace('\n', " / ");
         let sign = if result == "broken" { ": " } else { "" };
-        format!("attempt {walls} {account} {result} {id} {}{sign}{why}", self.name)
+        format!("attempt {sandboxing} {account} {result} {id} {}{sign}{why}", self.name)
     }
 }
 
@@ -124,15 +129,15 @@ pub(crate) fn is_broken(line: &str) -> bool {
 
 /// The counts of all lines.
 pub(crate) fn summary(lines: &[String]) -> String {
-    let parts = Walls::ALL.map(|walls| {
-        let head = format!("attempt {} ", walls.name());
+    let parts = Sandboxing::ALL.map(|sandboxing| {
+        let head = format!("attempt {} ", sandboxing.name());
         let of: Vec<&String> = lines.iter().filter(|line| line.starts_with(&head)).collect();
         let count =
             |result: &str| of.iter().filter(|line| line.split(' ').nth(3) == Some(result)).count();
         let asked = of.iter().filter(|line| line.ends_with("(a person is asked first)")).count();
         format!(
             "{} {} held ({asked} because a person is asked first), {} broken, {} not promised",
-            walls.name().replace('-', " "),
+            sandboxing.name().replace('-', " "),
             count("held"),
             count("broken"),
             count("not-promised"),

@@ -66,7 +66,7 @@ async fn requested(tool: &str) -> Option<String> {
     let other = Server::start(vec![]).await;
     let server = Server::start(vec![moved(&other.url("/")); 3]).await;
     let place = crate::support::Place::with(|mut setting| {
-        setting.http.hosts = everloop_tools::Host::parse("127.0.0.1").into_iter().collect();
+        setting.http.hosts = everloop_tools::HostAddress::parse("127.0.0.1").into_iter().collect();
         setting.http.timeout_ms = 5_000;
         setting.http.bytes_max = 10_000;
         setting

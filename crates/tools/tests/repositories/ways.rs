@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use crate::support::{Place, guard};
-use everloop_tools::{Level, Sandbox, Setting, Standing};
+use everloop_tools::{SandboxLevel, SandboxMode, SandboxSupport, Setting};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -16,7 +16,7 @@ pub(crate) struct Way {
     /// In the findings; empty for the others.
     pub(crate) id: &'static str,
     pub(crate) name: &'static str,
-    /// What the person has before: run without walls.
+    /// What the person has before: run without a sandbox.
     pub(crate) given: &'static str,
     pub(crate) commands: &'static [&'static str],
     /// Folders in which the person runs git.
@@ -518,9 +518,9 @@ pub(crate) fn person(place: &Place, folders: &[&str], mark: &Path) {
 }
 
 /// Whether the trap was sprung.
-async fn springs(way: &Way, sandbox: Sandbox) -> (bool, String) {
+async fn springs(way: &Way, sandbox: SandboxMode) -> (bool, String) {
     let place = Place::with(|mut setting| {
-        setting.shell.walls.sandbox = sandbox;
+        setting.shell.sandbox.mode = sandbox;
         Setting { guard: Some(guard()), ..setting }
     });
     let mark = place.root().parent().unwrap().join("mark");
@@ -538,22 +538,22 @@ async fn springs(way: &Way, sandbox: Sandbox) -> (bool, String) {
     (mark.exists(), said)
 }
 
-/// Runs all of them with walls, where none may spring the trap, and without, where each must.
+/// Runs all of them with a sandbox, where none may spring the trap, and without, where each must.
 pub(crate) async fn all_are_held(ways: &[Way]) {
-    if Standing::here(&guard()).level() == Level::None {
-        println!("SKIPPED: no wall stands here, so a person is asked about every command");
+    if SandboxSupport::here(&guard()).level() == SandboxLevel::None {
+        println!("SKIPPED: there is no sandbox here, so a person is asked about every command");
         return;
     }
-    let is_full = Standing::here(&guard()).level() == Level::Full;
+    let is_full = SandboxSupport::here(&guard()).level() == SandboxLevel::Full;
     let (mut held, mut wrong) = (0, Vec::new());
     for way in ways {
         if !is_full && !way.given.is_empty() {
             println!("SKIPPED  {}: Landlock alone asks where a repository is", way.name);
             continue;
         }
-        let (sprung, said) = springs(way, Sandbox::Auto).await;
+        let (sprung, said) = springs(way, SandboxMode::Auto).await;
         println!("{}  {}: {}", if sprung { "BROKEN" } else { "held" }, way.name, said.trim());
-        let (would, _) = springs(way, Sandbox::Off).await;
+        let (would, _) = springs(way, SandboxMode::Off).await;
         match (sprung, would) {
             (true, _) => wrong.push(way.name.to_owned()),
             (false, false) => wrong.push(format!("{} proves nothing", way.name)),

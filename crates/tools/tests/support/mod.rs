@@ -2,8 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use everloop_ports::{AnyTool, CallContext, Done, Intent, Probe, Registry};
-use everloop_tools::{Sandbox, Setting, builtin_tools};
+use everloop_ports::{AnyTool, CallContext, Intent, Probe, Registry, ToolReturn};
+use everloop_tools::{SandboxMode, Setting, builtin_tools};
 use everloop_types::{Ending, Observation};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -52,13 +52,13 @@ impl Place {
         Self { registry: builtin_tools(&setting).unwrap(), outer }
     }
 
-    /// With a guard, and without walls.
+    /// With a guard, and without a sandbox.
     pub(crate) fn guarded() -> Self {
         Self::with(|setting| Setting { guard: Some(guard()), ..bare(setting) })
     }
 
-    /// With a guard, and with the walls that stand on this machine.
-    pub(crate) fn walled() -> Self {
+    /// With a guard, and with the sandbox that works on this machine.
+    pub(crate) fn sandboxed() -> Self {
         Self::with(|setting| Setting { guard: Some(guard()), ..setting })
     }
 
@@ -107,9 +107,9 @@ impl Place {
         context: &CallContext,
     ) -> Observation {
         match self.tool(name).call(&args.to_string(), context).await {
-            Done::Seen(seen) => seen,
+            ToolReturn::Seen(seen) => seen,
             // As if no attempt were left.
-            Done::Passing(failed) => failed.seen,
+            ToolReturn::Passing(failed) => failed.seen,
             other => panic!("{other:?}"),
         }
     }
@@ -123,9 +123,9 @@ impl Place {
     }
 }
 
-/// The same without walls.
+/// The same without a sandbox.
 pub(crate) fn bare(mut setting: Setting) -> Setting {
-    setting.shell.walls.sandbox = Sandbox::Off;
+    setting.shell.sandbox.mode = SandboxMode::Off;
     setting
 }
 

@@ -1,4 +1,4 @@
-//! Parents and children: a run that hands a task to another run, and what it hears of it.
+//! Parents and children: a run that hands a task to another run, and the report that it gets.
 
 use crate::{Counts, EffectId, Labels, RunId, Status, Usage};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct Spawned {
     pub by: EffectId,
 }
 
-/// What a parent hears when its child has ended, whatever the end.
+/// The report to a parent when its child has ended, whatever the end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChildEnded {
     /// The child.
@@ -27,7 +27,7 @@ pub struct ChildEnded {
     /// Its last words, bounded.
     pub text: String,
     /// What it used, its own children included: it is charged to the parent.
-    pub used: Used,
+    pub used: BudgetUse,
     /// What it had read, its own children included.
     #[serde(default, skip_serializing_if = "Labels::is_empty")]
     pub labels: Labels,
@@ -35,7 +35,7 @@ pub struct ChildEnded {
 
 /// What counts against budgets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Used {
+pub struct BudgetUse {
     /// Model calls that were planned.
     pub model_calls: u32,
     /// Tool calls that were planned.
@@ -46,7 +46,7 @@ pub struct Used {
     pub work_ms: u64,
 }
 
-impl From<Counts> for Used {
+impl From<Counts> for BudgetUse {
     fn from(counts: Counts) -> Self {
         let Counts { model_calls, tool_calls, usage, work_ms, .. } = counts;
         Self { model_calls, tool_calls, usage, work_ms }

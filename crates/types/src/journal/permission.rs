@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// See [`Kind::ApprovalAsked`](super::Kind::ApprovalAsked).
+/// See [`EntryKind::ApprovalAsked`](super::EntryKind::ApprovalAsked).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalAsked {
     /// Digest of tool and arguments.
@@ -12,7 +12,7 @@ pub struct ApprovalAsked {
     pub policy_hash: String,
 }
 
-/// See [`Kind::ApprovalGiven`](super::Kind::ApprovalGiven).
+/// See [`EntryKind::ApprovalGiven`](super::EntryKind::ApprovalGiven).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalGiven {
     /// Digest of tool and arguments: the grant holds for nothing else.

@@ -3,11 +3,11 @@
 //! A kind's format is raised when a program that knows only the form before would misread the new
 //! one. A form before it stays readable: what is added has a default, what is gone is ignored.
 
-use super::Kind;
+use super::EntryKind;
 
 /// A stored body that this program cannot read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unreadable {
+pub enum EntryBodyError {
     /// The kind or its format is not one that this program reads.
     Newer {
         /// The kind.
@@ -29,7 +29,7 @@ macro_rules! kinds {
         /// Every kind, with the format that this program writes.
         pub const FORMATS: &[(&str, i64)] = &[$((stringify!($name), $fmt)),*];
 
-        impl Kind {
+        impl EntryKind {
             /// The `kind` column.
             #[must_use]
             pub fn name(&self) -> &'static str {
@@ -58,10 +58,10 @@ macro_rules! kinds {
             /// Reads a stored body back, of this format or an earlier one.
             ///
             /// # Errors
-            /// [`Unreadable`] if the kind or format is not one of this program's, or the body is
-            /// damaged.
-            pub fn read(kind: &str, fmt: i64, body: &str) -> Result<Self, Unreadable> {
-                let malformed = |error: serde_json::Error| Unreadable::Malformed {
+            /// [`EntryBodyError`] if the kind or format is not one of this program's, or the body
+            /// is damaged.
+            pub fn read(kind: &str, fmt: i64, body: &str) -> Result<Self, EntryBodyError> {
+                let malformed = |error: serde_json::Error| EntryBodyError::Malformed {
                     kind: kind.to_owned(),
                     detail: error.to_string(),
                 };
@@ -69,7 +69,7 @@ macro_rules! kinds {
                     $(stringify!($name) if (1..=$fmt).contains(&fmt) => {
                         serde_json::from_str(body).map(Self::$name).map_err(malformed)
                     })*
-                    _ => Err(Unreadable::Newer { kind: kind.to_owned(), fmt }),
+                    _ => Err(EntryBodyError::Newer { kind: kind.to_owned(), fmt }),
                 }
             }
         }
@@ -96,7 +96,7 @@ kinds! {
     RunFinished 2 None,
 }
 
-impl Kind {
+impl EntryKind {
     /// The `attempt` column.
     #[must_use]
     pub fn attempt(&self) -> Option<u32> {

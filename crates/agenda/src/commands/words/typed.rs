@@ -1,4 +1,4 @@
-//! What people type to move something, and to be reminded of it.
+//! The words for moving something and for reminders.
 
 /// Before a date.
 pub(in super::super) const TO: &[&str] = &[
@@ -102,7 +102,7 @@ pub(in super::super) const EARLIER: &[&str] = &[
     "advance by",
 ];
 
-/// Behind an amount.
+/// After an amount.
 pub(in super::super) const LATER_ENDS: &[&str] = &["later", "后移"];
 pub(in super::super) const EARLIER_ENDS: &[&str] = &["earlier", "sooner"];
 

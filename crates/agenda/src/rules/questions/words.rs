@@ -1,6 +1,6 @@
 //! The words of questions about entries in both languages. They are what people type.
 
-type List = &'static [&'static str];
+use crate::rules::words::PhraseList;
 
 /// Questions with a command as their answer.
 pub(super) const QUESTIONS: &[(&str, &str)] = &[
@@ -82,7 +82,7 @@ pub(super) const NEXT_SPANS: &[(&str, &str)] = &[
     ("next month", "month"),
 ];
 /// Before a day or a span in a question about the schedule.
-pub(super) const ASK_BEFORE: List = &[
+pub(super) const ASK_BEFORE: PhraseList = &[
     "show schedule for",
     "what is my schedule",
     "what is my schedule for",
@@ -110,8 +110,8 @@ pub(super) const ASK_BEFORE: List = &[
     "show",
     "show me",
 ];
-/// Behind a day or a span in such a question.
-pub(super) const ASK_AFTER: List = &[
+/// After a day or a span in such a question.
+pub(super) const ASK_AFTER: PhraseList = &[
     "有什么安排",
     "有什么日程",
     "有啥安排",
@@ -133,8 +133,9 @@ pub(super) const ASK_AFTER: List = &[
     "'s schedule",
     "'s agenda",
 ];
-/// Of those before, the ones that need nothing behind the day.
-pub(super) const ASKS_ALONE: List = &["what", "my schedule", "schedule for", "agenda for", "show"];
+/// Of the words before a day, those that need nothing after it.
+pub(super) const ASKS_ALONE: PhraseList =
+    &["what", "my schedule", "schedule for", "agenda for", "show"];
 
 // Todos by number.
 
@@ -176,7 +177,7 @@ pub(super) const DELETE: &[(&str, &str)] = &[
     ("delete todo", ""),
     ("remove todo", ""),
 ];
-pub(super) const SEARCH: List = &[
+pub(super) const SEARCH: PhraseList = &[
     "搜索待办",
     "查找待办",
     "搜一下待办",

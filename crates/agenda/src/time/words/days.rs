@@ -2,10 +2,10 @@
 
 use jiff::civil::Weekday::{self, Friday, Monday, Saturday, Sunday, Thursday, Tuesday, Wednesday};
 
-use super::super::clock::Part;
-use super::{List, Table};
+use super::super::clock::DayPart;
+use super::{WordList, WordTable};
 
-pub(in super::super) const NEAR_DAYS: Table<i64> = &[
+pub(in super::super) const NEAR_DAYS: WordTable<i64> = &[
     ("今天", 0),
     ("今日", 0),
     ("今儿", 0),
@@ -53,29 +53,29 @@ pub(in super::super) const NEAR_DAYS: Table<i64> = &[
     ("day before yesterday", -2),
 ];
 
-pub(in super::super) const DAYS_WITH_PART: Table<(i64, Part)> = &[
-    ("今早", (0, Part::Morning)),
-    ("今晨", (0, Part::Morning)),
-    ("今晚", (0, Part::Evening)),
-    ("今夜", (0, Part::Evening)),
-    ("明早", (1, Part::Morning)),
-    ("明晨", (1, Part::Morning)),
-    ("明晚", (1, Part::Evening)),
-    ("后早", (2, Part::Morning)),
-    ("后晚", (2, Part::Evening)),
-    ("昨晚", (-1, Part::Evening)),
-    ("昨夜", (-1, Part::Evening)),
-    ("tonight", (0, Part::Evening)),
-    ("tonite", (0, Part::Evening)),
-    ("2nite", (0, Part::Evening)),
-    ("this morning", (0, Part::Morning)),
-    ("this afternoon", (0, Part::Afternoon)),
-    ("this evening", (0, Part::Evening)),
-    ("last night", (-1, Part::Evening)),
+pub(in super::super) const DAYS_WITH_PART: WordTable<(i64, DayPart)> = &[
+    ("今早", (0, DayPart::Morning)),
+    ("今晨", (0, DayPart::Morning)),
+    ("今晚", (0, DayPart::Evening)),
+    ("今夜", (0, DayPart::Evening)),
+    ("明早", (1, DayPart::Morning)),
+    ("明晨", (1, DayPart::Morning)),
+    ("明晚", (1, DayPart::Evening)),
+    ("后早", (2, DayPart::Morning)),
+    ("后晚", (2, DayPart::Evening)),
+    ("昨晚", (-1, DayPart::Evening)),
+    ("昨夜", (-1, DayPart::Evening)),
+    ("tonight", (0, DayPart::Evening)),
+    ("tonite", (0, DayPart::Evening)),
+    ("2nite", (0, DayPart::Evening)),
+    ("this morning", (0, DayPart::Morning)),
+    ("this afternoon", (0, DayPart::Afternoon)),
+    ("this evening", (0, DayPart::Evening)),
+    ("last night", (-1, DayPart::Evening)),
 ];
 
-pub(in super::super) const WEEK: List = &["周", "星期", "礼拜"];
-pub(in super::super) const WEEK_DAYS: Table<Weekday> = &[
+pub(in super::super) const WEEK: WordList = &["周", "星期", "礼拜"];
+pub(in super::super) const WEEK_DAYS: WordTable<Weekday> = &[
     ("一", Monday),
     ("二", Tuesday),
     ("三", Wednesday),
@@ -85,7 +85,7 @@ pub(in super::super) const WEEK_DAYS: Table<Weekday> = &[
     ("日", Sunday),
     ("天", Sunday),
 ];
-pub(in super::super) const WEEK_DIGITS: Table<Weekday> = &[
+pub(in super::super) const WEEK_DIGITS: WordTable<Weekday> = &[
     ("1", Monday),
     ("2", Tuesday),
     ("3", Wednesday),
@@ -94,10 +94,10 @@ pub(in super::super) const WEEK_DIGITS: Table<Weekday> = &[
     ("6", Saturday),
     ("7", Sunday),
 ];
-/// Behind a digit these make it something else than a weekday.
+/// A digit before one of these is not a weekday.
 pub(in super::super) const NO_WEEKDAY_BEFORE: &str = "0123456789点:个天小分号月日年周时次人";
 /// Names that are a day even without a word before them.
-pub(in super::super) const DAY_NAMES: Table<Weekday> = &[
+pub(in super::super) const DAY_NAMES: WordTable<Weekday> = &[
     ("monday", Monday),
     ("mon", Monday),
     ("tuesday", Tuesday),
@@ -131,8 +131,8 @@ pub(in super::super) const DAY_NAMES: Table<Weekday> = &[
     ("sundy", Sunday),
     ("monady", Monday),
 ];
-/// Names in full, of which a misspelt one is still known.
-pub(in super::super) const FULL_DAY_NAMES: Table<Weekday> = &[
+/// Full names, which are recognized when misspelt.
+pub(in super::super) const FULL_DAY_NAMES: WordTable<Weekday> = &[
     ("monday", Monday),
     ("tuesday", Tuesday),
     ("wednesday", Wednesday),
@@ -141,14 +141,15 @@ pub(in super::super) const FULL_DAY_NAMES: Table<Weekday> = &[
     ("saturday", Saturday),
     ("sunday", Sunday),
 ];
-pub(in super::super) const SLIPPING_DAYS: Table<i64> = &[("tomorrow", 1)];
-/// Words that are close to a name and mean something else.
+pub(in super::super) const SLIPPING_DAYS: WordTable<i64> = &[("tomorrow", 1)];
+/// Words that are similar to a name and mean something else.
 pub(in super::super) const NO_SLIPS: &[&str] =
     &["sundae", "sundry", "friary", "augusta", "sunder", "mondeo", "frisay"];
-/// Names that are ordinary words too, so they need a word before them or a time behind.
-pub(in super::super) const SHY_DAY_NAMES: Table<Weekday> = &[("sat", Saturday), ("sun", Sunday)];
-/// Behind such a name these make another word of it.
-pub(in super::super) const NO_SHY_DAYS: List = &[
+/// Names that are ordinary words too, so they need a word before or a time after them.
+pub(in super::super) const SHY_DAY_NAMES: WordTable<Weekday> =
+    &[("sat", Saturday), ("sun", Sunday)];
+/// After such a name these form another word.
+pub(in super::super) const NO_SHY_DAYS: WordList = &[
     "down",
     "in",
     "on",
@@ -190,7 +191,7 @@ pub(in super::super) const NO_SHY_DAYS: List = &[
     "salutation",
 ];
 /// Which week: 0 is the calendar week of today.
-pub(in super::super) const ZH_WEEKS: Table<i64> = &[
+pub(in super::super) const ZH_WEEKS: WordTable<i64> = &[
     ("这", 0),
     ("这个", 0),
     ("本", 0),
@@ -201,15 +202,15 @@ pub(in super::super) const ZH_WEEKS: Table<i64> = &[
     ("上", -1),
     ("上个", -1),
 ];
-pub(in super::super) const EN_NEXT: List = &["next", "nxt"];
-pub(in super::super) const EN_NEXT_NEXT: List = &["next next"];
-pub(in super::super) const EN_THIS: List = &["this", "this coming", "coming", "the coming"];
-pub(in super::super) const EN_LAST: List = &["last"];
-pub(in super::super) const ON: List = &["on"];
-pub(in super::super) const AT_THE: List = &["the", "at the", "on the", "over the"];
-pub(in super::super) const EN_WEEKENDS: Table<i64> =
+pub(in super::super) const EN_NEXT: WordList = &["next", "nxt"];
+pub(in super::super) const EN_NEXT_NEXT: WordList = &["next next"];
+pub(in super::super) const EN_THIS: WordList = &["this", "this coming", "coming", "the coming"];
+pub(in super::super) const EN_LAST: WordList = &["last"];
+pub(in super::super) const ON: WordList = &["on"];
+pub(in super::super) const AT_THE: WordList = &["the", "at the", "on the", "over the"];
+pub(in super::super) const EN_WEEKENDS: WordTable<i64> =
     &[("weekend", 0), ("this weekend", 0), ("next weekend", 1), ("nxt weekend", 1)];
-pub(in super::super) const EN_NEXT_WEEK: Table<i64> = &[
+pub(in super::super) const EN_NEXT_WEEK: WordTable<i64> = &[
     ("next week", 1),
     ("next wk", 1),
     ("nxt week", 1),
@@ -217,26 +218,26 @@ pub(in super::super) const EN_NEXT_WEEK: Table<i64> = &[
     ("the week after next", 2),
     ("week after next", 2),
 ];
-/// So many weeks from them, without a word between.
-pub(in super::super) const NEAREST: List = &["today", "tomorrow"];
+/// Days that can follow a number of weeks without a word between.
+pub(in super::super) const NEAREST: WordList = &["today", "tomorrow"];
 /// Before a day they mean its morning.
-pub(in super::super) const FIRST_THING: List =
+pub(in super::super) const FIRST_THING: WordList =
     &["first thing", "first thing on", "bright and early"];
 /// The last characters of a week, a month or a year.
 pub(in super::super) const STRETCHES: &str = "周期拜月年";
-/// Behind a word for within they make another word of it: 内部, 内容.
+/// After a word for "within" these form another word: 内部, 内容.
 pub(in super::super) const NOT_WITHIN: &str = "部容存科审测网购衣卷蒙场";
-/// So many days away.
-pub(in super::super) const TODAY_WEEK: Table<i64> =
+/// The distance in days.
+pub(in super::super) const TODAY_WEEK: WordTable<i64> =
     &[("today week", 7), ("tomorrow week", 8), ("a week from now", 7)];
 /// Something is due within them.
-pub(in super::super) const THIS_WEEK: List = &["this week", "this wk", "within this week"];
-pub(in super::super) const ZH_THIS_WEEK: List = &["这周", "这星期", "这个星期", "这礼拜"];
-pub(in super::super) const THIS_MONTH: List = &["this month", "within this month"];
-pub(in super::super) const THIS_YEAR: List = &["今年内", "本年内", "年内"];
-pub(in super::super) const WEEK_END: List = &["末"];
-/// What ends the week: its Friday, and later in the week its Sunday.
-pub(in super::super) const WEEK_ENDS: Table<i64> = &[
+pub(in super::super) const THIS_WEEK: WordList = &["this week", "this wk", "within this week"];
+pub(in super::super) const ZH_THIS_WEEK: WordList = &["这周", "这星期", "这个星期", "这礼拜"];
+pub(in super::super) const THIS_MONTH: WordList = &["this month", "within this month"];
+pub(in super::super) const THIS_YEAR: WordList = &["今年内", "本年内", "年内"];
+pub(in super::super) const WEEK_END: WordList = &["末"];
+/// The end of the week: its Friday, and later in the week its Sunday.
+pub(in super::super) const WEEK_ENDS: WordTable<i64> = &[
     ("end of week", 0),
     ("end of the week", 0),
     ("end of this week", 0),
@@ -244,11 +245,11 @@ pub(in super::super) const WEEK_ENDS: Table<i64> = &[
     ("end of next week", 1),
 ];
 
-pub(in super::super) const YEAR: List = &["年"];
-pub(in super::super) const MONTH: List = &["月", "月份"];
-pub(in super::super) const DAY_OF_MONTH: List = &["日", "号"];
-/// Behind a number of a day alone they make it the number of a thing.
-pub(in super::super) const NUMBERED_THINGS: List = &[
+pub(in super::super) const YEAR: WordList = &["年"];
+pub(in super::super) const MONTH: WordList = &["月", "月份"];
+pub(in super::super) const DAY_OF_MONTH: WordList = &["日", "号"];
+/// After a bare number they make it the number of a thing, not a day.
+pub(in super::super) const NUMBERED_THINGS: WordList = &[
     "会议室",
     "楼",
     "线",
@@ -282,9 +283,9 @@ pub(in super::super) const NUMBERED_THINGS: List = &[
     "染色体",
     "称",
 ];
-/// Behind a number these count something, so it is not a day of the month.
+/// Measures after a number, so it is not a day of the month.
 pub(in super::super) const MEASURES: &str =
     "个次人天周点分只本件条位年月日号元块岁:.小%份台张页篇章斤杯家名班";
-pub(in super::super) const YEARS: Table<i16> =
+pub(in super::super) const YEARS: WordTable<i16> =
     &[("今年", 0), ("本年", 0), ("明年", 1), ("后年", 2), ("去年", -1)];
-pub(in super::super) const EN_YEARS: Table<i16> = &[("this year", 0), ("next year", 1)];
+pub(in super::super) const EN_YEARS: WordTable<i16> = &[("this year", 0), ("next year", 1)];

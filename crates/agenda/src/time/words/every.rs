@@ -2,16 +2,16 @@
 
 use jiff::civil::Weekday::{self, Friday, Monday, Saturday, Sunday, Thursday, Tuesday, Wednesday};
 
-use super::super::clock::Part;
-use super::{List, Table};
+use super::super::clock::DayPart;
+use super::{WordList, WordTable};
 
-pub(in super::super) const EVERY: List =
+pub(in super::super) const EVERY: WordList =
     &["每", "每个", "每逢", "逢", "每到", "每一个", "every", "each", "every single"];
-pub(in super::super) const EVERY_GAP: List = &["每隔", "隔", "每间隔"];
-pub(in super::super) const OTHER: List = &["other", "second", "2nd"];
-pub(in super::super) const ALTERNATE: List = &["alternate", "on alternate", "alternating"];
-pub(in super::super) const THIRD: List = &["third", "3rd"];
-pub(in super::super) const DAILY: List = &[
+pub(in super::super) const EVERY_GAP: WordList = &["每隔", "隔", "每间隔"];
+pub(in super::super) const OTHER: WordList = &["other", "second", "2nd"];
+pub(in super::super) const ALTERNATE: WordList = &["alternate", "on alternate", "alternating"];
+pub(in super::super) const THIRD: WordList = &["third", "3rd"];
+pub(in super::super) const DAILY: WordList = &[
     "每天",
     "每日",
     "天天",
@@ -23,22 +23,22 @@ pub(in super::super) const DAILY: List = &[
     "each day",
     "nightly",
 ];
-pub(in super::super) const DAILY_PARTS: Table<Part> = &[
-    ("每早", Part::Morning),
-    ("每晚", Part::Evening),
-    ("每夜", Part::Evening),
-    ("每天早晨", Part::Morning),
-    ("every morning", Part::Morning),
-    ("each morning", Part::Morning),
-    ("mornings", Part::Morning),
-    ("every afternoon", Part::Afternoon),
-    ("every evening", Part::Evening),
-    ("each evening", Part::Evening),
-    ("every night", Part::Evening),
-    ("each night", Part::Evening),
-    ("nightly", Part::Evening),
+pub(in super::super) const DAILY_PARTS: WordTable<DayPart> = &[
+    ("每早", DayPart::Morning),
+    ("每晚", DayPart::Evening),
+    ("每夜", DayPart::Evening),
+    ("每天早晨", DayPart::Morning),
+    ("every morning", DayPart::Morning),
+    ("each morning", DayPart::Morning),
+    ("mornings", DayPart::Morning),
+    ("every afternoon", DayPart::Afternoon),
+    ("every evening", DayPart::Evening),
+    ("each evening", DayPart::Evening),
+    ("every night", DayPart::Evening),
+    ("each night", DayPart::Evening),
+    ("nightly", DayPart::Evening),
 ];
-pub(in super::super) const WORKING_DAYS: List = &[
+pub(in super::super) const WORKING_DAYS: WordList = &[
     "每个工作日",
     "每工作日",
     "工作日每天",
@@ -53,7 +53,7 @@ pub(in super::super) const WORKING_DAYS: List = &[
     "on weekdays",
     "workdays",
 ];
-pub(in super::super) const WEEKENDS: List = &[
+pub(in super::super) const WEEKENDS: WordList = &[
     "每个周末",
     "每周末",
     "每逢周末",
@@ -70,21 +70,22 @@ pub(in super::super) const WEEKENDS: List = &[
     "星期六日",
     "每个周六日",
 ];
-pub(in super::super) const WEEKLY: List = &["weekly"];
-pub(in super::super) const FORTNIGHTLY: List =
+pub(in super::super) const WEEKLY: WordList = &["weekly"];
+pub(in super::super) const FORTNIGHTLY: WordList =
     &["biweekly", "bi-weekly", "fortnightly", "双周", "每双周", "隔周", "每隔周", "隔一周"];
-pub(in super::super) const MONTHLY: List = &["monthly", "每月", "每个月", "每月份"];
-pub(in super::super) const YEARLY: List =
+pub(in super::super) const MONTHLY: WordList = &["monthly", "每月", "每个月", "每月份"];
+pub(in super::super) const YEARLY: WordList =
     &["yearly", "annually", "每年", "每一年", "every year", "each year"];
-pub(in super::super) const HOURLY: List = &["hourly", "每小时", "每个小时", "每个钟头", "每一小时"];
-pub(in super::super) const QUARTERLY: List =
+pub(in super::super) const HOURLY: WordList =
+    &["hourly", "每小时", "每个小时", "每个钟头", "每一小时"];
+pub(in super::super) const QUARTERLY: WordList =
     &["quarterly", "每季度", "每个季度", "每季", "every quarter", "each quarter"];
-pub(in super::super) const QUARTERS: List = &["季度", "季", "quarter", "quarterly"];
-pub(in super::super) const TO_DAY: List = &["到", "至", "-", "~", "to", "through", "thru"];
-pub(in super::super) const DAY_AND: List =
+pub(in super::super) const QUARTERS: WordList = &["季度", "季", "quarter", "quarterly"];
+pub(in super::super) const TO_DAY: WordList = &["到", "至", "-", "~", "to", "through", "thru"];
+pub(in super::super) const DAY_AND: WordList =
     &["、", "和", "及", "跟", "与", ",", "，", "and", ", and", "&", "/", "还有", "以及", "+"];
-pub(in super::super) const EACH_OF: List = &["每天", "每日", "的每天", "every day", "daily"];
-pub(in super::super) const LAST_DAY: List = &[
+pub(in super::super) const EACH_OF: WordList = &["每天", "每日", "的每天", "every day", "daily"];
+pub(in super::super) const LAST_DAY: WordList = &[
     "最后一天",
     "的最后一天",
     "底",
@@ -95,16 +96,16 @@ pub(in super::super) const LAST_DAY: List = &[
     "at the end of the month",
     "the last day",
 ];
-pub(in super::super) const FIRST_DAY: List =
+pub(in super::super) const FIRST_DAY: WordList =
     &["第一天", "的第一天", "初", "月初", "首日", "on the first day", "the first day"];
-pub(in super::super) const MIDDLE_DAY: List = &["中", "月中"];
-pub(in super::super) const LAST_DAY_OF: List = &["last day of", "end of"];
-pub(in super::super) const FIRST_DAY_OF: List = &["first day of", "beginning of", "start of"];
-pub(in super::super) const EVERY_MONTH: List = &["every month", "each month"];
-pub(in super::super) const OF_THE_MONTH: List =
+pub(in super::super) const MIDDLE_DAY: WordList = &["中", "月中"];
+pub(in super::super) const LAST_DAY_OF: WordList = &["last day of", "end of"];
+pub(in super::super) const FIRST_DAY_OF: WordList = &["first day of", "beginning of", "start of"];
+pub(in super::super) const EVERY_MONTH: WordList = &["every month", "each month"];
+pub(in super::super) const OF_THE_MONTH: WordList =
     &["of the month", "of every month", "of each month", "each month", "every month", "monthly"];
-pub(in super::super) const DAYS_ON: List = &["on", "的", "的周", "的星期", "里的", "的每个"];
-pub(in super::super) const PLURAL_DAYS: Table<Weekday> = &[
+pub(in super::super) const DAYS_ON: WordList = &["on", "的", "的周", "的星期", "里的", "的每个"];
+pub(in super::super) const PLURAL_DAYS: WordTable<Weekday> = &[
     ("mondays", Monday),
     ("tuesdays", Tuesday),
     ("wednesdays", Wednesday),
@@ -116,7 +117,7 @@ pub(in super::super) const PLURAL_DAYS: Table<Weekday> = &[
 
 // Where a repetition begins and ends.
 
-pub(in super::super) const STARTING: List = &[
+pub(in super::super) const STARTING: WordList = &[
     "starting",
     "starting from",
     "starting on",
@@ -130,9 +131,9 @@ pub(in super::super) const STARTING: List = &[
     "起始于",
     "始于",
 ];
-/// Behind the first day in Chinese, which alone makes it one.
-pub(in super::super) const ONWARDS: List = &["起", "开始", "以后", "onwards", "onward", "on"];
-pub(in super::super) const UNTIL: List = &[
+/// After the first day in Chinese, which makes it the start of a repetition.
+pub(in super::super) const ONWARDS: WordList = &["起", "开始", "以后", "onwards", "onward", "on"];
+pub(in super::super) const UNTIL: WordList = &[
     "直到",
     "一直到",
     "持续到",
@@ -150,17 +151,18 @@ pub(in super::super) const UNTIL: List = &[
     "ending on",
     "until the",
 ];
-pub(in super::super) const UNTIL_ENDS: List = &["为止", "止", "结束", "inclusive"];
-pub(in super::super) const IN_ALL: List =
+pub(in super::super) const UNTIL_ENDS: WordList = &["为止", "止", "结束", "inclusive"];
+pub(in super::super) const IN_ALL: WordList =
     &["共", "一共", "总共", "重复", "连续", "连着", "for", "for the next", "x", "×", "repeat"];
-pub(in super::super) const TIMES: List = &["次", "回", "遍", "times", "occurrences", "x", "time"];
+pub(in super::super) const TIMES: WordList =
+    &["次", "回", "遍", "times", "occurrences", "x", "time"];
 
 // Deadlines.
 
-/// They end before the day that follows them begins.
-pub(in super::super) const BEFORE: List = &["before"];
+/// The deadline is before the following day begins.
+pub(in super::super) const BEFORE: WordList = &["before"];
 
-pub(in super::super) const DEADLINE_STARTS: List = &[
+pub(in super::super) const DEADLINE_STARTS: WordList = &[
     "by",
     "before",
     "due",
@@ -185,10 +187,10 @@ pub(in super::super) const DEADLINE_STARTS: List = &[
     "赶在",
     "务必在",
 ];
-pub(in super::super) const DEADLINE_ENDS: List =
+pub(in super::super) const DEADLINE_ENDS: WordList =
     &["前", "之前", "以前", "截止", "到期", "截止前", "at the latest", "or earlier"];
-/// They begin like a deadline and are other words.
-pub(in super::super) const NO_DEADLINES: List = &[
+/// Other words that begin like a deadline.
+pub(in super::super) const NO_DEADLINES: WordList = &[
     "前往",
     "前台",
     "前端",

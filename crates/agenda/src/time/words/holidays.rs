@@ -1,14 +1,14 @@
-//! Days that have a name of their own.
+//! Days with their own name.
 
 use jiff::civil::Weekday::{Monday, Sunday, Thursday};
 
 use super::super::holidays::Holiday::{
     self, AfterNth, Easter, Fixed, Lunar, LunarEve, Nth, Qingming, Solstice, Term,
 };
-use super::{List, Table};
+use super::{WordList, WordTable};
 
 /// Names that mean nothing else.
-pub(in super::super) const HOLIDAYS: Table<Holiday> = &[
+pub(in super::super) const HOLIDAYS: WordTable<Holiday> = &[
     ("元旦", Fixed(1, 1)),
     ("元旦节", Fixed(1, 1)),
     ("情人节", Fixed(2, 14)),
@@ -139,16 +139,16 @@ pub(in super::super) const HOLIDAYS: Table<Holiday> = &[
     ("black friday", AfterNth(11, 4, Thursday, 1)),
     ("cyber monday", AfterNth(11, 4, Thursday, 4)),
 ];
-/// Names that are numbers elsewhere; they need a border or one of some words behind them.
-pub(in super::super) const SHY_HOLIDAYS: Table<Holiday> = &[
+/// Names that are also numbers; they need a separator or one of some words after them.
+pub(in super::super) const SHY_HOLIDAYS: WordTable<Holiday> = &[
     ("五一", Fixed(5, 1)),
     ("十一", Fixed(10, 1)),
     ("六一", Fixed(6, 1)),
     ("三八", Fixed(3, 8)),
     ("五四", Fixed(5, 4)),
 ];
-/// What may stand right behind the name of a holiday that is a date and no attribute.
-pub(in super::super) const BEHIND_HOLIDAYS: List = &[
+/// What may follow the name of a holiday that is a date and not an attribute.
+pub(in super::super) const BEHIND_HOLIDAYS: WordList = &[
     "当天", "那天", "这天", "前", "后", "之前", "之后", "去", "回", "买", "给", "和", "跟", "请",
     "打", "看", "吃", "放", "聚", "约", "陪", "送", "开", "要", "提醒", "记得", "我", "到", "交",
     "订", "出", "休", "办", "做", "写", "发", "带", "见", "拜", "寄", "取", "包", "扫墓", "赏",
@@ -158,15 +158,15 @@ pub(in super::super) const BEHIND_HOLIDAYS: List = &[
 /// The ends of names that are an evening.
 pub(in super::super) const EVES: &[&str] = &["夜", "year's eve", "years eve", "christmas eve"];
 /// What may go with the name of a holiday.
-pub(in super::super) const HOLIDAY_DAYS: List =
+pub(in super::super) const HOLIDAY_DAYS: WordList =
     &["当天", "那天", "这天", "那一天", "当日", "day itself"];
-pub(in super::super) const LUNAR: List = &["农历", "阴历", "旧历", "lunar"];
-pub(in super::super) const LUNAR_LEAP: List = &["闰"];
-pub(in super::super) const LUNAR_MONTHS: Table<i8> =
+pub(in super::super) const LUNAR: WordList = &["农历", "阴历", "旧历", "lunar"];
+pub(in super::super) const LUNAR_LEAP: WordList = &["闰"];
+pub(in super::super) const LUNAR_MONTHS: WordTable<i8> =
     &[("正月", 1), ("冬月", 11), ("腊月", 12), ("臘月", 12)];
 /// They begin a day of a lunar month.
 pub(in super::super) const LUNAR_MARKS: &str = "初廿";
-/// What people do on lunar feasts.
-pub(in super::super) const LUNAR_THINGS: List =
+/// Activities of lunar holidays.
+pub(in super::super) const LUNAR_THINGS: WordList =
     &["赏月", "月饼", "中秋", "团圆", "元宵", "灯会", "花灯", "粽", "龙舟", "乞巧", "登高", "重阳"];
-pub(in super::super) const LUNAR_FIRST: List = &["初"];
+pub(in super::super) const LUNAR_FIRST: WordList = &["初"];

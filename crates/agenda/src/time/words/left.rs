@@ -1,8 +1,8 @@
-//! What may not be left of a text once its date was taken out.
+//! Words that must not be left in a text without its date.
 
-use super::List;
+use super::WordList;
 
-pub(in super::super) const LEFT_ALWAYS: List = &[
+pub(in super::super) const LEFT_ALWAYS: WordList = &[
     "不提醒",
     "不用提醒",
     "无需提醒",
@@ -116,13 +116,13 @@ pub(in super::super) const LEFT_ALWAYS: List = &[
     "你的时间",
     "本地时间",
 ];
-/// They ask for a reminder; at the begin of a text they ask for all of it.
-pub(in super::super) const LEFT_BEHIND: List =
+/// They ask for a reminder; at the start of a text they apply to all of it.
+pub(in super::super) const LEFT_BEHIND: WordList =
     &["once", "twice", "提醒我", "记得提醒", "remind me", "reminder at", "reminder on"];
-pub(in super::super) const FULL_DAYS: List =
+pub(in super::super) const FULL_DAYS: WordList =
     &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-/// Beside a repetition they limit it.
-pub(in super::super) const LEFT_OF_REPEATS: List = &[
+/// With a repetition they limit it.
+pub(in super::super) const LEFT_OF_REPEATS: WordList = &[
     "直到",
     "为止",
     "截止",
@@ -210,7 +210,7 @@ pub(in super::super) const LEFT_OF_REPEATS: List = &[
     "次",
 ];
 /// Before the number of days or times of a repetition.
-pub(in super::super) const LASTING: List = &[
+pub(in super::super) const LASTING: WordList = &[
     "持续",
     "为期",
     "坚持",
@@ -227,9 +227,9 @@ pub(in super::super) const LASTING: List = &[
     "lasting",
     "for a total of",
 ];
-pub(in super::super) const EVERY_LATIN: List = &["every", "each"];
-/// Behind a word for every they make a repetition.
-pub(in super::super) const REPEATED: List = &[
+pub(in super::super) const EVERY_LATIN: WordList = &["every", "each"];
+/// After a word for "every" they form a repetition.
+pub(in super::super) const REPEATED: WordList = &[
     "day",
     "week",
     "month",
@@ -275,9 +275,9 @@ pub(in super::super) const REPEATED: List = &[
     "fall",
     "winter",
 ];
-pub(in super::super) const ORDINAL_ENDS: List = &["st", "nd", "rd", "th"];
-/// Days that have a name and that no rule knows.
-pub(in super::super) const UNKNOWN_HOLIDAYS: List = &[
+pub(in super::super) const ORDINAL_ENDS: WordList = &["st", "nd", "rd", "th"];
+/// Names of days that no rule can compute.
+pub(in super::super) const UNKNOWN_HOLIDAYS: WordList = &[
     "boxing day",
     "good friday",
     "easter monday",
@@ -308,8 +308,8 @@ pub(in super::super) const UNKNOWN_HOLIDAYS: List = &[
     "anzac day",
     "mardi gras",
 ];
-/// Names of feasts that are the day of a text that begins with one and says a time alone.
-pub(in super::super) const FRONT_HOLIDAYS: List = &[
+/// Holidays that are the day of a text that begins with one and has only a time.
+pub(in super::super) const FRONT_HOLIDAYS: WordList = &[
     "easter",
     "ramadan",
     "thanksgiving",
@@ -339,9 +339,9 @@ pub(in super::super) const FRONT_HOLIDAYS: List = &[
     "黑色星期五",
 ];
 /// Words that say how often without a rule.
-pub(in super::super) const OFTEN: List = &["三天两头", "once", "twice", "thrice"];
+pub(in super::super) const OFTEN: WordList = &["三天两头", "once", "twice", "thrice"];
 /// Words that begin a repetition later.
-pub(in super::super) const BEGINS: List = &["from", "starting", "beginning", "since", "as of"];
+pub(in super::super) const BEGINS: WordList = &["from", "starting", "beginning", "since", "as of"];
 /// Short names of days, as they are written.
 pub(in super::super) const SHORT_DAYS: &[&str] = &[
     "Mon", "Tue", "Tues", "Wed", "Thu", "Thur", "Thurs", "Fri", "Sat", "mon", "tue", "tues", "thu",
@@ -349,7 +349,7 @@ pub(in super::super) const SHORT_DAYS: &[&str] = &[
 ];
 pub(in super::super) const DAY_LISTS: &[&str] =
     &["m/w/f", "mwf", "tth", "t/th", "tu/th", "m/w", "w/f", "t/r", "tr", "t/t", "m-f", "m/f"];
-/// A clause that ends so asks to be reminded.
+/// A clause with this end asks for a reminder.
 pub(in super::super) const REMINDS: &str = "提醒";
 /// The last letters of a word for a week, before the number of its day.
 pub(in super::super) const WEEK_LETTERS: &str = "周期拜";

@@ -1,30 +1,30 @@
 //! Small words that join the pieces of a date, and letters that tell where one may begin or end.
 
-use super::List;
+use super::WordList;
 
 /// Joins a day and what belongs to it.
-pub(in super::super) const POSSESSIVE: List = &["的"];
-pub(in super::super) const OF_OR_ON: List = &["的", "on", "of"];
-pub(in super::super) const OF_WEEKDAY: List = &["的", "的周", "的星期"];
+pub(in super::super) const POSSESSIVE: WordList = &["的"];
+pub(in super::super) const OF_OR_ON: WordList = &["的", "on", "of"];
+pub(in super::super) const OF_WEEKDAY: WordList = &["的", "的周", "的星期"];
 /// Opens a span.
-pub(in super::super) const FROM: List = &["从", "from", "between"];
+pub(in super::super) const FROM: WordList = &["从", "from", "between"];
 /// Before the hour that is not reached yet.
-pub(in super::super) const UP_TO: List = &["到"];
-/// A direction is told in hours too.
-pub(in super::super) const DIRECTION: List = &["方向"];
+pub(in super::super) const UP_TO: WordList = &["到"];
+/// Directions are given in hours, too.
+pub(in super::super) const DIRECTION: WordList = &["方向"];
 /// After a number that counts something.
-pub(in super::super) const COUNTED: List = &["of", "cup", "cups", "的", "个"];
-pub(in super::super) const TOWARDS: List = &["到", "to"];
-pub(in super::super) const WITH: List = &["和", "跟", "与"];
-/// What may stand between two pieces of one date.
-pub(in super::super) const BETWEEN_PIECES: List = &["早", "晚", "的"];
+pub(in super::super) const COUNTED: WordList = &["of", "cup", "cups", "的", "个"];
+pub(in super::super) const TOWARDS: WordList = &["到", "to"];
+pub(in super::super) const WITH: WordList = &["和", "跟", "与"];
+/// Words between two pieces of one date.
+pub(in super::super) const BETWEEN_PIECES: WordList = &["早", "晚", "的"];
 
-pub(in super::super) const AND_LATIN: List = &["and", "or", "&", "/", "+"];
+pub(in super::super) const AND_LATIN: WordList = &["and", "or", "&", "/", "+"];
 /// Between two times of one day.
-pub(in super::super) const TIMES_AND: List =
+pub(in super::super) const TIMES_AND: WordList =
     &["和", "、", "及", "与", "跟", "以及", "还有", "and", "&", ",", "，", "/", "+"];
-/// They say several times a day by themselves.
-pub(in super::super) const SEVERAL_TIMES: List = &[
+/// They mean several times a day.
+pub(in super::super) const SEVERAL_TIMES: WordList = &[
     "早晚",
     "早中晚",
     "一天两次",
@@ -48,7 +48,7 @@ pub(in super::super) const SEVERAL_TIMES: List = &[
 
 /// Means a little, not an hour.
 pub(in super::super) const A_LITTLE: &str = "一点";
-/// No number of a date begins behind these.
+/// No number of a date begins after these.
 pub(in super::super) const NO_NUMBER_AFTER: &str = "年月点时第:-/.每";
 pub(in super::super) const NO_AMOUNT_AFTER: &str = "月年周期第底末";
 pub(in super::super) const COUNTS_DAYS: &str = "后前内";

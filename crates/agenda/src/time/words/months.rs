@@ -1,8 +1,8 @@
 //! The words for months, quarters, years and days of a month.
 
-use super::{List, Table};
+use super::{WordList, WordTable};
 
-pub(in super::super) const MONTHS_AWAY: Table<i64> = &[
+pub(in super::super) const MONTHS_AWAY: WordTable<i64> = &[
     ("这个月", 0),
     ("这月", 0),
     ("本月", 0),
@@ -14,14 +14,14 @@ pub(in super::super) const MONTHS_AWAY: Table<i64> = &[
     ("上个月", -1),
     ("上月", -1),
 ];
-pub(in super::super) const EN_MONTHS_AWAY: Table<i64> = &[
+pub(in super::super) const EN_MONTHS_AWAY: WordTable<i64> = &[
     ("this month", 0),
     ("the month", 0),
     ("next month", 1),
     ("nxt month", 1),
     ("the next month", 1),
 ];
-pub(in super::super) const EN_MONTH_DAYS: Table<i8> = &[
+pub(in super::super) const EN_MONTH_DAYS: WordTable<i8> = &[
     ("first day of", 1),
     ("beginning of", 1),
     ("start of", 1),
@@ -29,19 +29,19 @@ pub(in super::super) const EN_MONTH_DAYS: Table<i8> = &[
     ("last day of", -1),
     ("end of", -1),
 ];
-pub(in super::super) const MONTH_ENDS: Table<i64> =
+pub(in super::super) const MONTH_ENDS: WordTable<i64> =
     &[("月底", 0), ("月末", 0), ("end of month", 0), ("eom", 0), ("month end", 0)];
-pub(in super::super) const MONTH_BEGINS: List = &["月初", "beginning of the month"];
-pub(in super::super) const MONTH_MIDDLES: List = &["月中", "mid-month", "mid month"];
+pub(in super::super) const MONTH_BEGINS: WordList = &["月初", "beginning of the month"];
+pub(in super::super) const MONTH_MIDDLES: WordList = &["月中", "mid-month", "mid month"];
 /// What may follow a month: its last day.
-pub(in super::super) const END: List =
+pub(in super::super) const END: WordList =
     &["底", "末", "月底", "月末", "的最后一天", "最后一天", "最末一天"];
-pub(in super::super) const BEFORE_MONTH: List = &["前", "之前", "以前"];
-pub(in super::super) const BEGIN: List = &["初", "月初", "的第一天", "第一天", "首日"];
-pub(in super::super) const MIDDLE: List = &["中", "月中"];
-/// Behind the middle of a month: a third of it, which is not a day.
+pub(in super::super) const BEFORE_MONTH: WordList = &["前", "之前", "以前"];
+pub(in super::super) const BEGIN: WordList = &["初", "月初", "的第一天", "第一天", "首日"];
+pub(in super::super) const MIDDLE: WordList = &["中", "月中"];
+/// After the middle of a month: a third of it, which is not a day.
 pub(in super::super) const NOT_MIDDLE: &str = "旬下上";
-pub(in super::super) const QUARTER_ENDS: Table<i64> = &[
+pub(in super::super) const QUARTER_ENDS: WordTable<i64> = &[
     ("季度末", 0),
     ("季末", 0),
     ("季度底", 0),
@@ -56,12 +56,13 @@ pub(in super::super) const QUARTER_ENDS: Table<i64> = &[
     ("end of next quarter", 1),
     ("eoq", 0),
 ];
-pub(in super::super) const QUARTER_NAMES: Table<i8> = &[("q1", 1), ("q2", 2), ("q3", 3), ("q4", 4)];
-pub(in super::super) const QUARTER_UNITS: List = &["季度", "季"];
-pub(in super::super) const QUARTER_END: List = &["end", "末", "底", "结束"];
-pub(in super::super) const END_OF: List = &["end of", "the end of"];
-pub(in super::super) const NUMBER_MARK: List = &["第"];
-pub(in super::super) const YEAR_ENDS: Table<i16> = &[
+pub(in super::super) const QUARTER_NAMES: WordTable<i8> =
+    &[("q1", 1), ("q2", 2), ("q3", 3), ("q4", 4)];
+pub(in super::super) const QUARTER_UNITS: WordList = &["季度", "季"];
+pub(in super::super) const QUARTER_END: WordList = &["end", "末", "底", "结束"];
+pub(in super::super) const END_OF: WordList = &["end of", "the end of"];
+pub(in super::super) const NUMBER_MARK: WordList = &["第"];
+pub(in super::super) const YEAR_ENDS: WordTable<i16> = &[
     ("年底", 0),
     ("年末", 0),
     ("年终", 0),
@@ -78,9 +79,9 @@ pub(in super::super) const YEAR_ENDS: Table<i16> = &[
     ("eoy", 0),
     ("year end", 0),
 ];
-pub(in super::super) const YEAR_BEGINS: List =
+pub(in super::super) const YEAR_BEGINS: WordList =
     &["年初", "明年初", "明年年初", "beginning of next year", "start of next year"];
-pub(in super::super) const MONTH_NAMES: Table<i8> = &[
+pub(in super::super) const MONTH_NAMES: WordTable<i8> = &[
     ("january", 1),
     ("jan", 1),
     ("february", 2),
@@ -118,9 +119,9 @@ pub(in super::super) const MONTH_NAMES: Table<i8> = &[
     ("decmber", 12),
     ("agust", 8),
 ];
-pub(in super::super) const ORDINALS: List = &["st", "nd", "rd", "th"];
-/// A number behind them is a name: "order 20261203".
-pub(in super::super) const NUMBER_OF: List = &[
+pub(in super::super) const ORDINALS: WordList = &["st", "nd", "rd", "th"];
+/// A number after them is a name: "order 20261203".
+pub(in super::super) const NUMBER_OF: WordList = &[
     "order",
     "invoice",
     "ticket",
@@ -141,8 +142,8 @@ pub(in super::super) const NUMBER_OF: List = &[
     "号码",
     "快递",
 ];
-/// Behind a number they are what it counts: "march 3 miles", "may 5 people join".
-pub(in super::super) const COUNTED_THINGS: List = &[
+/// Things that a number counts: "march 3 miles", "may 5 people join".
+pub(in super::super) const COUNTED_THINGS: WordList = &[
     "miles",
     "mile",
     "km",
@@ -168,10 +169,10 @@ pub(in super::super) const COUNTED_THINGS: List = &[
     "percent",
 ];
 /// Before a day of the month: "on 20th", "by 20th".
-pub(in super::super) const BEFORE_ORDINALS: List =
+pub(in super::super) const BEFORE_ORDINALS: WordList =
     &["on", "by", "due", "before", "due on", "due by", "until"];
-/// Behind an ordinal they are what it counts: "the 2nd draft".
-pub(in super::super) const ORDINAL_THINGS: List = &[
+/// Things that an ordinal counts: "the 2nd draft".
+pub(in super::super) const ORDINAL_THINGS: WordList = &[
     "draft",
     "chapter",
     "floor",
@@ -219,13 +220,13 @@ pub(in super::super) const ORDINAL_THINGS: List = &[
     "copy",
     "coat",
 ];
-/// Before a number that counts something of theirs: "my 30th", "chapter 20th".
-pub(in super::super) const BEFORE_COUNTED: List = &[
+/// Before a number that is not a day: "my 30th", "chapter 20th".
+pub(in super::super) const BEFORE_COUNTED: WordList = &[
     "my", "your", "his", "her", "our", "their", "its", "a", "an", "for", "came", "come", "finish",
     "finished", "place", "chapter", "grade", "floor", "season", "in", "of", "to", "top", "every",
     "each", "whose", "this", "that",
 ];
-pub(in super::super) const ORDINAL_WORDS: Table<i8> = &[
+pub(in super::super) const ORDINAL_WORDS: WordTable<i8> = &[
     ("first", 1),
     ("second", 2),
     ("third", 3),
@@ -239,12 +240,12 @@ pub(in super::super) const ORDINAL_WORDS: Table<i8> = &[
     ("fifteenth", 15),
     ("twentieth", 20),
 ];
-pub(in super::super) const OF: List = &["of", "in"];
-pub(in super::super) const THE: List = &["the"];
-pub(in super::super) const FULL_STOP: List = &["."];
-pub(in super::super) const COMMA: List = &[",", "，"];
+pub(in super::super) const OF: WordList = &["of", "in"];
+pub(in super::super) const THE: WordList = &["the"];
+pub(in super::super) const FULL_STOP: WordList = &["."];
+pub(in super::super) const COMMA: WordList = &[",", "，"];
 /// Which weekday of a month.
-pub(in super::super) const NTH: Table<i8> = &[
+pub(in super::super) const NTH: WordTable<i8> = &[
     ("第一个", 1),
     ("第1个", 1),
     ("首个", 1),

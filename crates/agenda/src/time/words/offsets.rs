@@ -1,9 +1,9 @@
 //! How far away a moment is, and how long something takes.
 
 use super::super::offsets::Unit;
-use super::{List, Table};
+use super::{WordList, WordTable};
 
-pub(in super::super) const UNITS: Table<Unit> = &[
+pub(in super::super) const UNITS: WordTable<Unit> = &[
     ("秒", Unit::Second),
     ("秒钟", Unit::Second),
     ("分钟", Unit::Minute),
@@ -64,8 +64,8 @@ pub(in super::super) const UNITS: Table<Unit> = &[
     ("workdays", Unit::WorkingDay),
     ("weekdays", Unit::WorkingDay),
 ];
-/// Units that stand right behind their digits.
-pub(in super::super) const SHORT_UNITS: Table<Unit> = &[
+/// Units right after their digits.
+pub(in super::super) const SHORT_UNITS: WordTable<Unit> = &[
     ("s", Unit::Second),
     ("m", Unit::Minute),
     ("min", Unit::Minute),
@@ -76,7 +76,7 @@ pub(in super::super) const SHORT_UNITS: Table<Unit> = &[
     ("mo", Unit::Month),
     ("y", Unit::Year),
 ];
-pub(in super::super) const HALF_UNITS: Table<Unit> = &[
+pub(in super::super) const HALF_UNITS: WordTable<Unit> = &[
     ("半小时", Unit::HalfHour),
     ("半个小时", Unit::HalfHour),
     ("半个钟头", Unit::HalfHour),
@@ -92,11 +92,12 @@ pub(in super::super) const HALF_UNITS: Table<Unit> = &[
     ("half a year", Unit::HalfYear),
 ];
 /// Between a number and its unit: and a half.
-pub(in super::super) const AND_HALF_HOURS: List = &["个半小时", "个半钟头", "个半钟", "小时半"];
-pub(in super::super) const HOURS_AND_HALF: List = &["and a half", "半"];
-pub(in super::super) const HALF_HOURS: List = &["and a half hours", "1/2 hours", "and half hours"];
-pub(in super::super) const AND: List = &["and", "又", "零", "加", ","];
-pub(in super::super) const AFTER: Table<i64> = &[
+pub(in super::super) const AND_HALF_HOURS: WordList = &["个半小时", "个半钟头", "个半钟", "小时半"];
+pub(in super::super) const HOURS_AND_HALF: WordList = &["and a half", "半"];
+pub(in super::super) const HALF_HOURS: WordList =
+    &["and a half hours", "1/2 hours", "and half hours"];
+pub(in super::super) const AND: WordList = &["and", "又", "零", "加", ","];
+pub(in super::super) const AFTER: WordTable<i64> = &[
     ("后", 1),
     ("以后", 1),
     ("之后", 1),
@@ -109,21 +110,21 @@ pub(in super::super) const AFTER: Table<i64> = &[
     ("之前", -1),
     ("ago", -1),
 ];
-pub(in super::super) const IN: List = &["in", "过", "再过", "再", "after", "+"];
-/// Behind an amount from now: "in two weeks' time".
-pub(in super::super) const IN_TIME: List = &["time", "' time", "'s time"];
-/// With these "time" is a thing of its own.
-pub(in super::super) const NOT_IN_TIME: List =
+pub(in super::super) const IN: WordList = &["in", "过", "再过", "再", "after", "+"];
+/// After an amount from now: "in two weeks' time".
+pub(in super::super) const IN_TIME: WordList = &["time", "' time", "'s time"];
+/// With these "time" has another meaning.
+pub(in super::super) const NOT_IN_TIME: WordList =
     &["sheet", "sheets", "card", "cards", "off", "out", "slot", "trial", "tracking", "management"];
-pub(in super::super) const WITHIN: List =
+pub(in super::super) const WITHIN: WordList =
     &["within", "within the next", "in the next", "over the next", "未来", "接下来"];
-pub(in super::super) const WITHIN_ENDS: List = &["内", "之内", "以内"];
-pub(in super::super) const NOW: List =
+pub(in super::super) const WITHIN_ENDS: WordList = &["内", "之内", "以内"];
+pub(in super::super) const NOW: WordList =
     &["now", "right now", "现在", "此刻", "immediately", "立即", "立刻"];
 /// Before or after another day.
-pub(in super::super) const FROM_DAY: Table<i64> =
+pub(in super::super) const FROM_DAY: WordTable<i64> =
     &[("from", 1), ("after", 1), ("before", -1), ("following", 1), ("prior to", -1)];
-pub(in super::super) const BESIDE_DAY: Table<i64> = &[
+pub(in super::super) const BESIDE_DAY: WordTable<i64> = &[
     ("前一天", -1),
     ("前一日", -1),
     ("的前一天", -1),
@@ -139,11 +140,11 @@ pub(in super::super) const BESIDE_DAY: Table<i64> = &[
     ("后第三天", 3),
     ("次日", 1),
 ];
-pub(in super::super) const SIDES: Table<i64> =
+pub(in super::super) const SIDES: WordTable<i64> =
     &[("前", -1), ("之前", -1), ("后", 1), ("之后", 1), ("以后", 1)];
 /// A reminder before the time.
-pub(in super::super) const AHEAD: List = &["提前", "提早", "早"];
-pub(in super::super) const AHEAD_ENDS: List = &[
+pub(in super::super) const AHEAD: WordList = &["提前", "提早", "早"];
+pub(in super::super) const AHEAD_ENDS: WordList = &[
     "before",
     "beforehand",
     "before that",
@@ -162,7 +163,7 @@ pub(in super::super) const AHEAD_ENDS: List = &[
     "之前",
     "以前",
 ];
-pub(in super::super) const DAY_AHEAD: Table<i64> = &[
+pub(in super::super) const DAY_AHEAD: WordTable<i64> = &[
     ("前一天", 1),
     ("提前一天", 1),
     ("头天", 1),
@@ -177,7 +178,7 @@ pub(in super::super) const DAY_AHEAD: Table<i64> = &[
     ("on the day", 0),
     ("same day", 0),
 ];
-pub(in super::super) const ON_TIME: List = &[
+pub(in super::super) const ON_TIME: WordList = &[
     "准时",
     "到时",
     "到点",
@@ -192,11 +193,11 @@ pub(in super::super) const ON_TIME: List = &[
     "at that time",
 ];
 /// Around a clause that asks to be reminded.
-pub(in super::super) const CLAUSE_STARTS: List = &[
+pub(in super::super) const CLAUSE_STARTS: WordList = &[
     "(", "（", ",", "，", ";", "；", "、", "并", "并且", "并在", ", and", "and", "with", ", with",
 ];
-pub(in super::super) const CLAUSE_ENDS: List = &[")", "）", "即可", "就行", "please", "吧"];
-pub(in super::super) const ASK_TO_REMIND: List = &[
+pub(in super::super) const CLAUSE_ENDS: WordList = &[")", "）", "即可", "就行", "please", "吧"];
+pub(in super::super) const ASK_TO_REMIND: WordList = &[
     "提醒我",
     "提醒",
     "提醒我一下",

@@ -1,10 +1,10 @@
-//! Words that begin like a piece of a date and are others, each with the characters that undo it.
+//! Words that begin like a piece of a date and are not one, each with the characters that undo it.
 
 use super::super::scan::Scan;
-use super::{List, Table};
+use super::{WordList, WordTable};
 
-/// They begin with what may end a time: sharp, half, o'clock, or so.
-pub(in super::super) const NO_CLOCK_ENDS: Table<&str> = &[
+/// They begin with a possible end of a time: sharp, half, o'clock, or so.
+pub(in super::super) const NO_CLOCK_ENDS: WordTable<&str> = &[
     ("整理", "发财疗科工论想赔"),
     ("整合", "同影照唱租伙约"),
     ("整装", "修货箱车机卸"),
@@ -110,7 +110,7 @@ pub(in super::super) const NO_CLOCK_ENDS: Table<&str> = &[
     ("一刻千金", ""),
 ];
 /// They begin with a measure and count nothing: "3点30班会".
-pub(in super::super) const NO_MEASURES: Table<&str> = &[
+pub(in super::super) const NO_MEASURES: WordTable<&str> = &[
     ("班会", ""),
     ("班车", ""),
     ("班主任", ""),
@@ -137,12 +137,12 @@ pub(in super::super) const NO_MEASURES: Table<&str> = &[
     ("台球", ""),
 ];
 /// Measures of more than one character, or that begin other words.
-pub(in super::super) const LONG_MEASURES: List = &[
+pub(in super::super) const LONG_MEASURES: WordList = &[
     "公里", "千米", "公斤", "千克", "毫升", "米跑", "米测", "道题", "圈", "遍", "首歌", "层楼",
     "楼", "组深", "步", "千卡", "万", "块钱", "集电",
 ];
-/// Behind an hour they make another word of its mark: 时间, 时候.
-pub(in super::super) const NOT_HOUR: Table<&str> = &[
+/// After an hour they form another word with its mark: 时间, 时候.
+pub(in super::super) const NOT_HOUR: WordTable<&str> = &[
     ("时间", ""),
     ("时候", ""),
     ("时兴", ""),
@@ -164,13 +164,13 @@ pub(in super::super) const NOT_HOUR: Table<&str> = &[
     ("点零食", ""),
 ];
 /// Points of a list are counted like hours.
-pub(in super::super) const POINTS_OF: List = &[
+pub(in super::super) const POINTS_OF: WordList = &[
     "建议", "体会", "意见", "要求", "理由", "看法", "想法", "原因", "注意", "说明", "内容", "感想",
     "思考", "启示", "疑问", "问题", "好处", "不足", "经验", "心得", "优势", "结论", "补充", "收获",
     "共识", "感悟", "希望", "改进", "声明",
 ];
 /// They begin with a part of the day.
-pub(in super::super) const NO_PARTS: Table<&str> = &[
+pub(in super::super) const NO_PARTS: WordTable<&str> = &[
     ("下午茶", ""),
     ("早上好", "好"),
     ("上午好", "好"),
@@ -183,10 +183,10 @@ pub(in super::super) const NO_PARTS: Table<&str> = &[
     ("早餐", ""),
 ];
 /// A city begins with the end of a part: 晚 + 上海.
-pub(in super::super) const SHANGHAI: Table<&str> =
+pub(in super::super) const SHANGHAI: WordTable<&str> =
     &[("上海", "鲜底边滩报外洋岛参带归淘军关景量选狗马豹苔运棠域")];
 /// They begin with a day.
-pub(in super::super) const NO_DAYS: Table<&str> = &[
+pub(in super::super) const NO_DAYS: WordTable<&str> = &[
     ("今日事今日毕", ""),
     ("今日毕", ""),
     ("今日头条", ""),
@@ -242,17 +242,17 @@ pub(in super::super) const NO_DAYS: Table<&str> = &[
     ("wed planning", ""),
 ];
 
-/// A time that is planned is what is done: "plan next week".
-pub(in super::super) const PLAN: List = &["plan", "planning", "plan out"];
-pub(in super::super) const PLANNED: List =
+/// A planned time is the object of the task: "plan next week".
+pub(in super::super) const PLAN: WordList = &["plan", "planning", "plan out"];
+pub(in super::super) const PLANNED: WordList =
     &["next week", "next month", "the weekend", "this weekend", "this week", "this month"];
 
-/// They leave open when within it.
-pub(in super::super) const SOME_TIME: List =
+/// They leave the exact time open.
+pub(in super::super) const SOME_TIME: WordList =
     &["later", "earlier", "early", "late", "sometime", "some time", "all", "most of"];
 
 /// Whether one of these words begins here, without a space before it, and nothing undoes it.
-pub(in super::super) fn is_word(scan: &Scan, at: usize, table: Table<&str>) -> bool {
+pub(in super::super) fn is_word(scan: &Scan, at: usize, table: WordTable<&str>) -> bool {
     let is_near = scan.skip_spaces(at) == at;
     is_near
         && table.iter().any(|(word, undone)| {

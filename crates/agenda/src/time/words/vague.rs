@@ -1,9 +1,9 @@
-//! What speaks of time without saying which, and what only looks like a part of a date.
+//! Vague time words, and words that only look like a part of a date.
 
-use super::List;
+use super::WordList;
 
-/// They name a time that no clock or calendar tells.
-pub(in super::super) const VAGUE: List = &[
+/// Times without a clock time or a date.
+pub(in super::super) const VAGUE: WordList = &[
     "早饭后",
     "早饭前",
     "早餐后",
@@ -125,11 +125,11 @@ pub(in super::super) const VAGUE: List = &[
     "the whole day",
     "full day",
 ];
-/// They name a day that only a person knows; beside a date they are what it is about.
-pub(in super::super) const OCCASIONS: List =
+/// Days that only the user knows; with a date they are a part of the text.
+pub(in super::super) const OCCASIONS: WordList =
     &["生日", "每年生日", "周年", "birthday", "my birthday"];
-/// Behind a date they are a piece of one, unless one of these characters follows.
-pub(in super::super) const SUSPICIOUS_TAILS: super::Table<&str> = &[
+/// After a date they are a piece of one, unless one of these characters follows.
+pub(in super::super) const SUSPICIOUS_TAILS: super::WordTable<&str> = &[
     ("节", "目日能约水省奏拍"),
     ("号", "码召称令"),
     ("点", "名餐心赞外菜评击火灯单亮卡播"),
@@ -176,26 +176,26 @@ pub(in super::super) const SUSPICIOUS_TAILS: super::Table<&str> = &[
     ("eastern", ""),
     ("pacific", ""),
 ];
-/// Behind a length they make something else of it: how often, or roughly.
-pub(in super::super) const NO_LENGTH_BEFORE: List =
+/// After a length they change its meaning: a frequency, or an estimate.
+pub(in super::super) const NO_LENGTH_BEFORE: WordList =
     &["一次", "一回", "一遍", "1次", "左右", "多", "起", "来", "半", "提醒", "叫", "到", "至"];
 /// Units of a length that begin like those of a clock.
-pub(in super::super) const LENGTH_UNITS: List = &["分钟", "刻钟"];
-/// Behind an amount they make a moment of it.
-pub(in super::super) const AWAY: List =
+pub(in super::super) const LENGTH_UNITS: WordList = &["分钟", "刻钟"];
+/// After an amount they turn it into a moment.
+pub(in super::super) const AWAY: WordList =
     &["后", "以后", "之后", "前", "以前", "之前", "内", "之内", "以内"];
 /// Between two dates or times.
-pub(in super::super) const LINKS: List = &[
+pub(in super::super) const LINKS: WordList = &[
     "到", "至", "和", "跟", "与", "、", "及", "以及", "或", "或者", "还有", "-", "--", "~", "/",
     "to", "and", "or", "&", "till", "until", "through", "before", "after", "from", "between",
     "but", "but not", "not", ",", "，", "以外", "除外", "(",
 ];
-/// Right before a date they belong to it and were not understood.
-pub(in super::super) const LEADS: List = &[
+/// Right before a date they are an unclear piece of it.
+pub(in super::super) const LEADS: WordList = &[
     "每", "每逢", "逢", "隔", "农历", "阴历", "双周", "单周", "第", "周", "星期", "礼拜", "节",
     "大", "每隔", "直到", "除了", "闰", "时间",
 ];
-pub(in super::super) const LATIN_LEADS: List = &[
+pub(in super::super) const LATIN_LEADS: WordList = &[
     "utc",
     "gmt",
     "every",
@@ -218,14 +218,14 @@ pub(in super::super) const LATIN_LEADS: List = &[
     "some time",
 ];
 /// Before a day in the middle of an English text they make it an attribute.
-pub(in super::super) const NOUN_LEADS: List = &[
+pub(in super::super) const NOUN_LEADS: WordList = &[
     "the", "a", "an", "my", "our", "your", "his", "her", "their", "of", "for", "about", "with",
     "this", "that", "to", "from", "and", "or",
 ];
-/// What may go on behind a day in the middle of an English text.
-pub(in super::super) const GOES_ON: List =
+/// What may follow a day in the middle of an English text.
+pub(in super::super) const GOES_ON: WordList =
     &["in", "with", "about", "for", "at", "to", "from", "via", "because", "so", "if", "using"];
-/// Words that may stand before the date a text begins with.
+/// Words before the date at the start of a text.
 pub(in super::super) const OPENERS: &[&str] = &[
     "on",
     "at",
@@ -267,11 +267,11 @@ pub(in super::super) const OPENERS: &[&str] = &[
     "due",
     "due:",
 ];
-/// What ties a date to the text before it.
+/// Words between a text and its date.
 pub(in super::super) const TIES: &[&str] =
     &["at", "on", "by", "in", "for", "在", "于", "from", "@", "的"];
 /// Words that are a repetition or a day, and an attribute before a noun.
-pub(in super::super) const ADJECTIVES: List = &[
+pub(in super::super) const ADJECTIVES: WordList = &[
     "daily",
     "weekly",
     "monthly",
@@ -285,7 +285,7 @@ pub(in super::super) const ADJECTIVES: List = &[
     "annually",
 ];
 /// Before a length.
-pub(in super::super) const LENGTH_STARTS: List = &[
+pub(in super::super) const LENGTH_STARTS: WordList = &[
     "for",
     "for about",
     "历时",
@@ -298,13 +298,13 @@ pub(in super::super) const LENGTH_STARTS: List = &[
     "lasting",
     "duration",
 ];
-/// A time of day right behind one of these belongs to a day that was not understood.
+/// A time of day right after one of these belongs to an unclear day.
 pub(in super::super) const UNKNOWN_DAY_ENDS: &str = "节天日周号月年期历旬";
-/// These end like a day and are none.
-pub(in super::super) const NO_UNKNOWN_DAYS: List =
+/// These end like a day and are not one.
+pub(in super::super) const NO_UNKNOWN_DAYS: WordList =
     &["聊天", "学期", "日期", "到期", "定期", "春天"];
-/// Behind a number they make a piece of a date.
-pub(in super::super) const DATE_UNITS: List = &[
+/// After a number they form a piece of a date.
+pub(in super::super) const DATE_UNITS: WordList = &[
     "点",
     "点钟",
     "号",

@@ -1,36 +1,24 @@
 //! A question of a run that this process follows, put to the person at its terminal.
 
 use super::Foreground;
-use crate::args::Format;
+use crate::args::OutputFormat;
 use crate::chat;
 use crate::commands::reply;
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
 use crate::terminal;
-use everloop_app::answers::{AnswerReading, read_answer};
+use everloop_app::answers::QuestionLine;
 use everloop_app::router::OpenQuestion;
 use everloop_app::runs;
-use everloop_app::slash;
-use everloop_engine::Asked;
+use everloop_engine::QuestionAnswer;
 use everloop_text as text;
 use everloop_types::{Question, QuestionKind, RunId};
 
 /// What came of putting a question to the person.
-pub(super) enum Heard {
-    Answer,
-    Nothing,
+pub(super) enum QuestionEnd {
+    Answered,
+    Unanswered,
     Terminated,
-}
-
-/// What a line is for a question.
-enum Line {
-    Answer {
-        text: String,
-        said: String,
-    },
-    /// It is not understood, or no answer; what to say before it is asked again.
-    Again(String),
-    Cancel,
 }
 
 impl Foreground<'_> {
@@ -40,7 +28,7 @@ impl Foreground<'_> {
         run: &RunId,
         question: &Question,
         signals: &mut Signals,
-    ) -> Result<Heard, Failure> {
+    ) -> Result<QuestionEnd, Failure> {
         let app = self.app;
         let text = self.question_text(run, question).await?;
         terminal::complain(&text);
@@ -50,33 +38,34 @@ impl Foreground<'_> {
             _ => format!("{} › ", reply::how(app, question)),
         };
         let open = OpenQuestion { run: run.clone(), question: question.clone(), text };
-        let (text, said) = loop {
+        let (text, meaning) = loop {
             let line = tokio::select! {
                 line = terminal::ask(&prompt) => line,
                 exit = signals.next() => match exit {
-                    Exit::Terminated => return Ok(Heard::Terminated),
+                    Exit::Terminated => return Ok(QuestionEnd::Terminated),
                     _ => None,
                 },
             };
-            let Some(line) = line else { return Ok(Heard::Nothing) };
-            match self.line(&open, &line)? {
-                Line::Answer { text, said } => break (text, said),
-                Line::Again(words) => {
-                    terminal::complain(&words);
-                    self.drop_typed_ahead(question).await;
-                }
-                Line::Cancel => {
+            let Some(line) = line else { return Ok(QuestionEnd::Unanswered) };
+            let words = match app.checked(QuestionLine::read(app, &open, &line))? {
+                QuestionLine::Answer { text, meaning } => break (text, meaning),
+                QuestionLine::Cancel => {
                     self.cancel().await?;
                     terminal::complain(&app.text(text::door::canceled()));
-                    return Ok(Heard::Answer);
+                    return Ok(QuestionEnd::Answered);
                 }
-            }
+                QuestionLine::Empty => app.text(text::answer::empty()),
+                QuestionLine::Command => app.text(text::answer::no_commands()),
+                QuestionLine::Unclear => reply::unclear(app, question, &line),
+            };
+            terminal::complain(&words);
+            self.drop_typed_ahead(question).await;
         };
-        let answer = Asked { question: question.id.clone(), text, by: "user".to_owned() };
+        let answer = QuestionAnswer { question: question.id.clone(), text, by: "user".to_owned() };
         let sent = self.engine.answer(run, answer).await;
         sent.map_err(|error| app.store_failure(&error))?;
-        app.note_line(&said);
-        Ok(Heard::Answer)
+        app.note_line(&chat::answered(app, &meaning));
+        Ok(QuestionEnd::Answered)
     }
 
     /// Whoever typed it had not read the question. Where an answer allows something, the rest of a
@@ -89,26 +78,6 @@ impl Foreground<'_> {
         if dropped {
             self.app.note(text::answer::typed_ahead());
         }
-    }
-
-    fn line(&self, open: &OpenQuestion, line: &str) -> Result<Line, Failure> {
-        let app = self.app;
-        let door = chat::router(app, "")?;
-        let stops = open.question.kind != QuestionKind::Approve
-            && everloop_text::is_stop(line)
-            && !open.offers(line);
-        let is_cancel = slash::is_cancel(line) || door.is_cancel(line);
-        Ok(match () {
-            () if line.trim().is_empty() => Line::Again(app.text(text::answer::empty())),
-            () if stops || is_cancel => Line::Cancel,
-            () if slash::is_command(line) => Line::Again(app.text(text::answer::no_commands())),
-            () => match read_answer(&open.question, line) {
-                AnswerReading::Send { text, meaning } => {
-                    Line::Answer { text, said: chat::answered(app, &meaning) }
-                }
-                AnswerReading::Unclear => Line::Again(reply::unclear(app, &open.question, line)),
-            },
-        })
     }
 
     /// Nobody can be asked: the run is kept, and its id printed.
@@ -124,8 +93,8 @@ impl Foreground<'_> {
             &app.text(text::run::NeedsPerson { id: &id, question: &asked, to: &to }.text()),
         );
         match self.format {
-            Format::Text => terminal::answer(self.run.as_str()),
-            Format::Json | Format::StreamJson => self.print_result().await?,
+            OutputFormat::Text => terminal::answer(self.run.as_str()),
+            OutputFormat::Json | OutputFormat::StreamJson => self.print_result().await?,
         }
         Ok(Exit::NeedsPerson)
     }

@@ -1,22 +1,22 @@
 //! What a run that was followed came to, as it is printed.
 
 use super::Foreground;
-use crate::args::Format;
+use crate::args::OutputFormat;
 use crate::exit::{Exit, Failure};
-use crate::show::{Manner, summary};
+use crate::show::{PrintMode, summary};
 use crate::terminal;
-use crate::trouble::{self, Read};
+use crate::trouble;
 use everloop_app::runs::RunDetails;
-use everloop_app::trouble::ModelTrouble;
+use everloop_app::trouble::{AdviceFor, ModelTrouble, final_words};
 use everloop_text as text;
 use everloop_types::ModelError;
-use serde_json::{Value, json};
+use serde_json::json;
 
 impl Foreground<'_> {
     pub(super) async fn finish(&self) -> Result<Exit, Failure> {
         let shown = self.shown().await?;
         self.print(&shown);
-        if self.manner() == Manner::Lines {
+        if self.manner() == PrintMode::Lines {
             terminal::complain(&summary(self.app, &shown));
         }
         if shown.has_open_unknown() {
@@ -26,8 +26,8 @@ impl Foreground<'_> {
             return Ok(Exit::of(shown.row.status, shown.reason()));
         };
         // A program reads the events.
-        if self.manner() != Manner::Events {
-            terminal::complain(&trouble::words(self.app, &trouble, Read::InShell));
+        if self.manner() != PrintMode::Events {
+            terminal::complain(&trouble::words(self.app, &trouble, AdviceFor::Shell));
         }
         Ok(match trouble.error.is_about_the_key() {
             true => Exit::Configuration,
@@ -41,14 +41,14 @@ impl Foreground<'_> {
         // It may be a run below that waits.
         let trouble = ModelTrouble::of_run(app, &shown)
             .unwrap_or_else(|| ModelTrouble::of(app, &shown.history.frame().model.name, error));
-        let words = trouble::words(app, &trouble, Read::InShell);
+        let words = trouble::words(app, &trouble, AdviceFor::Shell);
         terminal::complain(&app.text(text::run::model_down(&words, &self.run.as_str())));
         self.print_result().await?;
         Ok(Exit::Failed)
     }
 
     pub(super) async fn print_result(&self) -> Result<(), Failure> {
-        if self.format != Format::Text {
+        if self.format != OutputFormat::Text {
             self.print(&self.shown().await?);
         }
         Ok(())
@@ -57,17 +57,16 @@ impl Foreground<'_> {
     fn print(&self, shown: &RunDetails) {
         let trouble = ModelTrouble::of_run(self.app, shown);
         let mut result = match self.format {
-            Format::Text => {
-                if let Some(text) = trouble::said(shown, trouble.as_ref()) {
+            OutputFormat::Text => {
+                if let Some(text) = final_words(shown, trouble.as_ref()) {
                     terminal::answer(&text);
                 }
                 return;
             }
-            Format::Json | Format::StreamJson => shown.result(),
+            OutputFormat::Json | OutputFormat::StreamJson => shown.result(),
         };
-        result["error"] =
-            trouble.map_or(Value::Null, |trouble| trouble::object(self.app, &trouble));
-        if self.format == Format::StreamJson {
+        result["error"] = json!(trouble.map(|trouble| trouble.report(self.app.lang)));
+        if self.format == OutputFormat::StreamJson {
             result["type"] = json!("result");
         }
         terminal::answer(&result.to_string());

@@ -1,52 +1,51 @@
 //! `everloop mcp approve`: a person sees the command before it runs, and the tools before a model
 //! is offered them.
 
-use super::{failure, find, out_words, treatment, unreached};
-use crate::console::Console;
+use super::{failure, out_words, treatment};
+use crate::console::{Agreement, Console};
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_mcp::{Listing, Offer, Server, Standing, Way};
+use everloop_app::mcp_servers::{
+    McpError, McpServerState, approved_listing, find_server, list_tools, shown_way,
+};
+use everloop_mcp::{ApprovalStatus, Listing, OfferedTool, Server, ServerTransport};
 use everloop_text::{self as text, Text};
 use everloop_types::visible;
 
 pub(super) async fn approve(app: &Console, name: &str, yes: bool) -> Result<Exit, Failure> {
-    let server = find(app, name)?;
-    let standing = server.standing();
-    if standing == Standing::Off {
-        return Err(failure(app, Exit::Usage, text::mcp::off_advice, &server));
+    let fail = |error: McpError| failure(app, &error);
+    let server = find_server(app, name).map_err(fail)?;
+    let standing = server.approval_status();
+    let state = McpServerState::of(&standing);
+    if state == McpServerState::Off {
+        return Err(fail(McpError::NotApproved { name: name.to_owned(), state }));
     }
     show_command(app, &server, &standing);
-    let command_is_known = matches!(standing, Standing::Good(_) | Standing::OtherTools(..));
+    let command_is_known = state.knows_command();
     if !command_is_known {
-        agree(app, yes, text::mcp::ask_command(), &server).await?;
+        app.agree(yes, agreement(name, text::mcp::ask_command())).await?;
     }
-    let seen = server.introduce().await.map_err(|error| unreached(app, &server, &error))?;
-    let was = match &standing {
-        Standing::Good(approved)
-        | Standing::OtherTools(approved, _)
-        | Standing::OtherCommand(approved) => Some(&approved.listing),
-        Standing::New | Standing::Off => None,
-    };
+    let seen = list_tools(&server).await.map_err(fail)?;
+    let was = approved_listing(&standing);
     show_tools(app, &server, was, &seen);
     let same = was.is_some_and(|was| was.digest() == seen.digest());
     if !(same && command_is_known) {
-        agree(app, yes, text::mcp::ask_tools(), &server).await?;
+        app.agree(yes, agreement(name, text::mcp::ask_tools())).await?;
     }
     let tools = seen.offers.len().to_string();
-    let kept = server.approve(seen);
-    kept.map_err(|error| app.failure(Exit::Data, text::mcp::not_kept(&error)))?;
+    server.approve(seen).map_err(|error| fail(McpError::NotKept(error)))?;
     terminal::complain(&app.text(text::mcp::kept(&name, &tools)));
     Ok(Exit::Done)
 }
 
-fn show_command(app: &Console, server: &Server, standing: &Standing) {
+fn show_command(app: &Console, server: &Server, standing: &ApprovalStatus) {
     let way = &server.setting().way;
     let key = match way {
-        Way::Command { .. } => text::mcp::command,
-        Way::Address { .. } => text::mcp::address,
+        ServerTransport::Command { .. } => text::mcp::command,
+        ServerTransport::Address { .. } => text::mcp::address,
     };
-    terminal::answer(&app.text(key(&super::way(server.setting()))));
-    if let Standing::OtherCommand(approved) = standing {
+    terminal::answer(&app.text(key(&shown_way(server.setting()))));
+    if let ApprovalStatus::OtherCommand(approved) = standing {
         terminal::answer(&app.text(text::mcp::command_was(&approved.shown)));
     }
 }
@@ -76,9 +75,9 @@ fn show_tools(app: &Console, server: &Server, was: Option<&Listing>, seen: &List
     }
 }
 
-fn show_change(app: &Console, known: &Offer, now: &Offer) {
+fn show_change(app: &Console, known: &OfferedTool, now: &OfferedTool) {
     terminal::answer(&app.text(text::mcp::changed(&now.name)));
-    let hints = |offer: &Offer| serde_json::to_string(&offer.hints).unwrap_or_default();
+    let hints = |offer: &OfferedTool| serde_json::to_string(&offer.hints).unwrap_or_default();
     let parts = [
         (known.description.clone(), now.description.clone()),
         (known.schema.to_string(), now.schema.to_string()),
@@ -97,17 +96,6 @@ fn show_part(before: &str, text: &str) {
     }
 }
 
-/// Asks, unless `--yes` has answered.
-async fn agree(app: &Console, yes: bool, question: Text, server: &Server) -> Result<(), Failure> {
-    if yes {
-        return Ok(());
-    }
-    if !app.interactive {
-        return Err(failure(app, Exit::NeedsPerson, text::mcp::needs_yes, server));
-    }
-    let question = app.text(question);
-    match terminal::ask(&question).await.is_some_and(|said| everloop_text::means_yes(&said)) {
-        true => Ok(()),
-        false => Err(failure(app, Exit::NeedsPerson, text::mcp::left, server)),
-    }
+fn agreement(name: &str, question: Text) -> Agreement {
+    Agreement { question, needs_yes: text::mcp::needs_yes(&name), declined: text::mcp::left(&name) }
 }

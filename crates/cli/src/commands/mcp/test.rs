@@ -1,53 +1,39 @@
 //! `everloop mcp test`: whether an approved server works and still offers what was approved.
 
-use super::{difference_lines, failure, find, unreached};
+use super::failure;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
-use everloop_mcp::{Approved, Difference, Server, Standing};
-use everloop_text as text;
-use serde_json::json;
-use std::time::Instant;
+use everloop_app::mcp_servers::{
+    McpError, McpServerState, McpTestReport, find_server, test_server,
+};
+use everloop_text::{self as text, TextOf};
+use everloop_types::one_line;
 
 pub(super) async fn test(app: &Console, name: &str, as_json: bool) -> Result<Exit, Failure> {
-    let server = find(app, name)?;
-    let approved = approved(app, &server)?;
-    let begun = Instant::now();
-    let seen = server.introduce().await.map_err(|error| unreached(app, &server, &error))?;
-    let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let same = server.compare(&seen);
-    let same = same.map_err(|error| app.failure(Exit::Data, text::mcp::not_kept(&error)))?;
-    let difference = approved.listing.difference(&seen);
-    match as_json {
-        true => print_json(name, &difference, seen.offers.len(), took_ms, same),
-        false => {
-            let (tools, ms) = (seen.offers.len().to_string(), took_ms.to_string());
-            terminal::answer(
-                &app.text(text::mcp::Works { name: &name, tools: &tools, ms: &ms }.text()),
-            );
-            difference_lines(app, &difference).iter().for_each(|line| terminal::answer(line));
-        }
+    let server = find_server(app, name).map_err(|error| failure(app, &error))?;
+    let report = test_server(&server).await.map_err(|error| failure(app, &error))?;
+    if as_json {
+        terminal::answer_json(&report);
+    } else {
+        print(app, &report);
     }
-    match same {
-        true => Ok(Exit::Done),
-        false => Err(failure(app, Exit::NeedsPerson, text::mcp::other_tools_advice, &server)),
+    if report.as_approved {
+        return Ok(Exit::Done);
     }
+    let (name, state) = (report.name, McpServerState::OtherTools);
+    Err(failure(app, &McpError::NotApproved { name, state }))
 }
 
-/// Only a command that a person has approved is run.
-fn approved(app: &Console, server: &Server) -> Result<Approved, Failure> {
-    let needs = |key| Err(failure(app, Exit::NeedsPerson, key, server));
-    match server.standing() {
-        Standing::Good(approved) | Standing::OtherTools(approved, _) => Ok(approved),
-        Standing::Off => Err(failure(app, Exit::Usage, text::mcp::off_advice, server)),
-        Standing::New => needs(text::mcp::new_advice),
-        Standing::OtherCommand(_) => needs(text::mcp::other_command_advice),
+fn print(app: &Console, report: &McpTestReport) {
+    let works = text::mcp::Works { name: &report.name, tools: &report.tools, ms: &report.took_ms };
+    terminal::answer(&app.text(works.text()));
+    let kinds: [(TextOf, _); 3] = [
+        (text::mcp::added, &report.added),
+        (text::mcp::removed, &report.removed),
+        (text::mcp::changed, &report.changed),
+    ];
+    for (key, names) in kinds {
+        names.iter().for_each(|name| terminal::answer(&app.text(key(&one_line(name)))));
     }
-}
-
-fn print_json(name: &str, difference: &Difference, tools: usize, took_ms: u64, same: bool) {
-    let Difference { added, removed, changed } = difference;
-    let told = json!({"name": name, "tools": tools, "took_ms": took_ms, "as_approved": same,
-                      "added": added, "removed": removed, "changed": changed});
-    terminal::answer(&told.to_string());
 }

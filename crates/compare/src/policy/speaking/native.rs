@@ -1,7 +1,7 @@
-//! Native tool calls: the work itself, and the list where one is kept.
+//! Native tool calls: the work itself, and the list if there is one.
 
-use super::{Far, Speaker, calling, plain, said};
-use crate::policy::shown::Place;
+use super::{ItemProgress, Speaker, calling, plain, said};
+use crate::policy::shown::ItemPosition;
 use crate::policy::skill::Outlook;
 use everloop_loops::replies::{list_args, mark_args};
 use everloop_types::{Reply, TODO_WRITE};
@@ -18,8 +18,8 @@ impl Speaker<'_> {
         calling(vec![(TODO_WRITE, whole_list(&todos.collect::<Vec<_>>()))])
     }
 
-    /// One item: its calls, then its mark where there is something to mark it with, else words.
-    pub(super) fn work_on(&self, place: &Place) -> Reply {
+    /// One item: its calls, then its mark if a tool can set it, else plain words.
+    pub(super) fn work_on(&self, place: &ItemPosition) -> Reply {
         let item = self.scope(place);
         let outlook = self.together(item.clone());
         if !outlook.acts.is_empty() {
@@ -30,32 +30,32 @@ impl Speaker<'_> {
                 let status = state(outlook.far(&item));
                 calling(vec![(TODO_WRITE, mark_args(&[(id, status)]))])
             }
-            _ => said(self.came_of(&item)),
+            _ => said(self.item_result(&item)),
         }
     }
 
-    /// All that can be done now, with the list kept true; the answer when nothing is left.
+    /// Everything that can be done now, with an up-to-date list; the answer when nothing is left.
     pub(super) fn work_freely(&self) -> Reply {
         let outlook = self.together(self.everything());
         let calls = self.calls_and_list(&outlook);
         if calls.is_empty() { said(self.answer()) } else { calling(calls) }
     }
 
-    /// The calls of one reply: the list first, if it is kept and no longer true.
+    /// The calls of one reply: first the list, if it is outdated.
     pub(super) fn calls_and_list(&self, outlook: &Outlook) -> Vec<(&'static str, Value)> {
         let list = self.list_to_write(outlook).map(|args| (TODO_WRITE, args));
         list.into_iter().chain(outlook.acts.iter().map(plain)).collect()
     }
 
-    /// What makes the list true, if it is not and one is wanted.
+    /// The call that updates the list, if it is outdated and wanted.
     fn list_to_write(&self, outlook: &Outlook) -> Option<Value> {
         let from = self.shown.lists_from()?;
         let items = self.items();
         let wanted: Vec<&str> = items
             .iter()
             .map(|item| match outlook.far(item) {
-                Far::Open if outlook.wants(item) => "in_progress",
-                Far::Open => "pending",
+                ItemProgress::Open if outlook.wants(item) => "in_progress",
+                ItemProgress::Open => "pending",
                 far => state(far),
             })
             .collect();
@@ -70,7 +70,7 @@ impl Speaker<'_> {
             return is_worth_it.then(|| whole_list(&all));
         }
         let changed = self.list.iter().zip(&wanted).filter(|(row, status)| row.state != **status);
-        // Once begun, an item is not taken back while another sentence of it waits.
+        // An item in progress stays so while another sentence of it waits.
         let changed = changed
             .filter(|(row, status)| (row.state.as_str(), **status) != ("in_progress", "pending"));
         let marks: Vec<(&str, &str)> =
@@ -84,10 +84,10 @@ fn whole_list(items: &[(String, String, &str)]) -> Value {
     list_args(&items.collect::<Vec<_>>())
 }
 
-fn state(far: Far) -> &'static str {
+fn state(far: ItemProgress) -> &'static str {
     match far {
-        Far::Open => "in_progress",
-        Far::Completed => "completed",
-        Far::Failed => "cancelled",
+        ItemProgress::Open => "in_progress",
+        ItemProgress::Completed => "completed",
+        ItemProgress::Failed => "cancelled",
     }
 }

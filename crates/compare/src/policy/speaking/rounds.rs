@@ -1,14 +1,14 @@
-//! Rounds: all steps that can be foreseen in one call, then a look at what they brought.
+//! Rounds: all steps that can be planned in one call, then a review of their results.
 
 use super::Speaker;
-use crate::policy::skill::{Manner, Status};
+use crate::policy::skill::{CallOrder, SentenceStatus};
 use everloop_loops::replies::{round_plan, round_step, round_thought};
 use everloop_types::Reply;
 use serde_json::{Value, json};
 
 impl Speaker<'_> {
     pub(super) fn plan_round(&self, steps_max: usize) -> Reply {
-        let acts = self.look(self.everything(), Manner::InOrder).acts;
+        let acts = self.outlook(self.everything(), CallOrder::InOrder).acts;
         let mut steps: Vec<Value> = acts
             .iter()
             .take(steps_max)
@@ -23,8 +23,8 @@ impl Speaker<'_> {
     }
 
     pub(super) fn think(&self) -> Reply {
-        let outlook = self.look(self.everything(), Manner::InOrder);
-        let over = outlook.tasks.iter().all(|task| task.status != Status::Open);
+        let outlook = self.outlook(self.everything(), CallOrder::InOrder);
+        let over = outlook.tasks.iter().all(|task| task.status != SentenceStatus::Open);
         round_thought(&self.answer(), over)
     }
 }

@@ -1,8 +1,8 @@
-//! Plain words: the answer, what came of an item, and the summary.
+//! Plain words: the answer, the result of an item, and the summary.
 
 use super::Speaker;
 use crate::policy::sentences::Sentence;
-use crate::policy::skill::{Outlook, Status, Task};
+use crate::policy::skill::{Outlook, SentenceState, SentenceStatus};
 use crate::policy::{notes, reading};
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ const OPEN: &str = "This is still open: ";
 impl Speaker<'_> {
     /// The final answer: what was asked to be said, what did not work, what is open.
     pub(super) fn answer(&self) -> String {
-        let parts = account(&self.look_back(), &self.everything());
-        let Account { results, trouble } = parts;
+        let parts = account(&self.outlook_without_tools(), &self.everything());
+        let SentenceAccount { results, trouble } = parts;
         let results = results.or_else(|| self.recalled().map(str::to_owned));
         let answer = joined(results, trouble.unwrap_or_else(|| ALL_DONE.to_owned()));
         match self.shown.mark() {
@@ -24,7 +24,7 @@ impl Speaker<'_> {
         }
     }
 
-    /// What the model has said of the results, if it still sees that.
+    /// What the model has said about the results, if that is still shown.
     fn recalled(&self) -> Option<&str> {
         let said = reading::own_words(&self.shown.messages)?;
         let end = [ALL_DONE, PART_DONE, FAILED, OPEN].iter().filter_map(|it| said.find(it)).min();
@@ -32,9 +32,9 @@ impl Speaker<'_> {
         results.starts_with("The result").then_some(results)
     }
 
-    /// What came of one item.
-    pub(super) fn came_of(&self, item: &Range<usize>) -> String {
-        let Account { results, trouble } = account(&self.look_back(), item);
+    /// The result of one item.
+    pub(super) fn item_result(&self, item: &Range<usize>) -> String {
+        let SentenceAccount { results, trouble } = account(&self.outlook_without_tools(), item);
         joined(results, trouble.unwrap_or_else(|| PART_DONE.to_owned()))
     }
 
@@ -42,7 +42,7 @@ impl Speaker<'_> {
     pub(super) fn summary(&self) -> String {
         let goal: Vec<&str> = self.asked.iter().map(|(_, said)| said.as_str()).collect();
         let mut lines = vec![format!("The goal, word for word: {}", goal.join(" "))];
-        let tasks = self.look_back().tasks;
+        let tasks = self.outlook_without_tools().tasks;
         let known = tasks.iter().filter_map(|task| Some((&task.key, task.note()?)));
         lines.extend(known.map(|(key, note)| notes::line(key, &note)));
         let rows = self.list.iter().map(|row| format!("- {} [{}] {}", row.id, row.state, row.text));
@@ -51,18 +51,19 @@ impl Speaker<'_> {
     }
 }
 
-/// What is said of some sentences.
-struct Account {
-    /// What was asked to be said, as far as it is known.
+/// The account of some sentences.
+struct SentenceAccount {
+    /// The requested results, as far as they are known.
     results: Option<String>,
-    /// What did not work and what is open, if anything is.
+    /// What failed and what is open, if anything.
     trouble: Option<String>,
 }
 
-fn account(outlook: &Outlook, scope: &Range<usize>) -> Account {
-    let tasks: Vec<&Task> = outlook.tasks.iter().filter(|it| scope.contains(&it.root)).collect();
+fn account(outlook: &Outlook, scope: &Range<usize>) -> SentenceAccount {
+    let tasks: Vec<&SentenceState> =
+        outlook.tasks.iter().filter(|it| scope.contains(&it.root)).collect();
     let results = tasks.iter().filter_map(|task| match (&task.sentence, &task.status) {
-        (Sentence::SayResult, Status::Done) => task.value.as_deref(),
+        (Sentence::SayResult, SentenceStatus::Done) => task.value.as_deref(),
         _ => None,
     });
     let results = match results.collect::<Vec<_>>().as_slice() {
@@ -71,21 +72,24 @@ fn account(outlook: &Outlook, scope: &Range<usize>) -> Account {
         many => Some(format!("The results are {}.", many.join(" and "))),
     };
     let failed = tasks.iter().filter_map(|task| match &task.status {
-        Status::Failed(why) => Some(format!("{} ({})", bare(task), why.trim_end_matches('.'))),
-        Status::Done | Status::Open => None,
+        SentenceStatus::Failed(why) => {
+            Some(format!("{} ({})", bare(task), why.trim_end_matches('.')))
+        }
+        SentenceStatus::Done | SentenceStatus::Open => None,
     });
-    let open = tasks.iter().filter(|task| task.status == Status::Open).map(|task| bare(task));
+    let open =
+        tasks.iter().filter(|task| task.status == SentenceStatus::Open).map(|task| bare(task));
     let told = [(FAILED, failed.collect::<Vec<_>>()), (OPEN, open.collect())];
     let told = told.iter().filter(|(_, what)| !what.is_empty());
     let told: Vec<String> =
         told.map(|(word, what)| format!("{word}{}.", what.join("; "))).collect();
-    Account { results, trouble: (!told.is_empty()).then(|| told.join(" ")) }
+    SentenceAccount { results, trouble: (!told.is_empty()).then(|| told.join(" ")) }
 }
 
 fn joined(results: Option<String>, rest: String) -> String {
     results.into_iter().chain([rest]).collect::<Vec<_>>().join(" ")
 }
 
-fn bare(task: &Task) -> String {
+fn bare(task: &SentenceState) -> String {
     task.said.trim_end_matches('.').to_owned()
 }

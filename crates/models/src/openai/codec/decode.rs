@@ -1,23 +1,23 @@
-//! What the chunks of chat completions mean.
+//! Reads the chunks of chat completions.
 
-use super::event::{Event, Said, Tokens};
-use crate::wire::{CallPart, Draft, EventReader, provider_error};
+use super::event::{ChatChunk, ChatDelta, ChatUsage};
+use crate::wire::{CallPart, EventReader, ReplyDraft, provider_error};
 use everloop_ports::Delta;
 use everloop_types::{ModelError, StopCause, Usage};
 use serde_json::Value;
 
 /// Reads chat completions, streamed or whole.
 #[derive(Debug, Default)]
-pub(crate) struct Completions;
+pub(crate) struct ChatReader;
 
-impl EventReader for Completions {
-    type Event<'a> = Event<'a>;
+impl EventReader for ChatReader {
+    type Event<'a> = ChatChunk<'a>;
 
     fn take(
         &mut self,
-        event: Event<'_>,
+        event: ChatChunk<'_>,
         data: &[u8],
-        draft: &mut Draft,
+        draft: &mut ReplyDraft,
         on_delta: &mut dyn FnMut(Delta<'_>),
     ) -> Result<(), ModelError> {
         if let Some(error) = event.error {
@@ -27,12 +27,12 @@ impl EventReader for Completions {
             return Err(provider_error(&serde_json::from_slice(data).unwrap_or(Value::Null)));
         }
         if let Some(tokens) = event.usage {
-            draft.use_up(usage(&tokens));
+            draft.set_usage(usage(&tokens));
         }
         let Some(choice) = event.choices.first else { return Ok(()) };
         draft.note_event();
         for said in [choice.delta, choice.message].into_iter().flatten() {
-            take_said(said, draft, on_delta);
+            take_delta(said, draft, on_delta);
         }
         if !choice.finish_reason.0.is_empty() {
             draft.stop(stop_cause(&choice.finish_reason.0));
@@ -41,7 +41,7 @@ impl EventReader for Completions {
     }
 }
 
-fn take_said(said: Said<'_>, draft: &mut Draft, on_delta: &mut dyn FnMut(Delta<'_>)) {
+fn take_delta(said: ChatDelta<'_>, draft: &mut ReplyDraft, on_delta: &mut dyn FnMut(Delta<'_>)) {
     // Some servers send the same reasoning under both names.
     let reasoning = match said.reasoning_content.0.is_empty() {
         true => said.reasoning,
@@ -58,7 +58,7 @@ fn take_said(said: Said<'_>, draft: &mut Draft, on_delta: &mut dyn FnMut(Delta<'
     }
 }
 
-fn usage(tokens: &Tokens) -> Usage {
+fn usage(tokens: &ChatUsage) -> Usage {
     let details = tokens.prompt_tokens_details.as_ref();
     let cached = details.map_or(0, |details| details.cached_tokens.0);
     Usage {

@@ -1,6 +1,6 @@
 //! The faults that servers really produce, each as bytes.
 
-use super::Decoder;
+use super::ChatDecoder;
 use everloop_types::{
     CallId, ModelError, ModelErrorKind as Kind, Reply, StopCause, ToolCall, Usage,
 };
@@ -12,7 +12,7 @@ const STOP: &str = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
 /// The reply and the deltas, from bytes that come in pieces of `size`.
 fn decode_in(bytes: &[u8], size: usize) -> (Result<Reply, ModelError>, Vec<String>) {
     let mut deltas = Vec::new();
-    let mut decoder = Decoder::new(1 << 20);
+    let mut decoder = ChatDecoder::new(1 << 20);
     for chunk in bytes.chunks(size) {
         if let Err(e) = decoder.feed(chunk, &mut |delta| deltas.push(format!("{delta:?}"))) {
             return (Err(e), deltas);

@@ -5,33 +5,37 @@ mod event;
 mod render;
 
 use super::quirks::COMMON;
-use crate::{Ask, wire};
-pub(crate) use decode::Completions;
+use crate::{RequestParts, wire};
+pub(crate) use decode::ChatReader;
 use everloop_ports::{Delta, WirePrompt};
 use everloop_types::{Message, ModelError, Reply};
 pub(crate) use render::render;
 
 /// Brings `wire` up to date with `messages` and renders the whole body, as most servers read it.
 #[must_use]
-pub fn render_common(ask: Ask<'_>, wire: &mut WirePrompt, messages: &[Message]) -> Vec<u8> {
+pub fn render_common(
+    ask: RequestParts<'_>,
+    wire: &mut WirePrompt,
+    messages: &[Message],
+) -> Vec<u8> {
     render(&COMMON, ask, wire, messages, None)
 }
 
 /// Reads one reply from its bytes, in whatever pieces they come.
 #[derive(Debug)]
-pub struct Decoder(wire::Decoder<Completions>);
+pub struct ChatDecoder(wire::StreamDecoder<ChatReader>);
 
-impl Decoder {
+impl ChatDecoder {
     /// A decoder for one reply of at most `reply_bytes_max` bytes of text, reasoning and calls.
     #[must_use]
     pub fn new(reply_bytes_max: usize) -> Self {
-        Self(wire::Decoder::new(reply_bytes_max))
+        Self(wire::StreamDecoder::new(reply_bytes_max))
     }
 
-    /// Takes in the next bytes.
+    /// Reads the next bytes.
     ///
     /// # Errors
-    /// When the provider reports an error, or the bytes are no reply, or there are too many.
+    /// When the provider reports an error, or the bytes are not a reply, or there are too many.
     pub fn feed(
         &mut self,
         chunk: &[u8],

@@ -5,17 +5,17 @@ use crate::openai::quirks::{Quirks, Sampling};
 use crate::provider::Schemas;
 use crate::schema::{flat, is_strict, lean};
 use crate::wire::{object_or_wrapped, push_json, push_temperature, push_text};
-use crate::{Ask, Extra};
+use crate::{ExtraMessage, RequestParts};
 use everloop_ports::WirePrompt;
 use everloop_types::{Image, Message, OutputSchema, ToolCall, ToolChoice, schema_text};
 
 /// Brings `wire` up to date with `messages` and renders the whole body.
 pub(crate) fn render(
     quirks: &Quirks,
-    ask: Ask<'_>,
+    ask: RequestParts<'_>,
     wire: &mut WirePrompt,
     messages: &[Message],
-    extra: Extra<'_>,
+    extra: ExtraMessage<'_>,
 ) -> Vec<u8> {
     wire.extend("openai", messages, |out, before, message| {
         if !before.is_empty() {
@@ -49,7 +49,7 @@ pub(crate) fn render(
 }
 
 /// `tool_choice` without `tools` is refused by some servers, so both come or neither.
-fn push_tools(out: &mut Vec<u8>, ask: Ask<'_>) {
+fn push_tools(out: &mut Vec<u8>, ask: RequestParts<'_>) {
     if ask.tools.is_empty() {
         return;
     }
@@ -97,12 +97,11 @@ fn push_output(out: &mut Vec<u8>, quirks: &Quirks, output: Option<&OutputSchema>
     out.extend_from_slice(b"}}");
 }
 
-/// The setting's default, which nobody chose, and what stands in its place where a reply is held to
-/// a schema.
+/// The default temperature, and the one that replaces it if a reply must follow a schema.
 const DEFAULT_MILLI: u32 = 700;
 const STEADY_MILLI: u32 = 100;
 
-fn push_sampling(out: &mut Vec<u8>, quirks: &Quirks, ask: Ask<'_>) {
+fn push_sampling(out: &mut Vec<u8>, quirks: &Quirks, ask: RequestParts<'_>) {
     if ask.max_tokens > 0 {
         let name = match quirks.sampling {
             Sampling::Usual | Sampling::Steady => "max_tokens",

@@ -1,12 +1,12 @@
 use super::*;
-use crate::Ask;
+use crate::RequestParts;
 use crate::openai::quirks::{COMMON, OPENAI};
 use everloop_ports::WirePrompt;
 use everloop_types::{CallId, Image, Message, OutputSchema, ToolCall, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
 
-fn plain<'a>() -> Ask<'a> {
-    Ask {
+fn plain<'a>() -> RequestParts<'a> {
+    RequestParts {
         model: "m",
         tools: &[],
         choice: &ToolChoice::Auto,
@@ -21,7 +21,7 @@ fn tool(name: &str) -> ToolSpec {
     ToolSpec { name: name.to_owned(), description, schema, ..ToolSpec::default() }
 }
 
-fn body(ask: Ask<'_>, messages: &[Message]) -> Value {
+fn body(ask: RequestParts<'_>, messages: &[Message]) -> Value {
     let bytes = render(&COMMON, ask, &mut WirePrompt::default(), messages, None);
     serde_json::from_slice(&bytes).unwrap()
 }
@@ -90,13 +90,17 @@ fn tool_choices_schemas_and_limits_are_rendered() {
         (&ToolChoice::Required, json!("required")),
         (&named, json!({"type": "function", "function": {"name": "two"}})),
     ] {
-        let body = body(Ask { tools: &[&one, &two], choice, ..plain() }, &[]);
+        let body = body(RequestParts { tools: &[&one, &two], choice, ..plain() }, &[]);
         assert_eq!(body["tool_choice"], sent);
         assert_eq!(body["tools"][1]["function"]["description"], "does two");
     }
     let output = OutputSchema { name: "out".to_owned(), schema: json!({"type": "object"}) };
-    let ask =
-        Ask { output: Some(&output), max_tokens: 9, temperature_milli: Some(2000), ..plain() };
+    let ask = RequestParts {
+        output: Some(&output),
+        max_tokens: 9,
+        temperature_milli: Some(2000),
+        ..plain()
+    };
     let body = body(ask, &[]);
     let wanted = json!({"name": "out", "schema": {"type": "object"}});
     assert_eq!(body["response_format"], json!({"type": "json_schema", "json_schema": wanted}));
@@ -114,7 +118,7 @@ fn the_prompt_is_a_growing_prefix_of_bytes() {
     for n in 0..20 {
         messages.push(Message::user(format!("question \"{n}\"")));
         let tools: &[&ToolSpec] = if n % 2 == 0 { &[&tool] } else { &[] };
-        let ask = Ask { tools, max_tokens: n, ..plain() };
+        let ask = RequestParts { tools, max_tokens: n, ..plain() };
         let extra = (n % 3 == 0).then_some("only now");
         let body = render(&COMMON, ask, &mut wire, &messages, extra);
         let scratch = render(&COMMON, ask, &mut WirePrompt::default(), &messages, extra);
@@ -145,16 +149,16 @@ fn a_shorter_transcript_is_rendered_anew() {
 
 #[test]
 fn openai_itself_gets_the_spelling_that_its_reasoning_models_accept() {
-    let body = |ask: Ask<'_>| {
+    let body = |ask: RequestParts<'_>| {
         let bytes = render(&OPENAI, ask, &mut WirePrompt::default(), &[], None);
         serde_json::from_slice::<Value>(&bytes).unwrap()
     };
-    let cold = body(Ask { max_tokens: 9, ..plain() });
+    let cold = body(RequestParts { max_tokens: 9, ..plain() });
     assert_eq!((cold.get("max_tokens"), &cold["max_completion_tokens"]), (None, &json!(9)));
     assert_eq!(cold["temperature"], json!(0.7));
-    let usual = body(Ask { temperature_milli: Some(1000), ..plain() });
+    let usual = body(RequestParts { temperature_milli: Some(1000), ..plain() });
     assert_eq!(usual.get("temperature"), None);
-    let untold = body(Ask { temperature_milli: None, ..plain() });
+    let untold = body(RequestParts { temperature_milli: None, ..plain() });
     assert_eq!(untold.get("temperature"), None);
 }
 
