@@ -164,6 +164,8 @@ fn a_run_killed_twenty_times_writes_every_file_and_succeeds() {
         lines = 1 + kills % 2;
     }
     assert_eq!(kills, 20, "the run ended before it was killed twenty times");
+    // The last process may have finished the run in the moment before it was killed.
+    let was_over = home.show(&run)["status"] == "succeeded";
     let ended = home.run(["runs", "resume", &run]).ends_with(0);
     assert_eq!(ended.stdout, "Ten files are written.\n");
     for n in 0..10 {
@@ -173,7 +175,8 @@ fn a_run_killed_twenty_times_writes_every_file_and_succeeds() {
     assert_eq!(files, 10, "no temporary file is left");
     let shown = home.show(&run);
     assert_eq!((&shown["status"], &shown["tool_calls"]), (&json!("succeeded"), &json!(10)));
-    assert_eq!(of_type(&home.events(&run), "run.resumed").len(), 20);
+    let resumed = of_type(&home.events(&run), "run.resumed").len();
+    assert_eq!(resumed, if was_over { 19 } else { 20 });
     home.verified(&run);
 }
 
