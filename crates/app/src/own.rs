@@ -2,7 +2,7 @@
 //!
 //! Where a workspace contains one that is not there yet, a command could make it and we would
 //! believe it. Folders are made before that; for a file that is missing, and lies in no folder of
-//! ours, commands count as without walls.
+//! ours, commands count as without a sandbox.
 
 use crate::app::App;
 use crate::home::Home;
@@ -59,7 +59,7 @@ pub(crate) fn folders(home: &Home) -> Vec<PathBuf> {
 }
 
 /// Makes what is missing of these folders and files within a workspace, for nobody else to read.
-/// What cannot be made leaves commands there without walls.
+/// What cannot be made leaves commands there without a sandbox.
 pub(crate) fn make_within(workspace: &Path, folders: &[PathBuf], files: &[PathBuf]) {
     let Ok(workspace) = workspace.canonicalize() else { return };
     let is_missing_within = |path: &&PathBuf| {

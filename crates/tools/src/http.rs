@@ -149,7 +149,7 @@ pub struct HttpSendArgs {
     pub probe_url: Option<String>,
 }
 
-/// SendTarget something to an address.
+/// Sends something to an address.
 #[derive(Debug)]
 pub struct HttpSend {
     http: Http,

@@ -90,7 +90,7 @@ pub(crate) struct Survey {
     pub(crate) places: Vec<ProtectedPath>,
     /// What was found on the way.
     pub(crate) found: WorkspaceScan,
-    /// What is compared after the command because no wall holds it.
+    /// What is compared after the command because the sandbox cannot hold it.
     pub(crate) trusted: TrustedFiles,
     /// What may be written instead of the workspace.
     pub(crate) written: Option<Vec<PathBuf>>,
