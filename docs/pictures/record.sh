@@ -12,23 +12,7 @@ socket=everloop-picture-$$
 trap 'tmux -L "$socket" kill-server 2>/dev/null || true; rm -rf "$work"' EXIT
 columns=108
 
-screen() { tmux -L "$socket" capture-pane -p -J | sed -e 's/[[:space:]]*$//'; }
-
-type_line() {
-    tmux -L "$socket" send-keys -l "$1"
-    tmux -L "$socket" send-keys Enter
-}
-
-# Waits until a line of the screen matches the pattern $1.
-wait_for() {
-    for _ in $(seq 200); do
-        if screen | grep -qE "$1"; then return; fi
-        sleep 0.1
-    done
-    echo "the screen never showed: $1" >&2
-    screen >&2
-    exit 1
-}
+source "$here/../recording.sh"
 
 # record LANGUAGE GOAL ANSWER FILE TITLE
 record() {

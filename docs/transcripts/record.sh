@@ -11,23 +11,7 @@ work=$(mktemp -d)
 socket=everloop-transcript-$$
 trap 'tmux -L "$socket" kill-server 2>/dev/null || true; rm -rf "$work"' EXIT
 
-screen() { tmux -L "$socket" capture-pane -p -J | sed -e "s/[[:space:]]*$//" -e "s|$work/[a-zA-Z_]*|~|g"; }
-
-type_line() {
-    tmux -L "$socket" send-keys -l "$1"
-    tmux -L "$socket" send-keys Enter
-}
-
-# Waits until a line of the screen matches the pattern $1.
-wait_for() {
-    for _ in $(seq 300); do
-        if screen | grep -qE "$1"; then return; fi
-        sleep 0.1
-    done
-    echo "the screen never showed: $1" >&2
-    screen >&2
-    exit 1
-}
+source "$here/../recording.sh"
 
 # Writes the whole screen, without the empty lines at its end, below a heading.
 part() {
