@@ -31,12 +31,12 @@ END
         OPENAI_BASE_URL=http://127.0.0.1:9/v1 PS1='$ ' bash --noprofile --norc
     wait_for '^\$'
     type_line "everloop run --loop react --yes \"$goal\" & sleep 4; kill -9 \$!; sleep 1"
-    wait_for '^→ shell'
+    wait_for '^→ \$'
     wait_for '^\$$'
     wait_for Killed
     local run
-    run=$(screen | grep -oE 'run_[0-9a-z]{26}' | head -1)
-    type_line "everloop runs resume ${run: -6}"
+    run=$(screen | grep -oE '(Run|任务) [0-9a-z]{8}' | head -1 | grep -oE '[0-9a-z]{8}$')
+    type_line "everloop runs resume $run"
     wait_for 'runs settle'
     wait_for '^\$$'
     type_line 'echo "exit code $?"; cat ledger.txt'

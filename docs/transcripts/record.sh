@@ -109,16 +109,16 @@ record_english() {
     wait_for '^You ›'
     type_line 'note the report and arrange the review on 6 May'
     wait_for 'thinking|thinks'
-    wait_for '✔ todo'
+    wait_for '✔ (Added todo|已添加待办)'
     part "A goal: the plan is redrawn in place (this is how it looks on the way)"
-    wait_for 'Please confirm'
+    wait_for 'At what time'
     wait_for '^You ›$'
     part "The model has a question; the task waits"
     kill_everloop
     part "From another terminal: kill -9"
     clear_screen
     type_line everloop
-    wait_for 'Please confirm'
+    wait_for 'At what time'
     type_line 'at nine'
     wait_for '^succeeded'
     type_line '/todo list'
@@ -130,8 +130,8 @@ record_english() {
     wait_for '^\$$'
     clear_screen
     type_line 'everloop runs list'
-    wait_for '^run_'
-    type_line "everloop replay --verify $(screen | grep -oE 'run_[0-9a-z]{26}' | head -1)"
+    wait_for '^[0-9a-z]{8}  '
+    type_line "everloop replay --verify $(screen | grep -oE '^[0-9a-z]{8}  ' | head -1)"
     wait_for 'Not checked'
     wait_for '^\$$'
     part "One run; its journal is verified"
@@ -165,7 +165,7 @@ record_chinese() {
     wait_for '^你 ›'
     type_line '记下周报，约好 5 月 6 日的评审'
     wait_for '正在思考'
-    wait_for '✔ todo'
+    wait_for '✔ (Added todo|已添加待办)'
     part "说一个目标：计划在原处刷新（这是途中的样子）"
     wait_for '^请确认'
     wait_for '^你 ›$'
@@ -186,8 +186,8 @@ record_chinese() {
     wait_for '^\$$'
     clear_screen
     type_line 'everloop runs list'
-    wait_for '^run_'
-    type_line "everloop replay --verify $(screen | grep -oE 'run_[0-9a-z]{26}' | head -1)"
+    wait_for '^[0-9a-z]{8}  '
+    type_line "everloop replay --verify $(screen | grep -oE '^[0-9a-z]{8}  ' | head -1)"
     wait_for '^未检查'
     wait_for '^\$$'
     part "只有一个运行；日志验证通过"

@@ -7,23 +7,31 @@
 //!
 //! Deliberately absent: the commands about a conversation (the application's).
 
+mod marks;
 mod moves;
+mod notes;
 mod options;
+mod run_options;
 mod schedule;
 mod todo;
 mod update;
 mod verbs;
 mod words;
 
-pub use options::Remind;
+pub(crate) use marks::add_tags;
+pub use notes::{CommandNote, notes};
+pub use options::{Remind, priority};
+pub use run_options::RunChange;
 pub use schedule::{CalendarView, FirstOccurrence, NewEntry, RepeatSwitch, ScheduleCommand};
 pub use todo::{NewTodo, TodoCommand, TodoFilter, TodoMark, TodoView};
 pub use update::{TimeShift, shifted};
 pub use verbs::{AgendaVerb, nearest_name};
 pub use words::{CommandWords, normal, normal_with};
 
-use crate::time::says_several_times;
-use everloop_text::Text;
+use words::quoted;
+
+use crate::time::{CronError, says_several_times};
+use everloop_text::{self as text, Text};
 use everloop_types::Lang;
 use jiff::{Timestamp, Zoned};
 
@@ -43,8 +51,8 @@ impl AgendaCommand {
         use ScheduleCommand as S;
         use TodoCommand as T;
         match self {
-            Self::Todo(T::List(..) | T::Get(_) | T::Search(..) | T::Views) => true,
-            Self::Schedule(S::List | S::Get(_) | S::View(..)) => true,
+            Self::Todo(T::List(..) | T::Get(_) | T::Search(..) | T::Views | T::MarkAll(..)) => true,
+            Self::Schedule(S::List | S::Get(_) | S::View(..) | S::Runs(_)) => true,
             Self::Todo(_) | Self::Schedule(_) => false,
         }
     }
@@ -83,6 +91,10 @@ pub enum CommandError {
     ReminderNeedsDue,
     /// Todos do not repeat.
     TodosDoNotRepeat,
+    /// A cron expression cannot be used: the text, and why.
+    BadCron(String, CronError),
+    /// There is no such time zone: the name.
+    NoSuchZone(String),
 }
 
 impl CommandError {
@@ -126,6 +138,16 @@ pub fn parse_words(
         return Err(CommandError::OneDash(name));
     }
     match verb {
+        AgendaVerb::Snooze => marks::snooze(words, now).map(AgendaCommand::Todo),
+        AgendaVerb::Done if words.is_empty() => Ok(AgendaCommand::Todo(TodoCommand::DoneReminded)),
+        AgendaVerb::Done => {
+            marks::mark(words, text::usage::done, TodoMark::Done).map(AgendaCommand::Todo)
+        }
+        AgendaVerb::Schedule if words.peek(1).eq_ignore_ascii_case("undo") => {
+            let mut words = words;
+            words.skip(1);
+            marks::undo(words).map(AgendaCommand::Todo)
+        }
         AgendaVerb::Todo => todo::parse(words, now).map(AgendaCommand::Todo),
         AgendaVerb::View => todo::parse_view(words).map(AgendaCommand::Todo),
         AgendaVerb::Schedule => schedule::parse(words, now).map(AgendaCommand::Schedule),
@@ -191,21 +213,17 @@ pub fn echo(line: &str, command: &AgendaCommand, now: &Zoned, lang: Lang) -> Opt
     (!said).then(|| canonical_in(command, now, lang))
 }
 
-/// The year of a command's date, if it is not this one and the line does not say so.
+/// The year of a command's date, if it is not this one and the line neither says so nor counts
+/// from today.
 #[must_use]
 pub fn other_year(line: &str, command: &AgendaCommand, now: &Zoned) -> Option<i16> {
-    let at = match command {
-        AgendaCommand::Todo(TodoCommand::Add(new) | TodoCommand::Update(_, new)) => {
-            new.due.flatten()
-        }
-        AgendaCommand::Schedule(ScheduleCommand::Add(new) | ScheduleCommand::Update(_, new)) => {
-            new.start.map(|start| start.at)
-        }
-        _ => None,
-    };
-    let year = at?.to_zoned(now.time_zone().clone()).year();
+    let year = notes::dated(command)?.to_zoned(now.time_zone().clone()).year();
     let said = words::plain(line).to_lowercase();
+    let is_short = words::typed::short_years(year);
     let is_said = said.contains(&year.to_string())
-        || words::typed::YEARS.iter().any(|word| said.contains(word));
-    (year != now.year() && !is_said).then_some(year)
+        || words::typed::YEARS.iter().any(|word| said.contains(word))
+        || words::typed::written_year(year).iter().any(|word| said.contains(word))
+        || said.split_whitespace().any(|word| is_short.iter().any(|it| word.starts_with(it)));
+    let is_counted = words::typed::FROM_TODAY.iter().any(|word| said.contains(word));
+    (year != now.year() && !is_said && !is_counted).then_some(year)
 }

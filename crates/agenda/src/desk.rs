@@ -5,18 +5,28 @@
 
 mod changes;
 mod entries;
+mod runs;
 mod todos;
+mod undo;
+
+pub(crate) use entries::week_start;
+
+pub use runs::{RunDesk, RunScheduleAction, RunScheduleView};
 
 pub use changes::{EntryChange, EntryStart, RemindWhen, TodoChange};
 
 use crate::commands::{
-    AgendaCommand, CalendarView, ScheduleCommand, TodoCommand, TodoFilter, TodoView,
+    AgendaCommand, CalendarView, ScheduleCommand, TodoCommand, TodoFilter, TodoMark, TodoView,
 };
+use crate::kept::run_firing::{self, StartRuns};
 use crate::kept::{AgendaConfig, reminders};
-use everloop_store::{Firing, ScheduleRow, Store, StoreError, TodoRow, WriteKey};
+use everloop_store::{
+    ChangedItem, Firing, ScheduleRow, ScheduledFiring, Store, StoreError, TodoRow, WriteKey,
+};
 use everloop_types::UtcMs;
 use jiff::civil::Date;
 use jiff::{Timestamp, Zoned};
+use std::sync::Arc;
 
 /// The outcome of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,8 +45,22 @@ pub enum CommandOutcome {
     Entry(ItemAction, Box<ScheduleRow>, Vec<Firing>, Vec<AgendaNotice>),
     /// Entries were deleted.
     EntriesDeleted(Vec<DeletedItem>),
+    /// What a mark would be put on: nothing was changed yet.
+    Proposed(TodoMark, Vec<TodoRow>),
+    /// Changes that were undone.
+    Undone(Vec<ChangedItem>),
+    /// A reminder that comes again at this moment.
+    Snoozed(Firing, UtcMs),
+    /// A reminder that was marked as read.
+    ReminderRead(Firing),
     /// A part of the schedule.
     Entries(ScheduleRange, Vec<ScheduleRow>),
+    /// An entry that starts runs.
+    RunSchedule(Box<RunScheduleView>),
+    /// A run that an entry started at once.
+    RunStarted(Box<ScheduleRow>, ScheduledFiring),
+    /// What became of the firings of an entry that starts runs.
+    RunFirings(Box<ScheduleRow>, Vec<ScheduledFiring>),
 }
 
 /// A notice about the saved item.
@@ -121,8 +145,20 @@ pub enum CommandRefusal {
     DoesNotRepeat(i64),
     /// It has no reminder.
     DoesNotRemind(i64),
+    /// It starts no runs.
+    StartsNoRuns(i64),
+    /// It cannot start its runs: why, in words.
+    CannotRun(String),
+    /// There is no change that could be undone.
+    NothingToUndo,
+    /// What the last change made of it was changed since.
+    ChangedSince(i64),
+    /// There was no reminder, or none of that number.
+    NoReminder(Option<i64>),
     /// Too many concurrent changes of the same item.
     Contested,
+    /// It was changed since its author read it.
+    Outdated(i64),
     /// It is not a command of the agenda.
     NotHere,
 }
@@ -146,13 +182,32 @@ pub type AgendaResult = Result<CommandOutcome, CommandRefusal>;
 pub struct Agenda {
     store: Store,
     config: AgendaConfig,
+    starter: Option<Arc<dyn StartRuns>>,
+    /// The version that a change must find; any if there is none.
+    expected: Option<i64>,
 }
 
 impl Agenda {
     /// An agenda on a store.
     #[must_use]
     pub fn new(store: Store, config: AgendaConfig) -> Self {
-        Self { store, config }
+        Self { store, config, starter: None, expected: None }
+    }
+
+    /// The same agenda, whose entries can start runs.
+    #[must_use]
+    pub fn starting(self, starter: Arc<dyn StartRuns>) -> Self {
+        Self { starter: Some(starter), ..self }
+    }
+
+    /// The same agenda, which changes an item of this version only.
+    #[must_use]
+    pub fn expecting(self, version: Option<i64>) -> Self {
+        Self { expected: version, ..self }
+    }
+
+    fn is_outdated(&self, version: i64) -> bool {
+        self.expected.is_some_and(|expected| expected != version)
     }
 
     /// The user's settings.
@@ -161,13 +216,45 @@ impl Agenda {
         &self.config
     }
 
-    pub(crate) fn store(&self) -> &Store {
+    /// Where its rows are.
+    #[must_use]
+    pub fn store(&self) -> &Store {
         &self.store
     }
 
     /// Fires due reminders first: a change sets the next reminder and would lose earlier ones.
     pub(crate) async fn settle_due(&self, write: WriteKey<'_>) -> Result<(), StoreError> {
-        reminders::fire_due(&self.store, &self.config, write.now).await.map(drop)
+        reminders::fire_due(&self.store, &self.config, write.now).await?;
+        if let Some(starter) = &self.starter {
+            run_firing::fire_runs(&self.store, &self.config, starter.as_ref(), write.now).await?;
+        }
+        Ok(())
+    }
+
+    /// Saves a new entry. With a key, a retry does not repeat it.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn add(
+        &self,
+        entry: &EntryChange,
+        write: WriteKey<'_>,
+    ) -> Result<AgendaResult, StoreError> {
+        self.add_entry(entry, write).await
+    }
+
+    /// Changes an entry: only the given values.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn change(
+        &self,
+        id: i64,
+        entry: &EntryChange,
+        write: WriteKey<'_>,
+    ) -> Result<AgendaResult, StoreError> {
+        self.settle_due(write).await?;
+        self.update_entry(id, entry, write).await
     }
 
     /// Carries out a command. With a `key`, a retry does not repeat it.
@@ -199,8 +286,17 @@ fn is_change(command: &AgendaCommand) -> bool {
     use ScheduleCommand as S;
     use TodoCommand as T;
     match command {
-        AgendaCommand::Todo(T::Update(..) | T::Mark(..)) => true,
-        AgendaCommand::Schedule(S::Update(..) | S::Repeat(..) | S::Delete(_)) => true,
+        AgendaCommand::Todo(
+            T::Update(..)
+            | T::UpdateAll(..)
+            | T::Mark(..)
+            | T::Snooze(..)
+            | T::DoneReminded
+            | T::Undo(_),
+        ) => true,
+        AgendaCommand::Schedule(
+            S::Update(..) | S::Repeat(..) | S::Delete(_) | S::Pause(_) | S::Resume(_),
+        ) => true,
         AgendaCommand::Todo(_) | AgendaCommand::Schedule(_) => false,
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod conflicts;
 pub mod reminders;
+pub mod run_firing;
 pub mod simulate;
 
 use crate::commands::{TodoFilter, TodoView};
@@ -11,9 +12,6 @@ use everloop_types::UtcMs;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-
-/// The group of a todo that is in none.
-pub const DEFAULT_TAG: &str = "default";
 
 /// The settings of the agenda.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +28,8 @@ pub struct AgendaConfig {
     pub catch_up_max: usize,
     /// The default lead time of reminders; `None` for no reminder.
     pub default_reminder_ms: Option<i64>,
+    /// After how many failures in a row an entry that starts runs is paused; 0 for never.
+    pub pause_after: u32,
 }
 
 impl Default for AgendaConfig {
@@ -42,6 +42,7 @@ impl Default for AgendaConfig {
             catch_up: CatchUp::Once,
             catch_up_max: 10,
             default_reminder_ms: Some(0),
+            pause_after: 5,
         }
     }
 }
@@ -99,7 +100,7 @@ pub fn wall_text(wall: DateTime) -> String {
 /// Whether an entry is only a reminder: it has no length and reminds.
 #[must_use]
 pub fn is_reminder(entry: &ScheduleRow) -> bool {
-    entry.said.span.minutes == 0 && entry.said.remind.is_some()
+    entry.said.run.is_none() && entry.said.span.minutes == 0 && entry.said.remind.is_some()
 }
 
 /// One occurrence of an entry.
@@ -212,8 +213,8 @@ pub fn viewed(
 }
 
 pub(crate) fn fits(todo: &TodoRow, filter: &TodoFilter) -> bool {
-    let tag = filter.tag.as_ref().is_none_or(|tag| *tag == todo.said.tag);
-    tag && !(filter.open_only && todo.done_at.is_some())
+    let has_tags = filter.tags.iter().all(|tag| todo.said.tags.contains(tag));
+    has_tags && !(filter.open_only && todo.done_at.is_some())
 }
 
 fn is_in(todo: &TodoRow, view: TodoView, now: &Zoned) -> bool {
@@ -224,6 +225,6 @@ fn is_in(todo: &TodoRow, view: TodoView, now: &Zoned) -> bool {
         TodoView::Today => day == Some(now.date()),
         TodoView::Overdue => todo.done_at.is_none() && due.is_some_and(|due| due < now.timestamp()),
         TodoView::Upcoming => day.is_some_and(|day| day > now.date()),
-        TodoView::Inbox => due.is_none() && todo.said.tag == DEFAULT_TAG,
+        TodoView::Inbox => due.is_none() && todo.said.tags.is_empty(),
     }
 }

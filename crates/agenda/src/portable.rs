@@ -153,8 +153,6 @@ pub enum FileProblemKind {
     Zone,
     /// A reminder that has no counterpart here.
     Reminder,
-    /// Groups beyond the first.
-    Group,
 }
 
 impl FileProblemKind {
@@ -177,7 +175,6 @@ impl FileProblemKind {
             Self::Repetition => trouble::repetition(detail),
             Self::Zone => trouble::zone(detail),
             Self::Reminder => trouble::reminder(),
-            Self::Group => trouble::group(detail),
         }
     }
 }
@@ -218,14 +215,13 @@ pub async fn export(
     reader: &DisplayContext,
 ) -> Result<String, StoreError> {
     let now = &reader.now;
+    // An entry that starts runs is none of a calendar's.
+    let mut entries = store.agenda().schedules().await?;
+    entries.retain(|entry| entry.said.run.is_none());
     Ok(match what {
         PortableContent::Todos => todo_txt::write(&store.agenda().todos().await?, now.time_zone()),
-        PortableContent::Schedule => ics_write::write(&store.agenda().schedules().await?, &[], now),
-        PortableContent::All => ics_write::write(
-            &store.agenda().schedules().await?,
-            &store.agenda().todos().await?,
-            now,
-        ),
+        PortableContent::Schedule => ics_write::write(&entries, &[], now),
+        PortableContent::All => ics_write::write(&entries, &store.agenda().todos().await?, now),
     })
 }
 

@@ -135,7 +135,9 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, CommandError>>
         (Some(again), _) => again.title.as_str(),
         (None, _) => text,
     };
-    let text = title(text)?;
+    // "半小时后叫我" has no other text.
+    let is_bare = kind == RequestedKind::Reminder && when.precision == Precision::Minute;
+    let text = title(text).or(is_bare.then_some(sentence_end(sentence)))?;
     let kind = match kind {
         RequestedKind::Unsaid if when.is_deadline => RequestedKind::Todo,
         RequestedKind::Unsaid if read.ahead.is_some() && when.precision == Precision::Minute => {
@@ -153,6 +155,13 @@ fn addition(sentence: &str, now: &Zoned) -> Option<Result<String, CommandError>>
         return Some(Err(CommandError::Past(read.phrase.clone())));
     }
     Some(command(kind, text, &read, when, now))
+}
+
+/// The words for asking that a sentence without another text ends with.
+fn sentence_end(sentence: &str) -> &str {
+    let found = words::BARE_REMIND.iter().find(|word| sentence.ends_with(**word));
+    let usual = if sentence.is_ascii() { words::BARE_REMIND[2] } else { words::BARE_REMIND[0] };
+    found.copied().unwrap_or(usual)
 }
 
 /// An error for a sentence that is a request with an unclear date; otherwise nothing, and the
@@ -233,7 +242,9 @@ fn undated(
         return Some(Err(CommandError::ReminderNeedsDue));
     }
     let text = title(&read.title).filter(|_| is_clear)?;
-    Some(Ok(format!("/todo add {text} --due none")))
+    // Nothing was said about when, so nothing can remind.
+    let never = if said == RequestedKind::Reminder { " --remind none" } else { "" };
+    Some(Ok(format!("/todo add {text} --due none{never}")))
 }
 
 fn whole(text: &str) -> ParsedText {
@@ -339,6 +350,7 @@ fn command(
             RequestedKind::Reminder if ahead.is_empty() => {
                 " --duration 0 --remind \"on time\"".to_owned()
             }
+            RequestedKind::Reminder => format!(" --duration 0{ahead}"),
             _ => ahead,
         };
         if let Some(minutes) = when.minutes.filter(|_| kind != RequestedKind::Reminder) {

@@ -139,8 +139,8 @@ fn sentences_become_todos() {
         ("add a todo to pay rent by Friday", "/todo add pay rent --due \"2026-11-20 23:59\""),
         ("明天下午3点前交报告", "/todo add 交报告 --due \"2026-11-16 15:00\""),
         ("submit the form by Friday 5pm", "/todo add submit the form --due \"2026-11-20 17:00\""),
-        ("提醒我买牛奶", "/todo add 买牛奶"),
-        ("remind me to buy milk", "/todo add buy milk"),
+        ("提醒我买牛奶", "/todo add 买牛奶 --remind none"),
+        ("remind me to buy milk", "/todo add buy milk --remind none"),
         (
             "remind me to call Bob at 5 p.m.",
             "/todo add call Bob --due \"2026-11-15 17:00\" --remind \"2026-11-15 17:00\"",

@@ -6,17 +6,20 @@ mod json;
 mod none;
 mod refusals;
 mod repeats;
+mod runs;
 mod table;
+mod todos;
+mod undone;
 
-pub use firings::{firing_line, firing_lines};
+pub use firings::{firing_line, firing_lines, hinted_lines};
 pub use json::{as_json, firing as firing_json, wrong as wrong_json};
 pub(crate) use repeats::repeats;
+pub use runs::scheduled_json;
 pub use table::{TextTable, clipped, padded};
+pub use todos::proposal_line;
 
-use crate::commands::{CommandError, TodoView};
-use crate::desk::{
-    AgendaNotice, AgendaResult, CommandOutcome, DeletedItem, ItemAction, TodoListing,
-};
+use crate::commands::{CommandError, CommandNote, TodoView};
+use crate::desk::{AgendaNotice, AgendaResult, CommandOutcome, DeletedItem, ItemAction};
 use crate::kept::{self, moment};
 use everloop_store::{Firing, ScheduleRow, TodoRow};
 use everloop_text::{self as text, Text, TextOf};
@@ -51,6 +54,12 @@ impl DisplayContext {
     }
 }
 
+/// How an entry repeats, in words; nothing if it takes place once.
+#[must_use]
+pub fn repetition(reader: &DisplayContext, entry: &ScheduleRow) -> Option<String> {
+    repeats::repeats(reader, entry)
+}
+
 /// The outcome of a command as text.
 #[must_use]
 pub fn answer(reader: &DisplayContext, answer: &AgendaResult) -> String {
@@ -60,12 +69,23 @@ pub fn answer(reader: &DisplayContext, answer: &AgendaResult) -> String {
     }
 }
 
+/// A note about a command, in words.
+#[must_use]
+pub fn note(reader: &DisplayContext, note: &CommandNote) -> String {
+    reader.text(match note {
+        CommandNote::OtherYear(year) => text::notice::other_year(year),
+        CommandNote::Undated(words) => text::notice::undated(words),
+        CommandNote::NoEnd(words) => text::notice::no_end(words),
+        CommandNote::NeverReminds => text::notice::never_reminds(),
+    })
+}
+
 fn show_reply(reader: &DisplayContext, reply: &CommandOutcome) -> String {
     match reply {
-        CommandOutcome::Todo(ItemAction::Shown, todo, _) => todo_card(reader, todo),
+        CommandOutcome::Todo(ItemAction::Shown, todo, _) => todos::card(reader, todo),
         CommandOutcome::Todo(did, todo, notices) => {
             let line =
-                with_details(reader, marked(reader, *did, todo), &todo_details(reader, todo));
+                with_details(reader, marked(reader, *did, todo), &todos::details(reader, todo));
             with_notices(reader, line, notices)
         }
         CommandOutcome::Marked(all) => {
@@ -75,7 +95,16 @@ fn show_reply(reader: &DisplayContext, reply: &CommandOutcome) -> String {
         CommandOutcome::TodosDeleted(all) => {
             gone(reader, all, text::todo::deleted, text::todo::deleted_before)
         }
-        CommandOutcome::Todos(list) => show_todos(reader, list),
+        CommandOutcome::Todos(list) => todos::list(reader, list),
+        CommandOutcome::Proposed(mark, found) => todos::proposed(reader, *mark, found),
+        CommandOutcome::Undone(items) => undone::show(reader, items),
+        CommandOutcome::Snoozed(firing, at) => {
+            let title = one_line(&firing.title);
+            reader.text(text::reminder::snoozed(&title, &reader.moment(*at)))
+        }
+        CommandOutcome::ReminderRead(firing) => {
+            reader.text(text::reminder::read(&one_line(&firing.title)))
+        }
         CommandOutcome::Views => views(reader),
         CommandOutcome::Entry(ItemAction::Shown, entry, firings, _) => {
             entry_card(reader, entry, firings)
@@ -100,6 +129,9 @@ fn show_reply(reader: &DisplayContext, reply: &CommandOutcome) -> String {
             let listed = kept::occurrences_between(entries, range.from, range.to);
             calendar::show(reader, range, &listed)
         }
+        CommandOutcome::RunSchedule(view) => runs::view(reader, view),
+        CommandOutcome::RunStarted(entry, firing) => runs::started(reader, entry, firing),
+        CommandOutcome::RunFirings(entry, firings) => runs::table(reader, entry, firings),
     }
 }
 
@@ -189,6 +221,8 @@ pub fn wrong(reader: &DisplayContext, wrong: &CommandError) -> String {
         CommandError::TooLong(text) => text.in_lang(reader.lang),
         CommandError::ReminderNeedsDue => reader.text(text::todo::reminder_needs_due()),
         CommandError::TodosDoNotRepeat => reader.text(text::todo::does_not_repeat()),
+        CommandError::BadCron(written, error) => runs::bad_cron(reader, written, error),
+        CommandError::NoSuchZone(name) => reader.text(text::scheduled::no_such_zone(&name)),
     }
 }
 
@@ -197,81 +231,6 @@ fn with_details(reader: &DisplayContext, line: String, details: &[String]) -> St
         return line;
     }
     reader.text(text::show::details(&line, &reader.joined(details)))
-}
-
-fn todo_details(reader: &DisplayContext, todo: &TodoRow) -> Vec<String> {
-    let said = &todo.said;
-    let mut details = Vec::new();
-    let mut detail = |text: TextOf, value: Option<String>| {
-        details.extend(value.map(|value| reader.text(text(&value))));
-    };
-    detail(text::todo::detail::due, said.due_at.map(|at| reader.moment(at)));
-    detail(text::todo::detail::remind, said.remind_at.map(|at| reader.moment(at)));
-    detail(text::todo::detail::priority, (said.priority > 0).then(|| said.priority.to_string()));
-    let tag = Some(one_line(&said.tag)).filter(|tag| tag != kept::DEFAULT_TAG);
-    detail(text::todo::detail::tag, tag);
-    details
-}
-
-fn state(reader: &DisplayContext, todo: &TodoRow) -> String {
-    let now = reader.now.timestamp().as_millisecond();
-    let key = match (todo.done_at, todo.said.due_at) {
-        (Some(_), _) => text::todo::state::done(),
-        (None, Some(due)) if due < now => text::todo::state::overdue(),
-        (None, _) => text::todo::state::open(),
-    };
-    reader.text(key)
-}
-
-fn show_todos(reader: &DisplayContext, list: &TodoListing) -> String {
-    let todos = &list.todos;
-    if todos.is_empty() {
-        return none::show(reader, list);
-    }
-    let heads = [
-        text::todo::head::id(),
-        text::todo::head::state(),
-        text::todo::head::priority(),
-        text::todo::head::due(),
-        text::todo::head::remind(),
-        text::todo::head::tag(),
-        text::todo::head::text(),
-    ];
-    let mut table = TextTable::new(heads.map(|head| reader.text(head)).to_vec());
-    for todo in todos {
-        let said = &todo.said;
-        let at = |at: Option<UtcMs>| at.map_or("-".to_owned(), |at| reader.moment(at));
-        table.row(vec![
-            todo.id.to_string(),
-            state(reader, todo),
-            if said.priority > 0 { said.priority.to_string() } else { "-".to_owned() },
-            at(said.due_at),
-            at(said.remind_at),
-            said.tag.clone(),
-            said.text.clone(),
-        ]);
-    }
-    let count = todos.len().to_string();
-    let open = todos.iter().filter(|todo| todo.done_at.is_none()).count().to_string();
-    let foot = reader.text(text::todo::count(&count, &open));
-    format!("{}\n{foot}", table.show(reader.width))
-}
-
-fn todo_card(reader: &DisplayContext, todo: &TodoRow) -> String {
-    let said = &todo.said;
-    let at = |at: Option<UtcMs>| at.map_or("-".to_owned(), |at| reader.moment(at));
-    let rows = [
-        (text::todo::head::id(), todo.id.to_string()),
-        (text::todo::head::text(), said.text.clone()),
-        (text::todo::head::state(), state(reader, todo)),
-        (text::todo::head::tag(), said.tag.clone()),
-        (text::todo::head::priority(), said.priority.to_string()),
-        (text::todo::head::due(), at(said.due_at)),
-        (text::todo::head::remind(), at(said.remind_at)),
-        (text::todo::head::created(), reader.moment(todo.created_at)),
-        (text::todo::head::done(), at(todo.done_at)),
-    ];
-    card(reader, rows.into())
 }
 
 /// Names and values, one per line, with aligned values.
@@ -335,9 +294,10 @@ fn starts(reader: &DisplayContext, entry: &ScheduleRow) -> String {
 
 /// The length in minutes, or that it is a reminder.
 fn lasts(reader: &DisplayContext, entry: &ScheduleRow) -> String {
-    match kept::is_reminder(entry) {
-        true => reader.text(text::schedule::is_reminder()),
-        false => entry.said.span.minutes.to_string(),
+    match (&entry.said.run, kept::is_reminder(entry)) {
+        (Some(plan), _) => runs::mark(reader, plan),
+        (None, true) => reader.text(text::schedule::is_reminder()),
+        (None, false) => entry.said.span.minutes.to_string(),
     }
 }
 

@@ -8,6 +8,7 @@
 //! Deliberately absent: clocks (callers pass the time), storage, texts for users.
 
 pub mod ahead;
+pub mod cron;
 pub mod dates;
 pub mod lengths;
 pub mod repeat;
@@ -39,6 +40,7 @@ mod within;
 mod words;
 
 pub use ahead::LeadTime;
+pub use cron::{Cron, CronError, CronField};
 pub use dates::{ParsedDate, Precision};
 pub use every::SpokenRepeat;
 pub use leftovers::says_several_times;

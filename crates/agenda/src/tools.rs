@@ -33,6 +33,10 @@ pub async fn forget_old_keys(store: &Store, now: UtcMs, keep_ms: i64) -> Result<
     store.agenda().forget_write_keys(before).await
 }
 
+/// A run that could plan further runs would go on without the person.
+const NOT_BY_TOOL: &str = "only the user can set up or change a schedule that starts runs: \
+    tell them the command, such as /schedule add \"every day at 9am\" --run \"GOAL\"";
+
 /// The agenda, the clock and the user of a run.
 #[derive(Clone)]
 pub struct AgendaContext {
@@ -82,6 +86,7 @@ const fn row(name: &'static str, class: EffectClass, timeout_ms: u64) -> BuiltIn
         timeout: Timeout::Ms(timeout_ms),
         resource_arg: None,
         needs: Needs::Nothing,
+        edits_files: false,
     }
 }
 
@@ -193,6 +198,11 @@ impl AgendaContext {
         let Some(desk) = &self.desk else {
             return ToolReturn::passing("the desk is not open here");
         };
+        match desk.runs().starts_runs(&command).await {
+            Ok(false) => {}
+            Ok(true) => return ToolReturn::Seen(Observation::error(NOT_BY_TOOL)),
+            Err(error) => return ToolReturn::Lost(error.to_string()),
+        }
         match desk.perform(&command, &reader.now, Some(&context.idem_key)).await {
             Ok(answer) => ToolReturn::Seen(self.observed(&reader, &answer, context)),
             Err(error) if error.is_transient() => ToolReturn::Lost(error.to_string()),

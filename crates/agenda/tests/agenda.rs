@@ -1,15 +1,13 @@
 //! Saved items: reminders without a length, conflicts and their resolution, defaults, and notices.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-mod support;
-
+use crate::support::{Person, person, person_in};
 use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::{AgendaConfig, reminders};
 use everloop_agenda::{commands, show};
 use everloop_store::Store;
 use everloop_types::Lang;
 use serde_json::{Value, json};
-use support::{Person, person, person_in};
 
 impl Person {
     async fn json(&self, line: &str) -> Value {
@@ -46,7 +44,7 @@ async fn a_reminder_takes_no_time_and_conflicts_with_nothing() {
     let p = person();
     assert_eq!(
         p.say("/schedule add 2026-11-15 10:00 喝水 --interval 60 --duration 0").await,
-        "已添加提醒 #1：喝水（2026-11-15 10:00 Asia/Shanghai，每 60 分钟，下次提醒 2026-11-15 10:00）"
+        "已添加提醒 #1：喝水（2026-11-15 10:00 Asia/Shanghai，每小时，下次提醒 2026-11-15 10:00）"
     );
     for line in [
         "/schedule add 2026-11-15 09:30 开会 --duration 120",
@@ -227,9 +225,9 @@ async fn a_reminder_keeps_its_distance_when_the_entry_is_moved_and_each_time_it_
 async fn an_entry_that_repeats_on_its_day_repeats_on_the_day_to_which_it_is_moved() {
     let p = person();
     for (add, update, day) in [
-        ("2026-11-18 15:00 周会 --repeat weekly:wed", "2026-11-19 16:00 周会", "每周：周四"),
+        ("2026-11-18 15:00 周会 --repeat weekly:wed", "2026-11-19 16:00 周会", "每周四"),
         ("2026-12-10 15:00 月会 --repeat monthly:10", "2026-12-11 16:00 月会", "每月 11 号"),
-        ("2026-11-18 09:00 训练 --repeat weekly:mon,wed", "2026-11-20 09:00 训练", "周一，周三"),
+        ("2026-11-18 09:00 训练 --repeat weekly:mon,wed", "2026-11-20 09:00 训练", "每周一、三"),
     ] {
         let id = p.json(&format!("/schedule add {add}")).await["entry"]["id"].clone();
         let moved = p.say(&format!("/schedule update {id} {update}")).await;

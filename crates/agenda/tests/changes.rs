@@ -1,8 +1,7 @@
 //! Changes lose nothing: neither due reminders nor concurrent writes.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-mod support;
-
+use crate::support::{Person, person};
 use everloop_agenda::commands;
 use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::{AgendaConfig, reminders};
@@ -11,7 +10,6 @@ use everloop_store::{Db, DbFuture, FiringOutcome, MemoryDb, SqlRow, Store, Urgen
 use everloop_types::{SqlValue, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use support::{Person, person};
 
 impl Person {
     fn at(&mut self, now: &str) -> &mut Self {
@@ -214,9 +212,7 @@ async fn a_minute_by_minute_entry_is_looked_through_to_the_end_and_counted_whole
     let add = "/schedule add 2026-11-16 00:00 点名 --interval 2 --duration 1";
     assert!(p.say(add).await.starts_with("已添加"));
     let list = p.say("/schedule list").await;
-    let all = 30 * 720 + 270;
-    assert_eq!(list.lines().count(), 1 + 1_000 + 1, "a head, a thousand, and the rest");
-    assert!(list.ends_with(&format!("另有 {} 次没有列出", all - 1_000)), "{list:.300}");
+    assert_eq!(list.lines().count(), 2, "a head, and one row with the next times: {list:.300}");
     let day = p.say("/schedule view day 2026-11-20").await;
     assert!(day.lines().count() == 202 && day.ends_with("另有 520 次没有列出"), "{day}");
     let month = p.say("/schedule view month 2026-12").await;

@@ -116,7 +116,10 @@ async fn submit(engine: &Engine, office: &AgendaContext) -> RunId {
     let frame = Frame { tools: tools(office).specs(), limits, ..Frame::default() };
     let goal = Goal { text: "keep".to_owned(), ..Goal::default() };
     let loop_name = "react".to_owned();
-    engine.submit(Submission { loop_name, goal, frame, idem_key: None }).await.unwrap()
+    engine
+        .submit(Submission { loop_name, goal, frame, idem_key: None, profile: Default::default() })
+        .await
+        .unwrap()
 }
 
 /// Runs one process; true if it survived to the end of the run.

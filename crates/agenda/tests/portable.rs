@@ -1,14 +1,12 @@
 //! Export and import of todos and the schedule.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-mod support;
-
+use crate::support::{Person, person, person_in};
 use everloop_agenda::portable::{
     self, FileProblemKind, ImportSummary, PortableContent, exchange_words,
 };
 use everloop_types::Lang;
 use expect_test::expect;
-use support::{Person, person, person_in};
 
 async fn keep_some(p: &Person) {
     for line in [
@@ -50,7 +48,7 @@ async fn todos_go_out_as_todo_txt() {
     expect![[r"
         x 2026-11-15 2026-11-15 买牛奶 uid:todo_…@everloop
         (A) 2026-11-15 交周报 +work due:2026-11-16T15:00 remind:2026-11-16T14:30 uid:todo_…@everloop
-        2026-11-15 read +1 \due:soon +my%20books pri:30 due:2026-11-20 uid:todo_…@everloop
+        2026-11-15 read \+1 \due:soon +my%20books pri:30 due:2026-11-20 uid:todo_…@everloop
     "]]
     .assert_eq(&without_names(&export(&p, PortableContent::Todos).await));
 }

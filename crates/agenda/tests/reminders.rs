@@ -1,8 +1,7 @@
 //! Reminders fire once: in time, late, after crashes, across clock changes.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-mod support;
-
+use crate::support::{Person, person, person_in};
 use everloop_agenda::kept::simulate::{Crashes, Rehearsal, STEPS_MAX, rehearse};
 use everloop_agenda::kept::{AgendaConfig, CatchUp, reminders};
 use everloop_agenda::show;
@@ -11,7 +10,6 @@ use everloop_types::UtcMs;
 use jiff::Zoned;
 use jiff::civil::{Date, Time, Weekday, date, time};
 use jiff::tz::TimeZone;
-use support::{Person, person, person_in};
 
 fn ms(at: &str) -> UtcMs {
     at.parse::<Zoned>().unwrap().timestamp().as_millisecond()

@@ -1,10 +1,8 @@
 //! Messages about dates, unambiguous and in the user's language.
 
-mod support;
-
+use crate::support::{Person, person_in};
 use everloop_agenda::{commands, show};
 use everloop_types::Lang;
-use support::{Person, person_in};
 
 const NOW: &str = "2026-11-16T11:15[Asia/Shanghai]";
 

@@ -1,8 +1,6 @@
 //! `update` with one value: that value changes, and the rest stays.
 
-mod support;
-
-use support::{person, person_in};
+use crate::support::{person, person_in};
 
 const NOW: &str = "2026-11-16T11:15[Asia/Shanghai]";
 

@@ -4,7 +4,7 @@ pub mod arguments;
 
 use crate::app::App;
 use crate::error::AppError;
-use everloop_agenda::commands::{self, AgendaCommand};
+use everloop_agenda::commands::{self, AgendaCommand, CommandNote};
 use everloop_agenda::desk;
 use everloop_agenda::kept::reminders;
 use everloop_agenda::show::{DisplayContext, firing_json};
@@ -21,8 +21,8 @@ const UNREAD_MAX: usize = 200;
 pub struct AgendaReading {
     /// The command in full.
     pub understood: Option<String>,
-    /// The year of a date that is not this one.
-    pub other_year: Option<i16>,
+    /// What the result does not show.
+    pub notes: Vec<CommandNote>,
 }
 
 impl AgendaReading {
@@ -31,7 +31,7 @@ impl AgendaReading {
     pub fn of(typed: &str, command: &AgendaCommand, reader: &DisplayContext) -> Self {
         Self {
             understood: commands::echo(typed, command, &reader.now, reader.lang),
-            other_year: commands::other_year(typed, command, &reader.now),
+            notes: commands::notes(typed, command, &reader.now),
         }
     }
 }
@@ -46,7 +46,31 @@ pub async fn perform(
     command: &AgendaCommand,
     reader: &DisplayContext,
 ) -> Result<desk::AgendaResult, AppError> {
-    Ok(app.desk(store).perform(command, &reader.now, None).await?)
+    perform_on(app, store, command, reader, ChangeTerms::default()).await
+}
+
+/// What a change is bound to.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ChangeTerms<'a> {
+    /// The version that it must find; any if there is none.
+    pub version: Option<i64>,
+    /// The same key twice is the same change.
+    pub key: Option<&'a str>,
+}
+
+/// Carries a command out on these terms.
+///
+/// # Errors
+/// If the store fails. What a command refuses is part of the answer.
+pub async fn perform_on(
+    app: &App,
+    store: Store,
+    command: &AgendaCommand,
+    reader: &DisplayContext,
+    terms: ChangeTerms<'_>,
+) -> Result<desk::AgendaResult, AppError> {
+    let agenda = app.agenda(store).expecting(terms.version);
+    Ok(agenda.perform(command, &reader.now, terms.key).await?)
 }
 
 /// The reminders that nobody has read yet.
@@ -62,7 +86,7 @@ impl UnreadReminders {
     /// If the store fails.
     pub async fn read(app: &App, store: &Store) -> Result<Self, AppError> {
         let now = SystemClock.now();
-        match reminders::fire_due(store, &app.customs(), now).await {
+        match reminders::fire_due(store, &app.agenda_config(), now).await {
             // What cannot be written now fires when it can be.
             Err(error) if error.is_read_only() => {}
             fired => drop(fired?),

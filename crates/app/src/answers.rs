@@ -12,9 +12,9 @@ use crate::settling::SettleWord;
 use crate::slash;
 use everloop_engine::{Engine, QuestionAnswer};
 use everloop_store::{InboxSendResult, Store};
-use everloop_text::Meaning;
+use everloop_text::{AlwaysWord, PermissionAnswer};
 use everloop_types::journal::WaitingOn;
-use everloop_types::{Question, QuestionKind, RunId, spelled};
+use everloop_types::{ApprovalScope, Question, QuestionKind, RunId, spelled};
 
 /// How an answer was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +26,10 @@ pub(crate) enum AnswerReading {
         /// What it means.
         meaning: AnswerMeaning,
     },
+    /// "Always", which may cover several things: a person is asked which.
+    WhichScope,
+    /// The call is to be changed, and how was not said, or it cannot be.
+    HowToEdit,
     /// It is not understood: the question is asked again.
     Unclear,
 }
@@ -39,6 +43,8 @@ pub enum AnswerMeaning {
     AllowedOnce,
     /// Allowed from now on.
     AllowedAlways(AlwaysScope),
+    /// Allowed once, changed to this.
+    Edited(String),
     /// Not allowed, and why.
     Denied(Option<String>),
     /// What happened to a call.
@@ -46,10 +52,14 @@ pub enum AnswerMeaning {
 }
 
 /// What "always" covers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AlwaysScope {
-    /// Calls like this one.
+    /// The same call: its file, its host or its arguments.
     Standing,
+    /// Commands that fit this pattern.
+    Pattern(String),
+    /// Every call of this tool in the conversation.
+    Conversation(String),
     /// It counts once: such a call is asked about every time.
     AskedEachTime,
     /// This run, to this place.
@@ -111,7 +121,7 @@ impl AnswerDraft {
         store: &Store,
         run: &RunId,
         answer: RunAnswer,
-        on_question: impl FnOnce(&str),
+        on_question: impl FnOnce(&Question, &str),
     ) -> Result<Self, AnswerError> {
         if answer.text.trim().is_empty() {
             return Err(AnswerError::Empty);
@@ -127,8 +137,9 @@ impl AnswerDraft {
         if answer.question.is_some_and(|id| id != question.id) {
             return Err(AnswerError::OtherQuestion(asked));
         }
-        on_question(&asked);
-        let AnswerReading::Send { text, meaning } = read_answer(&question, &answer.text) else {
+        on_question(&question, &asked);
+        let reading = read_answer(&question, &answer.text, ScopeChoice::Exact);
+        let AnswerReading::Send { text, meaning } = reading else {
             let question = Box::new(question);
             return Err(AnswerError::Unclear { question, text: answer.text });
         };
@@ -140,8 +151,16 @@ impl AnswerDraft {
     /// # Errors
     /// If the store fails.
     pub async fn send(&self, engine: &Engine) -> Result<bool, AppError> {
+        self.send_as(engine, "user").await
+    }
+
+    /// The same in this name.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn send_as(&self, engine: &Engine, by: &str) -> Result<bool, AppError> {
         let question = self.question_id.clone();
-        let answer = QuestionAnswer { question, text: self.text.clone(), by: "user".to_owned() };
+        let answer = QuestionAnswer { question, text: self.text.clone(), by: by.to_owned() };
         Ok(engine.answer(&self.run, answer).await? != InboxSendResult::AlreadySent)
     }
 }
@@ -173,8 +192,23 @@ pub enum QuestionLine {
     Empty,
     /// It is a command, which cannot be carried out here.
     Command,
+    /// "Always", which may cover several things: the next line says which.
+    WhichScope,
+    /// The call is to be changed, and how was not said, or it cannot be.
+    HowToEdit,
     /// It is not understood.
     Unclear,
+}
+
+/// What "always" alone means, and whether only its scope is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScopeChoice {
+    /// Exactly this call: nobody can be asked.
+    Exact,
+    /// The person is asked.
+    Ask,
+    /// The person was asked: a number or a word alone is the scope.
+    Asked,
 }
 
 impl QuestionLine {
@@ -182,22 +216,29 @@ impl QuestionLine {
     ///
     /// # Errors
     /// If the home has no conversation.
-    pub fn read(app: &App, open: &OpenQuestion, line: &str) -> Result<Self, AppError> {
+    pub fn read(
+        app: &App,
+        open: &OpenQuestion,
+        line: &str,
+        choice: ScopeChoice,
+    ) -> Result<Self, AppError> {
         if line.trim().is_empty() {
             return Ok(Self::Empty);
         }
         let stops = open.question.kind != QuestionKind::Approve
             && everloop_text::is_stop(line)
             && !open.offers(line);
-        let router = conversation::router(app, "")?;
+        let router = conversation::router(app, "");
         if stops || router.is_cancel_request(line) {
             return Ok(Self::Cancel);
         }
         if slash::is_command(line) {
             return Ok(Self::Command);
         }
-        Ok(match read_answer(&open.question, line) {
+        Ok(match read_answer(&open.question, line, choice) {
             AnswerReading::Send { text, meaning } => Self::Answer { text, meaning },
+            AnswerReading::WhichScope => Self::WhichScope,
+            AnswerReading::HowToEdit => Self::HowToEdit,
             AnswerReading::Unclear => Self::Unclear,
         })
     }
@@ -205,30 +246,82 @@ impl QuestionLine {
 
 /// What an answer to a question means.
 #[must_use]
-pub(crate) fn read_answer(question: &Question, line: &str) -> AnswerReading {
-    let meaning = match question.kind {
-        QuestionKind::Approve => permission(question, line),
-        QuestionKind::Settle => SettleWord::read(line).map(AnswerMeaning::Settled),
-        QuestionKind::Ask => Some(AnswerMeaning::Words(line.to_owned())),
-    };
-    let Some(meaning) = meaning else { return AnswerReading::Unclear };
-    let text = match meaning {
-        AnswerMeaning::Settled(SettleWord::Happened) => "happened".to_owned(),
-        AnswerMeaning::Settled(SettleWord::DidNot) => "not".to_owned(),
-        // The run that waits tells its model to inspect first.
-        AnswerMeaning::Settled(SettleWord::Probe) => "unknown".to_owned(),
-        _ => line.to_owned(),
+pub(crate) fn read_answer(question: &Question, line: &str, choice: ScopeChoice) -> AnswerReading {
+    let (text, meaning) = match question.kind {
+        QuestionKind::Approve => return read_permission(question, line, choice),
+        QuestionKind::Ask => (line.to_owned(), AnswerMeaning::Words(line.to_owned())),
+        QuestionKind::Settle => {
+            let Some(word) = SettleWord::read(line) else { return AnswerReading::Unclear };
+            let text = match word {
+                SettleWord::Happened => "happened",
+                SettleWord::DidNot => "not",
+                // The run that waits tells its model to inspect first.
+                SettleWord::Probe => "unknown",
+            };
+            (text.to_owned(), AnswerMeaning::Settled(word))
+        }
     };
     AnswerReading::Send { text, meaning }
 }
 
-fn permission(question: &Question, line: &str) -> Option<AnswerMeaning> {
-    match everloop_text::meaning(line) {
-        Meaning::Yes => Some(AnswerMeaning::AllowedOnce),
-        Meaning::Always => Some(AnswerMeaning::AllowedAlways(always_scope(question))),
-        Meaning::No { reason } => Some(AnswerMeaning::Denied(reason)),
-        Meaning::Edit | Meaning::Unclear => None,
+fn read_permission(question: &Question, line: &str, choice: ScopeChoice) -> AnswerReading {
+    let answer = match everloop_text::always_word(line) {
+        Some(word) if choice == ScopeChoice::Asked => PermissionAnswer::Always(word),
+        _ => everloop_text::permission_answer(line),
+    };
+    let meaning = match answer {
+        PermissionAnswer::Once => AnswerMeaning::AllowedOnce,
+        PermissionAnswer::No { reason } => AnswerMeaning::Denied(reason),
+        PermissionAnswer::Edit(value) if value.is_empty() || !is_editable(question) => {
+            return AnswerReading::HowToEdit;
+        }
+        PermissionAnswer::Edit(value) => {
+            let text = format!("e {value}");
+            return AnswerReading::Send { text, meaning: AnswerMeaning::Edited(value) };
+        }
+        PermissionAnswer::Always(word) => return read_always(question, line, word, choice),
+        PermissionAnswer::Unclear => return AnswerReading::Unclear,
+    };
+    AnswerReading::Send { text: line.to_owned(), meaning }
+}
+
+fn is_editable(question: &Question) -> bool {
+    question.request.as_ref().is_some_and(|request| request.editable.is_some())
+}
+
+/// What is sent names the scope by its word: a number means what the question listed.
+fn read_always(
+    question: &Question,
+    line: &str,
+    word: AlwaysWord,
+    choice: ScopeChoice,
+) -> AnswerReading {
+    let scopes = question.request.as_ref().map_or(&[][..], |request| &request.scopes);
+    if word == AlwaysWord::Unsaid && choice == ScopeChoice::Ask && scopes.len() > 1 {
+        return AnswerReading::WhichScope;
     }
+    if scopes.is_empty() || word == AlwaysWord::Unsaid {
+        let meaning = AnswerMeaning::AllowedAlways(always_scope(question));
+        return AnswerReading::Send { text: line.to_owned(), meaning };
+    }
+    let has_word = |wanted: &str| scopes.iter().find(|scope| scope.word() == wanted);
+    let scope = match word {
+        AlwaysWord::Unsaid => None,
+        AlwaysWord::Exact => has_word("exact"),
+        AlwaysWord::Prefix => has_word("prefix"),
+        AlwaysWord::Here => has_word("here"),
+        AlwaysWord::Number(number) => scopes.get(number.saturating_sub(1)),
+    };
+    let Some(scope) = scope else { return AnswerReading::Unclear };
+    let covers = match (scope, &question.request) {
+        (ApprovalScope::Prefix { pattern }, _) => AlwaysScope::Pattern(pattern.clone()),
+        (ApprovalScope::Conversation, Some(request)) => {
+            AlwaysScope::Conversation(request.tool.clone())
+        }
+        _ => always_scope(question),
+    };
+    let text = format!("always {}", scope.word());
+    AnswerReading::Send { text, meaning: AnswerMeaning::AllowedAlways(covers) }
 }
 
 /// The id of the question says what was asked.
@@ -239,3 +332,7 @@ fn always_scope(question: &Question) -> AlwaysScope {
         _ => AlwaysScope::Standing,
     }
 }
+
+#[cfg(test)]
+#[path = "answers_tests.rs"]
+mod tests;

@@ -2,15 +2,17 @@
 
 use crate::audit_file::AuditFile;
 use crate::database::Database;
-use crate::environment::{LocalEnvironment, Places};
+use crate::environment::{LiveEnvironment, LocalEnvironment, Places};
 use crate::error::{AppError, RunError};
 use crate::home::Home;
 use crate::learnt::ModelFactsFile;
 use crate::notice::{AppNotice, Notices};
 use crate::prices::Prices;
+use crate::scheduling::ScheduledRuns;
 use crate::settings::{
     Millis, SettingError, SettingOrigin, SettingProblem, SettingSources, Settings, keys,
 };
+use crate::turns::RunStarter;
 use crate::{own, secrets};
 use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::{AgendaConfig, moment};
@@ -250,10 +252,19 @@ impl App {
     /// # Errors
     /// If the store or the audit file fails.
     pub async fn engine(&self, store: Store) -> Result<Arc<Engine>, AppError> {
+        Ok(self.live_engine(store).await?.0)
+    }
+
+    /// The same, with the environment that follows changes of the settings.
+    ///
+    /// # Errors
+    /// If the store or the audit file fails.
+    pub(crate) async fn live_engine(
+        &self,
+        store: Store,
+    ) -> Result<(Arc<Engine>, Arc<LiveEnvironment>), AppError> {
         // Before anything is taken up: a call that an earlier process left may show any of them.
-        for (key, error) in secrets::learn_all(&self.settings) {
-            self.notify(AppNotice::Secret { key, error });
-        }
+        self.learn_secrets();
         let membership = self.membership();
         let rules = EngineRules {
             model_attempts: self.settings.model.attempts,
@@ -268,10 +279,23 @@ impl App {
             worker: WorkerId::new(fresh_id("worker_", now)),
             build: self.build.clone(),
         };
-        let desk = self.desk(store.clone());
-        let environment = self.environment(&self.settings).with_desk(desk);
-        let environment = Arc::new(environment.with_audit(AuditFile::open(self)?));
-        Ok(Engine::new(store, environment, clock, identity, rules))
+        let live = LiveEnvironment::new(self.environment_of(&store), AuditFile::open(self)?);
+        let live = Arc::new(live);
+        Ok((Engine::new(store, live.clone(), clock, identity, rules), live))
+    }
+
+    /// Everything that this process can reach, over a store.
+    pub(crate) fn environment_of(&self, store: &Store) -> LocalEnvironment {
+        let desk = self.agenda(store.clone());
+        let starter = RunStarter { app: self.clone(), store: store.clone() };
+        self.environment(&self.settings).with_desk(desk).with_starter(starter)
+    }
+
+    /// Learns every secret that the settings refer to, so that none is ever shown.
+    pub(crate) fn learn_secrets(&self) {
+        for (key, error) in secrets::learn_all(&self.settings) {
+            self.notify(AppNotice::Secret { key, error });
+        }
     }
 
     /// The person's zone, by its IANA name.
@@ -304,13 +328,19 @@ impl App {
         DisplayContext { lang: self.lang, now, width }
     }
 
+    /// The version that is written into journals.
+    pub(crate) fn build(&self) -> &str {
+        &self.build
+    }
+
     /// Where todos and schedules are kept.
-    pub fn desk(&self, store: Store) -> Agenda {
-        Agenda::new(store, self.customs())
+    pub fn agenda(&self, store: Store) -> Agenda {
+        let starter = Arc::new(ScheduledRuns::new(self, &store));
+        Agenda::new(store, self.agenda_config()).starting(starter)
     }
 
     /// How the settings want todos and the schedule treated.
-    pub fn customs(&self) -> AgendaConfig {
+    pub fn agenda_config(&self) -> AgendaConfig {
         let settings = &self.settings;
         AgendaConfig {
             list_back_ms: settings.schedule.list_back.signed_ms(),
@@ -319,6 +349,7 @@ impl App {
             catch_up: settings.schedule.catch_up,
             catch_up_max: settings.schedule.catch_up_max,
             default_reminder_ms: settings.agenda.default_reminder.map(Millis::signed_ms),
+            pause_after: settings.schedule.pause_after,
         }
     }
 

@@ -3,8 +3,8 @@
 use crate::app::App;
 use crate::error::{AppError, chain};
 use crate::upkeep;
-use everloop_engine::Engine;
-use everloop_store::{Removal, Store, copies};
+use everloop_engine::{Clock, Engine, SystemClock};
+use everloop_store::{Deleter, Removal, Store, copies};
 use everloop_tools::forget_records;
 use everloop_types::RunId;
 use serde::Serialize;
@@ -78,7 +78,7 @@ impl Cleaning {
         let mut report = CleaningReport { bytes_before: bytes, ..CleaningReport::default() };
         for run in &old {
             // One that cannot go stays, and so do its children.
-            if let Removal::Gone(gone) = delete_run(app, &store, run).await? {
+            if let Removal::Gone(gone) = delete_run(app, &store, run, "user").await? {
                 report.deleted.extend(gone);
             }
         }
@@ -97,20 +97,32 @@ impl Cleaning {
     }
 }
 
-/// Deletes a run with those below it, and the records of their commands.
+/// Deletes a run with those below it, and the records of their commands. The audit says who did.
 ///
 /// # Errors
 /// If the store fails.
-pub async fn delete_run(app: &App, store: &Store, run: &RunId) -> Result<Removal, AppError> {
-    let removal = store.maintenance().delete_run(run).await?;
+pub async fn delete_run(
+    app: &App,
+    store: &Store,
+    run: &RunId,
+    by: &str,
+) -> Result<Removal, AppError> {
+    let deleter = Deleter { by, now: SystemClock.now() };
+    let removal = store.maintenance().delete_run(run, deleter).await?;
     if let Removal::Gone(gone) = &removal {
-        let folder = app.home.data().join("effects");
-        for run in gone {
-            // What is left is a folder that no run refers to.
-            let _ = forget_records(&folder, run);
-        }
+        forget_records_of(app, gone);
     }
     Ok(removal)
+}
+
+/// Deletes what is kept beside the database of runs that are gone.
+pub(crate) fn forget_records_of(app: &App, gone: &[RunId]) {
+    let folder = app.home.data().join("effects");
+    for run in gone {
+        // What is left is a folder that no run refers to.
+        let _ = forget_records(&folder, run);
+        let _ = forget_records(app.checkpoints().folder(), run);
+    }
 }
 
 /// What became of a run that was to be deleted, for programs.

@@ -9,6 +9,9 @@ use crate::settings::{RoundPreset, SettingKey, SettingKind, SettingSpec, keys};
 use everloop_engine::EngineRules;
 use everloop_loops::LOOPS;
 use serde_json::{Value, json};
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
 
 /// Settings of these sections have a part in what a run does.
 const SECTIONS: &[&str] = &["loop", "budget", "context", "delegate", "model"];
@@ -72,6 +75,57 @@ pub fn select_models(
         }
     }
     Ok(models)
+}
+
+/// The folder with the last comparison that was started from the page.
+fn kept_folder(app: &App) -> PathBuf {
+    app.home.data().join("compare")
+}
+
+/// What of a comparison is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeptComparison {
+    /// What was asked for, while it goes on: it says so after a process that ended.
+    UnderWay,
+    /// The table of the last one that is over.
+    Table,
+}
+
+impl KeptComparison {
+    fn file(self) -> &'static str {
+        match self {
+            Self::UnderWay => "under-way.json",
+            Self::Table => "last.json",
+        }
+    }
+
+    /// Keeps it over restarts, in place of what was there. No half file is ever seen.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn keep(self, app: &App, kept: &Value) -> std::io::Result<()> {
+        let folder = kept_folder(app);
+        fs::create_dir_all(&folder)?;
+        let place = folder.join(self.file());
+        let beside = place.with_extension("part");
+        let mut file = fs::File::create(&beside)?;
+        file.write_all(kept.to_string().as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&beside, &place)
+    }
+
+    /// What is kept, if there is something that can be read.
+    #[must_use]
+    pub fn read(self, app: &App) -> Option<Value> {
+        let text = fs::read(kept_folder(app).join(self.file())).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    /// Forgets it.
+    pub fn forget(self, app: &App) {
+        // What is not there is forgotten already.
+        let _ = fs::remove_file(kept_folder(app).join(self.file()));
+    }
 }
 
 /// The settings with a part in the figures and values that cannot be secrets, as `key=value`.

@@ -44,6 +44,14 @@ pub enum ConfigError {
     },
 }
 
+impl ConfigError {
+    /// Whether something else has to be typed; else the file or the machine is the cause.
+    #[must_use]
+    pub const fn is_about_the_input(&self) -> bool {
+        matches!(self, Self::Setting(_) | Self::ValueIsKey | Self::UnknownDatabase)
+    }
+}
+
 /// What is in force after a change.
 pub enum SettingNow {
     /// A setting, which a variable or a flag may decide.

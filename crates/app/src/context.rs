@@ -10,6 +10,7 @@
 //! Reading is bounded, and what cannot be used is said and left out: a bad skill never stops a run.
 //! Deliberately absent: settings and folders of the person (`cli`), compaction (`loops`).
 
+pub mod custom_commands;
 mod front_matter;
 pub(crate) mod guidance;
 pub mod images;

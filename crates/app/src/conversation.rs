@@ -9,12 +9,16 @@
 //! Deliberately absent: terminals and pages (the surfaces'), sentences (a surface makes them of a
 //! [`Reaction`]).
 
-mod background;
 mod commands;
 mod confirm;
+mod custom;
 mod earlier;
+mod file_notes;
 mod leftovers;
 mod news;
+mod others;
+mod own_commands;
+mod place;
 mod questions;
 mod queue;
 mod reaction;
@@ -23,35 +27,49 @@ mod shown;
 mod stop;
 mod terminals;
 
-pub use commands::{SLASH_COMMANDS, history_text};
+pub use commands::{
+    ChatScreen, CopyPart, FactList, FactReply, RewindReport, RewindTurn, SLASH_COMMANDS,
+    history_text,
+};
 pub use confirm::ConfirmationResult;
-pub(crate) use earlier::EarlierTurns;
+pub use custom::{CommandEntry, ConversationCommands, UnusableCommand, UnusableReason};
+pub(crate) use earlier::{EarlierTurns, is_mark};
 pub use leftovers::{Leftover, Leftovers};
 pub use news::News;
-pub use questions::{Greeting, OpenQuestions};
-pub use queue::{Queue, QueueTurn, QueuedLine};
+pub use others::LeftConversation;
+pub use own_commands::{CommandWatch, OwnCommandEnd};
+pub(crate) use place::EARLIER_CONVERSATION;
+pub use place::{ConversationOpening, ConversationRequest, ConversationSelection};
+pub use questions::{Greeting, OpenQuestions, QuestionElsewhere};
+pub use queue::{LineChoice, Queue, QueueTurn, QueuedLine};
 pub use reaction::{AgendaReply, ChatReply, InboxChange, Reaction};
 pub use shown::ShownRuns;
 pub use stop::{ConversationRun, RunStop, is_at_limit};
+pub(crate) use terminals::Terminals;
 
 use crate::app::App;
+use crate::background::BackgroundTasks;
 use crate::briefing;
 use crate::error::AppError;
+use crate::facts;
 use crate::frames::{self, RunOptions};
+use crate::mentions::MentionedFiles;
 use crate::router::{ModelState, Route, Router};
 use crate::runs;
-use background::BackgroundTasks;
-use everloop_agenda::commands::{self as agenda_commands, AgendaCommand};
+use everloop_agenda::commands::{self as agenda_commands, AgendaCommand, CommandError};
 use everloop_agenda::desk::Agenda;
-use everloop_agenda::show::{self, DisplayContext};
-use everloop_engine::{Clock, Engine, Submission, SystemClock, Watch, fresh_id};
-use everloop_store::{Firing, Store};
+use everloop_agenda::show::DisplayContext;
+use everloop_engine::{Engine, Submission, Watch};
+use everloop_store::Store;
 use everloop_text as text;
-use everloop_types::{ConversationId, Goal, Image, Lang, Policy, RunId, Status, Taint, Unattended};
+use everloop_types::{
+    ApprovalMode, ConversationId, Goal, Image, Lang, Policy, RunId, Taint, Unattended,
+};
+use own_commands::OwnCommand;
+use place::ConversationPlace;
 use settle::UnsettledCalls;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use terminals::Terminals;
 
 /// One conversation that is open in this process.
 pub struct Conversation {
@@ -69,10 +87,14 @@ pub struct Conversation {
     background: BackgroundTasks,
     leftovers: Option<Leftovers>,
     shown: ShownRuns,
+    place: ConversationPlace,
+    opening: ConversationOpening,
+    /// The facts that were listed last, in the order of their numbers.
+    listed_facts: Vec<everloop_types::FactId>,
 }
 
 /// How new goals are worked on.
-struct RunChoice {
+pub struct RunChoice {
     loop_name: String,
     model: String,
     workspace: PathBuf,
@@ -80,41 +102,128 @@ struct RunChoice {
     persona: String,
     /// Images that go with the next goal.
     images: Vec<Image>,
+    /// Commands that the person ran; their output goes with the next goal.
+    commands: Vec<OwnCommand>,
+}
+
+/// How one goal is worked on, where that is not as others are.
+#[derive(Debug, Default)]
+struct GoalOptions {
+    loop_name: Option<String>,
+    model: Option<String>,
+}
+
+/// A run that a goal became, and what is to be said of the files that the goal names.
+struct BegunRun {
+    run: RunId,
+    note: Option<ChatReply>,
+}
+
+impl From<BegunRun> for Reaction {
+    fn from(begun: BegunRun) -> Self {
+        Self::Follow(begun.run, begun.note)
+    }
+}
+
+impl RunChoice {
+    fn read(app: &App, options: &RunOptions) -> Result<Self, AppError> {
+        let workspace = frames::workspace(options.workspace.as_deref())?;
+        // A conversation is answered through its lines, whoever writes them.
+        let mode = frames::wanted_mode(app, options);
+        let mut policy = Policy { unattended: Unattended::Wait, ..frames::policy(app, mode) };
+        policy.inherited = briefing::pictured(app, &workspace, &options.images);
+        Ok(Self {
+            loop_name: frames::wanted_loop(app, options, &workspace)?,
+            model: frames::wanted_model(app, options)?,
+            workspace,
+            policy,
+            persona: briefing::persona(app, options.persona.as_deref())?.name,
+            images: briefing::images(app, &options.images)?,
+            commands: Vec::new(),
+        })
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
+    /// The loop.
+    #[must_use]
+    pub fn loop_name(&self) -> &str {
+        &self.loop_name
+    }
+
+    /// The model; empty if there is none.
+    #[must_use]
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// The persona.
+    #[must_use]
+    pub fn persona(&self) -> &str {
+        &self.persona
+    }
+
+    /// What is done without asking.
+    #[must_use]
+    pub fn approval_mode(&self) -> ApprovalMode {
+        self.policy.mode
+    }
+
+    fn use_mode(&mut self, mode: ApprovalMode) {
+        self.policy.mode = mode;
+        self.policy.approve_all = mode == ApprovalMode::All;
+    }
 }
 
 impl Conversation {
-    /// Opens the conversation of this home, takes up what earlier processes left, and begins to
-    /// drive runs if no other process does.
+    /// Opens the conversation that is asked for, takes up what earlier processes left in it, and
+    /// begins to drive runs if no other process does.
     ///
     /// # Errors
     /// If something that is named does not exist, or the store fails.
-    pub async fn open(app: App, options: &RunOptions) -> Result<Self, AppError> {
-        let workspace = frames::workspace(options.workspace.as_deref())?;
-        // A conversation is answered through its lines, whoever writes them.
-        let mut policy =
-            Policy { unattended: Unattended::Wait, ..frames::policy(&app, options.approve_all) };
-        policy.inherited = briefing::pictured(&app, &workspace, &options.images);
-        let choice = RunChoice {
-            loop_name: frames::wanted_loop(&app, options, &workspace)?,
-            model: frames::wanted_model(&app, options)?,
-            workspace,
-            policy,
-            persona: briefing::persona(&app, options.persona.as_deref())?.name,
-            images: briefing::images(&app, &options.images)?,
-        };
+    pub async fn open(
+        app: App,
+        options: &RunOptions,
+        request: &ConversationRequest,
+    ) -> Result<Self, AppError> {
         let store = app.open_store().await?;
+        Self::open_on(app, options, request, store).await
+    }
+
+    /// The same on a database that is open already: a process opens one only once.
+    ///
+    /// # Errors
+    /// As [`Conversation::open`].
+    pub async fn open_on(
+        app: App,
+        options: &RunOptions,
+        request: &ConversationRequest,
+        store: Store,
+    ) -> Result<Self, AppError> {
+        let mut choice = RunChoice::read(&app, options)?;
+        let mut terminals = Terminals::open(&app);
+        let mut folder = choice.workspace.clone();
+        let (place, opening) =
+            ConversationPlace::choose(&app, &store, request, &mut folder, &mut terminals).await?;
+        // A folder that the person named is theirs to name.
+        if options.workspace.is_none() {
+            choice.workspace = folder;
+        }
         let engine = app.engine(store.clone()).await?;
         let shown = ShownRuns::new(engine.clone());
         let watch = engine.watch();
-        let router = router(&app, &choice.model)?;
-        let agenda = app.desk(store);
-        let mut terminals = Terminals::open(&app);
-        let (leftovers, background) = Leftovers::take_up(&app, &engine, &router).await?;
+        let router = router(&app, &choice.model);
+        let agenda = app.agenda(store);
+        let others = terminals.of_others().runs;
+        let (leftovers, background) = Leftovers::take_up(&app, &engine, &place.id, &others).await?;
         leftovers.runs.iter().for_each(|run| terminals.take(run));
-        let conversation = router.conversation.clone();
-        let unsettled = UnsettledCalls::new(engine.clone(), conversation.clone());
+        let unsettled = UnsettledCalls::new(engine.clone(), place.id.clone());
         let questions =
-            OpenQuestions::open(engine.store().clone(), conversation, terminals).await?;
+            OpenQuestions::open(engine.store().clone(), place.id.clone(), terminals).await?;
         Ok(Self {
             app,
             engine,
@@ -128,7 +237,45 @@ impl Conversation {
             background,
             leftovers: Some(leftovers),
             shown,
+            place,
+            opening,
+            listed_facts: Vec::new(),
         })
+    }
+
+    /// The conversation's id.
+    #[must_use]
+    pub fn id(&self) -> &ConversationId {
+        &self.place.id
+    }
+
+    /// How to open this conversation again.
+    #[must_use]
+    pub fn request(&self) -> ConversationRequest {
+        self.place.request(self.place.selection())
+    }
+
+    /// Which conversation was opened, and why not another one.
+    #[must_use]
+    pub fn opening(&self) -> &ConversationOpening {
+        &self.opening
+    }
+
+    /// Goes on with another conversation. Runs of the one that is left work on.
+    async fn enter(&mut self, which: ConversationSelection) -> Result<(), AppError> {
+        self.place.mark_read(self.store()).await;
+        let request = self.place.request(which);
+        let mut folder = self.choice.workspace.clone();
+        let terminals = &mut self.questions.terminals;
+        let store = self.engine.store();
+        let chosen =
+            ConversationPlace::choose(&self.app, store, &request, &mut folder, terminals).await?;
+        (self.place, self.opening) = chosen;
+        self.choice.workspace = folder;
+        self.at_limit = None;
+        self.listed_facts.clear();
+        self.unsettled = UnsettledCalls::new(self.engine.clone(), self.place.id.clone());
+        self.questions.enter(self.place.id.clone()).await
     }
 
     /// The application.
@@ -160,22 +307,16 @@ impl Conversation {
         &self.router
     }
 
-    /// The folder that new goals work in.
+    /// How new goals are worked on.
     #[must_use]
-    pub fn workspace(&self) -> &std::path::Path {
-        &self.choice.workspace
+    pub fn choice(&self) -> &RunChoice {
+        &self.choice
     }
 
-    /// The loop of new goals.
+    /// The commands that can be typed here.
     #[must_use]
-    pub fn loop_name(&self) -> &str {
-        &self.choice.loop_name
-    }
-
-    /// The persona of new goals.
-    #[must_use]
-    pub fn persona(&self) -> &str {
-        &self.choice.persona
+    pub fn commands(&self) -> ConversationCommands<'_> {
+        ConversationCommands { app: &self.app, workspace: &self.choice.workspace }
     }
 
     /// The questions of the conversation.
@@ -205,10 +346,6 @@ impl Conversation {
         self.leftovers.take().unwrap_or_default()
     }
 
-    fn reader(&self) -> DisplayContext {
-        self.app.reader_at(None)
-    }
-
     /// What a line does. When this returns, it is durable.
     ///
     /// # Errors
@@ -222,13 +359,16 @@ impl Conversation {
     /// # Errors
     /// As [`Conversation::send`].
     pub async fn send_once(&mut self, line: &str, key: Option<&str>) -> Result<Reaction, AppError> {
-        let reader = self.reader();
+        let reader = self.app.reader_at(None);
         let route = self.router.route(line, &reader.now, self.questions.seen.clone());
         let reaction = match route {
             Route::Nothing => Reaction::Reply(ChatReply::Empty),
             Route::Cancel => Reaction::Reply(self.cancel().await?),
+            Route::Wrong(wrong @ CommandError::NoSuchCommand(..)) => {
+                self.custom(line, wrong, key).await?
+            }
             Route::Wrong(wrong) => Reaction::Reply(ChatReply::Wrong(wrong)),
-            Route::Steer => Reaction::Reply(ChatReply::NothingToSteer),
+            Route::OwnCommand(command) => Reaction::RunCommand(command),
             Route::NoModel => Reaction::Reply(ChatReply::NoModel),
             Route::Rule(command) => Reaction::Confirm(command),
             Route::Look(command, line) => {
@@ -253,11 +393,12 @@ impl Conversation {
             return Ok(reaction);
         }
         if let Some(run) = self.at_limit.take()
-            && let Some(reaction) = self.run(&run).handle_limit_reply(&goal).await?
+            && let Some(reaction) =
+                self.run(&run).handle_limit_reply(&goal, self.choice.policy.approve_all).await?
         {
             return Ok(reaction);
         }
-        Ok(Reaction::Follow(self.begin(goal, key).await?, None))
+        Ok(self.begin(goal, key, &GoalOptions::default()).await?.into())
     }
 
     /// A command about todos or the schedule; its dates are said back.
@@ -269,14 +410,14 @@ impl Conversation {
     ) -> Result<AgendaReply, AppError> {
         let said = agenda_commands::normal(line);
         let understood = agenda_commands::echo(&said, command, &reader.now, reader.lang);
-        let other_year = agenda_commands::other_year(&said, command, &reader.now);
-        let answer = self.agenda.perform(command, &reader.now, None).await?;
-        Ok(AgendaReply { understood, other_year, answer: show::answer(reader, &answer) })
+        let notes = agenda_commands::notes(&said, command, &reader.now);
+        let result = self.agenda.perform(command, &reader.now, None).await?;
+        Ok(AgendaReply { understood, notes, result })
     }
 
     /// Carries out a line about todos or the schedule.
     async fn perform_line(&self, line: &str) -> Result<ChatReply, AppError> {
-        let reader = self.reader();
+        let reader = self.app.reader_at(None);
         match agenda_commands::parse(line, &reader.now) {
             Ok(command) => Ok(ChatReply::Agenda(self.perform(line, &command, &reader).await?)),
             Err(wrong) => Ok(ChatReply::Wrong(wrong)),
@@ -284,87 +425,68 @@ impl Conversation {
     }
 
     /// Makes a run of a goal. When this returns, the run will be finished, whatever happens.
-    async fn begin(&mut self, goal: String, key: Option<&str>) -> Result<RunId, AppError> {
+    async fn begin(
+        &mut self,
+        goal: String,
+        key: Option<&str>,
+        options: &GoalOptions,
+    ) -> Result<BegunRun, AppError> {
         let app = &self.app;
         let choice = &self.choice;
-        let model = frames::model(app, choice.model.clone())?;
+        let model = options.model.as_ref().unwrap_or(&choice.model);
+        let model = frames::model(app, model.clone())?;
+        let loop_name = options.loop_name.as_ref().unwrap_or(&choice.loop_name).clone();
         let persona = briefing::persona(app, Some(&choice.persona))?;
-        let mut frame = frames::frame(app, &choice.loop_name, &choice.workspace, model, &persona)?;
-        let earlier = EarlierTurns::of(app, self.store(), &self.router.conversation).await?;
+        let mut frame = frames::frame(app, &loop_name, &choice.workspace, model, &persona)?;
+        let earlier = EarlierTurns::of(app, self.store(), &self.place.id).await?;
         let mut inherited = earlier.held(self.store()).await;
         inherited.join(&choice.policy.inherited);
         frame.policy = Policy { inherited, ..choice.policy.clone() };
+        frames::ask_about_edits(app, &mut frame);
         frame.policy.inherited.join(&briefing::held(app, &choice.workspace));
         frames::fit_rounds_to_goal(app, &mut frame, &goal);
-        let context = frames::place_of(&choice.workspace) + &earlier.told();
-        let goal = Goal { text: goal, context, images: choice.images.clone() };
-        let loop_name = choice.loop_name.clone();
+        let mentioned = MentionedFiles::read(app, &choice.workspace, &goal, &frame.policy);
+        frame.policy.inherited.join(&mentioned.held);
+        facts::brief(app, self.store(), &mut frame).await?;
+        let context = frames::place_of(&choice.workspace)
+            + frames::mode_note(&frame.policy)
+            + &earlier.told()
+            + &choice.told_commands()
+            + &mentioned.context;
+        let images = choice.images.iter().cloned().chain(mentioned.images).collect();
+        let goal = Goal { text: goal, context, images };
         let idem_key = key.map(str::to_owned);
-        let submission = Submission { loop_name, goal, frame, idem_key };
+        let submission =
+            Submission { loop_name, goal, frame, idem_key, profile: Default::default() };
         self.at_limit = None;
         self.unsettled.run = None;
-        let made = self.engine.submit_in(self.router.conversation.clone(), submission).await?;
+        self.place.record(&self.app, self.engine.store(), &self.choice.workspace).await?;
+        let made = self.engine.submit_in(self.place.id.clone(), submission).await?;
         self.questions.terminals.take(&made);
         // They went with this goal; the next one has its own.
         self.choice.images.clear();
+        self.choice.commands.clear();
         self.choice.policy.inherited = Taint::default();
-        Ok(made)
-    }
-
-    fn use_model(&mut self, name: String) {
-        self.router.model = model_state(&name);
-        self.choice.model = name;
-    }
-
-    /// How many runs of the conversation work on when it is left.
-    pub async fn count_working(&self) -> usize {
-        let open = self.questions.open_runs().await.unwrap_or_default();
-        open.iter().filter(|(_, status)| *status != Status::Waiting).count()
+        let notes = mentioned.notes;
+        let note = (!notes.is_empty()).then(|| ChatReply::Mentions(notes));
+        Ok(BegunRun { run: made, note })
     }
 
     /// Lets what is under way come to a durable point. Every run is kept.
     pub async fn leave(self) {
+        self.place.mark_read(self.store()).await;
         self.background.end(&self.engine).await;
-    }
-
-    /// Reminders that no other process has shown yet. A store that fails for a moment is asked
-    /// again.
-    pub async fn new_reminders(&self) -> Vec<Firing> {
-        crate::reminding::take_new(&self.app, self.store()).await.unwrap_or_default()
     }
 }
 
-/// The router of the terminal conversation of this home.
-///
-/// # Errors
-/// If the conversation's name cannot be kept.
-pub fn router(app: &App, model: &str) -> Result<Router, AppError> {
-    Ok(Router {
-        conversation: conversation_id(app)?,
-        cancel_phrases: cancel_phrases(app),
-        model: model_state(model),
-    })
+/// The router of this home.
+#[must_use]
+pub fn router(app: &App, model: &str) -> Router {
+    Router { cancel_phrases: cancel_phrases(app), model: model_state(model) }
 }
 
 fn model_state(name: &str) -> ModelState {
     if name.is_empty() { ModelState::Missing } else { ModelState::Configured }
-}
-
-/// The terminal conversation of this home. On a server that many homes share each has its own,
-/// whose name lies in the data folder.
-fn conversation_id(app: &App) -> Result<ConversationId, AppError> {
-    if !app.database.is_shared() {
-        return Ok(ConversationId::new("conv_terminal"));
-    }
-    let file = app.home.data().join("conversation");
-    if let Ok(name) = std::fs::read_to_string(&file) {
-        return Ok(ConversationId::new(name.trim()));
-    }
-    let name = fresh_id("conv_terminal_", SystemClock.now());
-    let written =
-        std::fs::create_dir_all(app.home.data()).and_then(|()| std::fs::write(&file, &name));
-    written.map_err(AppError::Home)?;
-    Ok(ConversationId::new(name))
 }
 
 /// What cancels: the person's own phrase, or the one of each language.

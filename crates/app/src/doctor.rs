@@ -10,7 +10,7 @@ mod store;
 
 pub use machine::{BuildFacts, FolderProblem, TerminalFacts};
 pub use model::ModelFinding;
-pub use sandbox::WorkspaceFinding;
+pub use sandbox::{WorkspaceFinding, sandbox_here, sandbox_words};
 
 use crate::app::App;
 use crate::config;
@@ -97,6 +97,8 @@ pub enum DoctorFinding {
     },
     /// The checksums of runs.
     Journals(RunCheck),
+    /// This process uses them, so that they cannot be checked.
+    JournalsInUse,
     /// The checksums could not be read.
     JournalsUnread(String),
     /// The language that is spoken.

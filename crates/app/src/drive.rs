@@ -192,6 +192,12 @@ impl<'a> RunDriver<'a> {
         let is_shared = self.app.database.is_shared();
         let mut told = false;
         for look in 0_u64.. {
+            if let StandStill::Sleeps = self.waiting_on().await? {
+                if let Some(stop) = self.sleep_a_while(watcher).await? {
+                    return Ok(DriveRound::Stop(stop));
+                }
+                continue;
+            }
             match policy.acquire(&worker) {
                 Ok(membership) => {
                     if look % LOOKS_PER_REAP == 0 || !is_shared {
@@ -219,7 +225,7 @@ impl<'a> RunDriver<'a> {
                         StandStill::On(_, WaitingOn::Model { error }) => {
                             return Ok(DriveRound::Stop(DriveStop::NoModel(error)));
                         }
-                        StandStill::On(..) | StandStill::No => {}
+                        StandStill::On(..) | StandStill::Sleeps | StandStill::No => {}
                     }
                 }
             }
@@ -231,6 +237,22 @@ impl<'a> RunDriver<'a> {
             }
         }
         unreachable!("nobody looks that often")
+    }
+
+    /// Waits beside a run that sleeps; or why no longer. A cancel wakes the run, and then it is
+    /// driven to its end.
+    async fn sleep_a_while(
+        &mut self,
+        watcher: &mut impl DriveWatcher,
+    ) -> Result<Option<DriveStop>, AppError> {
+        let Some(signal) = self.show_for_a_while(watcher).await else { return Ok(None) };
+        self.interrupts += 1;
+        if signal == StopSignal::Terminate || self.interrupts > 1 {
+            return Ok(Some(DriveStop::Signal(signal)));
+        }
+        watcher.say(DriveNotice::Canceling);
+        self.cancel().await?;
+        Ok(None)
     }
 
     /// Having the lock proves that every earlier driver is dead, and on a shared database leases
@@ -257,7 +279,7 @@ impl<'a> RunDriver<'a> {
             StandStill::On(run, WaitingOn::Person { question }) => {
                 return Ok(Some(DriveRound::Stop(DriveStop::Asks(run, question))));
             }
-            StandStill::On(..) | StandStill::No => {}
+            StandStill::On(..) | StandStill::Sleeps | StandStill::No => {}
         }
         let worker = &self.engine.identity().worker;
         let front = runs::front(self.store(), &self.run).await?;
@@ -279,7 +301,13 @@ impl<'a> RunDriver<'a> {
             return Ok(StandStill::No);
         }
         let details = RunDetails::read(self.app, self.store(), &front).await?;
-        Ok(details.waiting_on.map_or(StandStill::No, |on| StandStill::On(front, on)))
+        let is_due = details.row.times.wake_at.is_some_and(|at| at <= self.engine.clock().now());
+        Ok(match details.waiting_on {
+            Some(WaitingOn::Timer { .. }) if is_due => StandStill::No,
+            Some(WaitingOn::Timer { .. }) => StandStill::Sleeps,
+            Some(on) => StandStill::On(front, on),
+            None => StandStill::No,
+        })
     }
 
     async fn drive_claim(
@@ -342,7 +370,13 @@ impl<'a> RunDriver<'a> {
             DriveEnd::Finished(_) if runs::is_over(self.store(), &self.run).await? => {
                 DriveRound::Stop(DriveStop::Over)
             }
-            DriveEnd::Finished(_) | DriveEnd::Parked(WaitingOn::Child { .. }) => DriveRound::Again,
+            DriveEnd::Parked(WaitingOn::Timer { .. }) if is_stopping => {
+                DriveRound::Stop(terminated)
+            }
+            DriveEnd::Finished(_)
+            | DriveEnd::Parked(WaitingOn::Child { .. } | WaitingOn::Timer { .. }) => {
+                DriveRound::Again
+            }
             DriveEnd::Released => DriveRound::Stop(terminated),
             // Its question waits for the process that takes the run up.
             DriveEnd::Parked(WaitingOn::Person { .. }) if is_stopping => {
@@ -410,6 +444,8 @@ enum StandStill {
     Over,
     /// This run of its tree waits.
     On(RunId, WaitingOn),
+    /// It waits for a moment that has not come: nobody needs to drive it.
+    Sleeps,
     /// It does not.
     No,
 }

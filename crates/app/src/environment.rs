@@ -1,37 +1,42 @@
 //! Where models and tools come from: the settings and environment of this process.
 
+mod limits;
+mod live;
 mod services;
 
+pub use limits::timeout_ms;
+pub use live::LiveEnvironment;
 pub use services::channels;
 
-use crate::audit_file::AuditFile;
+use crate::analysis;
 use crate::context::memory::{MEMORY_BYTES_MAX, Memory, MemorySection, MemoryWrite};
 use crate::context::skill_tool::LoadSkill;
 use crate::context::skills::find;
+use crate::facts::tools::{self as of_facts, FactContext, MemoryPropose, MemorySearch};
 use crate::key;
 use crate::learnt::ModelFactsFile;
 use crate::notice::{AppNotice, Notices};
 use crate::place::ModelPlace;
 use crate::secrets::{self, SecretError};
-use crate::settings::{Millis, Settings, keys};
+use crate::settings::Settings;
+use crate::turns::{RunStarter, StartRun};
+use crate::undo;
 use everloop_agenda::desk::Agenda;
 use everloop_agenda::kept::moment;
 use everloop_agenda::tools::{self, AgendaContext, ScheduleTool, TodoTool};
-use everloop_engine::{AuditLog, Environment, Summary, SystemClock};
+use everloop_engine::{EndedTask, Environment, Submission, Summary, SystemClock};
 use everloop_mcp::Servers;
 use everloop_models::{
-    CallWay, CountingModel, Endpoint, ModelConnectError, ModelKnowledge, Timeouts, TraitStore,
-    connect,
+    CallWay, CountingModel, Endpoint, ModelConnectError, ModelKnowledge, TraitStore, connect,
 };
-use everloop_ports::{Model, Registry, Tool as _};
+use everloop_ports::{BoxFuture, Model, Registry, Tool as _};
 use everloop_tools::{
-    BUILT_IN, BuiltIn, CommandLimits, Delegate, Http, Needs, Network, SandboxSetting, Setting,
-    ShellLimits, ShellSetting, Timeout, WebSetting, builtin_tools, forget_records,
-    with_reads_outside,
+    BUILT_IN, BuiltIn, Delegate, Http, Needs, Setting, Shell, Timeout, WebSetting, Workspace,
+    WorkspaceError, builtin_tools, forget_records, with_reads_outside,
 };
 use everloop_types::{
-    Approval, EffectClass, Frame, Lang, ModelChoice, ModelError, ModelErrorKind, RunId, TODO_WRITE,
-    ToolSpec,
+    AnalysisTerms, Approval, EffectClass, Frame, Lang, ModelChoice, ModelError, ModelErrorKind,
+    RunId, Status, TODO_WRITE, ToolSpec,
 };
 use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
@@ -53,7 +58,8 @@ pub struct LocalEnvironment {
     servers: Servers,
     models: Mutex<BTreeMap<String, ConnectedModel>>,
     places: Places,
-    audit: Option<AuditFile>,
+    /// Starts the runs of decisions; none where tools are only described.
+    starter: Option<RunStarter>,
     notices: Notices,
 }
 
@@ -79,20 +85,12 @@ impl LocalEnvironment {
         protected: Vec<PathBuf>,
         records: PathBuf,
     ) -> Self {
-        let endpoint = Endpoint {
-            timeouts: Timeouts {
-                connect_ms: settings.model.connect_timeout.ms(),
-                first_byte_ms: settings.model.first_byte_timeout.ms(),
-                idle_ms: settings.model.idle_timeout.ms(),
-                total_ms: settings.model.total_timeout.ms(),
-            },
-            reply_bytes_max: settings.model.reply_max.length(),
-            ..Endpoint::default()
-        };
+        let endpoint = services::endpoint(settings);
         let tools = Setting {
             guard: everloop_tools::own_program(),
-            shell: shell(settings),
+            shell: limits::shell(settings),
             protected,
+            checkpoints: records.parent().map(|data| undo::checkpoints(settings, data)),
             records: Some(records),
             http: Http {
                 hosts: settings.tools.http_allow.iter().cloned().collect(),
@@ -109,22 +107,43 @@ impl LocalEnvironment {
                 bytes_max: settings.tools.fetch_max.length(),
                 ..WebSetting::default()
             }),
+            max_sleep_ms: settings.tasks.max_sleep.ms(),
             ..Setting::new(PathBuf::new())
         };
+        let tools = Setting { index: limits::index_of(settings, &tools), ..tools };
         secrets::commands(settings).iter().for_each(|words| {
             everloop_tools::register_programs(words.iter().map(String::as_str));
         });
         let settings = settings.clone();
         let (desk, models, places) = (None, Mutex::default(), Places::default());
         let servers = Servers::default();
-        let audit = None;
+        let starter = None;
         let notices = Notices::ignored();
-        Self { endpoint, settings, key_file, tools, desk, servers, models, places, audit, notices }
+        Self {
+            endpoint,
+            settings,
+            key_file,
+            tools,
+            desk,
+            servers,
+            models,
+            places,
+            starter,
+            notices,
+        }
     }
 
-    /// The same, telling each call to a file.
-    pub(crate) fn with_audit(mut self, audit: Option<AuditFile>) -> Self {
-        self.audit = audit;
+    /// A workspace as the file tools of a run see it.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub(crate) fn guarded_workspace(&self, root: &Path) -> Result<Workspace, WorkspaceError> {
+        Setting { workspace: root.to_owned(), ..self.tools.clone() }.guarded_workspace()
+    }
+
+    /// The same, where decisions can start runs.
+    pub(crate) fn with_starter(mut self, starter: RunStarter) -> Self {
+        self.starter = Some(starter);
         self
     }
 
@@ -138,6 +157,14 @@ impl LocalEnvironment {
     /// The same, with the tools of these servers.
     pub(crate) fn with_servers(mut self, servers: Servers) -> Self {
         self.servers = servers;
+        self
+    }
+
+    /// The same, with the connections of an earlier one if the settings name the same servers.
+    pub(crate) fn with_servers_of(mut self, earlier: &Self) -> Self {
+        if self.settings.servers() == earlier.settings.servers() {
+            self.servers = earlier.servers.clone();
+        }
         self
     }
 
@@ -208,11 +235,17 @@ impl LocalEnvironment {
 
     /// The tools that a new run in a workspace has.
     pub fn registry(&self, workspace: PathBuf, zone: &str, lang: Lang) -> Option<Registry> {
-        Some(self.servers.offer(self.own(workspace, zone, lang)?))
+        Some(self.servers.offer(self.own(workspace, zone, lang, None)?))
     }
 
     /// Our own tools for a workspace and a person.
-    fn own(&self, workspace: PathBuf, zone: &str, lang: Lang) -> Option<Registry> {
+    fn own(
+        &self,
+        workspace: PathBuf,
+        zone: &str,
+        lang: Lang,
+        terms: Option<&AnalysisTerms>,
+    ) -> Option<Registry> {
         let office = AgendaContext {
             desk: self.desk.clone(),
             clock: Arc::new(SystemClock),
@@ -225,10 +258,35 @@ impl LocalEnvironment {
             registry = with_reads_outside(registry, &setting).ok()?;
         }
         let registry = registry.with(TodoTool(office.clone())).with(ScheduleTool(office));
+        let facts = FactContext {
+            store: self.desk.as_ref().map(|desk| desk.store().clone()),
+            settings: self.settings.clone(),
+            workspace: workspace.display().to_string(),
+        };
+        let registry = registry.with(MemoryPropose(facts.clone())).with(MemorySearch(facts));
+        let registry = match self.analyses() {
+            Some(folder) => {
+                let files = setting.guarded_workspace().ok().map(Arc::new);
+                let context = analysis::context(&self.settings, folder, files, terms, lang);
+                let shell = Shell::of(&setting).ok().map(Arc::new);
+                analysis::with_tools(registry, &self.settings, &context, shell)
+            }
+            None => registry,
+        };
         Some(match self.load_skill(workspace) {
             Some(tool) => registry.with(tool),
             None => registry,
         })
+    }
+
+    /// The sandbox of commands around another folder.
+    pub(crate) fn shell_in(&self, workspace: PathBuf) -> Option<Shell> {
+        Shell::of(&Setting { workspace, ..self.tools.clone() }).ok()
+    }
+
+    /// The folder of all analyses.
+    fn analyses(&self) -> Option<PathBuf> {
+        Some(self.tools.records.as_deref()?.parent()?.join("analysis"))
     }
 
     /// The tool for skills, where there are any.
@@ -254,6 +312,7 @@ const OF_APP: [BuiltIn; 2] = [
         timeout: Timeout::Ms(30_000),
         resource_arg: None,
         needs: Needs::Skill,
+        edits_files: false,
     },
     BuiltIn {
         name: Delegate::NAME,
@@ -262,12 +321,19 @@ const OF_APP: [BuiltIn; 2] = [
         timeout: Timeout::Ms(0),
         resource_arg: None,
         needs: Needs::Nothing,
+        edits_files: false,
     },
 ];
 
 /// Every built-in tool.
 pub(crate) fn built_in() -> impl Iterator<Item = &'static BuiltIn> {
-    BUILT_IN.iter().chain(&tools::BUILT_IN).chain(&OF_APP)
+    let of_others = tools::BUILT_IN.iter().chain(&OF_APP).chain(&of_facts::BUILT_IN);
+    BUILT_IN.iter().chain(of_others).chain(&everloop_analysis::BUILT_IN)
+}
+
+/// Whether a built-in tool writes files of the workspace itself.
+pub(crate) fn edits_files(name: &str) -> bool {
+    built_in().any(|tool| tool.edits_files && tool.name == name)
 }
 
 /// The built-in tool whose name is most like this one.
@@ -292,51 +358,6 @@ pub fn offered(settings: &Settings, registry: &Registry) -> Vec<ToolSpec> {
         tool.handling.retries = most;
     }
     tools
-}
-
-/// What bounds shell commands, and the sandbox around them.
-fn shell(settings: &Settings) -> ShellSetting {
-    ShellSetting {
-        limits: ShellLimits {
-            timeout_ms: settings.tools.shell_timeout.ms(),
-            output_bytes_max: settings.tools.output_max.length(),
-            ..ShellLimits::default()
-        },
-        sandbox: SandboxSetting {
-            mode: settings.tools.shell_sandbox,
-            network: if settings.tools.shell_network { Network::On } else { Network::Off },
-            limits: CommandLimits {
-                cpu_s: settings.tools.shell_cpu.ms().div_ceil(1_000),
-                memory_bytes: settings.tools.shell_memory.bytes(),
-                file_bytes: settings.tools.shell_file_max.bytes(),
-                processes: settings.tools.shell_processes,
-            },
-            readable: settings.tools.shell_readable.clone(),
-            git: settings.tools.shell_git,
-        },
-        rules: settings.shell_rules().to_vec(),
-        redact: Some(|text| secrets::redactor().text(text).into_owned()),
-    }
-}
-
-/// How long a call of a built-in tool may take; 0 for no limit.
-#[must_use]
-pub fn timeout_ms(settings: &Settings, timeout: Timeout) -> u64 {
-    match timeout {
-        Timeout::Ms(ms) => ms,
-        Timeout::Setting(key) => setting_timeout(settings, key).map_or(0, Millis::ms),
-    }
-}
-
-/// The time that the table of tools refers to by its key.
-fn setting_timeout(settings: &Settings, key: &str) -> Option<Millis> {
-    let times = [
-        (keys::tools::shell_timeout(), settings.tools.shell_timeout),
-        (keys::tools::http_timeout(), settings.tools.http_timeout),
-        (keys::tools::fetch_timeout(), settings.tools.fetch_timeout),
-        (keys::search::timeout(), settings.search.timeout),
-    ];
-    times.into_iter().find(|(known, _)| known.as_str() == key).map(|(_, time)| time)
 }
 
 /// Whether a model plays a script instead of asking an endpoint.
@@ -409,18 +430,38 @@ impl Environment for LocalEnvironment {
 
     /// A workspace that is gone leaves no tools: each call is answered with that.
     fn tools(&self, frame: &Frame) -> Arc<Registry> {
+        // A decision has one tool, and nothing of the workspace.
+        if let Some(start) = self.starter.as_ref().and_then(|it| StartRun::of(it, frame)) {
+            return Arc::new(Registry::default().with(start));
+        }
         let workspace = PathBuf::from(&frame.workspace);
         let files: Vec<PathBuf> = self.tools.channels.files().collect();
         crate::own::make_within(&workspace, &self.places.own, &files);
-        let own = self.own(workspace, &frame.time_zone, frame.language).unwrap_or_default();
+        let terms = frame.analysis.as_deref();
+        let own = self.own(workspace, &frame.time_zone, frame.language, terms).unwrap_or_default();
         Arc::new(self.servers.offer_to(frame, own))
     }
 
-    fn audit_log(&self) -> Option<&dyn AuditLog> {
-        self.audit.as_ref().map(|file| file as &dyn AuditLog)
+    fn follow_up<'a>(&'a self, ended: EndedTask<'a>) -> BoxFuture<'a, Option<Submission>> {
+        Box::pin(async move { self.starter.as_ref()?.follow_up(ended).await })
+    }
+
+    fn last_words<'a>(
+        &'a self,
+        run: &'a RunId,
+        frame: &'a Frame,
+        status: Status,
+        words: &'a str,
+    ) -> BoxFuture<'a, Option<String>> {
+        Box::pin(
+            async move { analysis::last_words(&self.analyses()?, run, frame, status, words).await },
+        )
     }
 
     fn forget(&self, run: &RunId) {
+        if let Some(folder) = self.analyses() {
+            analysis::forget(&folder, run);
+        }
         if let Some(records) = &self.tools.records {
             // What is left is looked for again whenever old data is cleared away.
             let _ = forget_records(records, run);
@@ -462,11 +503,7 @@ mod tests {
 
     #[test]
     fn every_setting_that_a_row_of_tools_names_exists() {
-        let settings = Settings::defaults();
         for tool in built_in() {
-            if let Timeout::Setting(key) = tool.timeout {
-                assert!(setting_timeout(&settings, key).is_some(), "{}: {key}", tool.name);
-            }
             if let Needs::Setting(key) = tool.needs {
                 let found = crate::settings::find(key, crate::settings::SettingOrigin::Default);
                 assert!(found.is_ok(), "{}: {key}", tool.name);

@@ -2,7 +2,9 @@
 
 use crate::config::ConfigError;
 use crate::context::images::ImageError;
+use crate::conversations::{ListedConversation, TitleError};
 use crate::copies::CopyError;
+use crate::facts::FactError;
 use crate::secrets::SecretError;
 use crate::secrets::kept::KeptSecretError;
 use crate::settings::SettingError;
@@ -16,10 +18,7 @@ use std::path::PathBuf;
 /// Every failure of the application. A surface makes sentences and exit codes of them.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
-    /// There is no home directory.
-    #[error("no home directory: {0}")]
-    NoHome(String),
-    /// A file of the home failed.
+    /// There is no home directory, or a file of it failed.
     #[error(transparent)]
     Home(io::Error),
     /// A setting cannot be used.
@@ -37,6 +36,9 @@ pub enum AppError {
     /// Something that was chosen for a run cannot be used.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
+    /// A conversation cannot do what was asked of it.
+    #[error(transparent)]
+    Conversation(#[from] ConversationError),
     /// A file of the person cannot be used.
     #[error(transparent)]
     File(#[from] FileError),
@@ -46,6 +48,17 @@ pub enum AppError {
     /// A copy was not made or not restored.
     #[error(transparent)]
     Copy(#[from] CopyError),
+}
+
+/// The changes of a run cannot be undone.
+#[derive(Debug, thiserror::Error)]
+pub enum UndoError {
+    /// The run has not ended.
+    #[error("{0} is still working")]
+    StillWorking(RunId),
+    /// The run came in a file: what it says about files is not about this machine.
+    #[error("{0} was imported; its changes were made elsewhere")]
+    Imported(RunId),
 }
 
 /// A run cannot do what was asked of it.
@@ -70,6 +83,15 @@ pub enum RunError {
         /// How it ended.
         status: Status,
     },
+    /// A run of a type cannot be made.
+    #[error(transparent)]
+    Type(#[from] RunTypeError),
+    /// The run cannot be done again, or only that.
+    #[error(transparent)]
+    Retry(#[from] RetryError),
+    /// The changes of the run cannot be undone.
+    #[error(transparent)]
+    Undo(#[from] UndoError),
     /// The run is under that loop already.
     #[error("{run} runs under {loop_name} already")]
     SameLoop {
@@ -94,6 +116,61 @@ pub enum RunError {
         /// Why.
         source: DriveError,
     },
+    /// A call of the run cannot be settled.
+    #[error(transparent)]
+    Settle(#[from] SettlingError),
+}
+
+/// A run of a type cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RunTypeError {
+    /// There is no such type.
+    #[error("no run type {0}")]
+    Unknown(String),
+    /// The input is not JSON, or not what the type takes.
+    #[error("the input of {run_type} cannot be used: {detail}")]
+    BadInput {
+        /// The type.
+        run_type: &'static str,
+        /// What is wrong with it.
+        detail: String,
+    },
+}
+
+impl From<RunTypeError> for AppError {
+    fn from(error: RunTypeError) -> Self {
+        Self::Run(RunError::Type(error))
+    }
+}
+
+/// A run cannot be done again, or only that.
+#[derive(Debug, thiserror::Error)]
+pub enum RetryError {
+    /// The run has not ended.
+    #[error("{run} has not ended: {}", status.as_str())]
+    NotOver {
+        /// The run.
+        run: RunId,
+        /// Where it stands.
+        status: Status,
+    },
+    /// The beginning of the run's journal is gone.
+    #[error("the journal of {0} was trimmed")]
+    NotWhole(RunId),
+    /// The run is a task under no loop of people's: it can be done again, not continued.
+    #[error("{0} is a task; it can only be retried")]
+    IsTask(RunId),
+}
+
+impl From<RetryError> for AppError {
+    fn from(error: RetryError) -> Self {
+        Self::Run(RunError::Retry(error))
+    }
+}
+
+/// A call whose outcome is unknown cannot be settled.
+#[derive(Debug, thiserror::Error)]
+pub enum SettlingError {
     /// The run has no call of this name whose outcome is unknown.
     #[error("{run} has no call {call} to settle")]
     UnknownCall {
@@ -104,7 +181,7 @@ pub enum RunError {
     },
     /// Several calls are to be settled, and none was named.
     #[error("{run} has several calls to settle")]
-    SeveralToSettle {
+    Several {
         /// The run.
         run: RunId,
         /// The calls.
@@ -112,7 +189,7 @@ pub enum RunError {
     },
     /// Nothing is left to settle in this run.
     #[error("nothing to settle in {0}")]
-    NothingToSettle(RunId),
+    Nothing(RunId),
     /// Somebody has settled the call before, otherwise.
     #[error("{call} is settled already")]
     AlreadySettled {
@@ -129,6 +206,9 @@ pub enum ModelChoiceError {
     /// No model is configured.
     #[error("no model is configured")]
     NoModel,
+    /// There is no model behind the provider's name.
+    #[error("{0} names no model")]
+    NoModelName(String),
     /// The model's key could not be resolved.
     #[error(transparent)]
     Secret(#[from] SecretError),
@@ -223,6 +303,54 @@ pub enum ChoiceError {
         /// Why.
         source: ImageError,
     },
+}
+
+/// A conversation cannot do what was asked of it.
+#[derive(Debug, thiserror::Error)]
+pub enum ConversationError {
+    /// No conversation has this id, this title or these words.
+    #[error("no conversation {0}")]
+    NotFound(String),
+    /// Several conversations fit.
+    #[error("{words} matches several conversations")]
+    Ambiguous {
+        /// What was asked for.
+        words: String,
+        /// The conversations that match.
+        all: Vec<ListedConversation>,
+    },
+    /// The title is empty, or longer than so many characters.
+    #[error("not a title of at most {0} characters")]
+    BadTitle(usize),
+    /// The id of a request is empty, or longer than so many characters.
+    #[error("not a client_request_id of at most {0} characters")]
+    RequestId(usize),
+    /// It is open in a terminal.
+    #[error("{0} is open in a terminal")]
+    InUse(String),
+    /// One of its runs has not ended.
+    #[error("{run} of {title} has not ended")]
+    Working {
+        /// The conversation's title.
+        title: String,
+        /// The run.
+        run: RunId,
+    },
+    /// No message has this id, or not in this conversation.
+    #[error("no message {0}")]
+    NoMessage(String),
+    /// The model made no title.
+    #[error(transparent)]
+    NoTitle(TitleError),
+    /// A fact, mostly of what was said in it, cannot be written or changed.
+    #[error(transparent)]
+    Fact(#[from] FactError),
+}
+
+impl From<FactError> for AppError {
+    fn from(error: FactError) -> Self {
+        Self::Conversation(ConversationError::Fact(error))
+    }
 }
 
 /// A file of the person cannot be used.

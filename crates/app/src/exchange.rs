@@ -35,7 +35,7 @@ pub async fn import(
     file: &Path,
 ) -> Result<ImportSummary, AppError> {
     let text = read(file)?;
-    Ok(portable::import(what, &text, &app.desk(store.clone()), reader).await?)
+    Ok(portable::import(what, &text, &app.agenda(store.clone()), reader).await?)
 }
 
 /// Writes a file that was not there; what is there is never overwritten.

@@ -2,13 +2,14 @@
 
 use crate::app::App;
 use crate::briefing;
-use crate::error::{AppError, RunError};
+use crate::error::{AppError, RetryError, RunError};
+use crate::facts;
 use crate::frames;
 use crate::runs::history;
 use everloop_engine::{Engine, Fork, History};
 use everloop_store::{InboxSendResult, Store};
 use everloop_types::journal::{EntryKind, InboxMessage, RunCreated};
-use everloop_types::{Goal, RunId, SettledOutcome};
+use everloop_types::{ApprovalMode, Goal, RunId, SettledOutcome};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -27,6 +28,8 @@ pub struct ForkOptions {
     pub workspace: Option<PathBuf>,
     /// Whether everything that would be asked about is allowed.
     pub approve_all: bool,
+    /// The same key twice is the same fork.
+    pub idem_key: Option<String>,
 }
 
 /// Whether a run came in a file: then it is words, and chooses neither workspace nor model.
@@ -53,7 +56,7 @@ pub fn loop_of(parent: &History) -> Option<&str> {
     created(parent).map(|created| created.loop_name.as_str())
 }
 
-fn created(parent: &History) -> Option<&RunCreated> {
+pub(crate) fn created(parent: &History) -> Option<&RunCreated> {
     parent.entries.iter().find_map(|entry| match &entry.kind {
         EntryKind::RunCreated(created) => Some(created),
         _ => None,
@@ -71,6 +74,9 @@ pub(crate) fn fork_request(
     source: RunSource,
 ) -> Result<Fork, AppError> {
     let old = parent.frame();
+    if old.task.is_some() {
+        return Err(RetryError::IsTask(parent.run.clone()).into());
+    }
     let name = options.loop_name.as_deref().or(loop_of(parent)).unwrap_or_default();
     let loop_name = frames::loop_name(name)?;
     let (there, name) = match source {
@@ -81,12 +87,14 @@ pub(crate) fn fork_request(
     let model = frames::model(app, options.model.clone().unwrap_or(name))?;
     let persona = briefing::persona(app, None)?;
     let mut frame = frames::frame(app, &loop_name, &workspace, model, &persona)?;
-    frame.policy = frames::policy(app, options.approve_all);
+    frame.policy = frames::policy(app, wanted_mode(app, options, old.policy.mode));
+    frames::ask_about_edits(app, &mut frame);
     frame.policy.inherited.join(&briefing::held(app, &workspace));
     let goal = created(parent).map_or("", |created| &created.goal.text);
     frames::fit_rounds_to_goal(app, &mut frame, goal);
     let text = options.message.trim().to_owned();
-    let word = Goal { text, context: frames::place_of(&workspace), ..Goal::default() };
+    let context = frames::place_of(&workspace) + frames::mode_note(&frame.policy);
+    let word = Goal { text, context, ..Goal::default() };
     Ok(Fork {
         parent: parent.run.clone(),
         at: options.at,
@@ -95,6 +103,7 @@ pub(crate) fn fork_request(
         word,
         settled: BTreeMap::new(),
         message: None,
+        idem_key: options.idem_key.clone(),
     })
 }
 
@@ -106,18 +115,28 @@ pub(crate) async fn continue_run(
     app: &App,
     engine: &Engine,
     parent: &RunId,
-    message: &str,
+    options: ForkOptions,
     inbox_message: Option<InboxMessage>,
 ) -> Result<RunId, AppError> {
-    let options = ForkOptions { message: message.to_owned(), ..ForkOptions::default() };
     let source = source_of(engine.store(), parent).await?;
-    let wanted = fork_request(app, &options, &history(engine.store(), parent).await?, source)?;
+    let history = history(engine.store(), parent).await?;
+    let mut wanted = fork_request(app, &options, &history, source)?;
+    facts::brief(app, engine.store(), &mut wanted.frame).await?;
     let made = engine.fork(Fork { message: inbox_message, ..wanted }).await;
     made.map(|made| made.run)
         .map_err(|source| RunError::Fork { parent: parent.clone(), source }.into())
 }
 
 /// Asks a run to go on under another loop from its next step boundary on; the name of that loop.
+/// A run that only plans is continued by one that only plans, unless more is allowed explicitly.
+fn wanted_mode(app: &App, options: &ForkOptions, parent: ApprovalMode) -> ApprovalMode {
+    match (options.approve_all, parent) {
+        (true, _) => ApprovalMode::All,
+        (false, ApprovalMode::Plan) => ApprovalMode::Plan,
+        (false, _) => app.settings.approvals.mode,
+    }
+}
+
 /// What the run itself was allowed does not go over: `approve_all` is said anew.
 ///
 /// # Errors
@@ -132,7 +151,8 @@ pub async fn request_switch(
     let parent = history(engine.store(), run).await?;
     let loop_name = Some(loop_name.to_owned());
     let options = ForkOptions { loop_name, approve_all, ..ForkOptions::default() };
-    let wanted = fork_request(app, &options, &parent, RunSource::Own)?;
+    let mut wanted = fork_request(app, &options, &parent, RunSource::Own)?;
+    facts::brief(app, engine.store(), &mut wanted.frame).await?;
     if loop_of(&parent) == Some(&wanted.loop_name) {
         return Err(RunError::SameLoop { run: run.clone(), loop_name: wanted.loop_name }.into());
     }
@@ -159,7 +179,8 @@ pub async fn prepare_fork(
 ) -> Result<(RunSource, Fork), AppError> {
     let source = source_of(store, parent).await?;
     let history = history(store, parent).await?;
-    let fork = fork_request(app, options, &history, source)?;
+    let mut fork = fork_request(app, options, &history, source)?;
+    facts::brief(app, store, &mut fork.frame).await?;
     Ok((source, fork))
 }
 

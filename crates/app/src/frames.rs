@@ -6,6 +6,7 @@ use crate::briefing;
 use crate::context::personas::Persona;
 use crate::environment;
 use crate::error::{AppError, ChoiceError, ModelChoiceError};
+use crate::mentions::MentionedFiles;
 use crate::notice::AppNotice;
 use crate::place::{self, ModelPlace};
 use crate::settings::{RoundPreset, keys};
@@ -14,10 +15,11 @@ use crate::toolset;
 use crate::workspace_mode;
 use everloop_agenda::kept::moment;
 use everloop_engine::Submission;
-use everloop_loops::{AnyRun, LoopSpec, StepUnit};
+use everloop_loops::{LoopSpec, StepUnit};
 use everloop_types::{
-    Budget, ContextLimits, DelegateLimits, Fallback, Frame, Goal, Limits, ListLimits, ModelChoice,
-    Money, Policy, RoundLimits, StepLimits, Taint, ToolSpec, Unattended, UtcMs,
+    Approval, ApprovalMode, Budget, ContextLimits, DelegateLimits, Fallback, Frame, Goal, Limits,
+    ListLimits, ModelChoice, Money, Policy, RoundLimits, RunProfile, StepLimits, Taint, ToolSpec,
+    Unattended, UtcMs,
 };
 use std::path::{Path, PathBuf};
 
@@ -36,6 +38,21 @@ pub struct RunOptions {
     pub images: Vec<PathBuf>,
     /// Whether everything that would be asked about is allowed.
     pub approve_all: bool,
+    /// What is done without asking.
+    pub approval_mode: Option<ApprovalMode>,
+}
+
+/// Said to the model with the goal of a run that only plans.
+pub(crate) const PLAN_NOTE: &str = "\n[approval mode: plan; calls that change or send anything are \
+    denied. Read what you need and answer with a plan of what you would do]";
+
+/// What is done without asking: what the person said, else the settings.
+#[must_use]
+pub fn wanted_mode(app: &App, options: &RunOptions) -> ApprovalMode {
+    match options.approve_all {
+        true => ApprovalMode::All,
+        false => options.approval_mode.unwrap_or(app.settings.approvals.mode),
+    }
 }
 
 /// Everything about a run that never changes.
@@ -47,14 +64,20 @@ pub fn submission(app: &App, options: &RunOptions, goal: &str) -> Result<Submiss
     let loop_name = wanted_loop(app, options, &workspace)?;
     let model = model(app, wanted_model(app, options)?)?;
     let persona = briefing::persona(app, options.persona.as_deref())?;
-    let images = briefing::images(app, &options.images)?;
+    let mut images = briefing::images(app, &options.images)?;
     let mut frame = frame(app, &loop_name, &workspace, model, &persona)?;
-    frame.policy = policy(app, options.approve_all);
+    frame.policy = policy(app, wanted_mode(app, options));
+    ask_about_edits(app, &mut frame);
     frame.policy.inherited.join(&briefing::held(app, &workspace));
     frame.policy.inherited.join(&briefing::pictured(app, &workspace, &options.images));
     fit_rounds_to_goal(app, &mut frame, goal);
-    let goal = Goal { text: goal.to_owned(), context: place_of(&workspace), images };
-    Ok(Submission { loop_name, goal, frame, idem_key: None })
+    let mentioned = MentionedFiles::read(app, &workspace, goal, &frame.policy);
+    mentioned.notes.into_iter().for_each(|note| app.notify(AppNotice::Mention(note)));
+    frame.policy.inherited.join(&mentioned.held);
+    images.extend(mentioned.images);
+    let context = place_of(&workspace) + mode_note(&frame.policy) + &mentioned.context;
+    let goal = Goal { text: goal.to_owned(), context, images };
+    Ok(Submission { loop_name, goal, frame, idem_key: None, profile: RunProfile::default() })
 }
 
 /// The loop that decides: the flag's, else the environment's, else that of a workspace that is
@@ -90,7 +113,7 @@ pub fn wanted_model(app: &App, options: &RunOptions) -> Result<String, AppError>
 /// # Errors
 /// [`ChoiceError::UnknownLoop`].
 pub fn loop_name(name: &str) -> Result<String, AppError> {
-    match AnyRun::version(name) {
+    match LoopSpec::offered(name) {
         Some(_) => Ok(name.to_owned()),
         None => Err(ChoiceError::UnknownLoop(name.to_owned()).into()),
     }
@@ -119,6 +142,9 @@ pub fn default_model(app: &App) -> String {
 pub fn model(app: &App, name: String) -> Result<String, AppError> {
     if name.is_empty() {
         return Err(ModelChoiceError::NoModel.into());
+    }
+    if name.ends_with('/') {
+        return Err(ModelChoiceError::NoModelName(name).into());
     }
     let environment = app.environment(&app.settings);
     if let Some(error) = environment.key_error(&name) {
@@ -175,6 +201,22 @@ pub fn frame(
     let registry = registry
         .ok_or_else(|| ChoiceError::Workspace { folder: workspace.to_owned(), source: None })?;
     let tools = briefing::chosen(persona, environment::offered(&app.settings, &registry));
+    frame_of(app, loop_name, workspace, model, persona, tools)
+}
+
+/// The same with these tools.
+///
+/// # Errors
+/// As [`frame`].
+pub(crate) fn frame_of(
+    app: &App,
+    loop_name: &str,
+    workspace: &Path,
+    model: String,
+    persona: &Persona,
+    tools: Vec<ToolSpec>,
+) -> Result<Frame, AppError> {
+    let environment = app.environment(&app.settings);
     let bare = frame_with(app, loop_name, workspace, tools);
     let tuned = briefing::tuned(persona, bare.model);
     let host = environment.host(&model);
@@ -200,10 +242,11 @@ fn money(app: &App, model: &ModelChoice) -> Result<Money, AppError> {
 }
 
 /// What a run may do without asking, as the settings have it now: it is frozen with the run.
-pub fn policy(app: &App, approve_all: bool) -> Policy {
+pub fn policy(app: &App, mode: ApprovalMode) -> Policy {
     let settings = &app.settings;
     Policy {
-        approve_all,
+        approve_all: mode == ApprovalMode::All,
+        mode,
         rules: settings.approval_rules().to_vec(),
         label_guard: Some(settings.tools.label_guard),
         untrusted_paths: settings
@@ -215,6 +258,22 @@ pub fn policy(app: &App, approve_all: bool) -> Policy {
         unattended: if app.attended { Unattended::Wait } else { settings.approvals.unattended },
         inherited: Taint::default(),
     }
+}
+
+/// Makes the tools that change files ask, where the settings want it and the mode leaves it so.
+pub(crate) fn ask_about_edits(app: &App, frame: &mut Frame) {
+    if frame.policy.mode != ApprovalMode::Ask || !app.settings.approvals.ask_edits {
+        return;
+    }
+    let edits = frame.tools.iter_mut().filter(|tool| environment::edits_files(&tool.name));
+    for tool in edits.filter(|tool| tool.handling.approval == Approval::Allow) {
+        tool.handling.approval = Approval::Ask;
+    }
+}
+
+/// What the model reads about the mode with the goal.
+pub(crate) fn mode_note(policy: &Policy) -> &'static str {
+    if policy.mode == ApprovalMode::Plan { PLAN_NOTE } else { "" }
 }
 
 /// The same with these tools, for no model yet, and with nothing of the person's or workspace's.
@@ -238,6 +297,11 @@ pub fn frame_with(app: &App, loop_name: &str, workspace: &Path, tools: Vec<ToolS
         workspace: workspace.display().to_string(),
         carried: Vec::new(),
         completion_mark: settings.loops.completion_mark.clone(),
+        task: None,
+        decision: None,
+        follow_up: None,
+        analysis: None,
+        caller: None,
     }
 }
 
@@ -303,6 +367,7 @@ pub fn limits(app: &App, loop_name: &str) -> Limits {
                 item_retries: settings.loops.item_retries,
                 evidence: settings.loops.evidence,
             },
+            is_lenient: true,
         },
         budget: Budget {
             model_calls: settings.budget.model_calls,

@@ -19,13 +19,13 @@ impl Home {
     /// Finds them. Creates nothing.
     ///
     /// # Errors
-    /// [`AppError::NoHome`].
+    /// [`AppError::Home`].
     pub fn find() -> Result<Self, AppError> {
         if let Some(home) = std::env::var_os("EVERLOOP_HOME").filter(|home| !home.is_empty()) {
             return Ok(Self::under(Path::new(&home)));
         }
         let base = etcetera::choose_base_strategy()
-            .map_err(|error| AppError::NoHome(error.to_string()))?;
+            .map_err(|error| AppError::Home(io::Error::other(error)))?;
         Ok(Self {
             config: base.config_dir().join("everloop"),
             data: base.data_dir().join("everloop"),
@@ -47,6 +47,11 @@ impl Home {
         self.config.join("model.key")
     }
 
+    /// The token that opens the server.
+    pub fn token_file(&self) -> PathBuf {
+        self.config.join("server.token")
+    }
+
     /// What `everloop secrets` keeps where no keychain is, a file each.
     pub fn secrets(&self) -> PathBuf {
         self.config.join("secrets")
@@ -60,6 +65,11 @@ impl Home {
     /// The user's own personas.
     pub fn personas(&self) -> PathBuf {
         self.config.join("personas")
+    }
+
+    /// The user's own commands, a Markdown file each.
+    pub fn commands(&self) -> PathBuf {
+        self.config.join("commands")
     }
 
     /// What runs of each workspace noted.

@@ -105,7 +105,9 @@ pub(crate) fn find(
     }
     // Only a file that was named must be there.
     let is_named = !settings.model.key_file.is_empty();
-    if !is_own(keys::model::key_file()) || (!is_named && !file.exists()) {
+    let is_own_file =
+        is_own(keys::model::key_file()) && !secrets::is_withheld(file, place.provider);
+    if !is_own_file || (!is_named && !file.exists()) {
         return Ok(None);
     }
     let text = secrets::read_private(file)?;

@@ -7,7 +7,7 @@
 //! A person's terminal stays clean: nothing is written to it unless this very call asks for it.
 //! Without a plan no subscriber is set, and a span or an event costs one load of an atomic number.
 //!
-//! Deliberately absent: rotation of files, and colours.
+//! Deliberately absent: rotation of files, and colors.
 
 mod line;
 mod plan;

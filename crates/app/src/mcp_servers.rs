@@ -3,7 +3,8 @@
 use crate::app::App;
 use crate::settings::redact;
 use everloop_mcp::{
-    ApprovalStatus, Listing, McpConnectError, Server, ServerSetting, ServerTransport, SkipReason,
+    ApprovalStatus, Listing, McpConnectError, OfferedTool, Server, ServerSetting, ServerTransport,
+    SkipReason,
 };
 use everloop_types::{Approval, EffectClass};
 use serde::Serialize;
@@ -167,15 +168,8 @@ impl McpServerInfo {
             ServerTransport::Address { .. } => McpServerKind::Address,
         };
         let known = approved_listing(&standing);
-        let tools = known.into_iter().flat_map(|known| &known.offers).map(|offer| {
-            let spec = offer.spec(setting);
-            McpToolInfo {
-                name: spec.name,
-                class: spec.handling.class,
-                approval: spec.handling.approval,
-                description: offer.description.clone(),
-            }
-        });
+        let offers = known.into_iter().flat_map(|known| &known.offers);
+        let tools = offers.map(|offer| tool_info(offer, setting));
         let left_out = known.into_iter().flat_map(|known| &known.left_out);
         let left_out = left_out.map(|out| McpToolLeftOut { name: out.name.clone(), why: out.why });
         Self {
@@ -230,6 +224,53 @@ pub async fn list_tools(server: &Server) -> Result<Listing, McpError> {
         log: matches!(server.setting().way, ServerTransport::Command { .. }).then(|| server.log()),
         source,
     })
+}
+
+/// What a server offers, seen by a person and not yet approved.
+#[derive(Debug, Clone)]
+pub struct McpOffer(Listing);
+
+impl McpOffer {
+    /// Asks a server what it offers. Only for a person who has seen its command and wants that.
+    ///
+    /// # Errors
+    /// [`McpError`]; one that is turned off is not asked.
+    pub async fn look(app: &App, name: &str) -> Result<Self, McpError> {
+        let server = find_server(app, name)?;
+        let state = McpServerState::of(&server.approval_status());
+        if state == McpServerState::Off {
+            return Err(McpError::NotApproved { name: name.to_owned(), state });
+        }
+        list_tools(&server).await.map(Self)
+    }
+
+    /// The tools of it, as they would be treated.
+    ///
+    /// # Errors
+    /// [`McpError::UnknownServer`].
+    pub fn tools(&self, app: &App, name: &str) -> Result<Vec<McpToolInfo>, McpError> {
+        let server = find_server(app, name)?;
+        let offers = self.0.offers.iter();
+        Ok(offers.map(|offer| tool_info(offer, server.setting())).collect())
+    }
+
+    /// Approves the command of the settings and these tools.
+    ///
+    /// # Errors
+    /// [`McpError`].
+    pub fn approve(self, app: &App, name: &str) -> Result<(), McpError> {
+        find_server(app, name)?.approve(self.0).map_err(McpError::NotKept)
+    }
+}
+
+fn tool_info(offer: &OfferedTool, setting: &ServerSetting) -> McpToolInfo {
+    let spec = offer.spec(setting);
+    McpToolInfo {
+        name: spec.name,
+        class: spec.handling.class,
+        approval: spec.handling.approval,
+        description: offer.description.clone(),
+    }
 }
 
 /// Runs a server that is approved, and compares what it offers with what was approved.

@@ -1,5 +1,6 @@
 //! What the application wants a person to know and that stops nothing.
 
+use crate::mentions::MentionNote;
 use crate::secrets::SecretError;
 use crate::settings::SettingError;
 use std::path::PathBuf;
@@ -54,6 +55,8 @@ pub enum AppNotice {
         /// The variable that would set the URL of that provider.
         variable: String,
     },
+    /// What came of a file that a goal names.
+    Mention(MentionNote),
     /// The workspace names a loop, and is not trusted.
     WorkspaceNotTrusted {
         /// The loop that it names.

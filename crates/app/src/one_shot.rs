@@ -2,43 +2,43 @@
 
 use crate::app::App;
 use crate::conversation::EarlierTurns;
+use crate::conversations::{self, ConversationChannel, of_folder};
 use crate::error::AppError;
+use crate::facts;
 use crate::router::question_of;
 use everloop_engine::{Clock, Engine, Submission, SystemClock, fresh_id};
 use everloop_store::{RunFilter, Store};
 use everloop_types::{ConversationId, Labels, RunId};
+use std::path::Path;
 
 /// Runs among which the newest is looked for.
 const NEWEST: usize = 200;
 
-/// What the names of the conversations of one-shot questions begin with. Homes that share a server
-/// have each their own.
-fn prefix(app: &App, chat: &ConversationId) -> String {
-    match app.database.is_shared() {
-        true => format!("conv_print_{chat}_"),
-        false => "conv_print_".to_owned(),
-    }
-}
-
-/// The name of a new conversation for a one-shot question; `chat` is the conversation of this home.
+/// The name of a new conversation for a one-shot question.
 #[must_use]
-pub fn new_conversation(app: &App, chat: &ConversationId) -> ConversationId {
-    ConversationId::new(fresh_id(&prefix(app, chat), SystemClock.now()))
+pub fn new_conversation() -> ConversationId {
+    ConversationId::new(fresh_id("conv_print_", SystemClock.now()))
 }
 
-/// The conversation of the last one-shot question; that of the chat if there was none.
+/// The conversation of the last one-shot question in this folder; that of its newest chat if there
+/// was none, and a new one if there is neither.
 ///
 /// # Errors
 /// If the store fails.
 pub async fn last_conversation(
     app: &App,
     store: &Store,
-    chat: ConversationId,
+    workspace: &Path,
 ) -> Result<ConversationId, AppError> {
-    let prefix = prefix(app, &chat);
-    let rows = store.runs().list(&newest()).await?;
-    let mut conversations = rows.into_iter().map(|row| row.conversation);
-    Ok(conversations.find(|name| name.as_str().starts_with(&prefix)).unwrap_or(chat))
+    use ConversationChannel::{Pipe, Print, Terminal};
+    let folder = workspace.to_string_lossy();
+    if let Some(last) = of_folder(app, store, Print, &folder).await?.into_iter().next() {
+        return Ok(last.row.id);
+    }
+    let mut chats = of_folder(app, store, Terminal, &folder).await?;
+    chats.extend(of_folder(app, store, Pipe, &folder).await?);
+    let newest = chats.into_iter().max_by_key(|one| one.row.updated_at);
+    Ok(newest.map_or_else(new_conversation, |one| one.row.id))
 }
 
 /// The newest run of a conversation that asks something.
@@ -113,9 +113,18 @@ pub async fn submit(
     mut submission: Submission,
     conversation: Option<&ConversationId>,
 ) -> Result<RunId, AppError> {
-    let Some(conversation) = conversation else { return Ok(engine.submit(submission).await?) };
-    let earlier = EarlierTurns::of(app, engine.store(), conversation).await?;
-    submission.goal.context.push_str(&earlier.told());
-    submission.frame.policy.inherited.join(&earlier.held(engine.store()).await);
-    Ok(engine.submit_in(conversation.clone(), submission).await?)
+    let own = || ConversationId::new(fresh_id("conv_", SystemClock.now()));
+    let (id, channel) = match conversation {
+        Some(named) => (named.clone(), ConversationChannel::Print),
+        None => (own(), ConversationChannel::Run),
+    };
+    if conversation.is_some() {
+        let earlier = EarlierTurns::of(app, engine.store(), &id).await?;
+        submission.goal.context.push_str(&earlier.told());
+        submission.frame.policy.inherited.join(&earlier.held(engine.store()).await);
+    }
+    facts::brief(app, engine.store(), &mut submission.frame).await?;
+    let new = conversations::new_conversation(app, id, channel, &submission.frame.workspace)?;
+    engine.store().conversations().ensure(&new).await?;
+    Ok(engine.submit_in(new.id, submission).await?)
 }

@@ -5,7 +5,7 @@
 //!   --set  >  NAME_BASE_URL, EVERLOOP_…__BASE_URL  >  file  >  the usual address
 //! ```
 
-use crate::settings::{SettingOrigin, Settings};
+use crate::settings::{SettingOrigin, Settings, keys};
 use everloop_models::{key_variables, usual_url};
 
 /// A server on this machine may have another port tomorrow; nothing leaves for that.
@@ -95,10 +95,12 @@ pub(crate) fn in_capitals(provider: &str) -> String {
     provider.chars().map(fits).collect()
 }
 
-/// The name of the model that is used unless another one is named.
+/// The name of the model that is used unless another one is named. What was said for this process
+/// alone counts before the variable.
 pub(crate) fn default_name(settings: &Settings) -> String {
+    let is_flag = *settings.origin(keys::model::default()) == SettingOrigin::Flag;
     match std::env::var("EVERLOOP_MODEL") {
-        Ok(name) if !name.is_empty() => name,
+        Ok(name) if !name.is_empty() && !is_flag => name,
         _ => settings.model.default.clone(),
     }
 }

@@ -30,13 +30,40 @@ pub struct Prices {
 }
 
 /// Per million tokens.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Price {
     input: f64,
     /// As much as other input where it is not given.
     cached: Option<f64>,
     output: f64,
+}
+
+impl Price {
+    /// What so many tokens cost, times a million.
+    fn of(self, usage: Usage) -> f64 {
+        let cached = usage.cached_tokens.min(usage.input_tokens);
+        let fresh = usage.input_tokens - cached;
+        let cached_price = self.cached.unwrap_or(self.input);
+        fresh as f64 * self.input
+            + cached as f64 * cached_price
+            + usage.output_tokens as f64 * self.output
+    }
+}
+
+/// The price of one model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelPrice {
+    price: Price,
+    currency: String,
+}
+
+impl ModelPrice {
+    /// What so many tokens cost.
+    #[must_use]
+    pub fn cost(&self, usage: Usage) -> Cost {
+        Cost { amount: self.price.of(usage) / 1e6, currency: self.currency.clone() }
+    }
 }
 
 /// What a run has cost.
@@ -78,6 +105,13 @@ impl Prices {
         }
     }
 
+    /// The price of a model, if it has one.
+    #[must_use]
+    pub fn of_model(&self, name: &str) -> Option<ModelPrice> {
+        let price = self.models.get(name).copied()?;
+        Some(ModelPrice { price, currency: self.currency.clone() })
+    }
+
     /// A budget at these prices; at the highest, where a run may ask more than one model.
     ///
     /// # Errors
@@ -106,18 +140,13 @@ impl Prices {
         self.cost_of(&used(&history.frame().model, history.entries.iter()))
     }
 
-    fn cost_of(&self, used: &BTreeMap<String, Usage>) -> Option<Cost> {
+    pub(crate) fn cost_of(&self, used: &BTreeMap<String, Usage>) -> Option<Cost> {
         if used.is_empty() {
             return None;
         }
         let mut amount = 0.0;
         for (name, usage) in used {
-            let price = self.models.get(name)?;
-            let cached = usage.cached_tokens.min(usage.input_tokens);
-            let fresh = usage.input_tokens - cached;
-            let cached_price = price.cached.unwrap_or(price.input);
-            amount += fresh as f64 * price.input + cached as f64 * cached_price;
-            amount += usage.output_tokens as f64 * price.output;
+            amount += self.models.get(name)?.of(*usage);
         }
         Some(Cost { amount: amount / 1e6, currency: self.currency.clone() })
     }

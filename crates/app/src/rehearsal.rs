@@ -90,7 +90,7 @@ pub async fn rehearse_reminders(
     let rehearsal = read_request(request, reader)?;
     let entries = store.agenda().schedules().await?;
     let todos = store.agenda().todos().await?;
-    Ok(rehearse(&entries, &todos, &app.customs(), &rehearsal).await?)
+    Ok(rehearse(&entries, &todos, &app.agenda_config(), &rehearsal).await?)
 }
 
 fn read_request(

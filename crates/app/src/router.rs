@@ -15,7 +15,7 @@ use everloop_engine::History;
 use everloop_store::{Store, StoreError};
 use everloop_text::BareCommand;
 use everloop_types::journal::{EntryKind, WaitingOn};
-use everloop_types::{ConversationId, Question, QuestionKind, RunId, Status};
+use everloop_types::{Question, QuestionKind, RunId, Status};
 use jiff::Zoned;
 
 /// Which way a line goes.
@@ -29,12 +29,12 @@ pub enum Route {
     Slash(SlashLine),
     /// A line that was meant as a command.
     Wrong(CommandError),
-    /// A word for a run that works, while none does.
-    Steer,
+    /// A command of the person's own: `!` and what the shell is to run.
+    OwnCommand(String),
     /// There is no model; a sentence that rules understand, as the command it becomes.
     Rule(String),
     /// The same, and the command changes nothing: nobody has to be asked.
-    Look(AgendaCommand, String),
+    Look(Box<AgendaCommand>, String),
     /// There is no model, and rules do not understand it either.
     NoModel,
     /// The answer to an open question.
@@ -57,8 +57,6 @@ pub struct OpenQuestion {
 /// The front door of one surface.
 #[derive(Debug, Clone)]
 pub struct Router {
-    /// The conversation that lines belong to.
-    pub conversation: ConversationId,
     /// The words that cancel, beside `/cancel`.
     pub cancel_phrases: Vec<String>,
     /// Whether a model is configured.
@@ -122,8 +120,8 @@ fn bare(said: &str, seen: Option<&OpenQuestion>) -> Option<Route> {
     if seen.is_some_and(|open| open.offers(said)) {
         return None;
     }
-    if said.starts_with(['!', '\u{ff01}']) {
-        return Some(Route::Steer);
+    if let Some(command) = said.strip_prefix(['!', '\u{ff01}']) {
+        return Some(Route::OwnCommand(command.trim().to_owned()));
     }
     let approves = |open: &OpenQuestion| open.question.kind == QuestionKind::Approve;
     if seen.is_some_and(|open| !approves(open)) && everloop_text::is_stop(said) {
@@ -144,7 +142,7 @@ fn by_rules(said: &str, now: &Zoned) -> Route {
         None => return Route::NoModel,
     };
     match commands::parse(&line, now) {
-        Ok(command) if command.is_read_only() => Route::Look(command, line),
+        Ok(command) if command.is_read_only() => Route::Look(Box::new(command), line),
         _ => Route::Rule(line),
     }
 }

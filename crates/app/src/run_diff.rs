@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::error::AppError;
 use crate::runs::RunDetails;
-use everloop_engine::{DifferenceKind, first_divergence, tools_after};
+use everloop_engine::{DifferenceKind, SideBySideRow, first_divergence, side_by_side, tools_after};
 use everloop_store::Store;
 use serde::Serialize;
 use serde_json::Value;
@@ -14,6 +14,36 @@ pub struct RunDiff {
     pub differs: Option<DifferenceKind>,
     /// The two runs.
     pub sides: [DiffSide; 2],
+}
+
+/// Two runs, entry beside entry.
+pub struct AlignedRuns {
+    /// What differs first; nothing if they decided and saw the same.
+    pub differs: Option<DifferenceKind>,
+    /// The two runs.
+    pub sides: [RunDetails; 2],
+    /// Their entries.
+    pub rows: Vec<SideBySideRow>,
+}
+
+impl AlignedRuns {
+    /// Reads two runs, each named by its id or the end of it.
+    ///
+    /// # Errors
+    /// If a run is unknown, or the store fails.
+    pub async fn read(app: &App, store: &Store, ids: [&str; 2]) -> Result<Self, AppError> {
+        let [one, other] = both(app, store, ids).await?;
+        let differs = first_divergence(&one.history, &other.history).map(|found| found.differs);
+        let rows = side_by_side(&one.history, &other.history);
+        Ok(Self { differs, sides: [one, other], rows })
+    }
+}
+
+async fn both(app: &App, store: &Store, ids: [&str; 2]) -> Result<[RunDetails; 2], AppError> {
+    let [one, other] = ids;
+    let one = app.find_run(store, one).await?;
+    let other = app.find_run(store, other).await?;
+    Ok([RunDetails::read(app, store, &one).await?, RunDetails::read(app, store, &other).await?])
 }
 
 /// One of two runs that are compared.
@@ -70,11 +100,7 @@ impl RunDiff {
     /// # Errors
     /// If a run is unknown, or the store fails.
     pub async fn read(app: &App, store: &Store, ids: [&str; 2]) -> Result<Self, AppError> {
-        let [one, other] = ids;
-        let one = app.find_run(store, one).await?;
-        let other = app.find_run(store, other).await?;
-        let one = RunDetails::read(app, store, &one).await?;
-        let other = RunDetails::read(app, store, &other).await?;
+        let [one, other] = both(app, store, ids).await?;
         let divergence = first_divergence(&one.history, &other.history);
         let differs = divergence.as_ref().map(|found| found.differs);
         let places = divergence.map_or([None, None], |found| [found.one, found.other]);

@@ -1,10 +1,13 @@
 //! Runs as JSON objects with fixed fields, for scripts and the API.
 
+use crate::app::App;
 use crate::runs::RunDetails;
 use crate::show::timestamp;
+use crate::trouble::{ModelTrouble, final_words};
 use everloop_engine::OpenUnknown;
 use everloop_store::{ForkOrigin, OutboxCount, Relative, RunRow};
-use everloop_types::{Status, Taint};
+use everloop_types::journal::WaitingOn;
+use everloop_types::{Lang, Status, Taint};
 use serde_json::{Value, json};
 
 pub(crate) fn result(details: &RunDetails) -> Value {
@@ -26,8 +29,18 @@ pub(crate) fn result(details: &RunDetails) -> Value {
             "cached_tokens": usage.cached_tokens,
         },
         "duration_ms": details.duration_ms(),
-        "needs_person": details.history.frame().tools_that_ask(),
+        "model": details.history.frame().model.name,
+        "workspace": details.history.frame().workspace,
+        "would_ask": details.history.frame().tools_that_ask(),
+        "needs_person": needs_person(details),
     });
+    if let Some(WaitingOn::Person { question }) = &details.waiting_on {
+        result["question"] =
+            json!({"id": question.id, "kind": question.kind, "text": question.text});
+        if let Some(request) = &question.request {
+            result["approval"] = json!({"question": question.id, "request": request});
+        }
+    }
     if let Some(round) = details.progress.round.filter(|_| is_whole) {
         result["rounds"] = json!(details.counts.steps);
         result["steps"] = json!(round.steps_run);
@@ -36,6 +49,29 @@ pub(crate) fn result(details: &RunDetails) -> Value {
         result["cost"] = json!({"amount": cost.amount, "currency": cost.currency});
     }
     result
+}
+
+/// The object that a command prints about a run that it followed.
+#[must_use]
+pub fn printed_result(app: &App, details: &RunDetails, lang: Lang) -> Value {
+    let trouble = ModelTrouble::of_run(app, details);
+    let mut printed = result(details);
+    // An apology of the loop says less than the error.
+    if let Some(trouble) =
+        trouble.as_ref().filter(|_| final_words(details, trouble.as_ref()).is_none())
+    {
+        printed["text"] = json!(null);
+        printed["message"] = json!(trouble.message(lang));
+    }
+    printed["error"] = json!(trouble.map(|trouble| trouble.report(lang)));
+    printed
+}
+
+/// The tool whose call waits for a person; none if the run needs nobody.
+fn needs_person(details: &RunDetails) -> Vec<&str> {
+    let Some(WaitingOn::Person { question }) = &details.waiting_on else { return Vec::new() };
+    let tool = question.request.as_ref().map(|request| request.tool.as_str());
+    vec![tool.unwrap_or("ask_user")]
 }
 
 pub(crate) fn whole(details: &RunDetails) -> Value {
@@ -57,10 +93,12 @@ pub(crate) fn whole(details: &RunDetails) -> Value {
     let OutboxCount { sent, waiting } = details.messages;
     whole["messages"] = json!({"sent": sent, "waiting": waiting});
     whole["forks"] = details.forks.iter().map(fork).collect();
+    whole["retries"] = json!(details.retries);
+    whole["wakes_at"] = json!(details.row.times.wake_at.map(timestamp));
     whole["labels"] = labels(&details.history.holding());
-    whole["needs_person"] = result["needs_person"].clone();
-    whole["workspace"] = json!(details.history.frame().workspace);
-    whole["model"] = json!(details.history.frame().model.name);
+    for key in ["needs_person", "would_ask", "workspace", "model"] {
+        whole[key] = result[key].clone();
+    }
     whole
 }
 
@@ -78,6 +116,10 @@ pub fn row(row: &RunRow) -> Value {
         "forked_from": row.origin.forked.as_ref().map(|origin| &origin.run),
         "parent": row.origin.parent,
         "imported": row.origin.imported,
+        "run_type": row.profile.run_type,
+        "title": row.profile.title,
+        "retry_of": row.profile.retry_of,
+        "conversation_id": row.conversation,
         "forked_at": row.origin.forked.as_ref().map(|origin| origin.at_seq),
     })
 }

@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::error::{AppError, ChoiceError};
 use crate::run_json;
 use crate::runs::RunDetails;
-use everloop_store::{RunFilter, RunRow, Store};
+use everloop_store::{RunFilter, RunRow, RunScope, Store};
 use everloop_types::{RunId, Status};
 use serde_json::{Value, json};
 
@@ -44,12 +44,25 @@ impl RunPage {
     /// # Errors
     /// [`ChoiceError::UnknownStatus`], or if the store fails.
     pub async fn read(app: &App, store: &Store, request: RunListRequest) -> Result<Self, AppError> {
+        Self::read_of(app, store, request, &RunScope::default()).await
+    }
+
+    /// Reads one page of some of the runs.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub async fn read_of(
+        app: &App,
+        store: &Store,
+        request: RunListRequest,
+        scope: &RunScope,
+    ) -> Result<Self, AppError> {
         let most = request.limit.clamp(1, PAGE_MAX);
         let statuses = read_statuses(&request.statuses)?;
         let before = request.cursor.map(RunId::new);
         // One more than is shown tells whether anything follows.
         let filter = RunFilter { statuses, before, most: most + 1 };
-        let mut rows = store.runs().list(&filter).await?;
+        let mut rows = store.runs().list_of(&filter, scope).await?;
         let is_last = rows.len() <= most;
         rows.truncate(most);
         let next_cursor = rows.last().filter(|_| !is_last).map(|row| row.run.clone());

@@ -5,7 +5,7 @@ use crate::error::{AppError, RunError};
 use crate::prices::Cost;
 use crate::run_json;
 use everloop_engine::{History, OpenUnknown};
-use everloop_store::{ForkOrigin, OutboxCount, RunRow, Store};
+use everloop_store::{FactRow, ForkOrigin, OutboxCount, RunRow, Store};
 use everloop_types::journal::{
     EffectPlanned, EntryKind, InboxMessage, Input, RunFinished, WaitingOn,
 };
@@ -30,10 +30,14 @@ pub struct RunDetails {
     pub unknowns: Vec<OpenUnknown>,
     /// Runs that were forked from it, and where.
     pub forks: Vec<ForkOrigin>,
+    /// Runs that do it again.
+    pub retries: Vec<RunId>,
     /// Messages that it queued for channels outside.
     pub messages: OutboxCount,
     /// What it has cost, where all prices are known.
     pub cost: Option<Cost>,
+    /// Facts that it and its helpers proposed.
+    pub facts: Vec<FactRow>,
 }
 
 impl RunDetails {
@@ -54,10 +58,12 @@ impl RunDetails {
         let progress = state.progress();
         let counts = if history.is_whole() { state.counts() } else { history.counts_of_outcomes() };
         let forks = store.runs().forks(run).await?;
+        let retries = store.runs().retries(run).await?;
         let settlements = store.journal().settlements(run).await?;
         let unknowns = history.unknowns(&settlements)?;
         let messages = store.outbox().count(run).await?;
         let cost = app.prices().cost(&history);
+        let facts = store.facts().of_run(run).await?;
         Ok(Self {
             row,
             history,
@@ -67,8 +73,10 @@ impl RunDetails {
             question,
             unknowns,
             forks,
+            retries,
             messages,
             cost,
+            facts,
         })
     }
 
@@ -138,7 +146,7 @@ impl RunDetails {
             (Some(text), _) => Some(text.to_owned()),
             (None, Some(WaitingOn::Person { .. })) => self.question.clone(),
             (None, Some(WaitingOn::Model { error })) => Some(error.detail.clone()),
-            (None, Some(WaitingOn::Child { .. }) | None) => None,
+            (None, Some(WaitingOn::Child { .. } | WaitingOn::Timer { .. }) | None) => None,
         }
     }
 

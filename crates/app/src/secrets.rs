@@ -16,11 +16,11 @@ pub(crate) use reference::read_private;
 pub use reference::{Reference, SecretError, is_name};
 
 use crate::home::Home;
-use crate::settings::{ChannelEntry, Settings, keys};
+use crate::settings::{ChannelEntry, Settings, SignedChannel, keys};
 use everloop_mcp::{ServerSetting, ServerTransport};
 use everloop_store::Redactor;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::default);
@@ -50,6 +50,40 @@ pub fn resolve(reference: &Reference, settings: &Settings) -> Result<String, Sec
     learn(&value);
     found.insert(name, value.clone());
     Ok(value)
+}
+
+/// Key files that this process does not use for a provider: they hold the key of another one.
+static WITHHELD: Mutex<Vec<(PathBuf, String)>> = Mutex::new(Vec::new());
+
+/// Keeps a key file from a provider until [`release`].
+pub(crate) fn withhold(file: &Path, provider: &str) {
+    let mut withheld = WITHHELD.lock().unwrap_or_else(PoisonError::into_inner);
+    withheld.push((file.to_owned(), provider.to_owned()));
+}
+
+/// Takes [`withhold`] back.
+pub(crate) fn release(file: &Path, provider: &str) {
+    let mut withheld = WITHHELD.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = withheld.iter().position(|(path, name)| path == file && name == provider);
+    place.map(|place| withheld.remove(place));
+}
+
+/// Whether a key file is not for a provider.
+pub(crate) fn is_withheld(file: &Path, provider: &str) -> bool {
+    let withheld = WITHHELD.lock().unwrap_or_else(PoisonError::into_inner);
+    withheld.iter().any(|(path, name)| path == file && name == provider)
+}
+
+/// What is behind a reference in this process, whatever lies there.
+pub(crate) fn hold(reference: &Reference, value: &str) {
+    learn(value);
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    found.insert(reference.to_string(), value.to_owned());
+}
+
+/// Looks a reference up anew the next time: what is behind it was changed.
+pub(crate) fn forget(reference: &Reference) {
+    FOUND.lock().unwrap_or_else(PoisonError::into_inner).remove(&reference.to_string());
 }
 
 /// The address behind `text` if it is a reference, else `text` itself.
@@ -89,6 +123,8 @@ pub fn references(settings: &Settings) -> Vec<(&'static str, Reference)> {
     let channels = settings.tools.channels.iter().filter_map(ChannelEntry::secret);
     let channels = channels.map(|(_, reference)| (keys::tools::channels().as_str(), reference));
     let keys = settings.keys().map(|reference| ("providers", reference.clone()));
+    let signed = settings.channels().iter().flat_map(SignedChannel::references);
+    let channels = channels.chain(signed.map(|reference| ("channels", reference)));
     model.into_iter().chain(keys).chain(database).chain(channels).collect()
 }
 

@@ -24,6 +24,7 @@ pub mod providers;
 pub mod redact;
 pub mod schema;
 pub mod shell_rules;
+mod signed_channels;
 mod sources;
 mod spec;
 mod value;
@@ -40,11 +41,13 @@ pub use load::LoadedSettings;
 pub(crate) use load::mode_name;
 pub use origin::SettingOrigin;
 pub use providers::ProviderPart;
+pub use signed_channels::{SignedChannel, SignedChannelError};
 pub use sources::{EffectiveSetting, SettingFlags, SettingSources};
 pub use spec::{ListKind, SettingKey, SettingKind, SettingSpec};
 pub use value::{ByteSize, DatabaseAddress, Millis, SecretPlace, SettingValue, Thousandths};
 pub use values::*;
 
+use crate::near::near;
 use everloop_mcp::ServerSetting;
 use everloop_tools::ShellRule;
 use everloop_types::ApprovalRule;
@@ -63,6 +66,7 @@ pub struct Settings {
     servers: Vec<WrittenServer>,
     approval_rules: Vec<ApprovalRule>,
     providers: ProviderEntries,
+    channels: Vec<SignedChannel>,
 }
 
 impl Deref for Settings {
@@ -84,6 +88,7 @@ impl Settings {
             servers: Vec::new(),
             approval_rules: Vec::new(),
             providers: ProviderEntries::default(),
+            channels: Vec::new(),
         }
     }
 
@@ -120,8 +125,14 @@ impl Settings {
 
     /// The rules for calls; only the file has them.
     #[must_use]
-    pub(crate) fn approval_rules(&self) -> &[ApprovalRule] {
+    pub fn approval_rules(&self) -> &[ApprovalRule] {
         &self.approval_rules
+    }
+
+    /// The channels that messages come in through; only the file has them.
+    #[must_use]
+    pub fn channels(&self) -> &[SignedChannel] {
+        &self.channels
     }
 
     /// Every address of a server or a channel, with the secrets in it.
@@ -129,7 +140,8 @@ impl Settings {
     pub fn addresses(&self) -> Vec<String> {
         let written: Vec<String> = SETTINGS.iter().map(|spec| (spec.write)(&self.values)).collect();
         let own = self.named_providers().map(|name| self.own_address_of(name));
-        let texts = written.iter().map(String::as_str).chain(own);
+        let signed = self.channels.iter().flat_map(SignedChannel::addresses);
+        let texts = written.iter().map(String::as_str).chain(own).chain(signed);
         let items = texts.flat_map(lists::split_items);
         items.filter(|text| text.contains("://")).map(str::to_owned).collect()
     }
@@ -159,12 +171,8 @@ pub fn find(key: &str, origin: SettingOrigin) -> Result<&'static SettingSpec, Se
 }
 
 fn unknown(key: &str, origin: SettingOrigin) -> SettingError {
-    let nearest = SETTINGS
-        .iter()
-        .map(|spec| (strsim::damerau_levenshtein(key, spec.key.as_str()), spec.key))
-        .min()
-        .filter(|(distance, _)| *distance <= 6)
-        .map(|(_, key)| key);
+    let near = near(key, SETTINGS.iter().map(|spec| spec.key.as_str()));
+    let nearest = SETTINGS.iter().map(|spec| spec.key).find(|key| Some(key.as_str()) == near);
     SettingError { key: key.to_owned(), origin, problem: SettingProblem::Unknown(nearest) }
 }
 

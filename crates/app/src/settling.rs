@@ -2,12 +2,13 @@
 //!
 //! Deliberately absent: a change of a finished journal, and a second word on the same call.
 
-use crate::error::{AppError, RunError};
+use crate::call_words::call_words;
+use crate::error::{AppError, RunError, SettlingError};
 use crate::show::call_args;
 use everloop_engine::{Engine, OpenUnknown, SettleResult};
 use everloop_ports::Probe;
 use everloop_text::OutcomeReport;
-use everloop_types::{RunId, SettledOutcome};
+use everloop_types::{Lang, RunId, SettledOutcome};
 use std::sync::Arc;
 
 /// What a person says of a call.
@@ -47,26 +48,26 @@ pub struct SettleReport {
 /// The call that is meant: the one that was named, or the only one that is open.
 ///
 /// # Errors
-/// [`RunError::UnknownCall`], [`RunError::NothingToSettle`] or [`RunError::SeveralToSettle`].
+/// [`SettlingError::UnknownCall`], [`SettlingError::Nothing`] or [`SettlingError::Several`].
 pub fn choose_call<'a>(
     run: &RunId,
     all: &'a [OpenUnknown],
     name: Option<&str>,
-) -> Result<&'a OpenUnknown, RunError> {
+) -> Result<&'a OpenUnknown, SettlingError> {
     if let Some(name) = name {
         let is_meant = |open: &&OpenUnknown| {
             open.effect.place().as_str() == name || open.effect.to_string() == name
         };
-        let unknown = || RunError::UnknownCall { run: run.clone(), call: name.to_owned() };
+        let unknown = || SettlingError::UnknownCall { run: run.clone(), call: name.to_owned() };
         return all.iter().find(is_meant).ok_or_else(unknown);
     }
     let open: Vec<&OpenUnknown> = all.iter().filter(|open| open.settled.is_none()).collect();
     match open.as_slice() {
         [only] => Ok(only),
-        [] => Err(RunError::NothingToSettle(run.clone())),
+        [] => Err(SettlingError::Nothing(run.clone())),
         several => {
             let calls = several.iter().map(|open| (*open).clone()).collect();
-            Err(RunError::SeveralToSettle { run: run.clone(), calls })
+            Err(SettlingError::Several { run: run.clone(), calls })
         }
     }
 }
@@ -80,10 +81,23 @@ pub async fn settle(
     open: &OpenUnknown,
     word: SettleWord,
 ) -> Result<SettleReport, AppError> {
+    settle_as(engine, open, word, "user").await
+}
+
+/// The same in this name.
+///
+/// # Errors
+/// As [`settle`].
+pub(crate) async fn settle_as(
+    engine: &Arc<Engine>,
+    open: &OpenUnknown,
+    word: SettleWord,
+    by: &str,
+) -> Result<SettleReport, AppError> {
     let mut report = SettleReport { open: open.clone(), probe: None, settling: None };
     let (settled, by) = match word {
-        SettleWord::Happened => (SettledOutcome::Happened, "user"),
-        SettleWord::DidNot => (SettledOutcome::Not, "user"),
+        SettleWord::Happened => (SettledOutcome::Happened, by.to_owned()),
+        SettleWord::DidNot => (SettledOutcome::Not, by.to_owned()),
         SettleWord::Probe => {
             let found = engine.probe_again(open).await?;
             let settled = match &found {
@@ -93,24 +107,24 @@ pub async fn settle(
             };
             report.probe = Some(found);
             let Some(settled) = settled else { return Ok(report) };
-            (settled, "probe")
+            (settled, by.replacen("user", "probe", 1))
         }
     };
-    report.settling = Some((settled, engine.settle(&open.effect, settled, by).await?));
+    report.settling = Some((settled, engine.settle(&open.effect, settled, &by).await?));
     Ok(report)
 }
 
 impl SettleReport {
     /// The call in one line.
     #[must_use]
-    pub fn call(&self) -> String {
-        format!("{} {}", self.open.call.tool, call_args(&self.open.call.args))
+    pub fn call(&self, lang: Lang) -> String {
+        call_words(lang, &self.open.call.tool, &self.open.call.args)
     }
 
     /// What was settled, if it counts.
     ///
     /// # Errors
-    /// [`RunError::AlreadySettled`] or [`RunError::NothingToSettle`].
+    /// [`SettlingError::AlreadySettled`] or [`SettlingError::Nothing`].
     pub fn settled(
         &self,
         run: &RunId,
@@ -121,10 +135,14 @@ impl SettleReport {
             SettleResult::Already(Some(first)) if first.settled == *settled => {
                 Ok(Some((*settled, settling)))
             }
-            SettleResult::Already(first) => {
-                Err(RunError::AlreadySettled { call: self.call(), first: first.clone() }.into())
+            SettleResult::Already(first) => Err(RunError::from(SettlingError::AlreadySettled {
+                call: format!("{} {}", self.open.call.tool, call_args(&self.open.call.args)),
+                first: first.clone(),
+            })
+            .into()),
+            SettleResult::NotOpen => {
+                Err(RunError::from(SettlingError::Nothing(run.clone())).into())
             }
-            SettleResult::NotOpen => Err(RunError::NothingToSettle(run.clone()).into()),
         }
     }
 }

@@ -1,9 +1,16 @@
 //! The first run, but for its questions: keys that are there already, names of models as they are
 //! typed, and the settings that come of the answers.
 
+mod adding;
 mod choice;
+mod draft;
 
-pub use choice::{CUSTOM_PROVIDER, ProviderAnswer, ProviderChoice, read_language};
+pub use adding::{AddModelError, AddedModel, ModelToAdd};
+pub use choice::{
+    CUSTOM_PROVIDER, ProviderAnswer, ProviderChoice, listed_providers, plain_answer,
+    provider_called, read_language,
+};
+pub use draft::{SetupDraft, WrittenSetup};
 
 use crate::app::App;
 use crate::config::{self, ConfigError};
@@ -14,9 +21,9 @@ use crate::models::lists::LocalModels;
 use crate::place::{self, ModelPlace, address_variable};
 use crate::secrets::{self, Reference, kept};
 use crate::settings::{SettingKind, file, keys, redact};
-use everloop_models::providers;
+use everloop_models::{key_variables, providers};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What is proposed of each provider's models.
 const PROPOSED: [(&str, &str); 9] = [
@@ -30,6 +37,9 @@ const PROPOSED: [(&str, &str); 9] = [
     ("glm-intl", "glm-4.6"),
     ("xai", "grok-4"),
 ];
+
+/// The variable that names the model.
+pub const MODEL_VARIABLE: &str = "EVERLOOP_MODEL";
 
 const NAME_CHARS_MAX: usize = 200;
 
@@ -77,18 +87,18 @@ impl ChosenProvider {
     /// new one's now.
     ///
     /// # Errors
-    /// If the settings cannot be edited, or the former key cannot be moved.
-    pub fn without_former(&self, app: &App) -> Result<String, AppError> {
+    /// If the settings cannot be edited.
+    fn without_former(&self, app: &App) -> Result<(String, Option<FormerKey>), AppError> {
         let mut text = app.sources.text.clone().unwrap_or_default();
         let old = app.settings.owner(keys::model::key_file()).to_owned();
         let new = self.provider.as_str();
         let key_file = app.key_file();
         let edited = ConfigError::NotEditable;
+        let mut former = None;
         if old != new && key_file.exists() {
             let kept = app.home.secrets().join(key_name(&old));
-            let moved = file::make_folder(&kept).and_then(|_| std::fs::rename(&key_file, &kept));
-            moved.map_err(|error| not_kept(&kept, error))?;
-            let reference = Reference::File(kept).to_string();
+            let reference = Reference::File(kept.clone()).to_string();
+            former = Some(FormerKey { from: key_file, to: kept, not_for: new.to_owned() });
             let key = format!("providers.{old}.key");
             text = file::with(&text, &key, SettingKind::Reference, &reference).map_err(edited)?;
         }
@@ -108,11 +118,25 @@ impl ChosenProvider {
             let key = format!("providers.{owner}.base_url");
             text = file::with(&text, &key, SettingKind::Text, address).map_err(edited)?;
         }
+        // A key belongs to the address that it was given for.
+        let own_key = format!("providers.{new}.key");
+        let is_elsewhere = !self.url.is_empty() && app.settings.own_address_of(new) != self.url;
+        if self.key.is_empty() && is_elsewhere {
+            gone.push(&own_key);
+        }
         for key in gone {
             text = file::without(&text, key).map_err(edited)?.unwrap_or(text);
         }
-        Ok(text)
+        Ok((text, former))
     }
+}
+
+/// The key file of the former provider, which is to lie among the other keys.
+struct FormerKey {
+    from: PathBuf,
+    to: PathBuf,
+    /// The new provider, which must not get it.
+    not_for: String,
 }
 
 /// Puts a provider's key into the keychain, else into a file of its own.
@@ -122,13 +146,16 @@ impl ChosenProvider {
 pub fn keep_key(app: &App, key: &str, provider: &str) -> Result<Reference, AppError> {
     let name = key_name(provider);
     if let Some(kept) = kept::keep_in_keychain(app, &name, key)? {
+        secrets::forget(&kept);
         return Ok(kept);
     }
     let path = app.home.secrets().join(name);
     // A file that others could read is replaced, not filled.
     let _ = std::fs::remove_file(&path);
     file::write(&path, &format!("{key}\n")).map_err(|error| not_kept(&path, error))?;
-    Ok(Reference::File(path))
+    let kept = Reference::File(path);
+    secrets::forget(&kept);
+    Ok(kept)
 }
 
 /// Writes answers to the settings file; its new text.
@@ -164,6 +191,25 @@ pub fn is_address(text: &str) -> bool {
 #[must_use]
 pub fn is_set(name: &str) -> bool {
     std::env::var(name).is_ok_and(|value| !value.is_empty())
+}
+
+/// Whether a flag, a variable or the settings say which language a person reads.
+#[must_use]
+pub fn language_is_said(app: &App) -> bool {
+    let is_named = app.sources.lang.is_some() || is_set("EVERLOOP_LANG");
+    is_named || app.settings.ui.language.is_some()
+}
+
+/// Whether a provider runs on the person's own machine, where nobody wants a key.
+#[must_use]
+pub fn needs_no_key(provider: &str) -> bool {
+    providers().any(|known| known.name == provider) && key_variables(provider).is_empty()
+}
+
+/// The model that a variable names; it counts in every new process until it is unset.
+#[must_use]
+pub fn model_of_variable() -> Option<String> {
+    std::env::var(MODEL_VARIABLE).ok().filter(|name| !name.is_empty())
 }
 
 /// Reads a key as it was typed, so that it is never shown; nothing if it is an address.
@@ -220,13 +266,10 @@ pub fn found_providers(app: &App) -> Vec<FoundProvider> {
 /// The variables that name the model, its address and its key; none if no variable names a model.
 #[must_use]
 pub fn model_variables(app: &App) -> Option<Vec<String>> {
-    const MODEL: &str = "EVERLOOP_MODEL";
-    if !is_set(MODEL) {
-        return None;
-    }
+    model_of_variable()?;
     let model = default_model(app);
     let provider = place::provider(&model);
-    let mut names = vec![MODEL.to_owned(), address_variable(provider)];
+    let mut names = vec![MODEL_VARIABLE.to_owned(), address_variable(provider)];
     names.extend(key::variables(&app.settings, provider));
     names.retain(|name| is_set(name));
     Some(names)

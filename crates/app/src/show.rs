@@ -10,6 +10,14 @@ pub fn timestamp(at: UtcMs) -> String {
     local.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }
 
+/// Reads RFC 3339; nothing for anything else.
+#[must_use]
+pub fn parse_timestamp(text: &str) -> Option<UtcMs> {
+    // A plus in an address that was not escaped is a blank.
+    let moment = text.replace(' ', "+").parse::<jiff::Timestamp>().ok()?;
+    Some(moment.as_millisecond())
+}
+
 /// RFC 3339 in UTC, with milliseconds.
 #[must_use]
 pub(crate) fn utc_timestamp(at: UtcMs) -> String {

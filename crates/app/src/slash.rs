@@ -17,7 +17,7 @@ use everloop_types::Lang;
 use std::pin::Pin;
 
 /// Columns of a command's name in `/help`.
-const NAME_COLUMNS: usize = 10;
+const NAME_COLUMNS: usize = 14;
 
 /// What came of a command.
 pub(crate) type SlashResult = Result<Reaction, AppError>;

@@ -137,13 +137,15 @@ impl ModelTrouble {
     pub fn advice(&self, lang: Lang, surface: AdviceFor) -> Option<String> {
         let in_chat = surface == AdviceFor::Chat;
         let text = match self.error.kind {
-            K::NoKey | K::Unauthorized if in_chat => text::mend::key_in_chat(&self.variable),
+            K::NoKey | K::Unauthorized if in_chat => text::mend::key_in_chat(),
             K::NoKey | K::Unauthorized => text::mend::key(&self.variable),
             K::Forbidden | K::NotFound if in_chat => text::mend::model_in_chat(),
             K::Forbidden | K::NotFound => text::mend::model(),
             K::TooLong if in_chat => text::mend::length_in_chat(),
             K::TooLong => text::mend::length(),
+            K::NoCredit if in_chat => text::mend::credit_in_chat(),
             K::NoCredit => text::mend::credit(),
+            K::Unreachable if in_chat => text::mend::address_in_chat(),
             K::Unreachable => text::mend::address(),
             _ => return None,
         };
@@ -192,13 +194,30 @@ impl ModelTrouble {
 }
 
 /// The last words of a run for a person. "Planning is unavailable" because of a wrong key is of no
-/// use: the trouble itself is told in its place.
+/// use, and neither is a report of nothing: the trouble itself is told in its place, and once.
 #[must_use]
 pub fn final_words(details: &RunDetails, trouble: Option<&ModelTrouble>) -> Option<String> {
-    let apology = text::plan::unavailable().in_lang(details.history.frame().language);
-    let text = details.text();
-    let is_apology = text.as_deref().is_some_and(|text| text.starts_with(&apology));
-    text.filter(|_| !(trouble.is_some() && is_apology))
+    let text = details.text()?;
+    let Some(trouble) = trouble else { return Some(text) };
+    let language = details.history.frame().language;
+    let is = |known: text::Text| text.starts_with(&known.in_lang(language));
+    let is_empty_report = !has_seen(details) && is(text::closing::from_journal());
+    if is(text::plan::unavailable()) || is_empty_report {
+        return None;
+    }
+    let is_reason = |line: &str| line.starts_with('[') && line.contains(&trouble.error.detail);
+    match text.trim_end().rsplit_once('\n') {
+        Some((before, last)) if is_reason(last) => Some(before.to_owned()),
+        _ => Some(text),
+    }
+}
+
+/// Whether anything came back from a tool.
+fn has_seen(details: &RunDetails) -> bool {
+    details.history.entries.iter().any(|entry| {
+        let EntryKind::EffectFinished(finished) = &entry.kind else { return false };
+        matches!(finished.outcome, Outcome::Observed(_))
+    })
 }
 
 /// The word of a kind in JSON.

@@ -1,5 +1,6 @@
 //! Keeping the data small while others work: old journals are shortened, records of commands that
-//! are not needed any more are removed, and free space goes back to the disk.
+//! are not needed any more are removed, free space goes back to the disk, and messages of earlier
+//! programs get into the index.
 
 use crate::app::App;
 use everloop_agenda::tools::forget_old_keys;
@@ -8,9 +9,13 @@ use everloop_store::{RunRow, StoreError, TrimCounts};
 use everloop_tools::{forget_records, recorded_runs};
 use everloop_types::{RunId, Status, UtcMs};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How often it is looked, at most and at least.
 const EVERY_MS: (u64, u64) = (10_000, 3_600_000);
+
+/// Messages that are added to the index in one commit: other writes wait only briefly.
+const INDEX_BATCH: usize = 100;
 
 /// A wall clock that went ahead of the machine's own time by this much was set: what seems old may
 /// not be.
@@ -45,11 +50,24 @@ pub(crate) async fn tidy(app: &App, engine: &Engine) -> Result<TrimCounts, Store
     let (store, now) = (engine.store(), engine.clock().now());
     let trimmed = store.maintenance().trim(now, keep_ms(app)).await?;
     forget_old_keys(store, now, keep_ms(app)).await?;
+    // Messages of earlier programs. Each commit is done for good, so a stop loses nothing.
+    while store.maintenance().index_messages(INDEX_BATCH).await? > 0 {}
+    store.run_schedules().forget_scheduled(now.saturating_sub(keep_ms(app))).await?;
     let folder = app.home.data().join("effects");
     for run in recorded_runs(&folder).unwrap_or_default() {
         if needs_no_records(engine, &run).await? {
             // A folder that cannot be removed is found again the next time.
             let _ = forget_records(&folder, &run);
+        }
+    }
+    let kept = Duration::from_millis(u64::try_from(keep_ms(app)).unwrap_or(u64::MAX));
+    crate::analysis::sweep(&crate::analysis::folder(app), kept);
+    let checkpoints = app.checkpoints();
+    for run in recorded_runs(checkpoints.folder()).unwrap_or_default() {
+        // Without the journal that says what they are, copies of files help nobody.
+        let row = store.runs().get(&run).await?;
+        if row.is_some_and(|row| row.times.trimmed_at.is_some()) {
+            let _ = forget_records(checkpoints.folder(), &run);
         }
     }
     Ok(trimmed)

@@ -1,8 +1,9 @@
 //! A process that drives every run that is ready, and keeps the data tidy meanwhile.
 
 use crate::app::App;
+use crate::conversations::keep_titling;
 use crate::error::AppError;
-use crate::{delivery, upkeep};
+use crate::{delivery, heartbeat, scheduling, upkeep};
 use everloop_agenda::kept::reminders;
 use everloop_engine::{Engine, Membership, MembershipPolicy, Worker, WorkerReport};
 use everloop_store::{ClaimLock, ClaimLockError, Store};
@@ -56,7 +57,9 @@ impl WorkerSession {
         tokio::spawn(self.engine.clone().poll_inboxes());
         let clock = self.engine.shared_clock();
         let store = self.engine.store().clone();
-        tokio::spawn(reminders::keep_reminding(store, self.app.customs(), clock));
+        tokio::spawn(reminders::keep_reminding(store, self.app.agenda_config(), clock));
+        tokio::spawn(scheduling::keep_starting(self.app.clone(), self.engine.clone()));
+        tokio::spawn(heartbeat::keep_telling(self.app.clone(), self.engine.clone()));
         Ok(())
     }
 
@@ -71,10 +74,13 @@ impl WorkerSession {
         Ok(())
     }
 
-    /// Begins to send messages and to keep the data tidy, for as long as the process lives.
+    /// Begins to send messages, to make titles and to keep the data tidy, for as long as the
+    /// process lives.
     pub fn serve(&self) {
         delivery::deliver(&self.app, &self.engine);
-        tokio::spawn(upkeep::keep_tidy(self.app.clone(), self.engine.clone()));
+        let (app, engine) = (self.app.clone(), self.engine.clone());
+        tokio::spawn(keep_titling(app.clone(), engine.clone(), engine.watch()));
+        tokio::spawn(upkeep::keep_tidy(app, engine));
     }
 
     /// Drives what is ready until the worker is told to stop.

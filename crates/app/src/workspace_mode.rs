@@ -16,14 +16,23 @@ pub(crate) fn of_workspace(app: &App, workspace: &Path) -> Result<Option<String>
     }
     let Ok(text) = std::fs::read_to_string(workspace.join(".env")) else { return Ok(None) };
     let Some(mode) = named(&text) else { return Ok(None) };
-    let mut trusted = app.settings.workspaces.trusted.iter();
-    let is_this = |folder: &PathBuf| folder.canonicalize().is_ok_and(|it| it == workspace);
-    if !trusted.any(is_this) {
+    if !is_trusted(app, workspace) {
         let folder = workspace.to_owned();
         app.notify(AppNotice::WorkspaceNotTrusted { mode: mode.to_owned(), folder });
         return Ok(None);
     }
     frames::loop_name(&crate::settings::mode_name(mode)).map(Some)
+}
+
+/// Whether the workspace names a loop that is not used because the folder is not trusted.
+pub(crate) fn is_left_out(app: &App, workspace: &Path) -> bool {
+    let text = std::fs::read_to_string(workspace.join(".env")).unwrap_or_default();
+    named(&text).is_some() && !is_trusted(app, workspace)
+}
+
+fn is_trusted(app: &App, workspace: &Path) -> bool {
+    let is_this = |folder: &PathBuf| folder.canonicalize().is_ok_and(|it| it == workspace);
+    app.settings.workspaces.trusted.iter().any(is_this)
 }
 
 /// The value of `AGENT_MODE` in the text of a `.env` file.

@@ -2,16 +2,21 @@
 //! a cancel, a process that dies, and what the next one makes of it. No terminal, no output.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-use everloop_app::conversation::{ChatReply, Conversation, Leftover, Reaction, RunStop};
+use everloop_app::conversation::{
+    ChatReply, Conversation, ConversationRequest, ConversationSelection, Leftover, Queue, Reaction,
+    RunStop,
+};
+use everloop_app::conversations::{self, ConversationQuery, ListedConversation};
 use everloop_app::following::FollowNews;
 use everloop_app::frames::RunOptions;
 use everloop_app::home::Home;
 use everloop_app::runs::RunDetails;
 use everloop_app::settings::SettingSources;
-use everloop_app::{App, AppError, ChoiceError, Notices, OpenOptions, RunError};
+use everloop_app::{App, AppError, ChoiceError, ConversationError, Notices, OpenOptions, RunError};
 use everloop_engine::{EventKind, RunEvent};
-use everloop_types::{QuestionKind, RunId, Status};
+use everloop_types::{ConversationId, QuestionKind, RunId, Status};
 use serde_json::{Value, json};
+use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -63,9 +68,14 @@ impl Place {
         App::open(OpenOptions { sources, home, build, notices })
     }
 
-    async fn conversation(&self) -> Conversation {
+    async fn open(&self, which: ConversationSelection) -> Conversation {
         let options = RunOptions { workspace: Some(self.workspace()), ..RunOptions::default() };
-        Conversation::open(self.app(&[]).unwrap(), &options).await.unwrap()
+        let request = ConversationRequest { which, ..ConversationRequest::default() };
+        Conversation::open(self.app(&[]).unwrap(), &options, &request).await.unwrap()
+    }
+
+    async fn conversation(&self) -> Conversation {
+        self.open(ConversationSelection::Newest).await
     }
 }
 
@@ -80,7 +90,7 @@ async fn follow(conversation: &mut Conversation, line: &str) -> (RunId, RunStop)
 async fn stopped(conversation: &mut Conversation, run: RunId) -> (RunId, RunStop) {
     conversation.run(&run).until_stopped().await.unwrap();
     let stop = conversation.run(&run).stop().await.unwrap().unwrap();
-    conversation.note_stop(&run, &stop);
+    conversation.note_stop(&run, &stop).await;
     (run, stop)
 }
 
@@ -219,7 +229,8 @@ fn errors_are_types_and_nothing_is_begun() {
     let options =
         RunOptions { workspace: Some(PathBuf::from("/nowhere/at/all")), ..RunOptions::default() };
     Runtime::new().unwrap().block_on(async {
-        let opened = Conversation::open(place.app(&[]).unwrap(), &options).await;
+        let request = ConversationRequest::default();
+        let opened = Conversation::open(place.app(&[]).unwrap(), &options, &request).await;
         assert!(matches!(opened, Err(AppError::Choice(ChoiceError::Workspace { .. }))));
     });
 }
@@ -273,5 +284,133 @@ fn the_next_process_shows_only_what_happens_after_the_answer() {
         assert_eq!(followed, run);
         assert_eq!(tools_shown(&mut conversation, &run).await, ["read_file"]);
         conversation.leave().await;
+    });
+}
+
+#[test]
+fn what_ended_while_nobody_looked_is_shown_once_when_the_conversation_is_opened_again() {
+    let place = Place::new(&json!({"replies": [says("Hello.")]}));
+    let runtime = Runtime::new().unwrap();
+    let run = runtime.block_on(async {
+        let mut conversation = place.conversation().await;
+        let Reaction::Follow(run, _) = conversation.send("hi").await.unwrap() else {
+            panic!("a goal begins a run")
+        };
+        conversation.run(&run).until_stopped().await.unwrap();
+        run
+    });
+    // The process dies before it has shown the end; another one might have driven the run.
+    runtime.shutdown_timeout(Duration::from_secs(30));
+    Runtime::new().unwrap().block_on(async {
+        let mut conversation = place.conversation().await;
+        let left = conversation.take_leftovers();
+        assert_eq!(left.runs, std::slice::from_ref(&run));
+        assert!(matches!(&left.all[..], [Leftover::Unseen { goal, .. }] if goal == "hi"));
+        let (_, stop) = stopped(&mut conversation, run.clone()).await;
+        assert_eq!(ended(&stop).text().as_deref(), Some("Hello."));
+    });
+    Runtime::new().unwrap().block_on(async {
+        let mut conversation = place.conversation().await;
+        assert!(conversation.take_leftovers().all.is_empty(), "it was shown");
+        conversation.leave().await;
+    });
+}
+
+async fn all(conversation: &Conversation) -> Vec<ListedConversation> {
+    let query = ConversationQuery { most: 9, archived: true, ..ConversationQuery::default() };
+    conversations::list(conversation.app(), conversation.store(), query).await.unwrap()
+}
+
+/// The note of another terminal that has a conversation, as long as it lives.
+fn other_terminal(place: &Place, id: &ConversationId) -> File {
+    let folder = place.app(&[]).unwrap().home.data().join("terminals");
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("terminal_other");
+    std::fs::write(&path, format!("@{id}\n")).unwrap();
+    let file = File::open(path).unwrap();
+    file.lock().unwrap();
+    file
+}
+
+#[test]
+fn a_second_terminal_has_its_own_conversation_joins_or_takes_up_what_was_left() {
+    let ask = calls("ask_user", json!({"question": "Which colour?"}));
+    let choose = json!([{"goal": "choose", "replies": [ask, says("Blue it is.")]}]);
+    let place = Place::new(&json!({"replies": [says("Hello.")], "others": choose}));
+    let first = Runtime::new().unwrap().block_on(async {
+        let mut one = place.conversation().await;
+        assert!(one.opening().continued.is_none(), "the first begins anew");
+        follow(&mut one, "hi").await;
+        let first = one.id().clone();
+        one.leave().await;
+        first
+    });
+    let held = other_terminal(&place, &first);
+    Runtime::new().unwrap().block_on(async {
+        let other = place.conversation().await;
+        let in_use = other.opening().in_use.as_ref().map(ListedConversation::title);
+        assert_eq!(in_use.as_deref(), Some("hi"));
+        assert_ne!(other.id(), &first);
+        assert_eq!(all(&other).await.len(), 1, "nothing was said in the other one");
+        other.leave().await;
+    });
+    let newer = Runtime::new().unwrap().block_on(async {
+        let mut joined = place.open(ConversationSelection::Joined).await;
+        assert_eq!(joined.id(), &first);
+        drop(held);
+        // A conversation with a question that nobody has any more, and a newer one in use.
+        follow(&mut joined, "choose").await;
+        joined.send("/new").await.unwrap();
+        follow(&mut joined, "hi again").await;
+        let newer = joined.id().clone();
+        joined.leave().await;
+        newer
+    });
+    let _held = other_terminal(&place, &newer);
+    Runtime::new().unwrap().block_on(async {
+        let mut third = place.conversation().await;
+        assert_eq!((third.id(), third.opening().in_use.is_some()), (&first, true));
+        let greeting = third.greeting().await.unwrap();
+        assert_eq!(greeting.question.map(|(_, goal)| goal).as_deref(), Some("choose"));
+        third.leave().await;
+    });
+}
+
+#[test]
+fn a_conversation_is_resumed_by_words_named_once_and_deleted_when_it_is_over() {
+    let place = Place::new(&json!({"replies": [says("Hello.")]}));
+    Runtime::new().unwrap().block_on(async {
+        let mut chat = place.conversation().await;
+        follow(&mut chat, "mend the fence").await;
+        let first = chat.id().clone();
+        let mut queue = Queue::open(chat.app(), &first);
+        queue.push("later").unwrap();
+        assert!(matches!(chat.send("/new").await, Ok(Reaction::Reply(ChatReply::BeganAnew))));
+        assert_ne!(chat.id(), &first);
+        queue.move_to(chat.id());
+        assert_eq!(queue.lines().collect::<Vec<_>>(), ["later"]);
+        follow(&mut chat, "paint the fence").await;
+        assert!(matches!(
+            chat.send("/resume fence").await,
+            Ok(Reaction::Pick(rows, None)) if rows.len() == 2
+        ));
+        assert!(matches!(
+            chat.send("/resume MEND").await,
+            Ok(Reaction::Reply(ChatReply::ConversationOpened(one, said)))
+                if one.row.id == first && said.len() == 2
+        ));
+        assert_eq!(chat.id(), &first);
+        chat.send("/rename \u{1b}[31mThe  fence").await.unwrap();
+        let fence = all(&chat).await.into_iter().find(|one| one.row.id == first).unwrap();
+        assert!(!fence.title().contains('\u{1b}'), "{}", fence.title());
+        let gone = conversations::delete(chat.app(), chat.store(), &fence, "user").await;
+        assert!(matches!(gone, Err(AppError::Conversation(ConversationError::InUse(_)))));
+        chat.send("/new").await.unwrap();
+        let gone = conversations::delete(chat.app(), chat.store(), &fence, "user").await;
+        assert_eq!(gone.unwrap(), 1);
+        assert_eq!(all(&chat).await.len(), 1);
+        let nothing = chat.send("/resume nothing like it").await;
+        assert!(matches!(nothing, Err(AppError::Run(RunError::NotFound(_)))));
+        chat.leave().await;
     });
 }

@@ -174,7 +174,13 @@ fn submission() -> Submission {
     let tools = Registry::default().with(Look).specs();
     let frame = Frame { system: "You look.".to_owned(), tools, limits, ..Frame::default() };
     let goal = Goal { text: format!("look at {STEPS} things"), ..Goal::default() };
-    Submission { loop_name: "react".to_owned(), goal, frame, idem_key: None }
+    Submission {
+        loop_name: "react".to_owned(),
+        goal,
+        frame,
+        idem_key: None,
+        profile: Default::default(),
+    }
 }
 
 struct Played {

@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use everloop_agenda::commands::CommandError;
-use everloop_app::conversation::{ChatReply, Conversation, Reaction, SLASH_COMMANDS};
+use everloop_app::conversation::{
+    ChatReply, Conversation, ConversationRequest, Reaction, SLASH_COMMANDS,
+};
 use everloop_app::frames::RunOptions;
 use everloop_app::home::Home;
 use everloop_app::settings::SettingSources;
@@ -28,7 +30,8 @@ async fn conversation(folder: &TempDir) -> Conversation {
     let options =
         OpenOptions { sources, home, build: "test".to_owned(), notices: Notices::ignored() };
     let run = RunOptions { workspace: Some(workspace), ..RunOptions::default() };
-    Conversation::open(App::open(options).unwrap(), &run).await.unwrap()
+    let request = ConversationRequest::default();
+    Conversation::open(App::open(options).unwrap(), &run, &request).await.unwrap()
 }
 
 #[test]
@@ -71,7 +74,8 @@ fn what_others_must_recognise_exists_once() {
         assert_eq!(rows.count(), 1, "{kind:?}");
     }
     let agenda = SLASH_COMMANDS.iter().filter(|row| row.kind == SlashKind::Agenda);
-    assert_eq!(agenda.map(|row| row.name).collect::<Vec<_>>(), ["todo", "schedule", "view"]);
+    let names: Vec<&str> = agenda.map(|row| row.name).collect();
+    assert_eq!(names, ["todo", "schedule", "view", "done", "snooze"]);
     for line in ["/cancel", "／取消", "/CANCEL now", "、取消。"] {
         assert!(slash::is_cancel(line), "{line}");
     }
@@ -123,7 +127,8 @@ async fn every_row_is_reached_by_its_name() {
     assert!(matches!(help, Reaction::Reply(ChatReply::Help(Some(row))) if row.name == "loop"));
     let added = conversation.send("／待办　add　\"buy milk\"").await.unwrap();
     let Reaction::Reply(ChatReply::Agenda(added)) = added else { panic!("nothing was added") };
-    assert!(added.answer.contains("buy milk") && !added.answer.contains('"'), "{}", added.answer);
+    let answer = everloop_agenda::show::answer(&conversation.app().reader_at(None), &added.result);
+    assert!(answer.contains("buy milk") && !answer.contains('"'), "{answer}");
     conversation.leave().await;
 }
 
@@ -158,15 +163,15 @@ fn completions_are_names_then_parts_then_options() {
     assert_eq!(slash::completions("/").len(), SLASH_COMMANDS.len());
     for (line, words) in [
         ("/he", &["/help"][..]),
-        ("/re", &["/resume"]),
+        ("/re", &["/resume", "/rename", "/rewind"]),
         ("/待", &["/待办"]),
         ("/todo a", &["add"]),
-        ("/待办 s", &["search"]),
+        ("/待办 s", &["search", "snooze"]),
         ("/lang ", &["zh-CN", "en"]),
         ("/todo add milk --d", &["--due"]),
-        ("/todo done 1 --", &[]),
+        ("/todo done 1 --", &["--tag", "--view", "--open"]),
         ("/view today --o", &["--open"]),
-        ("/schedule add x --r", &["--remind", "--remind-start", "--repeat"]),
+        ("/schedule add x --r", &["--remind", "--remind-start", "--repeat", "--run"]),
         ("/todo add m", &[]),
         ("/nonsense a", &[]),
         ("he", &[]),

@@ -1,33 +1,46 @@
 //! The command line, as fixed as an API.
 //!
-//! Its words are in the catalogue (`help.*`). No item here has a doc comment: clap would show it.
+//! Its words are in the catalog (`help.*`). No item here has a doc comment: clap would show it.
 
+mod analyze;
 mod approvals;
 mod clean;
 mod compare;
 mod context;
+mod conversations;
+mod decide;
 mod keep;
 mod mcp;
+mod migrate;
 mod models;
+mod runs;
 mod secrets;
+mod serve;
+mod undo;
 
+pub(crate) use analyze::AnalyzeArgs;
 pub(crate) use approvals::{ApprovalsArgs, ApprovalsVerb};
 pub(crate) use clean::{CleanArgs, DeleteRunsArgs};
 pub(crate) use compare::{CompareArgs, CompareOutputArgs};
 pub(crate) use context::{MemoryArgs, MemoryVerb, PersonasArgs, SkillsArgs};
+pub(crate) use conversations::{ConversationsArgs, ConversationsVerb};
+pub(crate) use decide::DecideArgs;
 pub(crate) use keep::{
     ChatArgs, EntryOptionArgs, InboxArgs, OnOff, ScheduleCommandArgs, ScheduleVerb, SimulateArgs,
-    TodoCommandArgs, TodoFilterArgs, TodoOptionArgs, TodoVerb, ViewArgs,
+    TodoCommandArgs, TodoFilterArgs, TodoMarkArgs, TodoOptionArgs, TodoVerb, ViewArgs,
 };
 pub(crate) use mcp::{McpArgs, McpVerb};
+pub(crate) use migrate::MigrateArgs;
 pub(crate) use models::{ModelsArgs, ModelsVerb};
-pub(crate) use secrets::{AuditArgs, SecretsVerb};
+pub(crate) use runs::{RunsArgs, RunsVerb, SettleArg};
+pub(crate) use secrets::{AuditArgs, SecretsArgs, SecretsVerb};
+pub(crate) use serve::{ServeArgs, TokenArgs, TokenVerb};
+pub(crate) use undo::UndoArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use everloop_app::forks::ForkOptions;
 use everloop_app::frames::RunOptions;
-use everloop_app::settling::SettleWord;
-use everloop_types::Lang;
+use everloop_types::{ApprovalMode, Lang};
 use std::path::PathBuf;
 
 #[derive(Debug, Parser)]
@@ -42,10 +55,13 @@ pub(crate) struct Cli {
     pub(crate) print: bool,
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) output_format: OutputFormat,
-    // The chat goes on where it was in any case; with `--print` the last such question does.
+    // The same as `--output-format json`, here and wherever there is one.
+    #[arg(long, conflicts_with = "output_format")]
+    pub(crate) json: bool,
+    // The newest conversation of this folder; with `--print` that of the last such question.
     #[arg(short, long = "continue", conflicts_with = "resume")]
     pub(crate) continued: bool,
-    #[arg(short, long, value_name = "ID", num_args = 0..=1)]
+    #[arg(short, long, value_name = "ID|TITLE", num_args = 0..=1)]
     pub(crate) resume: Option<Option<String>>,
     #[command(flatten)]
     pub(crate) how: RunOptionArgs,
@@ -68,6 +84,12 @@ pub(crate) struct CommonArgs {
     pub(crate) no_input: bool,
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    // An Everloop server elsewhere.
+    #[arg(long, global = true, value_name = "URL", conflicts_with = "database")]
+    pub(crate) server: Option<String>,
+    // Something else encrypts the connection.
+    #[arg(long, global = true)]
+    pub(crate) insecure: bool,
 }
 
 // How a goal is worked on.
@@ -75,7 +97,7 @@ pub(crate) struct CommonArgs {
 pub(crate) struct RunOptionArgs {
     #[arg(long = "loop", value_name = "LOOP")]
     pub(crate) loop_name: Option<String>,
-    #[arg(long, value_name = "MODEL")]
+    #[arg(short, long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
@@ -85,6 +107,8 @@ pub(crate) struct RunOptionArgs {
     pub(crate) image: Vec<PathBuf>,
     #[arg(long)]
     pub(crate) yes: bool,
+    #[arg(long, value_name = "MODE", value_parser = approval_mode, conflicts_with = "yes")]
+    pub(crate) approve: Option<ApprovalMode>,
 }
 
 impl RunOptionArgs {
@@ -97,6 +121,7 @@ impl RunOptionArgs {
             persona: self.persona.or(before.persona),
             image: if self.image.is_empty() { before.image } else { self.image },
             yes: self.yes || before.yes,
+            approve: self.approve.or(before.approve),
         }
     }
 }
@@ -110,8 +135,13 @@ impl From<&RunOptionArgs> for RunOptions {
             persona: how.persona.clone(),
             images: how.image.clone(),
             approve_all: how.yes,
+            approval_mode: how.approve,
         }
     }
+}
+
+fn approval_mode(name: &str) -> Result<ApprovalMode, String> {
+    ApprovalMode::parse(name).ok_or_else(|| "ask | edits | plan | all".to_owned())
 }
 
 fn language(name: &str) -> Result<Lang, String> {
@@ -122,9 +152,11 @@ fn language(name: &str) -> Result<Lang, String> {
 pub(crate) enum Command {
     Chat(ChatArgs),
     Run(RunArgs),
-    #[command(subcommand)]
-    Runs(RunsVerb),
+    Analyze(AnalyzeArgs),
+    Runs(RunsArgs),
+    Conversations(ConversationsArgs),
     Loops(LoopsArgs),
+    Decide(DecideArgs),
     Tools(ToolsArgs),
     Replay(ReplayArgs),
     Fork(ForkArgs),
@@ -138,21 +170,22 @@ pub(crate) enum Command {
     Inbox(InboxArgs),
     Approvals(ApprovalsArgs),
     Worker(WorkerArgs),
-    Tour,
+    Serve(ServeArgs),
+    Token(TokenArgs),
+    Tour(TourArgs),
     Models(ModelsArgs),
     Mcp(McpArgs),
     Skills(SkillsArgs),
     Personas(PersonasArgs),
     Memory(MemoryArgs),
     Doctor(DoctorArgs),
-    #[command(subcommand)]
-    Config(ConfigVerb),
-    #[command(subcommand)]
-    Secrets(SecretsVerb),
+    Config(ConfigArgs),
+    Secrets(SecretsArgs),
     Audit(AuditArgs),
     Clean(CleanArgs),
     Backup(BackupArgs),
     Restore(RestoreArgs),
+    Migrate(MigrateArgs),
     Completion(CompletionArgs),
     Man(ManArgs),
     Help(HelpArgs),
@@ -191,96 +224,38 @@ pub(crate) struct HelpArgs {
     pub(crate) topic: Vec<String>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct RunArgs {
-    pub(crate) goal: String,
+    #[arg(required_unless_present = "run_type")]
+    pub(crate) goal: Option<String>,
+    #[arg(long = "type", value_name = "TYPE", conflicts_with = "goal")]
+    pub(crate) run_type: Option<String>,
+    #[arg(long, value_name = "JSON", requires = "run_type")]
+    pub(crate) input: Option<String>,
+    #[arg(long, value_name = "TITLE")]
+    pub(crate) title: Option<String>,
     #[arg(long)]
     pub(crate) background: bool,
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) output_format: OutputFormat,
+    #[arg(long, conflicts_with = "output_format")]
+    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) how: RunOptionArgs,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
+    #[default]
     Text,
     Json,
     StreamJson,
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum RunsVerb {
-    List {
-        #[arg(long)]
-        json: bool,
-        #[arg(long, value_name = "STATUS")]
-        status: Vec<String>,
-        #[arg(long, default_value_t = 50)]
-        limit: usize,
-        #[arg(long)]
-        cursor: Option<String>,
-    },
-    Show {
-        id: String,
-        #[arg(long)]
-        json: bool,
-    },
-    Tree {
-        id: String,
-        #[arg(long)]
-        json: bool,
-    },
-    Events {
-        id: String,
-        #[arg(long, default_value_t = 0)]
-        after: i64,
-    },
-    Cancel {
-        id: String,
-    },
-    Delete(DeleteRunsArgs),
-    Resume {
-        id: String,
-        #[arg(long)]
-        answer: Option<String>,
-        #[arg(long, value_name = "QUESTION", requires = "answer")]
-        to: Option<String>,
-        #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
-        output_format: OutputFormat,
-    },
-    Switch {
-        id: String,
-        #[arg(long = "loop", value_name = "LOOP")]
-        loop_name: String,
-        #[arg(long)]
-        yes: bool,
-        #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
-        output_format: OutputFormat,
-    },
-    Settle {
-        id: String,
-        #[arg(value_enum)]
-        word: SettleArg,
-        #[arg(long)]
-        effect: Option<String>,
-    },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SettleArg {
-    Happened,
-    Not,
-    Probe,
-}
-
-impl From<SettleArg> for SettleWord {
-    fn from(word: SettleArg) -> Self {
-        match word {
-            SettleArg::Happened => Self::Happened,
-            SettleArg::Not => Self::DidNot,
-            SettleArg::Probe => Self::Probe,
-        }
+impl OutputFormat {
+    // What `--json` makes of it.
+    pub(crate) fn or_json(self, json: bool) -> Self {
+        if json { Self::Json } else { self }
     }
 }
 
@@ -311,6 +286,12 @@ pub(crate) struct ReplayArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct TourArgs {
+    #[arg(long)]
+    pub(crate) fast: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ForkArgs {
     pub(crate) id: String,
     pub(crate) message: Option<String>,
@@ -318,10 +299,12 @@ pub(crate) struct ForkArgs {
     pub(crate) at: Option<i64>,
     #[arg(long = "loop", value_name = "LOOP")]
     pub(crate) loop_name: Option<String>,
-    #[arg(long, value_name = "MODEL")]
+    #[arg(short, long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) output_format: OutputFormat,
+    #[arg(long, conflicts_with = "output_format")]
+    pub(crate) json: bool,
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
     #[arg(long)]
@@ -337,6 +320,7 @@ impl From<&ForkArgs> for ForkOptions {
             model: fork.model.clone(),
             workspace: fork.workspace.clone(),
             approve_all: fork.yes,
+            idem_key: None,
         }
     }
 }
@@ -357,6 +341,8 @@ pub(crate) struct ExportArgs {
     pub(crate) all: bool,
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub(crate) out: PathBuf,
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -370,6 +356,8 @@ pub(crate) struct ImportArgs {
 pub(crate) struct WorkerArgs {
     #[arg(long)]
     pub(crate) drain: bool,
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -378,19 +366,43 @@ pub(crate) struct DoctorArgs {
     pub(crate) json: bool,
 }
 
+// Without a verb it shows all settings.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct ConfigArgs {
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) verb: Option<ConfigVerb>,
+}
+
+impl ConfigArgs {
+    pub(crate) fn verb(self) -> ConfigVerb {
+        self.verb.unwrap_or(ConfigVerb::Show { origin: false, json: self.json })
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigVerb {
     Get {
         key: String,
+        #[arg(long)]
+        json: bool,
     },
     Set {
         key: String,
         #[arg(allow_hyphen_values = true)]
         value: String,
+        #[arg(long)]
+        json: bool,
     },
+    #[command(alias = "rm")]
     Unset {
         key: String,
+        #[arg(long)]
+        json: bool,
     },
+    #[command(aliases = ["list", "ls"])]
     Show {
         #[arg(long)]
         origin: bool,
@@ -398,13 +410,18 @@ pub(crate) enum ConfigVerb {
         json: bool,
     },
     Edit,
-    Path,
+    Path {
+        #[arg(long)]
+        json: bool,
+    },
     Setup,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct BackupArgs {
     pub(crate) file: Option<PathBuf>,
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -412,6 +429,8 @@ pub(crate) struct RestoreArgs {
     pub(crate) file: PathBuf,
     #[arg(long)]
     pub(crate) yes: bool,
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

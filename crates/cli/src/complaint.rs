@@ -2,6 +2,9 @@
 //!
 //! Clap knows what is wrong and says it in English; here the same facts get our words.
 
+use crate::args::Cli;
+use crate::help::usage_words;
+use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use everloop_text as text;
 use everloop_types::Lang;
@@ -15,10 +18,23 @@ pub(crate) fn complaint(error: &clap::Error, lang: Lang) -> String {
     let usage = facts.all(ContextKind::Usage);
     // Clap's own heading stands before it.
     if let Some((_, usage)) = usage.split_once(": ") {
-        lines.push(format!("{} {usage}", text::heading::usage().in_lang(lang)));
+        let usage = usage_words(plain_usage(usage), lang);
+        lines.push(text::heading::usage().in_lang(lang) + &usage);
     }
     lines.push(text::usage::hint().in_lang(lang));
     lines.join("\n")
+}
+
+/// How a command is used, without the option that clap took for the nearest one.
+fn plain_usage(usage: &str) -> String {
+    let mut whole = Cli::command();
+    whole.build();
+    let (mut command, mut words) = (&whole, usage.split(' ').skip(1));
+    while let Some(inner) = words.next().and_then(|word| command.find_subcommand(word)) {
+        command = inner;
+    }
+    let plain = command.clone().render_usage().to_string();
+    plain.split_once(": ").map_or(usage, |(_, plain)| plain).trim().to_owned()
 }
 
 struct ClapFacts<'e>(&'e clap::Error);
@@ -67,7 +83,16 @@ impl ClapFacts<'_> {
             ContextKind::SuggestedArg,
             ContextKind::SuggestedValue,
         ];
-        kinds.into_iter().map(|kind| self.all(kind)).find(|all| !all.is_empty())
+        let mut near = kinds.into_iter().map(|kind| self.all(kind));
+        near.find(|all| !all.is_empty()).filter(|_| !self.is_far())
+    }
+
+    /// Whether the option that clap proposes is another one: it finds `--set` near `--sort`.
+    fn is_far(&self) -> bool {
+        let (typed, near) =
+            (self.all(ContextKind::InvalidArg), self.all(ContextKind::SuggestedArg));
+        let begins = |word: &str| word.trim_start_matches('-').chars().take(2).collect::<String>();
+        typed.starts_with("--") && !near.is_empty() && begins(&typed) != begins(&near)
     }
 
     /// What clap knows of a kind, as one text.
@@ -109,7 +134,7 @@ mod tests {
             ("doctor now", "多出来的参数 now", "Unexpected argument now"),
             ("todo ad x", "没有命令 ad", "Unknown command ad"),
             ("todo ad x", "是否想写 add？", "Did you mean add?"),
-            ("fork", "还缺：<ID>", "Still missing: <ID>"),
+            ("fork", "还缺：<ID>", "Missing argument: <ID>"),
             ("fork run_1 --at x", "--at <N> 要一个数，不能是 x", "--at <N> needs a number, not x"),
             ("run hello --output-format no", "可以是：text", "can be: text"),
             ("run hello --loop", "--loop <LOOP> 后面要有值", "--loop <LOOP> needs a value"),
@@ -120,7 +145,9 @@ mod tests {
             assert!(en_said.contains(en), "{args}: {en_said}");
         }
         let usage = said("fork", Lang::ZhCn);
-        assert!(usage.contains("用法： everloop fork <ID> [MESSAGE]"), "{usage}");
+        assert!(usage.contains("用法：everloop fork [选项] <ID> [MESSAGE]"), "{usage}");
+        let usage = said("run --nope", Lang::ZhCn);
+        assert!(usage.contains("用法：everloop run [选项]"), "{usage}");
         assert!(!usage.contains("Usage"), "{usage}");
     }
 }

@@ -11,15 +11,14 @@
 mod pages;
 
 use crate::args::{Cli, LoopsArgs};
+use crate::build;
 use crate::complaint::complaint;
-use crate::console::{Console, early_language};
-use crate::exit::{Exit, Failure};
-use crate::{build, terminal};
 use clap::builder::{PossibleValue, Styles};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
 use everloop_app::agenda::arguments::{is_about_agenda, one_dash, plain_dashes};
 use everloop_app::near::near;
+use everloop_console::{Console, Exit, Failure, early_language, terminal};
 use everloop_loops::LOOPS;
 use everloop_text::{self as text, Text};
 use everloop_types::Lang;
@@ -37,24 +36,24 @@ fn explain(mut error: clap::Error, args: Vec<OsString>) -> ExitCode {
     if wants_version_as_json(&args) {
         let (version, commit, date) = (build::NUMBER, build::COMMIT, build::DATE);
         let told = json!({"name": "everloop", "version": version, "commit": commit, "date": date});
-        terminal::answer(&told.to_string());
+        terminal::print_line(&told.to_string());
         return ExitCode::SUCCESS;
     }
     let lang = early_language(wanted_language(&args));
     if let Some(path) = asks_for_help(&error, &args) {
         return match page(&path, lang) {
             Ok(page) => {
-                terminal::answer(page.trim_end());
+                terminal::print_line(page.trim_end());
                 ExitCode::SUCCESS
             }
             Err(failure) => {
-                terminal::complain(&failure.words);
+                terminal::eprint_line(&failure.words);
                 ExitCode::from(failure.exit.code())
             }
         };
     }
     if let Some(failure) = mistyped_command(&error, &args, lang) {
-        terminal::complain(&failure.words);
+        terminal::eprint_line(&failure.words);
         return ExitCode::from(failure.exit.code());
     }
     if shows_help(error.kind()) {
@@ -68,14 +67,35 @@ fn explain(mut error: clap::Error, args: Vec<OsString>) -> ExitCode {
         let words = hint.map_or(complaint.clone(), |hint| format!("{hint}\n{complaint}"));
         if is_about_agenda(&args) && args.iter().any(|arg| arg == "--json") {
             let told = json!({"ok": false, "error": "usage", "message": words});
-            terminal::answer(&told.to_string());
+            terminal::print_line(&told.to_string());
         } else {
-            terminal::complain(&words);
+            terminal::eprint_line(&words);
         }
     } else {
-        terminal::note_unwritten(error.print());
+        print_help(&error, lang);
     }
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
+/// Prints what clap says, where it is due: help on stdout, what is wrong on stderr.
+fn print_help(error: &clap::Error, lang: Lang) {
+    let help = error.render();
+    let help = if terminal::has_color() { help.ansi().to_string() } else { help.to_string() };
+    let help = usage_words(help, lang);
+    match error.use_stderr() {
+        true => terminal::eprint_line(help.trim_end()),
+        false => terminal::print_line(help.trim_end()),
+    }
+}
+
+/// Clap writes these two words into the usage itself.
+pub(crate) fn usage_words(help: String, lang: Lang) -> String {
+    let words = [
+        ("[OPTIONS]", text::usage::options()),
+        ("[COMMAND]", text::usage::optional_command()),
+        ("<COMMAND>", text::usage::command()),
+    ];
+    words.into_iter().fold(help, |help, (word, text)| help.replace(word, &text.in_lang(lang)))
 }
 
 /// One plain word is a command that was mistyped, not a first message: no script should find
@@ -115,12 +135,12 @@ pub(crate) fn topic(app: &Console, topic: &[String]) -> Result<Exit, Failure> {
     if let [name] = topic
         && let Some(page) = pages::find_page(name)
     {
-        terminal::answer(page.text(app.lang).trim_end());
+        terminal::print_markdown(page.text(app.lang).trim_end());
         return Ok(Exit::Done);
     }
-    terminal::answer(page(topic, app.lang)?.trim_end());
+    terminal::print_line(page(topic, app.lang)?.trim_end());
     if topic.is_empty() {
-        terminal::answer(&format!("\n{}", list_of_pages(app.lang)));
+        terminal::print_line(&format!("\n{}", list_of_pages(app.lang)));
     }
     Ok(Exit::Done)
 }
@@ -145,7 +165,7 @@ fn page(path: &[String], lang: Lang) -> Result<String, Failure> {
         }
         inner = inner.find_subcommand_mut(word).unwrap_or_else(|| unreachable!("it is known"));
     }
-    Ok(inner.render_help().to_string())
+    Ok(usage_words(inner.render_help().to_string(), lang))
 }
 
 fn no_topic(lang: Lang, topic: &str, nearest: Option<&str>) -> Failure {
@@ -216,22 +236,34 @@ pub(crate) fn worded(command: Command, lang: Lang) -> Command {
         .disable_version_flag(true)
         .args([help.display_order(998), version.display_order(999)]);
     let about = about(command.get_name(), lang);
-    words_inside(command, "", lang).about(about)
+    words_inside(command, ("", &about), lang).about(about)
 }
 
 /// Gives words to the arguments and subcommands of `command`, whose path is `path`.
-fn words_inside(command: Command, path: &str, lang: Lang) -> Command {
-    let template = template(&command, lang);
+fn words_inside(command: Command, (path, about): (&str, &str), lang: Lang) -> Command {
+    let template = template(&command, about, lang);
     command.help_template(template).mut_args(|arg| words_of(arg, path, lang)).mut_subcommands(
         |inner| {
             if inner.is_hide_set() {
                 return inner;
             }
             let path = inside(path, inner.get_name());
-            let about = about(&path, lang);
-            words_inside(inner, &path, lang).about(about)
+            let about = self::about(&path, lang);
+            words_inside(inner, (&path, &about), lang).about(in_short(&about))
         },
     )
+}
+
+/// Columns that a list of commands has for what one of them is for.
+const LIST_COLUMNS: usize = 72;
+
+/// The beginning of a text that is too long for a list: its first sentence, or what comes before a
+/// semicolon or a colon.
+fn in_short(text: &str) -> String {
+    let ends = [". ", "。", "; ", "；", ": ", "："];
+    let cut = ends.iter().filter_map(|end| text.find(end)).min();
+    let is_long = unicode_width::UnicodeWidthStr::width(text) > LIST_COLUMNS;
+    cut.filter(|_| is_long).map_or(text, |at| &text[..at]).to_owned()
 }
 
 fn words_of(arg: Arg, path: &str, lang: Lang) -> Arg {
@@ -240,7 +272,26 @@ fn words_of(arg: Arg, path: &str, lang: Lang) -> Arg {
         return arg.help(text);
     }
     let help = with_values(text, &arg, lang);
+    let arg = with_placeholders(arg, lang);
     arg.help(help).hide_default_value(true).hide_possible_values(true)
+}
+
+/// The names of the values in the person's language, where they have one.
+fn with_placeholders(arg: Arg, lang: Lang) -> Arg {
+    let names: Vec<String> = match arg.get_value_names() {
+        Some(names) => names.iter().map(ToString::to_string).collect(),
+        None => vec![arg.get_id().as_str().to_uppercase()],
+    };
+    let worded = names.iter().map(|name| {
+        let text = text::placeholder::named(&name.to_lowercase());
+        text.map_or_else(|| name.clone(), |text| text.in_lang(lang))
+    });
+    let worded: Vec<String> = worded.collect();
+    if worded == names {
+        return arg;
+    }
+    // Clap keeps names for as long as the process lives, which ends with the help.
+    arg.value_names(worded.into_iter().map(|name| &*name.leak()))
 }
 
 /// Adds the values that an argument takes and the one that it has, which clap tells in English.
@@ -259,11 +310,10 @@ fn with_values(text: String, arg: &Arg, lang: Lang) -> String {
 }
 
 /// The layout of one command's help: clap's own, with headings in the person's language.
-fn template(command: &Command, lang: Lang) -> String {
+fn template(command: &Command, about: &str, lang: Lang) -> String {
     let style = *Styles::styled().get_header();
     let heading = |text: Text| format!("{style}{}{style:#}", text.in_lang(lang));
-    let mut layout =
-        format!("{{about-with-newline}}\n{} {{usage}}", heading(text::heading::usage()));
+    let mut layout = format!("{about}\n\n{}{{usage}}", heading(text::heading::usage()));
     let mut section = |text, tag| layout.push_str(&format!("\n\n{}\n{{{tag}}}", heading(text)));
     if command.has_subcommands() {
         section(text::heading::commands(), "subcommands");

@@ -1,9 +1,8 @@
 //! Reminders on stderr, while a command works.
 
-use crate::console::Console;
-use crate::terminal;
 use everloop_agenda::show::firing_lines;
 use everloop_app::reminding::{LOOK, take_late};
+use everloop_console::{Console, notices, terminal};
 use everloop_store::Store;
 use std::io::IsTerminal;
 
@@ -15,7 +14,7 @@ pub(crate) fn begin(app: &Console, store: &Store) {
     tokio::spawn(show_on_stderr(app.clone(), store.clone()));
 }
 
-/// With a bell if somebody sits there.
+/// With a bell and notifications if somebody sits there.
 async fn show_on_stderr(app: Console, store: Store) {
     let seen = std::io::stderr().is_terminal();
     let head_start = if seen { 0 } else { HEAD_START_MS };
@@ -24,10 +23,10 @@ async fn show_on_stderr(app: Console, store: Store) {
         again.tick().await;
         let fired = take_late(&app, &store, head_start).await;
         for line in firing_lines(&app.reader(), &fired) {
-            terminal::complain(&line);
+            terminal::eprint_line(&line);
         }
-        if seen && !fired.is_empty() {
-            terminal::ring();
+        if seen {
+            notices::announce(&app, &fired);
         }
     }
 }

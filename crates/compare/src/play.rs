@@ -145,7 +145,9 @@ async fn drive(engine: &Engine, run: &RunId, part: &ContestRun) -> Result<Status
             // The time-out of the run bounds this.
             DriveEnd::Parked(WaitingOn::Model { .. }) => tokio::time::sleep(MODEL_PAUSE).await,
             // Tasks are not delegated here: children would be counted separately.
-            DriveEnd::Parked(WaitingOn::Child { .. }) | DriveEnd::Released => {
+            // Nor does a task sleep.
+            DriveEnd::Parked(WaitingOn::Child { .. } | WaitingOn::Timer { .. })
+            | DriveEnd::Released => {
                 return Err(PlayError::NotOurs);
             }
         }

@@ -174,7 +174,13 @@ impl TaskStage {
         };
         let context = host.context(told, NOW);
         let goal = Goal { text: task.goal.clone(), context, ..Goal::default() };
-        Submission { loop_name: loop_name.to_owned(), goal, frame, idem_key: None }
+        Submission {
+            loop_name: loop_name.to_owned(),
+            goal,
+            frame,
+            idem_key: None,
+            profile: Default::default(),
+        }
     }
 
     /// The current state.
@@ -216,7 +222,7 @@ fn todo(number: i64, text: &str) -> TodoRow {
         uid: format!("before-{number}"),
         said: TodoText {
             text: text.to_owned(),
-            tag: "default".to_owned(),
+            tags: Vec::new(),
             priority: 0,
             due_at: None,
             remind_at: None,

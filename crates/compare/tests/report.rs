@@ -2,14 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use crate::support::{contest, own, run, tasks};
 use everloop_compare::report::{self, ReportDetail, ReportHeader, ReportStyle};
 use everloop_compare::{Contest, ContestResults, Latency};
 use everloop_types::Lang;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use support::{contest, own, run, tasks};
 use tokio_util::sync::CancellationToken;
 use unicode_width::UnicodeWidthStr;
 
@@ -267,7 +265,7 @@ async fn a_comparison_that_was_stopped_tells_what_there_is() {
     let stop = CancellationToken::new();
     let chosen = tasks(&["files-write", "files-copy", "files-replace", "files-index"]);
     let contest = Contest { at_once: 1, ..contest(&["react"], &["competent"], chosen) };
-    let host = std::sync::Arc::new(support::TestHost(Vec::new()));
+    let host = std::sync::Arc::new(crate::support::TestHost(Vec::new()));
     let results = contest.run(host, stop.clone(), |_| stop.cancel()).await;
     let tasks: BTreeSet<&str> = results.cells.iter().map(|cell| cell.task.as_str()).collect();
     assert!(!results.is_complete() && tasks.contains("files-write"), "{tasks:?}");

@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use crate::support::{builtin, own, play, tasks};
 use everloop_compare::{Cell, ContestEnding};
 use everloop_models::ScriptedReply;
 use serde_json::json;
-use support::{builtin, own, play, tasks};
 
 fn write(path: &str, content: &str) -> ScriptedReply {
     ScriptedReply::calls("write_file", json!({"path": path, "content": content}))
@@ -123,7 +121,7 @@ async fn a_run_that_takes_too_long_is_no_success_whatever_it_left() {
     let late = ScriptedReply::says("ok").after_ms(600_000);
     let task = builtin("files-write");
     let replies = vec![write("greeting.txt", "Good morning"), late];
-    let cell = support::play_within(task, "react", replies, 1_500).await;
+    let cell = crate::support::play_within(task, "react", replies, 1_500).await;
     assert_eq!(cell.ending, ContestEnding::TimedOut);
     assert!(!cell.is_success() && cell.failed_checks.is_empty(), "{cell:?}");
     assert_eq!((cell.tally.ended_with_words, cell.tally.tool_calls), (0, 1));
@@ -131,7 +129,8 @@ async fn a_run_that_takes_too_long_is_no_success_whatever_it_left() {
 
 #[tokio::test]
 async fn a_model_that_cannot_be_asked_is_an_ending_and_the_others_go_on() {
-    let results = support::with_models(&["nobody/x", "scripted"], tasks(&["files-write"])).await;
+    let results =
+        crate::support::with_models(&["nobody/x", "scripted"], tasks(&["files-write"])).await;
     assert_eq!(results.cells.len(), 2);
     let broken = &results.cells[0].ending;
     assert!(matches!(broken, ContestEnding::Broken(why) if why.contains("nobody")), "{broken:?}");

@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use crate::support::{contest, run, tasks};
 use everloop_compare::{Contest, ContestResults, task};
 use everloop_loops::LOOPS;
-use support::{contest, run, tasks};
 
 fn without_time(results: &ContestResults) -> String {
     let mut cells = results.cells.clone();

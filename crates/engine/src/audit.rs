@@ -1,20 +1,25 @@
-//! The audit log: every attempt at every tool call, read from the journal and from nothing else.
+//! The audit log: every attempt at every tool call, and every decision on a message, read from the
+//! journal and from nothing else.
 //!
 //! Field names are stable, for scripts. One entry at a time goes in, so that a database of any size
 //! is read in pages.
 
+use everloop_loops::read_decision;
 use everloop_store::{ForkOrigin, RunRow};
 use everloop_types::journal::{
-    EffectPlanned, Entry, EntryKind, InboxMessage, Outcome, PlannedToolCall,
+    EffectFinished, EffectPlanned, Entry, EntryKind, InboxMessage, Outcome, PlannedToolCall,
 };
-use everloop_types::{EffectId, Ending, UtcMs};
+use everloop_types::{Contract, EffectId, Ending, ToolCall, UtcMs};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Characters of arguments, results and messages that are shown.
 const SHOWN_CHARS_MAX: usize = 2_000;
 
-/// One attempt at one tool call.
+/// The name under which decisions are listed.
+const DECISION: &str = "decision";
+
+/// One attempt at one tool call, or one decision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditCall {
     /// The journal entry that says how it ended; for one that has not, the one that planned it.
@@ -57,6 +62,16 @@ impl AuditCall {
         !matches!(self.end.ending, "ok" | "open")
     }
 
+    /// Whether it is a decision on a message, and no call of a tool.
+    #[must_use]
+    pub fn is_decision(&self) -> bool {
+        self.tool.as_deref() == Some(DECISION)
+    }
+
+    fn event(&self) -> &'static str {
+        if self.is_decision() { DECISION } else { "tool_call" }
+    }
+
     /// For scripts.
     #[must_use]
     pub fn json(&self, row: &RunRow) -> Value {
@@ -65,8 +80,9 @@ impl AuditCall {
             _ => Value::from(short(&self.args)),
         };
         json!({
-            "ts": self.at, "run_id": row.run, "session_id": row.conversation,
-            "loop": row.loop_name, "forked_from": row.origin.forked.as_ref().map(|from| &from.run),
+            "event": self.event(), "ts": self.at, "run_id": row.run, "session_id": row.conversation,
+            "turn_id": row.origin.turn, "loop": row.loop_name,
+            "forked_from": row.origin.forked.as_ref().map(|from| &from.run),
             "parent_run_id": row.origin.parent, "imported": row.origin.imported,
             "copied": self.copied, "seq": self.seq, "effect": self.effect,
             "attempt": self.attempt, "tool": self.tool, "arguments": args,
@@ -82,6 +98,8 @@ impl AuditCall {
 pub struct Auditor {
     open: BTreeMap<EffectId, UnfinishedCall>,
     user_message: String,
+    /// The model call that is to bring a decision.
+    deciding: Option<EffectId>,
     /// Calls of a fork until it is known whether they were copied.
     waiting: Option<Vec<AuditCall>>,
 }
@@ -99,12 +117,26 @@ struct UnfinishedCall {
     is_timed: bool,
 }
 
+impl UnfinishedCall {
+    fn planned(call: &ToolCall, entry: &Entry) -> Self {
+        Self {
+            tool: call.tool.clone(),
+            args: call.args.clone(),
+            approved_by: None,
+            attempt: 1,
+            planned_seq: entry.seq,
+            begun: entry.at,
+            is_timed: false,
+        }
+    }
+}
+
 impl Auditor {
     /// For a run, by where it comes from.
     #[must_use]
     pub fn new(forked: Option<&ForkOrigin>) -> Self {
         let waiting = forked.map(|_| Vec::new());
-        Self { open: BTreeMap::new(), user_message: String::new(), waiting }
+        Self { open: BTreeMap::new(), user_message: String::new(), deciding: None, waiting }
     }
 
     /// The attempts that end with this entry, in the order of the journal.
@@ -151,23 +183,19 @@ impl Auditor {
                 EntryKind::EffectPlanned(EffectPlanned::CallTool(PlannedToolCall { call, .. })),
                 Some(effect),
             ) => {
-                let (tool, args) = (call.tool.clone(), call.args.clone());
-                let (planned_seq, begun) = (entry.seq, entry.at);
-                let (approved_by, attempt, is_timed) = (None, 1, false);
-                let open = UnfinishedCall {
-                    tool,
-                    args,
-                    approved_by,
-                    attempt,
-                    planned_seq,
-                    begun,
-                    is_timed,
-                };
-                self.open.insert(effect.clone(), open);
+                self.open.insert(effect.clone(), UnfinishedCall::planned(call, entry));
+            }
+            (EntryKind::EffectPlanned(EffectPlanned::CallModel(planned)), Some(effect))
+                if planned.call.output == Some(Contract::Decision) =>
+            {
+                self.deciding = Some(effect.clone());
             }
             (EntryKind::ApprovalGiven(given), Some(effect)) => {
                 if let Some(open) = self.open.get_mut(effect) {
                     open.approved_by = Some(given.by.clone());
+                    if let Some(args) = &given.edited_args {
+                        open.args.clone_from(args);
+                    }
                 }
             }
             (EntryKind::EffectStarted(started), Some(effect)) => {
@@ -179,7 +207,9 @@ impl Auditor {
                 return self.retried(entry, effect, &failed.error);
             }
             (EntryKind::EffectFinished(finished), Some(effect)) => {
-                let Outcome::Observed(seen) = &finished.outcome else { return None };
+                let Outcome::Observed(seen) = &finished.outcome else {
+                    return self.decided(entry, effect, finished);
+                };
                 let (ending, result) = (word(seen.ending), seen.text.clone());
                 let end = AuditEnd { ending, result, duration_ms: Some(finished.took_ms) };
                 let open = self.open.remove(effect);
@@ -190,6 +220,32 @@ impl Auditor {
             _ => {}
         }
         None
+    }
+
+    /// A reply of a model that was asked for a decision, or its failure.
+    fn decided(
+        &mut self,
+        entry: &Entry,
+        effect: &EffectId,
+        finished: &EffectFinished,
+    ) -> Option<AuditCall> {
+        self.deciding.take_if(|asked| asked == effect)?;
+        let (args, ending, result) = match &finished.outcome {
+            Outcome::Replied(reply) => match read_decision(&reply.text) {
+                Ok(decision) => {
+                    let args = serde_json::to_string(&decision).unwrap_or_default();
+                    (args, Ending::Ok, decision.reason)
+                }
+                Err(wrong) => (reply.text.clone(), Ending::Error, wrong),
+            },
+            Outcome::ModelFailed(error) => (String::new(), Ending::Error, error.detail.clone()),
+            Outcome::Observed(_) | Outcome::Superseded | Outcome::Canceled => return None,
+        };
+        let duration_ms = Some(finished.took_ms);
+        let end = AuditEnd { ending: word(ending), result, duration_ms };
+        let at = entry.at.saturating_sub_unsigned(finished.took_ms);
+        let call = self.call(effect, entry.seq, None, end, at);
+        Some(AuditCall { tool: Some(DECISION.to_owned()), args, ..call })
     }
 
     fn retried(&mut self, entry: &Entry, effect: &EffectId, error: &str) -> Option<AuditCall> {
@@ -251,9 +307,7 @@ fn short(text: &str) -> String {
 mod tests {
     use super::*;
     use everloop_types::journal::PlannedToolCall;
-    use everloop_types::journal::{
-        ApprovalGiven, EffectAttemptFailed, EffectFinished, EffectStarted,
-    };
+    use everloop_types::journal::{ApprovalGiven, EffectAttemptFailed, EffectStarted};
     use everloop_types::{CallId, Handling, Observation, RunId, ToolCall};
 
     fn entry(seq: i64, kind: EntryKind) -> Entry {
@@ -302,6 +356,7 @@ mod tests {
             by: "user".to_owned(),
             policy_hash: String::new(),
             releases: None,
+            edited_args: None,
         };
         let given = EntryKind::ApprovalGiven(given);
         let (first, second) = (started(1), started(2));

@@ -3,6 +3,8 @@
 //! The comparison covers what happened, not how it is stored: ids, times, prompts' digests, claims,
 //! snapshots, attempts and the order in which a batch's outcomes came back are left out. A model
 //! call that was superseded is ignored.
+//!
+//! Side by side, what follows is aligned too: the same text on both sides is one row.
 
 use crate::History;
 use everloop_types::journal::{
@@ -11,6 +13,7 @@ use everloop_types::journal::{
 };
 use everloop_types::{CallId, EffectId, Reply, ToolCall};
 use serde_json::Value;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What two runs differ in first.
@@ -104,6 +107,40 @@ pub fn first_divergence(one: &History, other: &History) -> Option<Divergence> {
 /// Two entries of different kinds at the same position: the loop decided differently.
 fn which(one: &DiffStep, other: &DiffStep) -> DifferenceKind {
     if one.differs == other.differs { one.differs } else { DifferenceKind::Decision }
+}
+
+/// A row of two runs side by side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SideBySideRow {
+    /// The entry of the first run; none if only the second has one here.
+    pub one: Option<DiffPosition>,
+    /// The entry of the second run.
+    pub other: Option<DiffPosition>,
+    /// Whether both say the same.
+    pub is_equal: bool,
+}
+
+/// All that is compared of two runs, aligned: rows up to the first divergence are equal, and what
+/// both have after it stands in one row again.
+#[must_use]
+pub fn side_by_side(one: &History, other: &History) -> Vec<SideBySideRow> {
+    let places = |history| steps(history).into_iter().map(|step| step.place).collect::<Vec<_>>();
+    let (left, right) = (places(one), places(other));
+    let says = |all: &[DiffPosition]| all.iter().map(|at| at.says.clone()).collect::<Vec<_>>();
+    let ops = capture_diff_slices(Algorithm::Myers, &says(&left), &says(&right));
+    ops.iter().flat_map(|op| rows(op, &left, &right)).collect()
+}
+
+/// The rows of one stretch; what was replaced stands beside what it was replaced by.
+fn rows(op: &DiffOp, left: &[DiffPosition], right: &[DiffPosition]) -> Vec<SideBySideRow> {
+    let (ones, others) = (&left[op.old_range()], &right[op.new_range()]);
+    let is_equal = matches!(op, DiffOp::Equal { .. });
+    let row = |at: usize| SideBySideRow {
+        one: ones.get(at).cloned(),
+        other: others.get(at).cloned(),
+        is_equal,
+    };
+    (0..ones.len().max(others.len())).map(row).collect()
 }
 
 /// The tools that a run called after an entry, in order.

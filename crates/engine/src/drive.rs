@@ -22,15 +22,20 @@ mod permit;
 mod planted;
 mod probe;
 mod recover;
+mod request;
 mod review;
 mod side_records;
+mod start;
 mod switch;
 mod tagged;
+mod timer;
 mod tool;
 
+pub(crate) use model::offered;
 pub(crate) use recover::fold_from_start;
 
 use crate::Engine;
+use crate::ending_title::ending_title;
 use crate::inbox_signal::{InboxCursor, RunInterrupts};
 use crate::quarantine::Quarantine;
 use ask::QuestionAsker;
@@ -43,18 +48,23 @@ use everloop_types::journal::{
     RunFinished, WaitingOn,
 };
 use everloop_types::{
-    EffectClass, EffectId, Ending, Labels, Observation, Reason, RunId, Status, ToolCall, Words,
+    EffectClass, EffectId, Ending, FileChange, Labels, Observation, Reason, RunId, Status,
+    ToolCall, UtcMs, Words,
 };
 use inbox::{InboxNews, InboxReader};
 use model::ModelCaller;
-use permit::PermissionGate;
+use permit::{PermissionGate, with_edit};
 use recover::EffectRecovery;
 use review::CallReview;
 use side_records::SideRecords;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use timer::Sleeper;
 use tool::ToolCaller;
 use tracing::{Instrument, Span};
+
+/// How often a call that starts a run is made again because another run was faster.
+const START_TRIES_MAX: u32 = 3;
 
 /// How a drive ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,6 +132,8 @@ enum DriveWork {
     AwaitAnswer(everloop_types::Question),
     /// A child run works on it.
     AwaitChild(OpenToolCall, RunId),
+    /// It is over at this moment.
+    Sleep(OpenToolCall, UtcMs),
 }
 
 pub(crate) struct Driver<'e> {
@@ -138,6 +150,10 @@ pub(crate) struct Driver<'e> {
     begun_here: BTreeSet<EffectId>,
     /// Milliseconds this drive has waited for a model.
     waited_ms: u64,
+    /// The model call that has to be over in time, and since when it is made here.
+    asking: Option<(EffectId, u64)>,
+    /// What people had read of the model call that was interrupted last.
+    read: Option<(EffectId, String)>,
     kept: SideRecords<'e>,
     inbox: InboxCursor,
 }
@@ -174,11 +190,22 @@ impl Engine {
     /// After a refused commit the state is discarded and folded again from the journal.
     async fn drive_again(&self, claim: Claim) -> Result<DriveEnd, DriveError> {
         let mut driver = Driver::load(self, claim).await?;
-        match driver.run_turns().await {
-            Err(DriveError::Store { source: StoreError::OverLimit { .. }, .. }) => {
-                Driver::load(self, driver.claim).await?.end_full().await
+        let mut starts = 0;
+        loop {
+            match driver.run_turns().await {
+                Err(DriveError::Store { source: StoreError::OverLimit { .. }, .. }) => {
+                    return Driver::load(self, driver.claim).await?.end_full().await;
+                }
+                // Another run began the same task in the meantime. The call is made again and
+                // finds it.
+                Err(DriveError::Store { source: StoreError::TaskRunning { .. }, .. })
+                    if starts < START_TRIES_MAX =>
+                {
+                    starts += 1;
+                    driver = Driver::load(self, driver.claim).await?;
+                }
+                driven => return driven,
             }
-            driven => driven,
         }
     }
 }
@@ -202,6 +229,8 @@ impl<'e> Driver<'e> {
             pending: Commit::new(Vec::new(), engine.clock.now()),
             begun_here: BTreeSet::new(),
             waited_ms: 0,
+            asking: None,
+            read: None,
             kept: SideRecords::new(engine, folded.snapshot_seq),
             inbox: engine.inbox_signals.open_cursor(&claim.run),
             claim,
@@ -210,7 +239,7 @@ impl<'e> Driver<'e> {
         let opened = driver.kept.open_audit(&driver.claim.run).await;
         opened.map_err(|source| driver.failed(source))?;
         // An earlier driver may have died after the commit and before it saved the summary.
-        driver.kept.remember(&driver.claim.run, &driver.run);
+        driver.kept.remember(&driver.claim.run, &driver.run).await;
         let (worker, build) = (engine.identity.worker.clone(), engine.identity.build.clone());
         driver.note(None, EntryKind::EpochStarted(EpochStarted { worker, build }));
         Ok(driver)
@@ -260,6 +289,7 @@ impl<'e> Driver<'e> {
             DriveWork::AwaitChild(open, child) => {
                 Delegator { driver: self }.await_child(&open, child).await
             }
+            DriveWork::Sleep(open, until) => Sleeper { driver: self }.go_on(&open, until).await,
         }
     }
 
@@ -282,6 +312,7 @@ impl<'e> Driver<'e> {
         match &first.stage {
             CallStage::Asked(question) => DriveWork::AwaitAnswer(question.clone()),
             CallStage::Delegated(child) => DriveWork::AwaitChild(first.clone(), child.clone()),
+            CallStage::Sleeping(until) => DriveWork::Sleep(first.clone(), *until),
             CallStage::Started(_) if !begun_here => DriveWork::Recover(first.clone()),
             CallStage::Planned if !self.review().is_free(first) => DriveWork::Permit(first.clone()),
             CallStage::Approved if self.review().has_lapsed(first) => {
@@ -343,6 +374,17 @@ impl<'e> Driver<'e> {
 
     /// Notes the result of a tool, with its labels. A refusal has none.
     fn note_seen(&mut self, open: &OpenToolCall, seen: Observation, took_ms: u64) {
+        self.note_change(open, seen, took_ms, None);
+    }
+
+    /// The same, with what the call changed in a file.
+    fn note_change(
+        &mut self,
+        open: &OpenToolCall,
+        seen: Observation,
+        took_ms: u64,
+        change: Option<Box<FileChange>>,
+    ) {
         let call = &open.planned.call;
         let labels = if self.brought_nothing(call, &seen) {
             Labels::default()
@@ -352,7 +394,10 @@ impl<'e> Driver<'e> {
             real.map_or_else(|| brings(call), |real| brings(call) | brings(&real))
         };
         let seen = if labels.untrusted { self.marked(open, seen) } else { seen };
-        self.note_labeled(open, seen, took_ms, labels);
+        let seen = if open.is_edited { with_edit(open, seen) } else { seen };
+        let outcome = Outcome::Observed(seen);
+        let finished = EffectFinished { outcome, took_ms, labels, change };
+        self.note(Some(open.effect.clone()), EntryKind::EffectFinished(finished));
     }
 
     /// A refusal brings no data into the run, nor does the failure of a tool that only reads files:
@@ -379,7 +424,9 @@ impl<'e> Driver<'e> {
         took_ms: u64,
         labels: Labels,
     ) {
-        let finished = EffectFinished { outcome: Outcome::Observed(seen), took_ms, labels };
+        let seen = if open.is_edited { with_edit(open, seen) } else { seen };
+        let outcome = Outcome::Observed(seen);
+        let finished = EffectFinished { labels, ..EffectFinished::unlabeled(outcome, took_ms) };
         self.note(Some(open.effect.clone()), EntryKind::EffectFinished(finished));
     }
 
@@ -390,11 +437,35 @@ impl<'e> Driver<'e> {
         reason: Option<Reason>,
         words: &Words,
     ) -> Result<DriveEnd, DriveError> {
+        let written = self.last_words(status, words).await;
+        let words = written.as_ref().unwrap_or(words);
+        self.follow_up(status, words).await;
+        self.log_decision(status, reason.as_ref());
         self.emit("final".to_owned(), words);
         self.note(None, EntryKind::RunFinished(RunFinished { status, reason }));
         self.tell_parent(status, words);
+        self.entitle(status);
         self.commit(NextStatus::Finish(status)).await?;
         Ok(DriveEnd::Finished(status))
+    }
+
+    /// The words of a report, whose numbers are those of the results.
+    async fn last_words(&self, status: Status, words: &Words) -> Option<Words> {
+        let frame = self.run.frame();
+        frame.analysis.as_ref()?;
+        let text = everloop_text::render(words, frame.language);
+        let environment = &self.engine.environment;
+        let written = environment.last_words(&self.claim.run, frame, status, &text).await?;
+        Some(Words::Said(written))
+    }
+
+    /// A run that belongs to no conversation tells of its end in one of its own. A child tells its
+    /// parent instead, and a run that another one continues has not come to its end.
+    fn entitle(&mut self, status: Status) {
+        if self.run.parent().is_none() && self.pending.successor.is_none() {
+            let title = ending_title(status, &self.claim.title, self.run.frame().language);
+            self.pending.title = Some(title);
+        }
     }
 
     /// A message for the user, written with the entries that cause it.

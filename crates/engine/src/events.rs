@@ -4,10 +4,14 @@
 //! makes events of journal entries, [`Follower`](crate::Follower) delivers them, and
 //! [`RunView`](crate::RunView) folds them. `docs/events.md` describes each one.
 
+mod waiting;
+
+pub use waiting::WaitingFor;
+
 use everloop_types::journal::{Outcome, ProbeFinding};
 use everloop_types::{
-    Args, CallId, Ending, ModelErrorKind, Progress, Purpose, QuestionKind, Reason, RunId, Status,
-    TextKey, Usage, UtcMs,
+    ApprovalRequest, Args, CallId, Ending, FileChange, ModelErrorKind, Progress, Purpose,
+    QuestionKind, Reason, RunId, Status, TextKey, Usage, UtcMs,
 };
 use serde::{Deserialize, Serialize};
 
@@ -154,6 +158,9 @@ pub enum EventKind {
         kind: QuestionKind,
         /// The model's words, or the arguments that are to be approved.
         message: String,
+        /// What is to be approved, as data.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request: Option<Box<ApprovalRequest>>,
     },
     /// A question was answered.
     #[serde(rename = "interrupt.answered")]
@@ -305,6 +312,9 @@ pub enum EventKind {
         by: String,
         /// The place to which the run may send from now on.
         releases: Option<String>,
+        /// The arguments that the person wants in place of the model's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edited_args: Option<String>,
     },
     /// An attempt at a tool call failed; another one follows.
     #[serde(rename = "tool.retrying")]
@@ -386,24 +396,6 @@ impl EventKind {
     }
 }
 
-/// What a run waits for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "waiting_for", rename_all = "snake_case")]
-pub enum WaitingFor {
-    /// A person's answer; `interrupt.opened` follows.
-    User,
-    /// The model's endpoint.
-    Model {
-        /// What went wrong last.
-        error: String,
-    },
-    /// The end of a child.
-    Child {
-        /// The child.
-        child: RunId,
-    },
-}
-
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunEnding {
@@ -459,6 +451,9 @@ pub struct ToolOutcome {
     /// Privacy and trust of what it brought into the run, where it brought anything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
+    /// What it changed in a file, with a diff.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Box<FileChange>>,
 }
 
 /// Tokens, by the names that events use.

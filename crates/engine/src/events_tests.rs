@@ -70,6 +70,7 @@ fn an_event_is_one_flat_object() {
                 result: "done".to_owned(),
                 duration_ms: 3,
                 labels: Vec::new(),
+                change: None,
             }),
             json!({"type": "tool.completed", "call_id": "c1", "tool": "shell", "ending": "ok",
                    "result": "done", "duration_ms": 3}),

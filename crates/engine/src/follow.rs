@@ -3,25 +3,28 @@
 //! ```text
 //!   journal ──entries──► Projector ──events──► followers
 //!                            ▲
-//!   driver of this process ──┴── entries and deltas, as they come
+//!   driver of this process ──┤   entries and pieces, as they come
+//!   driver of another one ───┘   pieces, and that rows have changed
 //! ```
 //!
 //! While this process drives the run, nothing is polled: each update wakes the follower, and so
-//! does the end of the drive. While it is not driven here, the position of the run is read at
-//! intervals. An update that was missed is read from the journal; a lost delta is not, since the
-//! complete reply follows it.
+//! does the end of the drive. While it is not driven here, the store's live channel tells what
+//! happens, and the position of the run is read at intervals. An update that was missed is read
+//! from the journal; a lost piece is not, since the complete reply follows it. Who begins in the
+//! middle of a call gets what was sent of it before.
 
 use crate::events::{EventKind, RunEnding, RunEvent};
+use crate::piece::PieceNews;
 use crate::watch::{Watch, WatchPoll};
 use crate::{Engine, Projector, RunView, Update};
-use everloop_store::StoreError;
+use everloop_store::{LiveListener, StoreError};
 use everloop_types::journal::Entry;
-use everloop_types::{RunId, Status};
-use futures_util::Stream;
+use everloop_types::{LiveMessage, RunId, Status, StreamPiece};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How often the position of a run is read that this process does not drive.
+/// How often the position of a run is read that this process does not drive, if its store has no
+/// live channel.
 const LOOK_EVERY_MS: u64 = 100;
 
 /// Entries that are read at once.
@@ -50,6 +53,10 @@ pub struct Follower {
     last: Option<RunEvent>,
     /// Whether the store may have something that was not delivered.
     is_behind: bool,
+    /// Pieces that may be ahead of what was read: they are delivered when the store was looked at.
+    early: Vec<StreamPiece>,
+    /// What other processes tell, once one of them may drive.
+    listener: Option<Box<dyn LiveListener>>,
     /// The run as it was where following began.
     past: RunView,
 }
@@ -60,6 +67,8 @@ struct Track {
     /// Events up to this place are not delivered.
     after: i64,
     is_over: bool,
+    /// Whether the live channel tells of it.
+    is_heard: bool,
 }
 
 impl Engine {
@@ -85,7 +94,7 @@ impl Follower {
         scope: Scope,
     ) -> Result<Self, StoreError> {
         // Before anything is read: what comes in between is seen twice, and skipped.
-        let watch = engine.watch();
+        let (watch, early) = engine.watchers.subscribe_late();
         let mut follower = Self {
             scope,
             watch,
@@ -94,6 +103,8 @@ impl Follower {
             ready: VecDeque::new(),
             last: None,
             is_behind: true,
+            early,
+            listener: None,
             past: RunView::new(run.clone()),
             engine,
         };
@@ -137,17 +148,54 @@ impl Follower {
             if self.is_over() {
                 return Ok(self.last.take());
             }
-            let watched = if self.is_driven_here() {
-                self.watch.watched().await
+            if self.is_driven_here() {
+                let watched = self.watch.watched().await;
+                self.take(watched);
             } else {
-                let engine = self.engine.clone();
-                tokio::select! {
-                    biased;
-                    watched = self.watch.watched() => watched,
-                    () = engine.clock.pause(LOOK_EVERY_MS) => WatchPoll::Missed,
+                self.listen().await;
+            }
+        }
+    }
+
+    /// Waits until another process tells something, this one takes the run, or it is time to look.
+    async fn listen(&mut self) {
+        let engine = self.engine.clone();
+        self.listen_to_all();
+        let look_ms = self.listener.as_ref().map_or(LOOK_EVERY_MS, |it| it.look_every_ms());
+        let mut pause = std::pin::pin!(engine.clock.pause(look_ms));
+        loop {
+            tokio::select! {
+                biased;
+                watched = self.watch.watched() => {
+                    // The updates of other runs must not put off the look.
+                    if self.concerns(&watched) {
+                        return self.take(watched);
+                    }
                 }
-            };
-            self.take(watched);
+                messages = next_messages(&mut self.listener) => {
+                    return messages.into_iter().for_each(|message| self.take_message(message));
+                }
+                () = &mut pause => return self.take(WatchPoll::Missed),
+            }
+        }
+    }
+
+    /// Listens to all runs that are not over.
+    fn listen_to_all(&mut self) {
+        let Some(live) = self.engine.store().live() else { return };
+        let listener = self.listener.get_or_insert_with(|| live.listen());
+        for track in self.tracks.iter_mut().filter(|track| !track.is_over && !track.is_heard) {
+            listener.add(track.projector.run());
+            track.is_heard = true;
+        }
+    }
+
+    fn concerns(&self, watched: &WatchPoll) -> bool {
+        match watched {
+            WatchPoll::Update(update) => {
+                self.tracks.iter().any(|track| track.projector.run() == update.run())
+            }
+            WatchPoll::Missed | WatchPoll::Nothing => true,
         }
     }
 
@@ -174,16 +222,13 @@ impl Follower {
         }
     }
 
-    /// The events as a stream, which ends with the run. An error is its last item.
-    pub fn into_stream(self) -> impl Stream<Item = Result<RunEvent, StoreError>> {
-        futures_util::stream::unfold(Some(self), |follower| async {
-            let mut follower = follower?;
-            match follower.next().await {
-                Ok(Some(event)) => Some((Ok(event), Some(follower))),
-                Ok(None) => None,
-                Err(error) => Some((Err(error), None)),
-            }
-        })
+    /// Whether nothing follows an event, which was just given out, that belongs to its entry.
+    #[must_use]
+    pub fn is_entry_complete(&self, event: &RunEvent) -> bool {
+        let is_of_entry = |next: &RunEvent| {
+            !next.is_delta() && next.seq == event.seq && next.run_id == event.run_id
+        };
+        !self.ready.iter().any(is_of_entry) && !self.last.as_ref().is_some_and(is_of_entry)
     }
 
     fn is_over(&self) -> bool {
@@ -200,7 +245,7 @@ impl Follower {
         let store = self.engine.store();
         let Some(frame) = store.journal().frame(run).await? else { return Ok(()) };
         let projector = Projector::new(run.clone(), Arc::new(frame));
-        self.tracks.push(Track { projector, after, is_over: false });
+        self.tracks.push(Track { projector, after, is_over: false, is_heard: false });
         self.is_behind = true;
         let place = self.tracks.len() - 1;
         // The past of the run is folded before the first event is requested.
@@ -221,7 +266,50 @@ impl Follower {
             }
         }
         self.is_behind = !self.begun.is_empty();
+        // What is not under way by now is over.
+        for piece in std::mem::take(&mut self.early) {
+            let _ = self.take_piece(&piece);
+        }
         Ok(())
+    }
+
+    fn take_message(&mut self, message: LiveMessage) {
+        match message {
+            LiveMessage::Piece(piece) if self.early.is_empty() => match self.take_piece(&piece) {
+                PieceNews::OfAnotherTime => {
+                    self.early.push(piece);
+                    self.is_behind = true;
+                }
+                PieceNews::Missing => self.begin_again(&piece.stream.effect.run),
+                PieceNews::Event(_) | PieceNews::Nothing => {}
+            },
+            LiveMessage::Piece(piece) => self.early.push(piece),
+            LiveMessage::Wrote { .. } | LiveMessage::Left { .. } => self.is_behind = true,
+        }
+    }
+
+    /// Gets what was sent of the calls under way of a run: here, or from who drives it.
+    fn begin_again(&mut self, run: &RunId) {
+        if self.engine.watchers.drives(run) {
+            for piece in self.engine.watchers.open_pieces(run) {
+                let _ = self.take_piece(&piece);
+            }
+        } else if let Some(listener) = &mut self.listener {
+            listener.add(run);
+        }
+    }
+
+    /// Shows what is new in a piece.
+    fn take_piece(&mut self, piece: &StreamPiece) -> PieceNews {
+        let of_run = |track: &&mut Track| *track.projector.run() == piece.stream.effect.run;
+        let Some(track) = self.tracks.iter_mut().find(of_run) else { return PieceNews::Nothing };
+        match track.projector.take_piece(piece) {
+            PieceNews::Event(event) => {
+                self.ready.push_back(*event);
+                PieceNews::Nothing
+            }
+            other => other,
+        }
     }
 
     async fn look_at(&mut self, place: usize) -> Result<(), StoreError> {
@@ -303,10 +391,7 @@ impl Follower {
             Update::Entry(_, entry) if entry.seq == seen + 1 => self.deliver(place, entry),
             // Something was missed, or the drive is over and may have ended without an entry.
             Update::Entry(..) | Update::Released(_) => self.is_behind = true,
-            Update::Delta(effect, fragment) => {
-                let event = self.tracks[place].projector.take_delta(effect, fragment);
-                self.ready.extend(event);
-            }
+            Update::Delta(piece) => self.take_message(LiveMessage::Piece(piece.clone())),
             Update::Taken(_) => {}
         }
     }
@@ -328,5 +413,13 @@ impl Follower {
             }
             self.push(place, event);
         }
+    }
+}
+
+/// The next messages of other processes; never without a channel.
+async fn next_messages(listener: &mut Option<Box<dyn LiveListener>>) -> Vec<LiveMessage> {
+    match listener {
+        Some(listener) => listener.next().await,
+        None => std::future::pending().await,
     }
 }

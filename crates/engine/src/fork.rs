@@ -13,6 +13,7 @@
 //!
 //! Deliberately absent: driving (a fork is a queued run like any other), texts for people.
 
+mod analysis;
 mod close;
 mod inherit;
 mod unsettled;
@@ -24,7 +25,7 @@ use everloop_loops::{AnyRun, UnknownEffect, carried};
 use everloop_store::{ForkOrigin, NewFork, NewRun, RunCreation, StoreError};
 use everloop_types::journal::{Entry, EntryKind, Forked, InboxMessage, RunCreated, Switch};
 use everloop_types::{
-    ConversationId, EffectId, Frame, Goal, RunId, SettledOutcome, UtcMs, digest_json,
+    ConversationId, EffectId, Frame, Goal, RunId, RunProfile, SettledOutcome, UtcMs, digest_json,
 };
 pub(crate) use inherit::Provenance;
 use std::collections::BTreeMap;
@@ -51,6 +52,8 @@ pub struct Fork {
     pub settled: BTreeMap<EffectId, SettledOutcome>,
     /// A message that is in its inbox before it can be driven.
     pub message: Option<InboxMessage>,
+    /// The same key twice is the same fork.
+    pub idem_key: Option<String>,
 }
 
 /// Why there is no fork. Nothing was written.
@@ -138,10 +141,11 @@ impl Forker<'_> {
         let mut tries = 0;
         loop {
             match self.engine.store.queue().create_fork(&new).await {
-                Ok(RunCreation::New | RunCreation::Existing(_)) => {
+                Ok(RunCreation::New) => {
                     self.engine.inbox_signals.wake_workers();
                     return Ok(ForkResult { run, at });
                 }
+                Ok(RunCreation::Existing(run)) => return Ok(ForkResult { run, at }),
                 Err(error) if tries >= FORK_TRIES_MAX || !error.is_transient() => {
                     return Err(error.into());
                 }
@@ -194,12 +198,13 @@ impl Forker<'_> {
             && version == Some(past.created.loop_ver)
             && past.provenance == Provenance::Here;
         let said = Some(fork.word.text.clone()).filter(|text| !text.is_empty());
-        let inbox_message = fork.message.clone();
+        let (inbox_message, idem_key) = (fork.message.clone(), fork.idem_key.clone());
         let made = match same_loop {
             true => past.go_on(&run, fork, known, now),
             false => past.begin_again(fork, known, now),
         };
         let (new, entries) = self.as_new(run, conversation, made, now);
+        let new = NewRun { idem_key, ..new };
         NewFork { new, origin, entries, word: said, inbox_message }
     }
 
@@ -234,10 +239,15 @@ impl Forker<'_> {
             frame: digest_json(&frame),
             build: self.engine.identity.build.clone(),
             policy_hash: policy_hash(&frame),
+            turn: None,
             ..made.created
         };
-        let idem_key = None;
-        let new = NewRun { run, conversation, created, frame, idem_key, now };
+        let run_type = frame.task.as_ref().map(|task| task.run_type.clone());
+        let agent = RunProfile::default();
+        let profile = RunProfile { run_type: run_type.unwrap_or(agent.run_type), ..agent };
+        let (idem_key, opens) = (None, None);
+        let link = everloop_store::RunLink::default();
+        let new = NewRun { run, conversation, created, frame, idem_key, profile, opens, now, link };
         let clean = |entry: Entry| Entry { kind: redactor.kind(entry.kind), ..entry };
         (new, made.entries.into_iter().map(clean).collect())
     }
@@ -276,6 +286,8 @@ impl ParentHistory {
             limits: old.limits,
             carried: old.carried.clone(),
             completion_mark: old.completion_mark.clone(),
+            task: old.task.clone(),
+            analysis: analysis::terms(old, run, &self.entries),
             ..fork.frame
         };
         let mut word = fork.word;

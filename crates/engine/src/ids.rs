@@ -1,6 +1,7 @@
 //! Fresh ids: a prefix, then 26 characters that sort by time and cannot be guessed.
 
 use everloop_types::{EffectId, UtcMs, digest_bytes};
+use std::sync::{Mutex, PoisonError};
 
 /// The characters of an id that are its time.
 const TIME_CHARS: usize = 10;
@@ -16,13 +17,41 @@ pub fn fresh_id(prefix: &str, now: UtcMs) -> String {
     let mut chance = [0_u8; 16];
     getrandom::fill(&mut chance[6..]).expect("the machine has a source of chance");
     chance[..6].copy_from_slice(&now.to_be_bytes()[2..]);
-    let mut bits = u128::from_be_bytes(chance);
+    let mut bits = after_last(u128::from_be_bytes(chance));
     let mut out = [0_u8; 26];
     for place in out.iter_mut().rev() {
         *place = ALPHABET[usize::try_from(bits & 31).unwrap_or_default()];
         bits >>= 5;
     }
     format!("{prefix}{}", out.map(char::from).iter().collect::<String>())
+}
+
+/// Bits of an id that are chance; those before them are the time.
+const CHANCE_BITS: u32 = 80;
+
+/// The same bits, or others of the same time that come after those of the last id: what one process
+/// makes within a millisecond is listed in the order in which it was made.
+fn after_last(bits: u128) -> u128 {
+    static LAST: Mutex<u128> = Mutex::new(0);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_same_time = bits >> CHANCE_BITS == *last >> CHANCE_BITS;
+    let bits = match is_same_time && bits <= *last {
+        // A step by chance: ids stay hard to guess, and their ends differ.
+        true => last.wrapping_add(1 + (bits & 0xff_ffff_ffff)),
+        false => bits,
+    };
+    *last = bits;
+    bits
+}
+
+/// `prefix` and 26 characters: the time, and what follows from a key. Two ids of one key differ in
+/// their time only.
+#[must_use]
+pub fn keyed_id(prefix: &str, now: UtcMs, key: &str) -> String {
+    let fresh = fresh_id("", now);
+    let rest = digest_bytes(key.as_bytes());
+    let rest: String = rest.chars().take(26 - TIME_CHARS).collect();
+    format!("{prefix}{}{rest}", &fresh[..TIME_CHARS])
 }
 
 /// The key of every attempt at an effect, and of no other effect.
@@ -64,6 +93,7 @@ mod tests {
         let (early, late) = (fresh_id("run_", 1_000), fresh_id("run_", 2_000));
         assert!(early < late);
         assert_eq!(early.len(), 30);
-        assert_ne!(fresh_id("run_", 1_000), fresh_id("run_", 1_000));
+        let within: Vec<String> = (0..50).map(|_| fresh_id("run_", 3_000)).collect();
+        assert!(within.is_sorted_by(|one, next| one < next), "{within:?}");
     }
 }

@@ -13,6 +13,7 @@ mod audit;
 mod clock;
 mod diff;
 mod drive;
+mod ending_title;
 mod events;
 mod follow;
 mod fork;
@@ -21,18 +22,21 @@ mod ids;
 mod inbox_signal;
 mod lease;
 mod membership;
+mod open_streams;
 mod outbox;
 mod permission;
+mod piece;
 mod portable;
 mod presence;
 mod project;
 mod quarantine;
+mod rebuilt;
 mod replay;
 mod rules;
-mod screen;
 mod settle;
 mod signal;
 pub mod story;
+mod stream_redactor;
 mod submit;
 mod view;
 mod watch;
@@ -40,12 +44,16 @@ mod worker;
 
 pub use audit::{AuditCall, Auditor};
 pub use clock::{SharedClock, SystemClock};
-pub use diff::{DiffPosition, DifferenceKind, Divergence, first_divergence, tools_after};
+pub use diff::{
+    DiffPosition, DifferenceKind, Divergence, SideBySideRow, first_divergence, side_by_side,
+    tools_after,
+};
 pub use drive::{DriveEnd, DriveError};
 pub use events::{EventKind, EventNote, RunEnding, RunEvent, TokenCounts, ToolOutcome, WaitingFor};
+pub use everloop_types::{CallStream, Fragment, StreamPiece};
 pub use follow::{Follower, Scope};
 pub use fork::{Fork, ForkError, ForkResult};
-pub use ids::fresh_id;
+pub use ids::{fresh_id, keyed_id};
 pub use lease::LeaseTimes;
 pub use membership::{Membership, MembershipPolicy};
 pub use portable::{
@@ -53,19 +61,22 @@ pub use portable::{
     quarantine_unfinished, read_export,
 };
 pub use project::Projector;
+pub use rebuilt::RebuiltCall;
 pub use replay::{History, ReplayVerdict};
 pub use rules::EngineRules;
 pub use settle::{OpenUnknown, SettleResult};
 pub use signal::Signal;
-pub use submit::{QuestionAnswer, Submission};
-pub use view::{CallView, ChildView, MessageView, QuestionView, ReplyView, RunView};
-pub use watch::{Fragment, Update, Watch};
+pub use submit::{QuestionAnswer, submitted_run};
+pub use view::{CallView, ChildView, MessageView, QuestionView, ReplyView, RetryView, RunView};
+pub use watch::{Update, Watch};
 pub use worker::{Worker, WorkerReport};
 
-pub use everloop_ports::{Clock, Pause};
-use everloop_ports::{Model, Registry};
+use everloop_ports::{BoxFuture, Model, Registry};
+pub use everloop_ports::{Clock, Pause, RunStart, Submission};
 use everloop_store::{RunRow, Store};
-use everloop_types::{Frame, ModelChoice, ModelError, RunId, UtcMs, WorkerId};
+use everloop_types::{
+    ConversationId, Frame, ModelChoice, ModelError, RunId, Status, Taint, UtcMs, WorkerId,
+};
 use grace::GraceSkips;
 use inbox_signal::InboxSignals;
 use lease::LeaseState;
@@ -92,10 +103,48 @@ pub trait Environment: Send + Sync {
     /// probes are not needed any more.
     fn forget(&self, _run: &RunId) {}
 
+    /// The decision that follows the end of a run that a decision started, if one is to follow. It
+    /// begins in the commit of that end.
+    fn follow_up<'a>(&'a self, _ended: EndedTask<'a>) -> BoxFuture<'a, Option<Submission>> {
+        Box::pin(async { None })
+    }
+
+    /// The last words of a run as people read them, if they are others than the loop's: an analysis
+    /// has its numbers checked and its report written. Called again after a crash, before the
+    /// ending is durable.
+    fn last_words<'a>(
+        &'a self,
+        _run: &'a RunId,
+        _frame: &'a Frame,
+        _status: Status,
+        _words: &'a str,
+    ) -> BoxFuture<'a, Option<String>> {
+        Box::pin(async { None })
+    }
+
     /// The log that gets each tool call as soon as its outcome is durable, if there is one.
     fn audit_log(&self) -> Option<&dyn AuditLog> {
         None
     }
+}
+
+/// A run that a decision started and that is about to end.
+#[derive(Debug, Clone, Copy)]
+pub struct EndedTask<'a> {
+    /// The run.
+    pub run: &'a RunId,
+    /// Its conversation.
+    pub conversation: &'a ConversationId,
+    /// Its turn.
+    pub turn: &'a RunId,
+    /// Its frame, which has the terms of the follow-up.
+    pub frame: &'a Frame,
+    /// How it ends.
+    pub status: Status,
+    /// Its last words.
+    pub text: &'a str,
+    /// What it has read.
+    pub held: &'a Taint,
 }
 
 /// Receives every attempt at a tool call.
@@ -152,7 +201,7 @@ impl Engine {
         rules: EngineRules,
     ) -> Arc<Self> {
         Arc::new(Self {
-            watchers: Watchers::with_redactor(store.redactor().clone()),
+            watchers: Watchers::of_store(&store),
             store,
             environment,
             clock,

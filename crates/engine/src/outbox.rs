@@ -22,8 +22,9 @@ const LOOK_EVERY_MS: u64 = 250;
 /// Messages that are delivered at once, each of another conversation or channel.
 const AT_ONCE_MAX: usize = 16;
 
-/// Messages that are read to find those: some may be for channels of other processes.
-const LOOKED_AT_MAX: usize = 256;
+/// Messages that are read at once to find those: any number may be for channels of other processes,
+/// or for channels that nobody has any more.
+const LOOKED_AT: usize = 256;
 
 /// How long a process holds a message that it delivers; no delivery takes longer.
 const HOLD_MS: u64 = 20_000;
@@ -47,8 +48,7 @@ impl Engine {
     /// # Errors
     /// If the store fails; a message that arrived may then be delivered again, under the same id.
     pub async fn deliver_due(&self, sender: &dyn Deliver) -> Result<usize, StoreError> {
-        let due = self.store.outbox().due(self.clock.now(), LOOKED_AT_MAX).await?;
-        let ours = due.into_iter().filter(|row| sender.has(&row.channel)).take(AT_ONCE_MAX);
+        let ours = due_for(self, sender).await?.into_iter();
         let results = join_all(ours.map(|row| self.deliver_one(row, sender))).await;
         let mut arrived = 0;
         for result in results {
@@ -80,5 +80,21 @@ impl Engine {
             self.store.outbox().mark_failed(&row.outbox_id, again_at).await?;
         }
         Ok(delivered)
+    }
+}
+
+/// What is due for channels that `sender` has.
+async fn due_for(engine: &Engine, sender: &dyn Deliver) -> Result<Vec<OutboxRow>, StoreError> {
+    let now = engine.clock.now();
+    let (mut ours, mut last) = (Vec::new(), None);
+    loop {
+        let page = engine.store.outbox().due(now, last.as_ref(), LOOKED_AT).await?;
+        last = page.last().cloned();
+        let is_last = page.len() < LOOKED_AT;
+        ours.extend(page.into_iter().filter(|row| sender.has(&row.channel)));
+        if is_last || ours.len() >= AT_ONCE_MAX {
+            ours.truncate(AT_ONCE_MAX);
+            return Ok(ours);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Who decides about one tool call: a pure function of facts.
 //!
 //! ```text
+//!   the run only plans ────────────────► denied, if the call may change something
 //!   a denial of any rule ──────────────► denied
 //!   labels block it ───────────────────► a question of its own, whatever else is allowed
 //!   it would run without a sandbox ────► a question of its own, whatever else is allowed
@@ -34,7 +35,22 @@ pub(crate) struct PermissionFacts {
     pub(crate) approve_all: bool,
     /// What happens where a person would have to be asked.
     pub(crate) unattended: Unattended,
+    /// The run only plans, and the call may change something.
+    pub(crate) only_plans: bool,
 }
+
+impl PermissionFacts {
+    /// Whether an approval for more than this call may cover it. Where a rule asks, or the file is
+    /// one that others obey, only an approval for exactly this call does.
+    pub(crate) fn allows_wide_approval(&self) -> bool {
+        let rule_asks = matches!(self.rule, Some((Approval::Ask, _)));
+        !rule_asks && !matches!(self.policy, CallPolicy::Ask(_) | CallPolicy::Sensitive)
+    }
+}
+
+/// Said to the model about a call that a run which only plans does not make.
+const ONLY_PLANS: &str = "this run only plans (approval mode: plan), so nothing that changes or \
+    sends anything is done; do not call it again, say in your answer what you would do";
 
 /// The standing approval that covers a call. It costs a query, so it is read only if it decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +91,9 @@ pub(crate) enum Concern {
 
 /// Decides about one call.
 pub(crate) fn decide_permission(facts: &PermissionFacts) -> Permission {
+    if facts.only_plans {
+        return Permission::Denied(ONLY_PLANS.to_owned());
+    }
     let granted_by = match weigh_rules(facts) {
         RuleVerdict::Denied(why) => return Permission::Denied(why),
         RuleVerdict::Allowed(rule) => Some(rule),
@@ -158,6 +177,8 @@ pub(crate) struct FreedomFacts {
     pub(crate) is_sensitive: bool,
     /// Whether the run's labels block it.
     pub(crate) is_blocked: bool,
+    /// Whether the run only plans, and the call may change something.
+    pub(crate) only_plans: bool,
 }
 
 /// Whether the call needs no permission.
@@ -166,6 +187,7 @@ pub(crate) fn is_free(facts: FreedomFacts) -> bool {
         && facts.rule.is_none_or(|rule| rule == Approval::Allow)
         && !facts.is_sensitive
         && !facts.is_blocked
+        && !facts.only_plans
 }
 
 /// What decides whether a grant still holds when its call is made.

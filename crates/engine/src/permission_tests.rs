@@ -12,6 +12,7 @@ fn plain() -> PermissionFacts {
         standing: StandingMatch::Missing,
         approve_all: false,
         unattended: Unattended::Wait,
+        only_plans: false,
     }
 }
 
@@ -334,8 +335,13 @@ fn more_permission_never_turns_a_denial_or_a_special_question_into_a_grant() {
 
 #[test]
 fn a_call_is_free_only_if_nothing_speaks_against_it() {
-    let free =
-        FreedomFacts { handling: Some(Allow), rule: None, is_sensitive: false, is_blocked: false };
+    let free = FreedomFacts {
+        handling: Some(Allow),
+        rule: None,
+        is_sensitive: false,
+        is_blocked: false,
+        only_plans: false,
+    };
     for (facts, expected) in [
         (free, true),
         (FreedomFacts { rule: Some(Allow), ..free }, true),
@@ -345,6 +351,7 @@ fn a_call_is_free_only_if_nothing_speaks_against_it() {
         (FreedomFacts { handling: None, ..free }, false),
         (FreedomFacts { is_sensitive: true, ..free }, false),
         (FreedomFacts { is_blocked: true, ..free }, false),
+        (FreedomFacts { only_plans: true, ..free }, false),
     ] {
         assert_eq!(is_free(facts), expected, "{facts:?}");
     }
@@ -383,4 +390,26 @@ fn a_permitted_call_needs_the_sandbox_that_it_was_permitted_with() {
     }
     let denied = decide_sandboxing(&CallPolicy::Deny("no".to_owned()), true);
     assert_eq!(denied, Sandboxing::Refused("no".to_owned()));
+}
+
+#[test]
+fn a_run_that_only_plans_makes_no_call_that_may_change_something_whatever_allows_it() {
+    let facts = with(|facts| {
+        all_allow(facts);
+        facts.only_plans = true;
+    });
+    assert!(matches!(decide_permission(&facts), Permission::Denied(why) if why.contains("plan")));
+}
+
+#[test]
+fn where_a_rule_asks_or_a_file_is_obeyed_no_wide_approval_covers_the_call() {
+    assert!(plain().allows_wide_approval());
+    let asked: [fn(&mut PermissionFacts); 3] = [
+        |facts| facts.rule = rule(Ask),
+        |facts| facts.policy = CallPolicy::Ask("git push *".to_owned()),
+        |facts| facts.policy = CallPolicy::Sensitive,
+    ];
+    for change in asked {
+        assert!(!with(change).allows_wide_approval());
+    }
 }

@@ -1,15 +1,17 @@
 //! Journal entries as events. The same entries give the same events, live or years later: followers
 //! and readers of the past use this one function.
 
+use crate::History;
 use crate::events::{EventKind, EventNote, RunEnding, RunEvent, ToolOutcome, WaitingFor};
-use crate::{Fragment, History};
+use crate::piece::{PieceNews, ShownStream};
 use everloop_loops::{AnyRun, spoken};
 use everloop_types::journal::{
     EffectAttemptFailed, EffectFinished, EffectPlanned, Entry, EntryKind, InboxMessage, Outcome,
-    PlannedModelCall, PlannedToolCall, RunFinished, WaitingOn,
+    PlannedModelCall, PlannedToolCall, RunFinished, Waiting, WaitingOn,
 };
 use everloop_types::{
-    EffectId, Frame, ItemState, Progress, Purpose, Reply, RunId, ToolCall, Words, without_mark,
+    EffectId, Fragment, Frame, ItemState, Progress, Purpose, Reply, RunId, StreamPiece, ToolCall,
+    Words, without_mark,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,6 +25,8 @@ pub struct Projector {
     state: Option<AnyRun>,
     /// The last entry that was applied.
     seq: i64,
+    /// The epoch of that entry.
+    epoch: i64,
     loop_name: String,
     open: BTreeMap<EffectId, OpenEffect>,
     plan: Option<Progress>,
@@ -35,11 +39,15 @@ struct OpenEffect {
     /// Where it was planned.
     seq: i64,
     call: OpenCall,
+    /// Attempts that failed.
+    failed_attempts: u32,
+    /// What was shown of it.
+    shown: ShownStream,
 }
 
 #[derive(Debug)]
 enum OpenCall {
-    Model { purpose: Purpose, failed_attempts: u32 },
+    Model(Purpose),
     Tool(ToolCall),
 }
 
@@ -52,6 +60,7 @@ impl Projector {
             frame,
             state: None,
             seq: 0,
+            epoch: 0,
             loop_name: String::new(),
             open: BTreeMap::new(),
             plan: None,
@@ -96,15 +105,23 @@ impl Projector {
         kinds.into_iter().map(placed).collect()
     }
 
-    /// The event of a piece of a call under way; none if the call is not under way any more.
-    #[must_use]
-    pub fn take_delta(&self, effect: &EffectId, fragment: &Fragment) -> Option<RunEvent> {
-        let open = self.open.get(effect)?;
-        let call_id = match &open.call {
-            OpenCall::Tool(call) => Some(call.id.clone()),
-            OpenCall::Model { .. } => None,
+    /// The event of a piece of a call under way.
+    pub(crate) fn take_piece(&mut self, piece: &StreamPiece) -> PieceNews {
+        let stream = &piece.stream;
+        let Some(open) = self.open.get_mut(&stream.effect).filter(|_| stream.epoch == self.epoch)
+        else {
+            return PieceNews::OfAnotherTime;
         };
-        let kind = match fragment.clone() {
+        if stream.attempt != open.failed_attempts {
+            return PieceNews::OfAnotherTime;
+        }
+        let fragment = match open.shown.take(piece) {
+            Ok(Some(fragment)) => fragment,
+            Ok(None) => return PieceNews::Nothing,
+            Err(gap) => return gap,
+        };
+        let call_id = open.tool().map(|call| call.id.clone());
+        let kind = match fragment {
             Fragment::Text(text) => EventKind::MessageDelta { text },
             Fragment::Reasoning(text) => EventKind::ReasoningDelta { text },
             Fragment::Call(tool) => {
@@ -114,7 +131,8 @@ impl Projector {
                 EventKind::ToolProgress { tool: None, text: Some(text), call_id }
             }
         };
-        Some(RunEvent { kind, run_id: self.run.clone(), seq: open.seq, ts: None })
+        let (run_id, seq) = (self.run.clone(), open.seq);
+        PieceNews::Event(Box::new(RunEvent { kind, run_id, seq, ts: None }))
     }
 
     /// A run that was not waiting and has a new driver was left by the earlier one.
@@ -139,14 +157,14 @@ impl Projector {
             self.state = None;
         }
         self.seq = entry.seq;
+        self.epoch = entry.epoch;
         if let Some(state) = &mut self.state {
             state.apply(entry);
         }
         match (&entry.kind, self.open.get(entry.effect.as_ref()?)?) {
-            (
-                EntryKind::EffectFinished(_),
-                OpenEffect { call: OpenCall::Model { purpose, .. }, .. },
-            ) => Some(*purpose),
+            (EntryKind::EffectFinished(_), OpenEffect { call: OpenCall::Model(purpose), .. }) => {
+                Some(*purpose)
+            }
             _ => None,
         }
     }
@@ -178,9 +196,10 @@ impl Projector {
                 tool,
                 by: given.by.clone(),
                 releases: given.releases.clone(),
+                edited_args: given.edited_args.clone(),
             },
             EntryKind::Input(input) => received(&input.message),
-            EntryKind::Waiting(waiting) => return waits(&waiting.on),
+            EntryKind::Waiting(waiting) => return waits(waiting),
             EntryKind::Forked(forked) => {
                 EventKind::RunForked { from: forked.from.clone(), at: forked.at_seq }
             }
@@ -204,8 +223,7 @@ impl Projector {
                 let purpose = call.purpose;
                 let progress = self.state.as_ref().map(|run| run.progress()).unwrap_or_default();
                 let Progress { steps: step, steps_max, .. } = progress;
-                let open = OpenCall::Model { purpose, failed_attempts: 0 };
-                (open, EventKind::StepStarted { purpose, step, steps_max })
+                (OpenCall::Model(purpose), EventKind::StepStarted { purpose, step, steps_max })
             }
             EffectPlanned::CallTool(PlannedToolCall { call, .. }) => {
                 let kind = EventKind::ToolStarted {
@@ -217,7 +235,9 @@ impl Projector {
             }
         };
         if let Some(effect) = &entry.effect {
-            self.open.insert(effect.clone(), OpenEffect { seq: entry.seq, call });
+            let shown = ShownStream::default();
+            let open = OpenEffect { seq: entry.seq, call, failed_attempts: 0, shown };
+            self.open.insert(effect.clone(), open);
         }
         kind
     }
@@ -227,7 +247,8 @@ impl Projector {
         let error = failed.error.clone();
         let attempt = failed.attempt;
         let wait_ms = u64::try_from(failed.retry_at - entry.at).unwrap_or(0);
-        Some(match &mut open.call {
+        let before = std::mem::replace(&mut open.failed_attempts, attempt);
+        Some(match &open.call {
             OpenCall::Tool(call) => EventKind::ToolRetrying {
                 call_id: call.id.clone(),
                 tool: call.tool.clone(),
@@ -235,8 +256,7 @@ impl Projector {
                 error,
                 wait_ms,
             },
-            OpenCall::Model { failed_attempts, .. } => {
-                let before = std::mem::replace(failed_attempts, attempt);
+            OpenCall::Model(_) => {
                 let model = &self.frame.model;
                 match (model.fallback_after(before), model.fallback_after(attempt)) {
                     (None, Some(fallback)) => {
@@ -253,7 +273,7 @@ impl Projector {
         let duration_ms = finished.took_ms;
         let call = open.and_then(|open| match open.call {
             OpenCall::Tool(call) => Some(call),
-            OpenCall::Model { .. } => None,
+            OpenCall::Model(_) => None,
         });
         match (&finished.outcome, call) {
             (Outcome::Replied(reply), _) => self.replied(reply, duration_ms),
@@ -266,6 +286,7 @@ impl Projector {
                     result: seen.text.clone(),
                     duration_ms,
                     labels: if finished.labels.is_empty() { Vec::new() } else { names.to_vec() },
+                    change: finished.change.clone(),
                 };
                 let is_ok = seen.is_ok();
                 let kind = if is_ok { EventKind::ToolCompleted } else { EventKind::ToolFailed };
@@ -358,7 +379,7 @@ impl OpenEffect {
     fn tool(&self) -> Option<&ToolCall> {
         match &self.call {
             OpenCall::Tool(call) => Some(call),
-            OpenCall::Model { .. } => None,
+            OpenCall::Model(_) => None,
         }
     }
 }
@@ -385,14 +406,15 @@ fn received(message: &InboxMessage) -> EventKind {
     }
 }
 
-fn waits(on: &WaitingOn) -> Vec<EventKind> {
-    match on {
+fn waits(waiting: &Waiting) -> Vec<EventKind> {
+    match &waiting.on {
         WaitingOn::Person { question } => vec![
             EventKind::RunWaiting(WaitingFor::User),
             EventKind::QuestionOpened {
                 interrupt_id: question.id.clone(),
                 kind: question.kind,
                 message: question.text.clone(),
+                request: question.request.clone(),
             },
         ],
         WaitingOn::Model { error } => {
@@ -400,6 +422,10 @@ fn waits(on: &WaitingOn) -> Vec<EventKind> {
         }
         WaitingOn::Child { run } => {
             vec![EventKind::RunWaiting(WaitingFor::Child { child: run.clone() })]
+        }
+        WaitingOn::Timer { .. } => {
+            let until = waiting.until.unwrap_or_default();
+            vec![EventKind::RunWaiting(WaitingFor::Timer { until })]
         }
     }
 }

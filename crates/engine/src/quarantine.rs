@@ -1,5 +1,6 @@
 //! Runs that are set aside because they cannot be driven, and their last message.
 
+use crate::ending_title::ending_title;
 use crate::{DriveError, Engine};
 use everloop_store::{ChildReport, Claim, FinalMessage, StoreError};
 use everloop_text as text;
@@ -47,10 +48,14 @@ impl Quarantine<'_> {
     /// The last message of a run that cannot write its own. What a child used cannot be read then,
     /// so its parent is charged the child's whole budget.
     async fn last_message(&self, run: &RunId, message: String) -> Result<FinalMessage, StoreError> {
-        let Some(to) = self.engine.store.runs().parent(run).await? else {
-            return Ok(message.into());
-        };
         let frame = self.engine.store.journal().frame(run).await.ok().flatten();
+        let Some(to) = self.engine.store.runs().parent(run).await? else {
+            let lang = frame.map(|frame| frame.language).unwrap_or_default();
+            let row = self.engine.store.runs().get(run).await?;
+            let called = row.map(|row| row.profile.title.unwrap_or(row.goal));
+            let title = called.map(|name| ending_title(Status::Quarantined, &name, lang));
+            return Ok(FinalMessage { message, report: None, title });
+        };
         let had = frame.map(|frame| frame.limits.budget);
         let used = had.map_or_else(BudgetUse::default, |had| BudgetUse {
             model_calls: had.model_calls,
@@ -61,7 +66,7 @@ impl Quarantine<'_> {
         let (child, text) = (run.clone(), message.clone());
         let (status, labels) = (Status::Quarantined, Labels::ALL);
         let ended = ChildEnded { child, status, text, used, labels };
-        Ok(FinalMessage { message, report: Some(ChildReport { to, ended }) })
+        Ok(FinalMessage { message, report: Some(ChildReport { to, ended }), title: None })
     }
 
     /// Gives a quarantined run its last message. Returns whether the run is quarantined.

@@ -269,8 +269,10 @@ impl History {
                     return Err(diverged(format!("finish {status} {reason:?}")));
                 }
                 let expected = everloop_text::render(&words, self.frame.language);
+                // The numbers of a report are inserted from results that no journal holds.
+                let is_report = self.frame.analysis.is_some();
                 match &self.final_text {
-                    Some(found) if *found != expected => {
+                    Some(found) if *found != expected && !is_report => {
                         Err(ReplayVerdict::OutcomeDiffers { expected, found: found.clone() })
                     }
                     _ => Ok(()),

@@ -99,7 +99,9 @@ impl StoryFacts {
         }
         let Progress { items, note, .. } = run.progress();
         let noted = std::mem::replace(&mut self.noted, note.clone());
-        lines.extend(note.filter(|note| noted.as_ref() != Some(note)).map(note_line));
+        lines.extend(
+            note.filter(|note| noted.as_ref() != Some(note)).map(note_lines).unwrap_or_default(),
+        );
         if let EntryKind::RunFinished(_) = entry.kind {
             lines.extend(list_closed(&items));
         }
@@ -118,6 +120,14 @@ impl StoryFacts {
             closed.words()
         }));
         lines
+    }
+}
+
+/// A note, each part of it on a line of its own.
+fn note_lines(note: Words) -> Vec<Words> {
+    match note {
+        Words::All(all) => all.into_iter().flat_map(note_lines).collect(),
+        one => vec![note_line(one)],
     }
 }
 
@@ -202,6 +212,7 @@ fn waits(on: &WaitingOn) -> Words {
         }
         WaitingOn::Model { error } => text::story::waits_for_model(&short(&error.detail)).words(),
         WaitingOn::Child { run } => text::story::waits_for_child(&run).words(),
+        WaitingOn::Timer { .. } => text::story::waits_for_timer().words(),
     }
 }
 

@@ -3,25 +3,42 @@
 use crate::drive::log::log_store_retry;
 use crate::{Engine, fresh_id};
 use everloop_loops::AnyRun;
-use everloop_store::{InboxSendResult, NewRun, RunCreation, StoreError};
+use everloop_ports::Submission;
+use everloop_store::{
+    InboxSendResult, NewConversation, NewRun, Redactor, RunCreation, RunLink, StoreError,
+    TurnRecord,
+};
 use everloop_types::journal::{InboxMessage, RunCreated, Switch};
-use everloop_types::{ConversationId, Frame, Goal, RunId, digest_json};
+use everloop_types::{ConversationId, Frame, RunId, UtcMs, digest_json};
 use tracing::info;
 
 /// Tries at a store that fails for a moment.
 const SUBMIT_TRIES_MAX: u32 = 3;
 
-/// What a new run is made of.
-#[derive(Debug, Clone)]
-pub struct Submission {
-    /// The loop that decides.
-    pub loop_name: String,
-    /// What the user wants.
-    pub goal: Goal,
-    /// Frozen for the run.
-    pub frame: Frame,
-    /// The same key twice is the same run.
-    pub idem_key: Option<String>,
+/// A run as it is written down by the program `build`. Secrets are replaced before digests are
+/// taken: what is folded is what is written.
+#[must_use]
+pub fn submitted_run(
+    submission: Submission,
+    run: RunId,
+    conversation: ConversationId,
+    build: &str,
+    now: UtcMs,
+    redactor: &Redactor,
+) -> NewRun {
+    let frame = redactor.value(submission.frame);
+    let created = RunCreated {
+        goal: redactor.value(submission.goal),
+        loop_ver: AnyRun::version(&submission.loop_name).unwrap_or_default(),
+        loop_name: submission.loop_name,
+        frame: digest_json(&frame),
+        build: build.to_owned(),
+        policy_hash: policy_hash(&frame),
+        turn: None,
+    };
+    let (idem_key, profile) = (submission.idem_key, submission.profile);
+    let link = RunLink::default();
+    NewRun { run, conversation, created, frame, idem_key, profile, opens: None, now, link }
 }
 
 /// The answer to an open question.
@@ -54,27 +71,31 @@ impl Engine {
         conversation: ConversationId,
         submission: Submission,
     ) -> Result<RunId, StoreError> {
+        self.create(conversation, None, submission).await
+    }
+
+    /// Creates a run and the conversation that tells of it, both or neither.
+    ///
+    /// # Errors
+    /// As for [`Engine::submit`].
+    pub async fn submit_opening(
+        &self,
+        opens: NewConversation,
+        submission: Submission,
+    ) -> Result<RunId, StoreError> {
+        self.create(opens.id.clone(), Some(opens), submission).await
+    }
+
+    async fn create(
+        &self,
+        conversation: ConversationId,
+        opens: Option<NewConversation>,
+        submission: Submission,
+    ) -> Result<RunId, StoreError> {
         let now = self.clock.now();
         let run = RunId::new(fresh_id("run_", now));
-        // Before digests are taken: what is folded is what is written.
-        let redactor = self.store.redactor();
-        let frame = redactor.value(submission.frame);
-        let created = RunCreated {
-            goal: redactor.value(submission.goal),
-            loop_ver: AnyRun::version(&submission.loop_name).unwrap_or_default(),
-            loop_name: submission.loop_name,
-            frame: digest_json(&frame),
-            build: self.identity.build.clone(),
-            policy_hash: policy_hash(&frame),
-        };
-        let new = NewRun {
-            run: run.clone(),
-            conversation,
-            created,
-            frame,
-            idem_key: submission.idem_key,
-            now,
-        };
+        let mut new = self.new_run(run.clone(), conversation, submission, None);
+        new.opens = opens;
         // A lost reply must not lead to a second run: the same id is written again.
         let mut tries = 0;
         loop {
@@ -98,6 +119,21 @@ impl Engine {
         }
     }
 
+    /// A run as this process writes it.
+    pub(crate) fn new_run(
+        &self,
+        run: RunId,
+        conversation: ConversationId,
+        submission: Submission,
+        turn: Option<RunId>,
+    ) -> NewRun {
+        let (build, now) = (self.identity.build.as_str(), self.clock.now());
+        let redactor = self.store.redactor();
+        let mut new = submitted_run(submission, run, conversation, build, now, redactor);
+        new.created.turn = turn;
+        new
+    }
+
     /// Answers an open question. The first answer wins.
     ///
     /// # Errors
@@ -118,6 +154,20 @@ impl Engine {
     /// If it could not be written.
     pub async fn cancel(&self, run: &RunId, by: &str) -> Result<InboxSendResult, StoreError> {
         self.send(run, "cancel", &InboxMessage::Cancel { by: by.to_owned() }).await
+    }
+
+    /// Sends any message, and keeps in the same transaction what the request did that it came with.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    pub async fn send_once(
+        &self,
+        run: &RunId,
+        dedupe: &str,
+        letter: &InboxMessage,
+        record: Option<&TurnRecord>,
+    ) -> Result<InboxSendResult, StoreError> {
+        send_with(self, run, dedupe, letter, record).await
     }
 
     /// Asks for the run to go on under another loop, as another run, from its next step boundary
@@ -160,16 +210,28 @@ impl Engine {
         dedupe: &str,
         letter: &InboxMessage,
     ) -> Result<InboxSendResult, StoreError> {
-        let sent = self.store.inbox().send(run, dedupe, letter, self.clock.now()).await?;
-        self.inbox_signals.raise(run);
-        self.inbox_signals.wake_workers();
-        if matches!(letter, InboxMessage::Cancel { .. }) {
-            // The message is in their inboxes; if this query fails they read it a little later.
-            let below = self.store.runs().descendants(run).await.unwrap_or_default();
-            below.iter().for_each(|run| self.inbox_signals.raise(run));
-        }
-        Ok(sent)
+        send_with(self, run, dedupe, letter, None).await
     }
+}
+
+/// Sends a message, with a record of the request that it came with.
+async fn send_with(
+    engine: &Engine,
+    run: &RunId,
+    dedupe: &str,
+    letter: &InboxMessage,
+    record: Option<&TurnRecord>,
+) -> Result<InboxSendResult, StoreError> {
+    let (inbox, now) = (engine.store.inbox(), engine.clock.now());
+    let sent = inbox.send_with(run, dedupe, letter, now, record).await?;
+    engine.inbox_signals.raise(run);
+    engine.inbox_signals.wake_workers();
+    if matches!(letter, InboxMessage::Cancel { .. }) {
+        // The message is in their inboxes; if this query fails they read it a little later.
+        let below = engine.store.runs().descendants(run).await.unwrap_or_default();
+        below.iter().for_each(|run| engine.inbox_signals.raise(run));
+    }
+    Ok(sent)
 }
 
 /// Digest of a policy that an older program would not keep; nothing for a plain one.

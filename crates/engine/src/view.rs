@@ -2,20 +2,24 @@
 
 use crate::events::{EventKind, RunEnding, RunEvent, TokenCounts, ToolOutcome, WaitingFor};
 use everloop_types::{
-    CallId, Counts, Ending, Progress, Purpose, QuestionKind, RunId, Status, UtcMs,
+    CallId, Counts, Ending, FileChange, Progress, Purpose, QuestionKind, RunId, Status, UtcMs,
 };
 use std::collections::VecDeque;
 
 /// Calls that are kept after they have ended.
 const ENDED_CALLS_MAX: usize = 200;
 
+/// Bytes that are kept of what a call under way prints.
+const OUTPUT_BYTES_MAX: usize = 8_000;
+
 /// Notes that are kept.
 const NOTES_MAX: usize = 50;
 
 /// What is known of a run from its events.
 ///
-/// Deltas fill only [`reply`](Self::reply), which is gone when the reply is complete: a view is the
-/// same in the end, whichever of them were lost.
+/// Deltas fill only [`reply`](Self::reply) and the [`output`](CallView::output) of calls, which are
+/// gone when the reply or the call is complete: a view is the same in the end, whichever of them
+/// were lost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunView {
     /// The run. Events of other runs are ignored.
@@ -65,6 +69,21 @@ pub struct ReplyView {
     pub reasoning: String,
     /// Characters so far, those of tool calls included.
     pub chars: usize,
+    /// The attempt that failed before this one, if one did.
+    pub retry: Option<RetryView>,
+    /// When this attempt began.
+    pub began_at: UtcMs,
+    /// The model that answers in place of the run's own, if one does.
+    pub fallback: Option<String>,
+}
+
+/// A call of the model that is made again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetryView {
+    /// Attempts that failed.
+    pub failed_attempts: u32,
+    /// When the next one begins.
+    pub at: UtcMs,
 }
 
 /// A complete reply.
@@ -91,8 +110,16 @@ pub struct CallView {
     pub arguments: String,
     /// Attempts that failed.
     pub failed_attempts: u32,
+    /// The end of what it has printed so far.
+    pub output: String,
     /// How it ended and what came back, once it has.
     pub outcome: Option<(Ending, String)>,
+    /// What it changed in a file.
+    pub change: Option<Box<FileChange>>,
+    /// When it could begin at the earliest: when it was planned, allowed, or taken up again.
+    pub began_at: UtcMs,
+    /// When it ended; the beginning of time before that.
+    pub ended_at: UtcMs,
 }
 
 /// A question that waits for a person.
@@ -164,11 +191,15 @@ impl RunView {
                 self.add_note(&said.text);
             }
             EventKind::RoundSummarized { text, .. } => self.add_note(text),
-            EventKind::QuestionOpened { interrupt_id, kind, message } => {
+            EventKind::QuestionOpened { interrupt_id, kind, message, .. } => {
                 let (id, text) = (interrupt_id.clone(), message.clone());
                 self.question = Some(QuestionView { id, kind: *kind, text });
             }
             EventKind::QuestionAnswered { .. } => self.question = None,
+            EventKind::ToolApproved { call_id: Some(id), .. } => {
+                let call = self.calls.iter_mut().find(|call| call.id == *id);
+                call.into_iter().for_each(|call| call.began_at = at);
+            }
             EventKind::ChildStarted { child } => {
                 self.children.push(ChildView { run: child.clone(), status: None });
             }
@@ -197,6 +228,9 @@ impl RunView {
                 self.status = Status::Running;
                 self.waiting = None;
                 self.restart_reply();
+                let at = self.at;
+                let open = self.calls.iter_mut().filter(|call| call.outcome.is_none());
+                open.for_each(|call| call.began_at = at);
             }
             EventKind::StepStarted { .. }
             | EventKind::QuestionAnswered { .. }
@@ -224,11 +258,19 @@ impl RunView {
                 self.counts.model_calls += 1;
                 self.plan.steps = *step;
                 self.plan.steps_max = *steps_max;
-                self.reply = Some(ReplyView::new(seq, *purpose));
+                self.reply = Some(ReplyView::new(seq, *purpose, self.at));
             }
-            EventKind::StepRetrying { .. } | EventKind::StepFellBack { .. } => {
+            EventKind::StepRetrying { wait_ms, attempt, .. } => {
                 self.counts.wasted_attempts += 1;
                 self.restart_reply();
+                let at = self.at.saturating_add(i64::try_from(*wait_ms).unwrap_or(i64::MAX));
+                let retry = RetryView { failed_attempts: *attempt, at };
+                self.reply.iter_mut().for_each(|reply| reply.retry = Some(retry));
+            }
+            EventKind::StepFellBack { model, .. } => {
+                self.counts.wasted_attempts += 1;
+                self.restart_reply();
+                self.reply.iter_mut().for_each(|reply| reply.fallback = Some(model.clone()));
             }
             EventKind::StepFailed { .. } | EventKind::StepSkipped { .. } => self.reply = None,
             EventKind::ReasoningCompleted { text } => {
@@ -247,13 +289,7 @@ impl RunView {
             EventKind::ToolStarted { call_id, tool, arguments } => {
                 self.counts.tool_calls += 1;
                 self.drop_old_calls();
-                self.calls.push_back(CallView {
-                    id: call_id.clone(),
-                    tool: tool.clone(),
-                    arguments: arguments.clone(),
-                    failed_attempts: 0,
-                    outcome: None,
-                });
+                self.calls.push_back(CallView::new(call_id, tool, arguments, self.at));
             }
             EventKind::ToolRetrying { call_id, attempt, .. } => {
                 self.counts.wasted_attempts += 1;
@@ -272,14 +308,18 @@ impl RunView {
     /// The same call is made again: the partial reply is dropped.
     fn restart_reply(&mut self) {
         if let Some(reply) = &mut self.reply {
-            *reply = ReplyView::new(reply.seq, reply.purpose);
+            let fallback = reply.fallback.take();
+            *reply = ReplyView { fallback, ..ReplyView::new(reply.seq, reply.purpose, self.at) };
         }
     }
 
     fn end_call(&mut self, outcome: &ToolOutcome) {
         let mut open = self.calls.iter_mut().filter(|call| call.outcome.is_none());
         if let Some(call) = open.find(|call| call.id == outcome.call_id) {
+            call.output = String::new();
+            call.ended_at = self.at;
             call.outcome = Some((outcome.ending, outcome.result.clone()));
+            call.change.clone_from(&outcome.change);
         }
     }
 
@@ -305,6 +345,10 @@ impl RunView {
     }
 
     fn apply_delta(&mut self, event: &RunEvent) {
+        if let EventKind::ToolProgress { text: Some(text), call_id: Some(id), .. } = &event.kind {
+            let call = self.calls.iter_mut().find(|call| call.id == *id && call.outcome.is_none());
+            return call.into_iter().for_each(|call| call.add_output(text));
+        }
         let Some(reply) = self.reply.as_mut().filter(|reply| reply.seq == event.seq) else {
             return;
         };
@@ -325,8 +369,34 @@ impl RunView {
 }
 
 impl ReplyView {
-    fn new(seq: i64, purpose: Purpose) -> Self {
-        Self { seq, purpose, text: String::new(), reasoning: String::new(), chars: 0 }
+    fn new(seq: i64, purpose: Purpose, began_at: UtcMs) -> Self {
+        let (text, reasoning) = (String::new(), String::new());
+        Self { seq, purpose, text, reasoning, chars: 0, retry: None, began_at, fallback: None }
+    }
+}
+
+impl CallView {
+    fn new(id: &CallId, tool: &str, arguments: &str, began_at: UtcMs) -> Self {
+        Self {
+            id: id.clone(),
+            tool: tool.to_owned(),
+            arguments: arguments.to_owned(),
+            failed_attempts: 0,
+            output: String::new(),
+            outcome: None,
+            change: None,
+            began_at,
+            ended_at: 0,
+        }
+    }
+
+    fn add_output(&mut self, text: &str) {
+        self.output.push_str(text);
+        if self.output.len() > OUTPUT_BYTES_MAX {
+            let from = self.output.len() - OUTPUT_BYTES_MAX / 2;
+            let from = self.output.ceil_char_boundary(from);
+            self.output.drain(..from);
+        }
     }
 }
 

@@ -37,6 +37,7 @@ fn failed(seq: i64, id: &str) -> RunEvent {
         result: "no".to_owned(),
         duration_ms: 1,
         labels: Vec::new(),
+        change: None,
     };
     durable(seq, EventKind::ToolFailed(outcome))
 }
@@ -60,7 +61,7 @@ fn a_reply_grows_by_its_deltas_and_is_replaced_by_the_complete_one() {
 #[test]
 fn a_delta_of_another_call_or_of_one_that_is_over_is_passed_over() {
     let events = [asked(2), delta(9, "x"), completed(3, "a"), delta(2, "late"), asked(4)];
-    assert_eq!(applied(&events).reply, Some(ReplyView::new(4, Purpose::Think)));
+    assert_eq!(applied(&events).reply, Some(ReplyView::new(4, Purpose::Think, 40)));
 }
 
 #[test]
@@ -104,6 +105,7 @@ fn a_question_is_open_until_it_is_answered() {
         interrupt_id: "q".to_owned(),
         kind: QuestionKind::Ask,
         message: "when?".to_owned(),
+        request: None,
     };
     let mut view =
         applied(&[durable(2, EventKind::RunWaiting(WaitingFor::User)), durable(2, opened)]);

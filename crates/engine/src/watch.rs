@@ -1,10 +1,11 @@
-//! Watchers in this process. They never change a run, and a slow one never delays a driver: what it
-//! missed it reads from the journal.
+//! Watchers in this process, and the way to those in others. They never change a run, and a slow
+//! one never delays a driver: what it missed it reads from the journal.
 
-use crate::screen::Screen;
-use everloop_store::Redactor;
+use crate::open_streams::OpenStreams;
+use crate::stream_redactor::StreamRedactor;
+use everloop_store::{LiveChannel, Store};
 use everloop_types::journal::Entry;
-use everloop_types::{EffectId, RunId};
+use everloop_types::{CallStream, Fragment, LiveMessage, RunId, StreamPiece};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
@@ -21,7 +22,7 @@ pub enum Update {
     /// An entry is durable.
     Entry(RunId, Box<Entry>),
     /// A piece of a call under way, not yet final and never journaled.
-    Delta(EffectId, Fragment),
+    Delta(StreamPiece),
     /// The driver is done with the run: it is over, waits, or goes back to the queue.
     Released(RunId),
 }
@@ -32,22 +33,18 @@ impl Update {
     pub fn run(&self) -> &RunId {
         match self {
             Self::Taken(run) | Self::Entry(run, _) | Self::Released(run) => run,
-            Self::Delta(effect, _) => &effect.run,
+            Self::Delta(piece) => &piece.stream.effect.run,
         }
     }
 }
 
-/// A piece of a call under way.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fragment {
-    /// Of a reply's text.
-    Text(String),
-    /// Of a reply's reasoning.
-    Reasoning(String),
-    /// A tool call begins in a reply.
-    Call(String),
-    /// Of a tool call's arguments in a reply, or of what a running tool prints.
-    Output(String),
+/// What other processes are told of it.
+fn told(update: &Update) -> LiveMessage {
+    match update {
+        Update::Delta(piece) => LiveMessage::Piece(piece.clone()),
+        Update::Taken(run) | Update::Entry(run, _) => LiveMessage::Wrote { run: run.clone() },
+        Update::Released(run) => LiveMessage::Left { run: run.clone() },
+    }
 }
 
 /// The receiving end.
@@ -114,44 +111,87 @@ pub(crate) struct Watchers(Arc<Audience>);
 #[derive(Debug)]
 struct Audience {
     sender: Sender<Arc<Update>>,
-    /// Held while an update is sent: what the screen holds back keeps its place.
-    screen: Mutex<Screen>,
+    /// Held while an update is sent: what the redactor holds back keeps its place.
+    redactor: Mutex<StreamRedactor>,
+    /// What was sent of calls under way, for whoever begins to watch.
+    open: Mutex<OpenStreams>,
     /// Runs that this process drives, and by how many drivers: an old one may not know yet that
     /// it has lost its run.
     driven: Mutex<BTreeMap<RunId, usize>>,
+    /// The way to other processes.
+    live: Option<Arc<dyn LiveChannel>>,
+}
+
+impl Audience {
+    fn open_pieces(&self, run: &RunId) -> Vec<StreamPiece> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.pieces().filter(|piece| piece.stream.effect.run == *run).collect()
+    }
 }
 
 impl Watchers {
-    /// Watchers that never see a secret that `redactor` knows.
-    pub(crate) fn with_redactor(redactor: Redactor) -> Self {
+    /// Watchers that never see a secret that the store's redactor knows, here and in the other
+    /// processes that use the store.
+    pub(crate) fn of_store(store: &Store) -> Self {
         let (sender, _) = channel(KEPT_UPDATES);
-        let screen = Mutex::new(Screen::new(redactor));
-        Self(Arc::new(Audience { sender, screen, driven: Mutex::default() }))
+        let redactor = Mutex::new(StreamRedactor::new(store.redactor().clone()));
+        let (open, driven, live) = (Mutex::default(), Mutex::default(), store.live().cloned());
+        let audience = Arc::new(Audience { sender, redactor, open, driven, live });
+        if let Some(live) = &audience.live {
+            let weak = Arc::downgrade(&audience);
+            live.attach(Arc::new(move |run| {
+                let audience = weak.upgrade();
+                audience.map(|audience| audience.open_pieces(run)).unwrap_or_default()
+            }));
+        }
+        Self(audience)
     }
 
     pub(crate) fn subscribe(&self) -> Watch {
         Watch(self.0.sender.subscribe())
     }
 
-    /// Sends an update. It is built only if there is a watcher.
-    pub(crate) fn send(&self, update: impl FnOnce() -> Update) {
-        if self.0.sender.receiver_count() == 0 {
-            return;
-        }
-        let screen = self.0.screen.lock().unwrap_or_else(PoisonError::into_inner);
-        for update in screen.pass(update()) {
-            // There may be no watcher any more.
+    /// What happens from now on, and what was sent of the calls that are under way.
+    pub(crate) fn subscribe_late(&self) -> (Watch, Vec<StreamPiece>) {
+        let _sending = self.0.redactor.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
+        (self.subscribe(), open.pieces().collect())
+    }
+
+    /// Sends an update. A watcher that comes later gets what was sent of a call under way.
+    pub(crate) fn send(&self, update: Update) {
+        let redactor = self.0.redactor.lock().unwrap_or_else(PoisonError::into_inner);
+        for mut update in redactor.pass(update) {
+            // One that lost its run and was slow to see it takes nothing from the driver after it.
+            let is_another_at_work = matches!(&update, Update::Released(run) if self.drives(run));
+            if !is_another_at_work {
+                self.0.open.lock().unwrap_or_else(PoisonError::into_inner).take(&mut update);
+                self.0.live.iter().for_each(|live| live.send(told(&update)));
+            }
+            // There may be no watcher.
             let _ = self.0.sender.send(Arc::new(update));
         }
     }
 
+    /// Sends a piece of a call under way.
+    pub(crate) fn send_piece(&self, stream: &CallStream, fragment: Fragment) {
+        // Its place is known once it has passed the redactor.
+        let piece = StreamPiece { stream: stream.clone(), offset: 0, fragment };
+        self.send(Update::Delta(piece));
+    }
+
     /// Notes that this process drives the run, until the result is dropped.
-    pub(crate) fn driving(&self, run: &RunId) -> Driving {
+    pub(crate) fn driving(&self, run: &RunId) -> DrivingGuard {
         let mut driven = self.0.driven.lock().unwrap_or_else(PoisonError::into_inner);
         *driven.entry(run.clone()).or_default() += 1;
         drop(driven);
-        self.send(|| Update::Taken(run.clone()));
-        Driving { watchers: self.clone(), run: run.clone() }
+        self.send(Update::Taken(run.clone()));
+        DrivingGuard { watchers: self.clone(), run: run.clone() }
+    }
+
+    /// What was sent of the calls under way of a run.
+    pub(crate) fn open_pieces(&self, run: &RunId) -> Vec<StreamPiece> {
+        self.0.open_pieces(run)
     }
 
     /// Whether this process drives the run.
@@ -162,12 +202,12 @@ impl Watchers {
 
 /// This process drives a run.
 #[derive(Debug)]
-pub(crate) struct Driving {
+pub(crate) struct DrivingGuard {
     watchers: Watchers,
     run: RunId,
 }
 
-impl Drop for Driving {
+impl Drop for DrivingGuard {
     fn drop(&mut self) {
         let mut driven = self.watchers.0.driven.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(drivers) = driven.get_mut(&self.run) {
@@ -177,6 +217,6 @@ impl Drop for Driving {
             }
         }
         drop(driven);
-        self.watchers.send(|| Update::Released(self.run.clone()));
+        self.watchers.send(Update::Released(self.run.clone()));
     }
 }

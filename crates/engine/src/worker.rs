@@ -326,6 +326,7 @@ impl Engine {
     /// # Errors
     /// If it could not be written.
     pub async fn take_up(&self) -> Result<Vec<Orphan>, StoreError> {
+        self.store.live().into_iter().for_each(|live| live.clear());
         let orphans = self.store.queue().requeue_orphans(self.clock.now()).await?;
         for orphan in &orphans {
             log_orphan(orphan);

@@ -1,10 +1,10 @@
 //! Any loop by its name, so that the engine can drive a run without knowing which loop decides it.
 
 use crate::fingerprint::fingerprint;
-use crate::spec::LoopSpec;
+use crate::spec::{LoopAudience, LoopSpec};
 use crate::{
-    AgentLoop, Autonomous, Decision, Hybrid, OpenModelCall, OpenToolCall, PlanExecuteThink,
-    PlanReplan, React, Run, Staged, TaskDriven, ToolDriven, UnknownEffect,
+    AgentLoop, Autonomous, Decision, DecisionLoop, Hybrid, OpenModelCall, OpenToolCall,
+    PlanExecuteThink, PlanReplan, React, Run, Staged, Task, TaskDriven, ToolDriven, UnknownEffect,
 };
 use everloop_types::journal::{Entry, RunCreated, Switch, WaitingOn};
 use everloop_types::{
@@ -16,8 +16,9 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// Every loop, the default first. A new loop is one line more.
-static REGISTRY: [RegisteredLoop; 8] = [
+/// Every loop: those for people with the default first, then those of the program itself. A new
+/// loop is one line more.
+static REGISTRY: [RegisteredLoop; 10] = [
     RegisteredLoop::of::<PlanReplan>(),
     RegisteredLoop::of::<React>(),
     RegisteredLoop::of::<PlanExecuteThink>(),
@@ -26,6 +27,8 @@ static REGISTRY: [RegisteredLoop; 8] = [
     RegisteredLoop::of::<Staged>(),
     RegisteredLoop::of::<Hybrid>(),
     RegisteredLoop::of::<Autonomous>(),
+    RegisteredLoop::of::<Task>(),
+    RegisteredLoop::of::<DecisionLoop>(),
 ];
 
 /// A loop, and how its runs are made.
@@ -51,12 +54,28 @@ impl RegisteredLoop {
     }
 }
 
-/// The names of all loops, the default first.
-pub const LOOPS: [&str; REGISTRY.len()] = {
-    let mut names = [""; REGISTRY.len()];
+/// How many loops people choose from.
+const FOR_PEOPLE: usize = {
+    let mut count = 0;
     let mut place = 0;
-    while place < names.len() {
-        names[place] = REGISTRY[place].spec.name;
+    while place < REGISTRY.len() {
+        if matches!(REGISTRY[place].spec.audience, LoopAudience::People) {
+            count += 1;
+        }
+        place += 1;
+    }
+    count
+};
+
+/// The names of the loops that people choose from, the default first.
+pub const LOOPS: [&str; FOR_PEOPLE] = {
+    let mut names = [""; FOR_PEOPLE];
+    let (mut place, mut count) = (0, 0);
+    while place < REGISTRY.len() {
+        if matches!(REGISTRY[place].spec.audience, LoopAudience::People) {
+            names[count] = REGISTRY[place].spec.name;
+            count += 1;
+        }
         place += 1;
     }
     names
@@ -69,8 +88,19 @@ impl LoopSpec {
         RegisteredLoop::named(name).map(|known| &known.spec)
     }
 
-    /// Every loop, the default first.
+    /// The loop of that name, if people may choose it.
+    #[must_use]
+    pub fn offered(name: &str) -> Option<&'static Self> {
+        Self::named(name).filter(|spec| spec.audience == LoopAudience::People)
+    }
+
+    /// Every loop that people choose from, the default first.
     pub fn all() -> impl Iterator<Item = &'static Self> {
+        Self::registered().filter(|spec| spec.audience == LoopAudience::People)
+    }
+
+    /// Every loop, also those of the program itself.
+    pub fn registered() -> impl Iterator<Item = &'static Self> {
         REGISTRY.iter().map(|known| &known.spec)
     }
 }

@@ -10,7 +10,7 @@
 mod tags;
 
 use crate::contract::Salvage;
-use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
+use crate::spec::{LoopAudience, LoopSpec, ReplyForm, StepUnit, golden};
 use crate::toolbox::listed;
 use crate::{AgentLoop, Transcript, Voice, replies, truncation};
 use everloop_types::{
@@ -60,6 +60,7 @@ impl AgentLoop for Autonomous {
     const SPEC: LoopSpec = LoopSpec {
         name: "autonomous",
         version: 1,
+        audience: LoopAudience::People,
         step_unit: StepUnit::Iteration,
         max_steps: 25,
         settings: &["loop.contract_retries"],

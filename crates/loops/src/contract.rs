@@ -5,8 +5,11 @@
 //! said.
 
 use everloop_text as text;
-use everloop_types::Words;
+use everloop_types::{Frame, Message, Reply, StopCause, ToolCall, Words};
 use serde_json::Value;
+
+use crate::Transcript;
+use crate::truncation::is_not_an_answer;
 
 /// What was wrong with a reply, for the model to read.
 pub(crate) type ContractFault = String;
@@ -70,6 +73,33 @@ pub(crate) fn object_in_prose(reply: &str) -> Option<Value> {
     let value = values.next()?.ok()?;
     let after = &text[values.byte_offset()..];
     (!after.contains(['{', '}'])).then_some(value)
+}
+
+/// The words of a reply that was asked to follow a contract, is plain words once more and has no
+/// trace of the form. Not under the limits of older programs.
+pub(crate) fn said_again(
+    reply: &Reply,
+    transcript: &Transcript,
+    tries: u32,
+    frame: &Frame,
+) -> Option<String> {
+    let steps = &frame.limits.steps;
+    let bare = without_reasoning(&reply.text).trim();
+    let is_whole = reply.stop != StopCause::Length && !is_not_an_answer(bare, frame);
+    let is_usable = steps.is_lenient && is_whole && is_only_words(&reply.text, &reply.calls);
+    let mut earlier = transcript.messages().iter().rev().filter_map(|message| match message {
+        Message::Assistant { text, calls } => Some(is_only_words(text, calls)),
+        _ => None,
+    });
+    // The newest one is this reply.
+    let was_words = earlier.nth(1).unwrap_or_default();
+    let is_again = steps.contract_retries == 0 || tries > 0 && was_words;
+    (is_usable && is_again).then(|| bare.to_owned())
+}
+
+fn is_only_words(text: &str, calls: &[ToolCall]) -> bool {
+    let bare = without_reasoning(text).trim();
+    calls.is_empty() && !bare.is_empty() && !bare.contains(['{', '}'])
 }
 
 /// The words of a reply that should be plain and follows a contract all the same.

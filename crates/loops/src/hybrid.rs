@@ -5,7 +5,7 @@
 //! ```
 
 use crate::replies;
-use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
+use crate::spec::{LoopAudience, LoopSpec, ReplyForm, StepUnit, golden};
 use crate::stages::{Planning, Stages, Turn, in_stages};
 use everloop_types::ToolOffer;
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,7 @@ in_stages!(
     LoopSpec {
         name: "hybrid",
         version: 1,
+        audience: LoopAudience::People,
         step_unit: StepUnit::Iteration,
         max_steps: 50,
         settings: &["loop.contract_retries"],

@@ -14,6 +14,7 @@ mod autonomous;
 mod broken;
 mod carry;
 mod contract;
+mod decision;
 mod fingerprint;
 mod hybrid;
 mod plan_execute_think;
@@ -25,6 +26,7 @@ mod schemas;
 mod spec;
 mod staged;
 mod stages;
+mod task;
 mod task_driven;
 mod tool_dialogue;
 mod tool_driven;
@@ -35,6 +37,10 @@ mod truncation;
 pub use any::{AnyRun, ErasedRun, LOOPS, UnknownLoop};
 pub use autonomous::{Autonomous, spoken};
 pub use carry::carried;
+pub use decision::{
+    DECISION_LOOP, DECISION_SCHEMA, DecisionKind, DecisionLoop, DecisionReply, RunProposal,
+    read_decision,
+};
 pub use fingerprint::{fingerprint, golden_entry};
 pub use hybrid::Hybrid;
 pub use plan_execute_think::PlanExecuteThink;
@@ -44,8 +50,9 @@ pub use run::{
     CallStage, Decision, OpenModelCall, OpenToolCall, PlannedEffect, Run, UnknownEffect,
 };
 pub use schemas::output_schema;
-pub use spec::{GoldenRun, LoopSpec, LoopTexts, ReplyForm, StepUnit};
+pub use spec::{GoldenRun, LoopAudience, LoopSpec, LoopTexts, ReplyForm, StepUnit};
 pub use staged::Staged;
+pub use task::Task;
 pub use task_driven::TaskDriven;
 pub use tool_driven::ToolDriven;
 pub use toolbox::own_tools;

@@ -16,7 +16,7 @@ mod round;
 
 pub(crate) use replies::{PLAN, THINK, own};
 
-use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
+use crate::spec::{LoopAudience, LoopSpec, ReplyForm, StepUnit, golden};
 use crate::toolbox::listed;
 use crate::{AgentLoop, Transcript, Voice};
 use everloop_text as text;
@@ -69,6 +69,7 @@ impl AgentLoop for PlanExecuteThink {
     const SPEC: LoopSpec = LoopSpec {
         name: "plan-execute-think",
         version: 1,
+        audience: LoopAudience::People,
         step_unit: StepUnit::Round,
         max_steps: 20,
         settings: &[
@@ -226,7 +227,9 @@ impl PlanExecuteThink {
             },
             RoundPhase::Executing(_) | RoundPhase::Stuck(_) | RoundPhase::Finished(_) => return,
         };
-        self.take_broken(reply, &broken);
+        if !self.take_words(reply) {
+            self.take_broken(reply, &broken);
+        }
     }
 
     fn take_thought(&mut self, summary: String, completed: bool) {

@@ -13,7 +13,7 @@
 mod phases;
 mod replies;
 
-use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
+use crate::spec::{LoopAudience, LoopSpec, ReplyForm, StepUnit, golden};
 use crate::toolbox::{action_line, in_words};
 use crate::{AgentLoop, Transcript, truncation};
 use everloop_text as text;
@@ -101,6 +101,7 @@ impl AgentLoop for PlanReplan {
     const SPEC: LoopSpec = LoopSpec {
         name: "plan-replan",
         version: 1,
+        audience: LoopAudience::People,
         step_unit: StepUnit::Step,
         max_steps: 20,
         settings: &[

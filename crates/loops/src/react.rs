@@ -10,7 +10,7 @@
 //! (`Run`'s).
 
 use crate::acting::Acting;
-use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
+use crate::spec::{LoopAudience, LoopSpec, ReplyForm, StepUnit, golden};
 use crate::truncation::{ReplyCheck, TruncationRetry};
 use crate::{AgentLoop, Transcript, Voice, replies};
 use everloop_types::{
@@ -56,6 +56,7 @@ impl AgentLoop for React {
     const SPEC: LoopSpec = LoopSpec {
         name: "react",
         version: 1,
+        audience: LoopAudience::People,
         step_unit: StepUnit::Iteration,
         max_steps: 25,
         settings: &[],

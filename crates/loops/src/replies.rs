@@ -139,6 +139,25 @@ pub fn json_answer(response: &str) -> Reply {
     object(&json!({ "status": "done", "response": response }))
 }
 
+/// JSON: a decision to reply, or to start a run of a type with a title and an input.
+#[must_use]
+pub fn json_decision(reply: Option<&str>, run: Option<(&str, &str, &Value)>) -> Reply {
+    let decision = match (reply, run) {
+        (Some(_), Some(_)) => "reply_and_run",
+        (None, Some(_)) => "run",
+        (_, None) => "reply",
+    };
+    let mut value = json!({ "decision": decision, "confidence": 0.9, "reason": "as asked" });
+    if let Some(content) = reply {
+        value["reply"] = json!({ "content": content });
+    }
+    if let Some((run_type, title, input)) = run {
+        value["run"] =
+            json!({ "type": run_type, "title": title, "conversation_id": null, "input": input });
+    }
+    object(&value)
+}
+
 fn object(value: &Value) -> Reply {
     say(value.to_string())
 }
@@ -227,6 +246,11 @@ pub(crate) fn round_by_round(task: &SampleTask) -> Vec<Reply> {
         [round_plan(&steps, "as asked"), round_thought(&task.answer, completed)]
     };
     batches.iter().enumerate().flat_map(round).collect()
+}
+
+/// A decision can only say the answer.
+pub(crate) fn in_decision(task: &SampleTask) -> Vec<Reply> {
+    vec![json_decision(Some(&task.answer), None)]
 }
 
 /// Tagged calls, then the tagged answer.

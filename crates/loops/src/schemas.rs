@@ -39,6 +39,7 @@ pub fn output_schema(contract: Contract, frame: &Frame) -> OutputSchema {
                 form("replanned", &[("plan", list(&task))]),
             ])
         }
+        Contract::Decision => crate::decision::schema(),
     };
     OutputSchema { name: contract.as_str().to_owned(), schema }
 }

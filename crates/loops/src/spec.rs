@@ -11,6 +11,8 @@ pub struct LoopSpec {
     pub name: &'static str,
     /// Governs how journals are folded. Raise it when `evolve` changes what an old journal means.
     pub version: u32,
+    /// Who chooses it.
+    pub audience: LoopAudience,
     /// What the step limit counts.
     pub step_unit: StepUnit,
     /// The step limit where no setting gives one.
@@ -31,6 +33,15 @@ pub struct LoopSpec {
     pub golden: &'static [GoldenRun],
     /// The replies with which a model does a task under this loop.
     pub sample: fn(&SampleTask) -> Vec<Reply>,
+}
+
+/// Who chooses a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoopAudience {
+    /// People, for their goals.
+    People,
+    /// The program itself: it is offered nowhere, and no goal of a person is given to it.
+    Program,
 }
 
 /// What a step limit counts.
@@ -93,6 +104,12 @@ impl LoopSpec {
         let name = self.name.replace('-', "_");
         let named = |part: &str| text::loops::about::named(&format!("{name}.{part}"));
         Some(LoopTexts { does: named("does")?, picture: named("picture")?, good: named("good")? })
+    }
+
+    /// Whether runs under it have a plan: the loop's own, or the list that the model keeps.
+    #[must_use]
+    pub fn makes_plan(&self) -> bool {
+        self.keeps_list || matches!(self.reply_form, ReplyForm::JsonObjects | ReplyForm::Rounds)
     }
 
     /// The settings that have a say in it alone; the one that bounds its steps first.

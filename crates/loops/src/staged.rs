@@ -7,7 +7,7 @@
 //! The list is fixed once it is planned; the code closes its items.
 
 use crate::replies;
-use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
+use crate::spec::{LoopAudience, LoopSpec, ReplyForm, StepUnit, golden};
 use crate::stages::{Planning, Stages, Turn, in_stages};
 use everloop_types::{ItemState, ToolOffer};
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,7 @@ in_stages!(
     LoopSpec {
         name: "staged",
         version: 1,
+        audience: LoopAudience::People,
         step_unit: StepUnit::Iteration,
         max_steps: 50,
         settings: &["loop.contract_retries"],

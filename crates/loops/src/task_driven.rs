@@ -6,7 +6,7 @@
 //! ```
 
 use crate::replies;
-use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
+use crate::spec::{LoopAudience, LoopSpec, ReplyForm, StepUnit, golden};
 use crate::stages::{Planning, Stages, Turn, in_stages};
 use everloop_types::{ItemState, ToolOffer};
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,7 @@ in_stages!(
     LoopSpec {
         name: "task-driven",
         version: 1,
+        audience: LoopAudience::People,
         step_unit: StepUnit::Iteration,
         max_steps: 50,
         settings: &["loop.item_retries", "loop.contract_retries"],

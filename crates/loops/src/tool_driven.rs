@@ -8,7 +8,7 @@
 //!
 //! Deliberately absent: choosing items, setting states, judging results. That is the model's.
 
-use crate::spec::{LoopSpec, ReplyForm, StepUnit, golden};
+use crate::spec::{LoopAudience, LoopSpec, ReplyForm, StepUnit, golden};
 use crate::tool_dialogue::{BatchOutcome, ToolDialogue};
 use crate::{AgentLoop, Transcript, replies};
 use everloop_types::{
@@ -56,6 +56,7 @@ impl AgentLoop for ToolDriven {
     const SPEC: LoopSpec = LoopSpec {
         name: "tool-driven",
         version: 1,
+        audience: LoopAudience::People,
         step_unit: StepUnit::Iteration,
         max_steps: 50,
         settings: &[

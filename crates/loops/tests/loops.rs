@@ -8,6 +8,7 @@
 
 mod answers;
 mod cut_short;
+mod decision;
 mod evidence;
 mod golden;
 mod plan_execute_think;
@@ -16,5 +17,6 @@ mod properties;
 mod react;
 mod siblings;
 mod support;
+mod task;
 mod tool_driven;
 mod written;

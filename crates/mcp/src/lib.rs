@@ -38,7 +38,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The servers that the settings name, with the connections of this process.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Servers {
     all: Vec<Arc<Server>>,
 }

@@ -19,6 +19,7 @@ mod marks;
 mod model;
 mod prompt;
 mod registry;
+mod submission;
 mod tool;
 
 pub use access::AccessRules;
@@ -29,6 +30,7 @@ pub use marks::{BY_OTHERS, FROM_THE_WEB};
 pub use model::{Delta, Model, ModelFuture, OnDelta, Request};
 pub use prompt::{RenderedMessages, WirePrompt};
 pub use registry::Registry;
+pub use submission::{RunStart, Submission};
 pub use tool::{
     AnyTool, BoxFuture, CallContext, CallPolicy, Intent, OnOutput, Outgoing, Probe, Tool,
     ToolReturn, TransientToolError, UnsandboxedReason, erase,

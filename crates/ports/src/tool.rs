@@ -1,7 +1,10 @@
 //! What a tool is: as its author writes it, and as the engine calls it.
 
-use crate::{AccessRules, DelegateArgs};
-use everloop_types::{EffectId, Handling, Observation, RunId, ToolSpec, check_args};
+use crate::{AccessRules, DelegateArgs, RunStart};
+use everloop_types::{
+    CallPreview, EffectId, FactProposal, FileChange, Handling, Labels, Observation, RunId,
+    ToolSpec, check_args,
+};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -51,15 +54,19 @@ pub trait Tool: Send + Sync + 'static {
         false
     }
 
-    /// What is recorded in the intent, so that `probe` can tell later what happened.
-    fn before(&self, _args: &Self::Args) -> impl Future<Output = Value> + Send {
-        async { Value::Null }
+    /// What the call would do, for the person who is asked about it. Changes nothing.
+    fn preview(&self, _args: &Self::Args) -> impl Future<Output = CallPreview> + Send {
+        async { CallPreview::Call }
     }
 
-    /// The same for a call that this run makes; only a tool that keeps records of its own minds
-    /// which run it is.
-    fn before_call(&self, args: &Self::Args, _run: &RunId) -> impl Future<Output = Value> + Send {
-        self.before(args)
+    /// What is recorded in the intent, so that `probe` can tell later what happened. Only a tool
+    /// that keeps records of its own needs to know which run makes the call.
+    fn before(
+        &self,
+        _args: &Self::Args,
+        _run: Option<&RunId>,
+    ) -> impl Future<Output = Value> + Send {
+        async { Value::Null }
     }
 
     /// Whether an interrupted call happened. Changes nothing itself, but may clear away what only
@@ -103,12 +110,20 @@ pub enum UnsandboxedReason {
 pub enum ToolReturn {
     /// It ended, well or badly, and this is what the model sees.
     Seen(Observation),
+    /// The same for a call that changed a file. The change is for people: no model sees it.
+    Changed(Observation, Box<FileChange>),
     /// It ended, and this message is queued for its channel together with its outcome.
     Queued(Observation, Outgoing),
+    /// It ended, and this fact is proposed together with its outcome.
+    Proposed(Observation, Box<FactProposal>),
     /// A question to the person; the outcome arrives through the inbox.
     Ask(String),
     /// A task for a child run; the outcome is its end.
     Delegate(DelegateArgs),
+    /// It is over after so many milliseconds; the run holds no worker until then.
+    Sleep(u64),
+    /// A run that begins together with the outcome, which names it. Nobody waits for it.
+    Start(Box<RunStart>),
     /// An error that may pass and certainly acted on nothing: the call may be made again.
     Passing(TransientToolError),
     /// It may have acted and brought no outcome, and why: made again only if its key is honoured.
@@ -195,6 +210,8 @@ pub struct CallContext {
     pub may_run_bare: bool,
     /// What the run's rules close on the way.
     pub bars: AccessRules,
+    /// The labels of all that the run has read.
+    pub holds: Labels,
 }
 
 impl CallContext {
@@ -210,6 +227,7 @@ impl CallContext {
             on_output: None,
             may_run_bare: true,
             bars: AccessRules::default(),
+            holds: Labels::ALL,
         }
     }
 }
@@ -236,6 +254,11 @@ pub trait AnyTool: Send + Sync {
     /// Whether this call is to be judged, though calls of the tool are free by themselves.
     fn is_delicate(&self, _args: &str) -> bool {
         false
+    }
+
+    /// What the call would do, for the person who is asked about it.
+    fn preview<'a>(&'a self, _args: &'a str) -> BoxFuture<'a, CallPreview> {
+        Box::pin(async { CallPreview::Call })
     }
 
     /// What the intent records; null for bad arguments.
@@ -357,10 +380,19 @@ impl<T: Tool> AnyTool for ErasedTool<T> {
         self.parse(args).is_ok_and(|args| self.tool.is_delicate(&args))
     }
 
+    fn preview<'a>(&'a self, args: &'a str) -> BoxFuture<'a, CallPreview> {
+        Box::pin(async move {
+            match self.parse(args) {
+                Ok(args) => self.tool.preview(&args).await,
+                Err(_) => CallPreview::Call,
+            }
+        })
+    }
+
     fn before<'a>(&'a self, args: &'a str) -> BoxFuture<'a, Value> {
         Box::pin(async move {
             match self.parse(args) {
-                Ok(args) => self.tool.before(&args).await,
+                Ok(args) => self.tool.before(&args, None).await,
                 Err(_) => Value::Null,
             }
         })
@@ -369,7 +401,7 @@ impl<T: Tool> AnyTool for ErasedTool<T> {
     fn before_call<'a>(&'a self, args: &'a str, run: &'a RunId) -> BoxFuture<'a, Value> {
         Box::pin(async move {
             match self.parse(args) {
-                Ok(args) => self.tool.before_call(&args, run).await,
+                Ok(args) => self.tool.before(&args, Some(run)).await,
                 Err(_) => Value::Null,
             }
         })

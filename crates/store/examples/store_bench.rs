@@ -170,9 +170,20 @@ async fn claimed(store: &Store, name: &str) -> Result<Claim, StoreError> {
         frame: digest_json(&frame),
         build: "bench".to_owned(),
         policy_hash: String::new(),
+        turn: None,
     };
     let (run, conversation) = (RunId::new(name), ConversationId::new(name));
-    let new = NewRun { run, conversation, created, frame, idem_key: None, now: 1 };
+    let new = NewRun {
+        run,
+        conversation,
+        created,
+        frame,
+        idem_key: None,
+        profile: Default::default(),
+        opens: None,
+        now: 1,
+        link: everloop_store::RunLink::default(),
+    };
     store.queue().create_run(&new).await?;
     let claim = store.queue().claim_run(&WorkerId::new("bench"), &new.run, 1).await?;
     Ok(claim.expect("nobody else is here"))

@@ -3,10 +3,13 @@
 //! ```text
 //!   report to the parent ─► advance (compare-and-set) ─► entries ─► inbox messages taken
 //!                        ─► messages to the user ─► snapshot ─► outbox ─► the caller's writes
-//!                        ─► successor ─► child ─► children stopped ─► the status of this run
+//!                        ─► successor ─► child ─► children stopped ─► runs started
+//!                        ─► the status of this run
 //! ```
 
 use crate::{
+    conversation_rows,
+    create::{self, NewRun},
     db::{DbError, Urgency},
     dialect,
     error::{StoreError, StoreLimit},
@@ -20,7 +23,7 @@ use crate::{
     statement::{CLOSE_INBOX, INSERT_MESSAGE, NEVER, any, hold_conversation, int, one, params},
 };
 use everloop_types::{
-    Statement, Status, UtcMs, Write, digest_bytes,
+    Statement, Status, UtcMs, Write,
     journal::{Entry, EntryDraft, EntryKind},
 };
 
@@ -43,6 +46,11 @@ pub struct Commit {
     pub successor: Option<Box<NewFork>>,
     /// What changes for the parent and the children of the run.
     pub relations: Relations,
+    /// How the run's conversation is called from now on, if it only tells of the run's end and
+    /// nobody gave it a title.
+    pub title: Option<String>,
+    /// Runs that begin with this commit.
+    pub started: Vec<NewRun>,
     /// The status of the run afterwards.
     pub then: NextStatus,
     /// The present time.
@@ -62,6 +70,8 @@ impl Commit {
             outbox: Vec::new(),
             successor: None,
             relations: Relations::default(),
+            title: None,
+            started: Vec::new(),
             then: NextStatus::GoOn,
             now,
         }
@@ -87,7 +97,7 @@ pub struct TakenMessage {
 /// A message of the run to its conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMessage {
-    /// `final`, or `ask:` or `answer:` and the question's id: one message per slot.
+    /// `final`, `stopped`, or `ask:` or `answer:` and the question's id: one message per slot.
     pub slot: String,
     /// `assistant`, `user`.
     pub role: String,
@@ -96,6 +106,9 @@ pub struct NewMessage {
     /// Unique among all messages.
     pub message_id: String,
 }
+
+/// What the slots of questions begin with.
+const QUESTION_SLOT: &str = "ask:";
 
 /// The status of a run after a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -201,6 +214,9 @@ impl Journal<'_> {
             (Some(WritePurpose::Advance), DbError::Expectation { .. }) => {
                 self.lost_or_full(claim).await
             }
+            (Some(WritePurpose::Start), DbError::Expectation { .. }) => {
+                StoreError::TaskRunning { run: claim.run.clone() }
+            }
             (Some(WritePurpose::Own(index)), _) => StoreError::WriteRefused { index: *index },
             (Some(WritePurpose::Entry(phase)), DbError::Unique { rule, .. }) => {
                 self.store.violation(dialect::index_name(&rule, *phase))
@@ -232,6 +248,8 @@ enum WritePurpose {
     Entry(Option<i64>),
     InboxMessage,
     Own(usize),
+    /// Creates a run, unless one is there.
+    Start,
     Other,
 }
 
@@ -284,6 +302,7 @@ impl AppendPlan {
             plan.push(WritePurpose::Other, hold_conversation(claim.conversation.as_str()));
         }
         plan.add_messages(claim, commit.messages, commit.now);
+        plan.add_title(claim, commit.title.as_deref(), commit.now);
         plan.add_snapshot(claim, commit.snapshot);
         for new in commit.outbox {
             plan.push(WritePurpose::Other, outbox::insert(claim, new, commit.now));
@@ -296,6 +315,7 @@ impl AppendPlan {
         for write in successor.into_iter().flatten().chain(children) {
             plan.push(WritePurpose::Other, write);
         }
+        plan.add_started(&commit.started)?;
         plan.add_ending(claim, commit.then, commit.now);
         Ok(plan)
     }
@@ -321,6 +341,17 @@ impl AppendPlan {
         Ok(bytes)
     }
 
+    /// The first write of each fails if the run exists, or if another one works on the same.
+    fn add_started(&mut self, started: &[NewRun]) -> Result<(), StoreError> {
+        for new in started {
+            for (index, write) in create::writes(new)?.into_iter().enumerate() {
+                let purpose = if index == 0 { WritePurpose::Start } else { WritePurpose::Other };
+                self.push(purpose, write);
+            }
+        }
+        Ok(())
+    }
+
     fn add_taken(&mut self, claim: &Claim, taken: &[TakenMessage]) {
         for TakenMessage { dedupe, draft } in taken {
             let seq = claim.next_seq + int(*draft);
@@ -332,15 +363,23 @@ impl AppendPlan {
     fn add_messages(&mut self, claim: &Claim, messages: Vec<NewMessage>, now: UtcMs) {
         for NewMessage { slot, role, body, message_id } in messages {
             let (conversation, run) = (claim.conversation.as_str(), claim.run.as_str());
-            let params = params![conversation, message_id, run, slot, role, body, now];
+            let params = params![conversation, message_id, run, slot.as_str(), role, body, now];
             self.push(WritePurpose::Other, one(INSERT_MESSAGE, params));
+            if slot.starts_with(QUESTION_SLOT) {
+                self.push(WritePurpose::Other, outbox::question(&claim.run, &slot, now));
+            }
         }
+    }
+
+    fn add_title(&mut self, claim: &Claim, title: Option<&str>, now: UtcMs) {
+        let Some(title) = title else { return };
+        let entitled = conversation_rows::entitle(claim.conversation.as_str(), title, now);
+        self.push(WritePurpose::Other, entitled);
     }
 
     fn add_snapshot(&mut self, claim: &Claim, snapshot: Option<(String, String)>) {
         let Some((state_hash, state)) = snapshot else { return };
         let seq = self.entries.last().expect("a snapshot belongs to an entry").seq;
-        debug_assert_eq!(state_hash, digest_bytes(state.as_bytes()), "the digest of the text");
         let ver = i64::from(claim.loop_ver);
         let params = params![claim.run.as_str(), seq, ver, SNAPSHOT_FMT, state_hash, state];
         self.push(WritePurpose::Other, one(INSERT_SNAPSHOT, params));
@@ -365,6 +404,7 @@ impl AppendPlan {
                 assert!(status.is_final(), "a run finishes with a final status, not {status}");
                 self.push(WritePurpose::Other, one(FINISH, params![run, status.as_str(), NEVER]));
                 self.push(WritePurpose::Other, any(CLOSE_INBOX, params![run]));
+                self.push(WritePurpose::Other, outbox::reply(&claim.run, now));
             }
         }
     }

@@ -33,7 +33,7 @@ pub enum Applied {
     Conflict,
 }
 
-const NEXT_NUMBER: Statement =
+pub(crate) const NEXT_NUMBER: Statement =
     Statement::screened("UPDATE counters SET last = last + 1 WHERE name = $1");
 
 const NOTE_NEW: Statement = Statement::screened(
@@ -56,13 +56,15 @@ const FORGET: Statement = Statement::screened("DELETE FROM deeds WHERE done_at <
 
 impl AgendaStore<'_> {
     /// Inserts a row of `kind` under the next id of that kind, which `insert` returns. If the
-    /// `condition` does not touch as many rows as it must, nothing is inserted.
+    /// `condition` does not touch as many rows as it must, nothing is inserted. `notes` are written
+    /// with it.
     pub(crate) async fn insert_new(
         self,
         kind: &'static str,
         write: WriteKey<'_>,
         condition: Option<Write>,
         insert: Write,
+        notes: Vec<Write>,
     ) -> Result<Applied, StoreError> {
         let mut writes = vec![one(NEXT_NUMBER, params![kind])];
         writes.extend(write.key.map(|key| one(NOTE_NEW, params![key, kind, write.now])));
@@ -70,8 +72,12 @@ impl AgendaStore<'_> {
         writes.extend(condition);
         let insert_at = writes.len();
         writes.push(insert);
+        writes.extend(notes);
         match self.store.db.commit(writes, Urgency::Critical).await {
-            Ok(done) => Ok(Applied::Now(number(done)?)),
+            Ok(mut done) => {
+                done.truncate(insert_at + 1);
+                Ok(Applied::Now(number(done)?))
+            }
             Err(DbError::Expectation { index: 1, .. }) if write.key.is_some() => {
                 self.find_applied(write).await
             }
@@ -83,19 +89,21 @@ impl AgendaStore<'_> {
     }
 
     /// Changes the rows with these ids, all or none. Each has one write, in the same order. If
-    /// the `condition` is not met, nothing is changed.
+    /// the `condition` is not met, nothing is changed. `notes` are written with them.
     pub(crate) async fn change_existing(
         self,
         subjects: &[i64],
         write: WriteKey<'_>,
         writes: Vec<Write>,
         condition: Option<Write>,
+        notes: Vec<Write>,
     ) -> Result<Applied, StoreError> {
         let Some(&first) = subjects.first() else { return Ok(Applied::NotFound) };
         let note = write.key.map(|key| one(NOTE, params![key, first, write.now]));
         let noted = usize::from(note.is_some());
         let met = noted + writes.len();
-        let writes: Vec<Write> = note.into_iter().chain(writes).chain(condition).collect();
+        let writes: Vec<Write> =
+            note.into_iter().chain(writes).chain(condition).chain(notes).collect();
         match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(Applied::Now(first)),
             Err(DbError::Expectation { index, .. }) if index < noted => {
@@ -148,6 +156,18 @@ impl AgendaStore<'_> {
             Applied::Already(subject) => Some(subject),
             Applied::Now(_) | Applied::NotFound | Applied::Conflict => None,
         })
+    }
+
+    /// The moment at which the change under this key was first tried: every process that tries it
+    /// gets the same one, and can name by it what it makes.
+    ///
+    /// # Errors
+    /// See [`StoreError`]. May be repeated.
+    pub async fn first_tried(self, key: &str, now: UtcMs) -> Result<UtcMs, StoreError> {
+        let note = crate::statement::any(NOTE, params![key, now, now]);
+        self.store.db.commit(vec![note], Urgency::Critical).await?;
+        let row = self.store.first(FIND, params![key]).await?;
+        Ok(row.map(|row| row.cells().int()).transpose()?.unwrap_or(now))
     }
 
     /// Forgets keys that are older than any run that could retry them.

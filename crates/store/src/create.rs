@@ -1,6 +1,7 @@
 //! How a run is created: row, first entry, frame and the user's message, all or nothing.
 
 use crate::{
+    conversation_rows::{self, NewConversation},
     db::{DbError, Urgency},
     error::StoreError,
     facets::RunQueue,
@@ -8,7 +9,7 @@ use crate::{
     statement::{INSERT_MESSAGE, hold_conversation, one, params},
 };
 use everloop_types::{
-    ConversationId, Frame, RunId, Statement, UtcMs, Write, digest_bytes,
+    ConversationId, Frame, RunId, RunProfile, Statement, UtcMs, Write, digest_bytes,
     journal::{Entry, EntryKind, RunCreated},
 };
 
@@ -25,8 +26,23 @@ pub struct NewRun {
     pub frame: Frame,
     /// The key of the request: a repeated request has the same key.
     pub idem_key: Option<String>,
+    /// What kind of work it is.
+    pub profile: RunProfile,
+    /// The conversation to write down with it, if it has none yet.
+    pub opens: Option<NewConversation>,
     /// The present time.
     pub now: UtcMs,
+    /// What is said of it beside its goal.
+    pub link: RunLink,
+}
+
+/// How a run that no person submitted stands to others.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunLink {
+    /// What it works on. While it lives, no second run of its conversation can have the same key.
+    pub task_key: Option<String>,
+    /// Whether its goal is the program's own, and not a message of a person.
+    pub is_quiet: bool,
 }
 
 /// The result of creating a [`NewRun`].
@@ -42,8 +58,9 @@ pub enum RunCreation {
 pub(crate) const INSERT_RUN: Statement = Statement::screened(
     "
     INSERT INTO runs (run_id, conversation_id, loop_name, loop_ver, goal, frame_ref, status,
-                      wake_at, next_seq, bytes, idem_key, created_at, updated_at)
-    VALUES ($1, $2, $3, $4, $5, $6, 'queued', $7, 2, $8, $9, $7, $7)
+                      wake_at, next_seq, bytes, idem_key, created_at, updated_at,
+                      run_type, title, retry_of, turn_id, task_key)
+    VALUES ($1, $2, $3, $4, $5, $6, 'queued', $7, 2, $8, $9, $7, $7, $10, $11, $12, $13, $14)
     ON CONFLICT DO NOTHING
 ",
 );
@@ -103,6 +120,11 @@ pub(crate) fn writes(new: &NewRun) -> Result<Vec<Write>, StoreError> {
         new.now,
         crate::statement::int(first.bytes),
         new.idem_key.clone(),
+        new.profile.run_type.as_str(),
+        new.profile.title.as_deref(),
+        new.profile.retry_of.as_ref().map(RunId::as_str),
+        created.turn.as_ref().map(RunId::as_str),
+        new.link.task_key.clone(),
     ];
     let goal = params![
         new.conversation.as_str(),
@@ -115,7 +137,10 @@ pub(crate) fn writes(new: &NewRun) -> Result<Vec<Write>, StoreError> {
     ];
     let mut writes = vec![one(INSERT_RUN, run), row::insert_blob(created.frame.clone(), frame)];
     writes.extend(first.blob);
-    let hold = hold_conversation(new.conversation.as_str());
-    writes.extend([first.row, hold, one(INSERT_MESSAGE, goal)]);
+    writes.extend(new.opens.as_ref().map(conversation_rows::insert));
+    writes.push(first.row);
+    if !new.link.is_quiet {
+        writes.extend([hold_conversation(new.conversation.as_str()), one(INSERT_MESSAGE, goal)]);
+    }
     Ok(writes)
 }

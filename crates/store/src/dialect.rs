@@ -32,8 +32,34 @@ const SHARE_MARKER: &str = "{share ";
 /// The column type of raw bytes in table definitions.
 const BYTES_MARKER: &str = "{bytes}";
 
+/// `{each $n}` in a `FROM` is the rows of a JSON list of texts, in the column `item.value`.
+const EACH_MARKER: &str = "{each ";
+
+/// Follows a table that is all key: SQLite then keeps its rows in the key alone.
+const CLUSTERED_MARKER: &str = "{clustered}";
+
 /// Follows a table whose rows are changed again and again.
 const OFTEN_UPDATED_MARKER: &str = "{often updated}";
+
+/// Sends a notice on a channel of the server.
+pub(crate) const POSTGRES_NOTIFY: &str = "SELECT pg_notify($1, $2)";
+
+/// Begins to listen to a channel. A name cannot be a parameter; it is quoted.
+pub(crate) fn postgres_listen(channel: &str) -> String {
+    format!("LISTEN \"{}\"", channel.replace('"', ""))
+}
+
+/// Ends listening to a channel.
+pub(crate) fn postgres_unlisten(channel: &str) -> String {
+    format!("UNLISTEN \"{}\"", channel.replace('"', ""))
+}
+
+/// The number of the server's process that serves this connection.
+pub(crate) async fn postgres_pid(
+    client: &tokio_postgres::Client,
+) -> Result<i32, tokio_postgres::Error> {
+    client.query_one("SELECT pg_backend_pid()", &[]).await?.try_get(0)
+}
 
 /// A statement as SQLite wants it: `?1` for `$1`.
 ///
@@ -41,12 +67,15 @@ const OFTEN_UPDATED_MARKER: &str = "{often updated}";
 pub(crate) fn sqlite_statement(sql: &str) -> String {
     let sql = sql.replace('$', "?").replace(NOW_MARKER, "everloop_now()");
     let sql = with_argument(&sql, HOLD_MARKER, "(", ")");
-    with_argument(&sql, SHARE_MARKER, "(", ")")
+    let sql = with_argument(&sql, SHARE_MARKER, "(", ")");
+    with_argument(&sql, EACH_MARKER, "json_each(", ") AS item")
 }
 
 /// Table definitions as SQLite wants them.
 pub(crate) fn sqlite_tables(sql: &str) -> String {
-    sql.replace(BYTES_MARKER, "BLOB").replace(OFTEN_UPDATED_MARKER, "")
+    sql.replace(BYTES_MARKER, "BLOB")
+        .replace(OFTEN_UPDATED_MARKER, "")
+        .replace(CLUSTERED_MARKER, " WITHOUT ROWID")
 }
 
 /// A statement as PostgreSQL wants it.
@@ -56,7 +85,14 @@ pub(crate) fn postgres_statement(sql: &str) -> String {
     let end = ", 0)) AS TEXT)";
     let sql = with_argument(&sql, HOLD_MARKER, "CAST(pg_advisory_xact_lock(hashtextextended(", end);
     let share = "CAST(pg_advisory_xact_lock_shared(hashtextextended(";
-    with_argument(&sql, SHARE_MARKER, share, end)
+    let sql = with_argument(&sql, SHARE_MARKER, share, end);
+    let item = " AS JSON)) AS item (value)";
+    with_argument(
+        &sql,
+        EACH_MARKER,
+        "json_array_elements_text(CAST(CAST(",
+        &format!(" AS TEXT){item}"),
+    )
 }
 
 /// Table definitions as PostgreSQL wants them.
@@ -67,6 +103,7 @@ pub(crate) fn postgres_tables(sql: &str) -> String {
     let often = " WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01)";
     sql.replace(BYTES_MARKER, "BYTEA")
         .replace(OFTEN_UPDATED_MARKER, often)
+        .replace(CLUSTERED_MARKER, "")
         .replace(" TEXT", " TEXT COLLATE \"C\"")
 }
 

@@ -69,6 +69,12 @@ pub enum StoreError {
         /// Which limit.
         limit: StoreLimit,
     },
+    /// A run that was to begin is there, or another one works on the same; nothing was written.
+    #[error("what {run} was to start is under way already, so nothing was written")]
+    TaskRunning {
+        /// The run that was to start it.
+        run: RunId,
+    },
     /// The database cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),

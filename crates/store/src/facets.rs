@@ -38,8 +38,16 @@ facets! {
     Conversations from conversations;
     /// Todos, schedules and the reminders that fired.
     AgendaStore from agenda;
+    /// Entries of the schedule that start runs, and their firings.
+    RunSchedules from run_schedules;
     /// Approvals that apply to later runs too.
     StandingApprovals from approvals;
+    /// What people undid of the changes that runs made to files.
+    FileUndos from undos;
+    /// Answers to requests that carry a key.
+    ApiRequests from api_requests;
+    /// Facts that later runs are told, and every change of one.
+    Facts from facts;
     /// Runs as rows: listing, finding, and their relations.
     RunCatalog from runs;
     /// Retention, copies, moving runs between databases, and health.

@@ -156,6 +156,21 @@ const NEW: &str = "
      WHERE announced_at IS NULL ORDER BY due_at, kind, subject LIMIT $1
 ";
 
+const TOLD_ELSEWHERE: &str = "
+    SELECT kind, subject, due_at, occurs_at, fired_at, state, title FROM firings
+     WHERE announced_at > $1 AND read_at IS NULL ORDER BY due_at, kind, subject LIMIT $2
+";
+
+const NEWEST: &str = "
+    SELECT kind, subject, due_at, occurs_at, fired_at, state, title FROM firings
+     ORDER BY fired_at DESC, due_at DESC, kind DESC, subject DESC LIMIT 1
+";
+
+const NEWEST_OF: &str = "
+    SELECT kind, subject, due_at, occurs_at, fired_at, state, title FROM firings
+     WHERE subject = $1 ORDER BY fired_at DESC, due_at DESC, kind DESC LIMIT 1
+";
+
 const ANNOUNCE: Statement = Statement::screened(
     "
     UPDATE firings SET announced_at = $4
@@ -267,6 +282,18 @@ impl AgendaStore<'_> {
         self.firings(NEW, params![int(most)]).await
     }
 
+    /// Unread firings that some surface has shown after a moment, the oldest first.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn firings_announced_after(
+        self,
+        moment: UtcMs,
+        most: usize,
+    ) -> Result<Vec<Firing>, StoreError> {
+        self.firings(TOLD_ELSEWHERE, params![moment, int(most)]).await
+    }
+
     /// The firings of one todo or entry, the newest first.
     ///
     /// # Errors
@@ -278,6 +305,18 @@ impl AgendaStore<'_> {
         most: usize,
     ) -> Result<Vec<Firing>, StoreError> {
         self.firings(OF_ONE, params![kind.as_str(), subject, int(most)]).await
+    }
+
+    /// The firing that came last, of anything or of what has this number.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn newest_firing(self, subject: Option<i64>) -> Result<Option<Firing>, StoreError> {
+        let found = match subject {
+            Some(subject) => self.firings(NEWEST_OF, params![subject]).await?,
+            None => self.firings(NEWEST, params![]).await?,
+        };
+        Ok(found.into_iter().next())
     }
 
     /// Takes the right to show a firing; false if another surface took it.
@@ -313,7 +352,7 @@ impl AgendaStore<'_> {
     }
 }
 
-fn insert(firing: &Firing) -> Write {
+pub(crate) fn insert(firing: &Firing) -> Write {
     let DueReminder { kind, subject, due_at } = firing.due;
     let row = params![
         kind.as_str(),
@@ -327,7 +366,7 @@ fn insert(firing: &Firing) -> Write {
     any(INSERT, row)
 }
 
-fn read(row: SqlRow) -> Result<Firing, DbError> {
+pub(crate) fn read(row: SqlRow) -> Result<Firing, DbError> {
     let mut cells = row.cells();
     let due =
         DueReminder { kind: kind(&cells.text()?)?, subject: cells.int()?, due_at: cells.int()? };

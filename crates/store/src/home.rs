@@ -48,7 +48,19 @@ pub struct TakeoverCounts {
     pub runs: u64,
 }
 
+/// Changes nothing, and needs everything that a change needs.
+const TOUCH: Statement = Statement::screened("UPDATE schema_meta SET v = v WHERE k = 'home'");
+
 impl Maintenance<'_> {
+    /// Whether the database can be written.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn check_writable(self) -> Result<(), StoreError> {
+        self.store.db.commit(vec![any(TOUCH, params![])], Urgency::Critical).await?;
+        Ok(())
+    }
+
     /// Writes the home into a database that belongs to none yet.
     ///
     /// # Errors

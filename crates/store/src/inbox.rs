@@ -5,9 +5,12 @@ use crate::{
     error::{StoreError, StoreLimit},
     facets::RunInbox,
     family,
-    statement::{one, params},
+    statement::{int, one, params},
+    turn_receipts::TurnRecord,
 };
-use everloop_types::{RunId, Statement, Status, UtcMs, Write, journal::InboxMessage};
+use everloop_types::{
+    ConversationId, RunId, Statement, Status, UtcMs, Write, journal::InboxMessage,
+};
 
 /// What became of a message that was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +63,94 @@ const WITH_MAIL: &str = "
     SELECT DISTINCT run_id FROM inbox WHERE taken_seq IS NULL ORDER BY run_id
 ";
 
+/// Runs that work for a run of the conversation have conversations of their own.
+const ANSWERS: &str = "
+    SELECT i.run_id, i.body FROM inbox i JOIN runs r ON r.run_id = i.run_id
+     WHERE i.kind = 'answer' AND COALESCE(r.turn_id, r.run_id) IN (
+           SELECT COALESCE(turn_id, run_id) FROM runs WHERE conversation_id = $1)
+     ORDER BY i.created_at DESC, i.run_id LIMIT $2
+";
+
+const GIVEN: &str = "
+    SELECT body, created_at FROM inbox WHERE run_id = $1 AND dedupe = $2 AND kind = 'answer'
+";
+
+const LAST_GIVEN: &str = "
+    SELECT run_id, dedupe FROM inbox WHERE kind = 'answer'
+     ORDER BY created_at DESC, run_id, dedupe LIMIT $1
+";
+
+/// The answer that was given to a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenAnswer {
+    /// The answer, as it was sent.
+    pub text: String,
+    /// Who gave it.
+    pub by: String,
+    /// When.
+    pub at: UtcMs,
+}
+
 impl RunInbox<'_> {
+    /// The answer to a question, whether the run has read it or not. The first one counts.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn given_answer(
+        self,
+        run: &RunId,
+        question: &str,
+    ) -> Result<Option<GivenAnswer>, StoreError> {
+        let found = self.store.first(GIVEN, params![run.as_str(), question]).await?;
+        let Some(row) = found else { return Ok(None) };
+        let mut cells = row.cells();
+        let (body, at) = (cells.text()?, cells.int()?);
+        Ok(match read_message(run, "answer".to_owned(), &body)? {
+            InboxMessage::Answer { text, by, .. } => Some(GivenAnswer { text, by, at }),
+            _ => None,
+        })
+    }
+
+    /// The questions that were answered last: the run and the question's id, the newest first.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn last_answered(self, most: usize) -> Result<Vec<(RunId, String)>, StoreError> {
+        let rows = self.store.rows(LAST_GIVEN, params![int(most)]).await?;
+        let read = |row: crate::SqlRow| {
+            let mut cells = row.cells();
+            Ok((RunId::new(cells.text()?), cells.text()?))
+        };
+        rows.into_iter().map(read).collect()
+    }
+
+    /// The run that a request has answered in a conversation, among its last `most` answers. Who
+    /// answered is one word and the key of the request.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn answered_by(
+        self,
+        conversation: &ConversationId,
+        request: &str,
+        most: usize,
+    ) -> Result<Option<RunId>, StoreError> {
+        let params = params![conversation.as_str(), int(most)];
+        let is_its =
+            |by: &str| by.split_once(' ').is_some_and(|(_, request_key)| request_key == request);
+        for row in self.store.rows(ANSWERS, params).await? {
+            let mut cells = row.cells();
+            let (run, body) = (cells.text()?, cells.text()?);
+            match serde_json::from_str(&body) {
+                Ok(InboxMessage::Answer { by, .. }) if is_its(&by) => {
+                    return Ok(Some(RunId::new(run)));
+                }
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
     /// Sends a message. The first one with its `dedupe` counts; a repeated one changes nothing.
     ///
     /// A cancel goes to all descendants of the run as well, in the same transaction, so that
@@ -76,10 +166,27 @@ impl RunInbox<'_> {
         message: &InboxMessage,
         now: UtcMs,
     ) -> Result<InboxSendResult, StoreError> {
+        self.send_with(run, dedupe, message, now, None).await
+    }
+
+    /// The same, and keeps in the same transaction what the request did that it came with. A
+    /// request whose key has a record already has sent its message before.
+    ///
+    /// # Errors
+    /// As [`Self::send`].
+    pub async fn send_with(
+        self,
+        run: &RunId,
+        dedupe: &str,
+        message: &InboxMessage,
+        now: UtcMs,
+        record: Option<&TurnRecord>,
+    ) -> Result<InboxSendResult, StoreError> {
         let mut writes = put(run, dedupe, message, now)?.to_vec();
         if matches!(message, InboxMessage::Cancel { .. }) {
             writes.extend(family::to_descendants(run, message, now));
         }
+        writes.extend(record.map(TurnRecord::write));
         match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(InboxSendResult::Accepted),
             Err(DbError::Expectation { index: 0, .. }) => {
@@ -88,7 +195,9 @@ impl RunInbox<'_> {
                     None => InboxSendResult::NoSuchRun,
                 })
             }
-            Err(DbError::Expectation { .. }) => Ok(InboxSendResult::AlreadySent),
+            Err(DbError::Expectation { .. } | DbError::Unique { .. }) => {
+                Ok(InboxSendResult::AlreadySent)
+            }
             Err(error) => Err(error.into()),
         }
     }

@@ -5,9 +5,9 @@ use crate::{
     error::StoreError,
     facets::Outbox,
     queue::Claim,
-    statement::{any, int, one, params},
+    statement::{any, hold_conversation, int, one, params},
 };
-use everloop_types::{RunId, Statement, UtcMs, Write};
+use everloop_types::{ConversationId, RunId, Statement, UtcMs, Write};
 
 /// A message for a channel outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,10 +54,60 @@ const INSERT: Statement = Statement::screened(
 ",
 );
 
+/// The answer of a run to a conversation of a channel outside, whose type has a kind and a name:
+/// its final message, which comes before this in the same transaction. The channel of the message
+/// names the thread too.
+const REPLY: Statement = Statement::screened(
+    "
+    INSERT INTO outbox (outbox_id, conversation_id, pos, run_id, channel, body, next_try_at)
+    SELECT $2, r.conversation_id,
+           (SELECT COALESCE(MAX(o.pos), 0) + 1 FROM outbox o
+             WHERE o.conversation_id = r.conversation_id),
+           r.run_id, c.channel_type || '#' || COALESCE(c.channel_thread_id, ''), m.body, $3
+      FROM runs r
+      JOIN conversations c ON c.conversation_id = r.conversation_id
+      JOIN messages m ON m.run_id = r.run_id AND m.slot = 'final'
+     WHERE r.run_id = $1 AND r.parent_run_id IS NULL AND c.channel_type LIKE '%:%'
+    ON CONFLICT DO NOTHING
+",
+);
+
+/// A question of a run, which comes before this in the same transaction. A run that works for
+/// another one asks where the turn began.
+const QUESTION: Statement = Statement::screened(
+    "
+    INSERT INTO outbox (outbox_id, conversation_id, pos, run_id, channel, body, next_try_at)
+    SELECT $3, t.conversation_id,
+           (SELECT COALESCE(MAX(o.pos), 0) + 1 FROM outbox o
+             WHERE o.conversation_id = t.conversation_id),
+           r.run_id, c.channel_type || '#' || COALESCE(c.channel_thread_id, ''), m.body, $4
+      FROM runs r
+      JOIN runs t ON t.run_id = COALESCE(r.turn_id, r.run_id)
+      JOIN conversations c ON c.conversation_id = t.conversation_id
+      JOIN messages m ON m.run_id = r.run_id AND m.slot = $2
+     WHERE r.run_id = $1 AND c.channel_type LIKE '%:%'
+    ON CONFLICT DO NOTHING
+",
+);
+
+/// Words of the program itself, to the thread of a conversation.
+const NOTE: Statement = Statement::screened(
+    "
+    INSERT INTO outbox (outbox_id, conversation_id, pos, run_id, channel, body, next_try_at)
+    SELECT $2, c.conversation_id,
+           (SELECT COALESCE(MAX(o.pos), 0) + 1 FROM outbox o
+             WHERE o.conversation_id = c.conversation_id),
+           '', c.channel_type || '#' || COALESCE(c.channel_thread_id, ''), $3, $4
+      FROM conversations c WHERE c.conversation_id = $1
+    ON CONFLICT DO NOTHING
+",
+);
+
 /// Only the first unsent one of each conversation and channel: the later ones wait for it.
 const DUE: &str = "
     SELECT outbox_id, run_id, channel, body, tries, next_try_at FROM outbox o
-     WHERE sent_at IS NULL AND next_try_at <= $1 AND NOT EXISTS (
+     WHERE sent_at IS NULL AND next_try_at <= $1
+       AND (next_try_at > $3 OR (next_try_at = $3 AND outbox_id > $4)) AND NOT EXISTS (
            SELECT 1 FROM outbox e
             WHERE e.conversation_id = o.conversation_id AND e.channel = o.channel
               AND e.sent_at IS NULL AND e.pos < o.pos)
@@ -96,13 +146,29 @@ pub(crate) fn insert(claim: &Claim, new: NewOutbox, now: UtcMs) -> Write {
     one(INSERT, params![new.outbox_id, conversation, run, new.channel, new.body, now])
 }
 
+/// Sends a question of a run back, if its turn began in a channel outside.
+pub(crate) fn question(run: &RunId, slot: &str, now: UtcMs) -> Write {
+    any(QUESTION, params![run.as_str(), slot, format!("{run}:{slot}"), now])
+}
+
+/// Sends the final message of a run back, if its conversation is one of a channel outside.
+pub(crate) fn reply(run: &RunId, now: UtcMs) -> Write {
+    any(REPLY, params![run.as_str(), format!("{run}:reply"), now])
+}
+
 impl Outbox<'_> {
-    /// Up to `most` messages that may be sent now.
+    /// Up to `most` messages that may be sent now, the longest due first, after another one.
     ///
     /// # Errors
     /// See [`StoreError`].
-    pub async fn due(self, now: UtcMs, most: usize) -> Result<Vec<OutboxRow>, StoreError> {
-        let rows = self.store.rows(DUE, params![now, int(most)]).await?;
+    pub async fn due(
+        self,
+        now: UtcMs,
+        after: Option<&OutboxRow>,
+        most: usize,
+    ) -> Result<Vec<OutboxRow>, StoreError> {
+        let (at, id) = after.map_or((i64::MIN, ""), |row| (row.due_at, row.outbox_id.as_str()));
+        let rows = self.store.rows(DUE, params![now, int(most), at, id]).await?;
         let read = |row: crate::SqlRow| {
             let mut cells = row.cells();
             Ok(OutboxRow {
@@ -139,6 +205,24 @@ impl Outbox<'_> {
         let mut cells = row.cells();
         let [all, sent] = [cells.int()?, cells.int()?].map(i64::unsigned_abs);
         Ok(OutboxCount { sent, waiting: all.saturating_sub(sent) })
+    }
+
+    /// Queues words of the program itself for the thread that a conversation belongs to. The same
+    /// id twice is one message.
+    ///
+    /// # Errors
+    /// See [`StoreError`]. May be repeated.
+    pub async fn note(
+        self,
+        conversation: &ConversationId,
+        outbox_id: &str,
+        body: &str,
+        now: UtcMs,
+    ) -> Result<(), StoreError> {
+        let note = any(NOTE, params![conversation.as_str(), outbox_id, body, now]);
+        let writes = vec![hold_conversation(conversation.as_str()), note];
+        self.store.db.commit(writes, Urgency::Critical).await?;
+        Ok(())
     }
 
     /// A message was sent. May be repeated.

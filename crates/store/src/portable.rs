@@ -15,7 +15,7 @@ use crate::{
     statement::{INSERT_MESSAGE, NEVER, hold_conversation, one, params},
 };
 use everloop_types::{
-    RunId, SqlValue, Statement, Status, UtcMs, Write, digest_bytes, journal::Entry,
+    AGENT, RunId, SqlValue, Statement, Status, UtcMs, Write, digest_bytes, journal::Entry,
 };
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ const TABLES: [RunTable; 8] = [
         screened "runs",
         "run_id, conversation_id, parent_run_id, forked_from, forked_at_seq, loop_name, loop_ver, \
          goal, note, frame_ref, status, priority, wake_at, epoch, next_seq, snap_seq, bytes, \
-         inbox_ctr, created_at, updated_at, trimmed_at",
+         inbox_ctr, created_at, updated_at, trimmed_at, run_type, title, retry_of",
         [
             "run_id",
             "conversation_id",
@@ -85,10 +85,13 @@ const TABLES: [RunTable; 8] = [
             "inbox_ctr",
             "created_at",
             "updated_at",
-            "trimmed_at"
+            "trimmed_at",
+            "run_type",
+            "title",
+            "retry_of"
         ],
         "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, \
-         $20, $21",
+         $20, $21, $22, $23, $24",
         "WHERE run_id = $1"
     ),
     table!(
@@ -192,6 +195,16 @@ pub enum RunImport {
 #[must_use]
 pub fn columns(table: &str) -> Option<(&'static str, &'static [&'static str])> {
     TABLES.iter().find(|known| known.name == table).map(|known| (known.name, known.columns))
+}
+
+/// What a column means in a file of a program that did not have it; `None` if every program has.
+#[must_use]
+pub fn added_column(table: &str, column: &str) -> Option<SqlValue> {
+    match (table, column) {
+        ("runs", "run_type") => Some(SqlValue::from(AGENT)),
+        ("runs", "title" | "retry_of") => Some(SqlValue::Null),
+        _ => None,
+    }
 }
 
 const SET_ASIDE: Statement = Statement::screened(
@@ -349,6 +362,7 @@ fn as_words(row: &TableRow, conversation: &str) -> Option<TableRow> {
     let mut row = row.clone();
     row.set("conversation_id", SqlValue::from(conversation));
     row.set("parent_run_id", SqlValue::Null);
+    row.set("retry_of", SqlValue::Null);
     Some(row)
 }
 

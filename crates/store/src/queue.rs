@@ -6,6 +6,7 @@ use crate::{
     error::StoreError,
     facets::RunQueue,
     family::{self, ChildReport},
+    outbox,
     runs::status,
     statement::{CLOSE_INBOX, NEVER, any, int, one, params},
 };
@@ -33,6 +34,10 @@ pub struct Claim {
     pub loop_ver: u32,
     /// When the run was created.
     pub created_at: UtcMs,
+    /// What people call it: its title, or else its goal.
+    pub title: String,
+    /// The run that began its turn; itself if none did.
+    pub turn: RunId,
 }
 
 impl Claim {
@@ -48,6 +53,8 @@ impl Claim {
             loop_name: cells.text()?,
             loop_ver: u32::try_from(cells.int()?).unwrap_or(u32::MAX),
             created_at: cells.int()?,
+            title: cells.text()?,
+            turn: RunId::new(cells.text()?),
         })
     }
 }
@@ -70,11 +77,13 @@ pub struct FinalMessage {
     pub message: String,
     /// To its parent, if it is a child.
     pub report: Option<ChildReport>,
+    /// How its conversation is called, as in [`crate::Commit::title`].
+    pub title: Option<String>,
 }
 
 impl From<String> for FinalMessage {
     fn from(message: String) -> Self {
-        Self { message, report: None }
+        Self { message, report: None, title: None }
     }
 }
 
@@ -105,7 +114,7 @@ const CLAIM: Statement = Statement::screened(concat!(
                     note = NULL
      WHERE run_id IN (SELECT run_id FROM ready)
     RETURNING run_id, conversation_id, epoch, next_seq, snap_seq, inbox_ctr, loop_name, loop_ver,
-              created_at
+              created_at, COALESCE(title, goal), COALESCE(turn_id, run_id)
 "
 ));
 
@@ -115,13 +124,13 @@ const CLAIM_ONE: Statement = Statement::screened(
                     note = NULL
      WHERE run_id = $3 AND status IN ('queued', 'waiting')
     RETURNING run_id, conversation_id, epoch, next_seq, snap_seq, inbox_ctr, loop_name, loop_ver,
-              created_at
+              created_at, COALESCE(title, goal), COALESCE(turn_id, run_id)
 ",
 );
 
 const HELD: &str = "
     SELECT run_id, conversation_id, epoch, next_seq, snap_seq, inbox_ctr, loop_name, loop_ver,
-           created_at
+           created_at, COALESCE(title, goal), COALESCE(turn_id, run_id)
       FROM runs WHERE status = 'running' AND lease_owner = $1 ORDER BY run_id
 ";
 
@@ -195,7 +204,7 @@ const HOLD_CONVERSATION_OF: Statement =
 
 /// The position in the conversation is computed as in `INSERT_MESSAGE`; an existing message
 /// stays.
-const INSERT_LAST_MESSAGE: Statement = Statement::screened(
+pub(crate) const INSERT_LAST_MESSAGE: Statement = Statement::screened(
     "
     INSERT INTO messages
            (conversation_id, pos, message_id, run_id, slot, role, body, created_at)
@@ -205,6 +214,15 @@ const INSERT_LAST_MESSAGE: Statement = Statement::screened(
            $2, r.run_id, 'final', 'assistant', $3, $4
       FROM runs r WHERE r.run_id = $1
     ON CONFLICT DO NOTHING
+",
+);
+
+/// As [`crate::Commit::title`], where only the run is known.
+const ENTITLE_OF: Statement = Statement::screened(
+    "
+    UPDATE conversations SET title = $2, updated_at = $3
+     WHERE channel_type = 'task' AND title IS NULL
+       AND conversation_id = (SELECT conversation_id FROM runs WHERE run_id = $1)
 ",
 );
 
@@ -363,7 +381,9 @@ impl RunQueue<'_> {
         now: UtcMs,
         word: Option<FinalMessage>,
     ) -> Result<(), StoreError> {
-        let (message, report) = word.map_or((None, None), |it| (Some(it.message), it.report));
+        let word = word.map(|it| (it.message, it.report, it.title));
+        let (message, report, title) = word
+            .map_or((None, None, None), |(message, report, title)| (Some(message), report, title));
         let report = report.map(|report| family::report(&report, now));
         let mut writes: Vec<Write> = report.into_iter().flatten().collect();
         let taking_out = writes.len();
@@ -374,6 +394,10 @@ impl RunQueue<'_> {
             let id = format!("{run}:final");
             writes.push(any(HOLD_CONVERSATION_OF, params![run.as_str()]));
             writes.push(any(INSERT_LAST_MESSAGE, params![run.as_str(), id, message, now]));
+            writes.push(outbox::reply(run, now));
+        }
+        if let Some(title) = title {
+            writes.push(any(ENTITLE_OF, params![run.as_str(), title, now]));
         }
         match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(()),

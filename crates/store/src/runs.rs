@@ -8,7 +8,7 @@ use crate::{
     queue::Claim,
     statement::{NEVER, int, params},
 };
-use everloop_types::{ConversationId, RunId, SqlValue, Status, UtcMs};
+use everloop_types::{ConversationId, RunId, RunProfile, SqlValue, Status, UtcMs};
 
 /// One run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,15 +33,28 @@ pub struct RunRow {
     pub times: RunTimes,
     /// Where it comes from, if no person submitted it.
     pub origin: RunOrigin,
+    /// What kind of work it is.
+    pub profile: RunProfile,
+}
+
+impl RunRow {
+    /// Why it was quarantined. The note of a run that waits is the name of a kind of wait, and no
+    /// text for people.
+    #[must_use]
+    pub fn quarantine_reason(&self) -> Option<&str> {
+        self.note.as_deref().filter(|_| self.status == Status::Quarantined)
+    }
 }
 
 /// The runs that a run comes from.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunOrigin {
     /// The run that it was forked from.
     pub forked: Option<ForkOrigin>,
     /// The run that waits for it.
     pub parent: Option<RunId>,
+    /// The run that began its turn; itself if none did.
+    pub turn: RunId,
     /// Whether it came in a file.
     pub imported: bool,
 }
@@ -81,6 +94,15 @@ pub struct RunFilter {
     pub most: usize,
 }
 
+/// Whose runs to list; a default one takes all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunScope {
+    /// Only those of this conversation.
+    pub conversation: Option<ConversationId>,
+    /// Only those that this entry of the schedule started.
+    pub schedule: Option<i64>,
+}
+
 /// The position of a run: what to read after [`StoreError::Unknown`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
@@ -117,34 +139,54 @@ pub struct MessageRow {
     pub pos: i64,
 }
 
-const RUN: &str = "
+/// The columns that [`read_run`] expects, and which runs are wanted.
+macro_rules! select_runs {
+    ($which:literal) => {
+        concat!(
+            "
     SELECT run_id, conversation_id, loop_name, loop_ver, status, goal, note,
            epoch, next_seq, stalls, created_at, updated_at, wake_at, trimmed_at,
-           forked_from, forked_at_seq, parent_run_id,
-           (SELECT count(*) FROM imports i WHERE i.run_id = runs.run_id)
-      FROM runs WHERE run_id = $1
-";
+           forked_from, forked_at_seq, parent_run_id, COALESCE(turn_id, run_id),
+           (SELECT count(*) FROM imports i WHERE i.run_id = runs.run_id),
+           run_type, title, retry_of
+      FROM runs ",
+            $which
+        )
+    };
+}
+
+const RUN: &str = select_runs!("WHERE run_id = $1");
 
 /// Ids sort by creation, so the newest comes first.
-const RUNS: &str = "
-    SELECT run_id, conversation_id, loop_name, loop_ver, status, goal, note,
-           epoch, next_seq, stalls, created_at, updated_at, wake_at, trimmed_at,
-           forked_from, forked_at_seq, parent_run_id,
-           (SELECT count(*) FROM imports i WHERE i.run_id = runs.run_id)
-      FROM runs
-     WHERE run_id < COALESCE($1, '~') AND status IN ($3, $4, $5, $6, $7, $8, $9, $10)
-     ORDER BY run_id DESC LIMIT $2
-";
+const RUNS: &str = select_runs!(
+    "WHERE run_id < COALESCE($1, '~') AND status IN ($3, $4, $5, $6, $7, $8, $9, $10)
+       AND (CAST($11 AS TEXT) IS NULL OR conversation_id = CAST($11 AS TEXT))
+       AND (CAST($12 AS BIGINT) IS NULL OR run_id IN (
+             SELECT s.run_id FROM schedule_runs s WHERE s.schedule_id = CAST($12 AS BIGINT)))
+     ORDER BY run_id DESC LIMIT $2"
+);
 
 /// Oldest first, for readers that page through all of them.
-const RUNS_SINCE: &str = "
-    SELECT run_id, conversation_id, loop_name, loop_ver, status, goal, note,
-           epoch, next_seq, stalls, created_at, updated_at, wake_at, trimmed_at,
-           forked_from, forked_at_seq, parent_run_id,
-           (SELECT count(*) FROM imports i WHERE i.run_id = runs.run_id)
-      FROM runs
-     WHERE run_id > $1 AND updated_at >= $2
-     ORDER BY run_id LIMIT $3
+const RUNS_SINCE: &str = select_runs!(
+    "WHERE run_id > $1 AND updated_at >= $2
+     ORDER BY run_id LIMIT $3"
+);
+
+/// The newest first.
+const RUNS_OF: &str = select_runs!(
+    "WHERE conversation_id = $1
+     ORDER BY created_at DESC, run_id DESC LIMIT $2"
+);
+
+const OF_TURN: &str = "
+    SELECT run_id FROM runs WHERE run_id = $1 OR turn_id = $1 ORDER BY created_at, run_id
+";
+
+const BY_IDEM_KEY: &str = "SELECT run_id FROM runs WHERE idem_key = $1";
+
+const WORKS_ON: &str = "
+    SELECT run_id FROM runs
+     WHERE conversation_id = $1 AND task_key = $2 AND status IN ('queued', 'running', 'waiting')
 ";
 
 const POSITION: &str = "SELECT epoch, next_seq, status FROM runs WHERE run_id = $1";
@@ -158,7 +200,18 @@ const MESSAGES: &str = "
      WHERE run_id = $1 ORDER BY pos
 ";
 
+const RETRIES: &str = "SELECT run_id FROM runs WHERE retry_of = $1 ORDER BY run_id";
+
 impl RunCatalog<'_> {
+    /// The runs that do this one again, the oldest first.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn retries(self, run: &RunId) -> Result<Vec<RunId>, StoreError> {
+        let rows = self.store.rows(RETRIES, params![run.as_str()]).await?;
+        rows.into_iter().map(|row| Ok(RunId::new(row.cells().text()?))).collect()
+    }
+
     /// One run.
     ///
     /// # Errors
@@ -172,6 +225,18 @@ impl RunCatalog<'_> {
     /// # Errors
     /// See [`StoreError`].
     pub async fn list(self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+        self.list_of(filter, &RunScope::default()).await
+    }
+
+    /// The same of some of them.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn list_of(
+        self,
+        filter: &RunFilter,
+        scope: &RunScope,
+    ) -> Result<Vec<RunRow>, StoreError> {
         let before = filter.before.as_ref().map(RunId::as_str);
         let mut params = params![before, int(filter.most)];
         let wanted =
@@ -181,6 +246,8 @@ impl RunCatalog<'_> {
             true => SqlValue::from(status.as_str()),
             false => SqlValue::Null,
         }));
+        let conversation = scope.conversation.as_ref().map(ConversationId::as_str);
+        params.extend(params![conversation, scope.schedule]);
         self.store.rows(RUNS, params).await?.into_iter().map(read_run).collect()
     }
 
@@ -197,6 +264,50 @@ impl RunCatalog<'_> {
         let after = after.map_or("", RunId::as_str);
         let params = params![after, since, int(most)];
         self.store.rows(RUNS_SINCE, params).await?.into_iter().map(read_run).collect()
+    }
+
+    /// The runs of a conversation, the newest first.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn of_conversation(
+        self,
+        conversation: &ConversationId,
+        most: usize,
+    ) -> Result<Vec<RunRow>, StoreError> {
+        let params = params![conversation.as_str(), int(most)];
+        self.store.rows(RUNS_OF, params).await?.into_iter().map(read_run).collect()
+    }
+
+    /// The runs of a turn, the first one first. `turn` is the run that began it.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn of_turn(self, turn: &RunId) -> Result<Vec<RunId>, StoreError> {
+        let rows = self.store.rows(OF_TURN, params![turn.as_str()]).await?;
+        rows.into_iter().map(|row| Ok(RunId::new(row.cells().text()?))).collect()
+    }
+
+    /// The run that a request with this key created.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn by_idem_key(self, key: &str) -> Result<Option<RunId>, StoreError> {
+        let row = self.store.first(BY_IDEM_KEY, params![key]).await?;
+        row.map(|row| Ok(RunId::new(row.cells().text()?))).transpose()
+    }
+
+    /// The run of a conversation that works on what has this key, if one does.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn works_on(
+        self,
+        conversation: &ConversationId,
+        task_key: &str,
+    ) -> Result<Option<RunId>, StoreError> {
+        let row = self.store.first(WORKS_ON, params![conversation.as_str(), task_key]).await?;
+        row.map(|row| Ok(RunId::new(row.cells().text()?))).transpose()
     }
 
     /// The runs whose id is or ends with `fragment`, the newest first, at most 100.
@@ -289,7 +400,13 @@ fn read_run(row: SqlRow) -> Result<RunRow, StoreError> {
                 (None, _) => None,
             },
             parent: cells.opt_text()?.map(RunId::new),
+            turn: RunId::new(cells.text()?),
             imported: cells.int()? > 0,
+        },
+        profile: RunProfile {
+            run_type: cells.text()?,
+            title: cells.opt_text()?,
+            retry_of: cells.opt_text()?.map(RunId::new),
         },
     })
 }

@@ -1,4 +1,5 @@
-//! The tables, and the steps to them. `{bytes}` and `{often updated}` are explained in `dialect`.
+//! The tables, and the steps to them. `{bytes}`, `{clustered}` and `{often updated}` are explained
+//! in `dialect`.
 //!
 //! Times are UTC milliseconds, JSON is text. Rules about rows are documented with the code that
 //! writes them.
@@ -128,6 +129,149 @@ pub(crate) const V7: &str = "
 CREATE TABLE imports (run_id TEXT PRIMARY KEY, at BIGINT NOT NULL);
 ";
 
+/// The tags of a todo after its first one, as a JSON list, and the changes of the agenda that can
+/// be undone (an older program sees the first tag); what people undid of the changes that runs made
+/// to files.
+pub(crate) const V8: &str = "
+ALTER TABLE todos ADD COLUMN more_tags TEXT NOT NULL DEFAULT '[]';
+INSERT INTO counters (name, last) VALUES ('agenda_change', 0);
+CREATE TABLE agenda_changes (change_id BIGINT NOT NULL, kind TEXT NOT NULL, subject BIGINT NOT NULL,
+  row_before TEXT, row_after TEXT, at BIGINT NOT NULL, PRIMARY KEY (change_id, kind, subject));
+CREATE TABLE undos (undo_id TEXT PRIMARY KEY, conversation_id TEXT NOT NULL, run_id TEXT NOT NULL,
+  at BIGINT NOT NULL, by_whom TEXT NOT NULL, redoes TEXT, workspace TEXT NOT NULL,
+  files TEXT NOT NULL);
+CREATE INDEX undos_conversation ON undos(conversation_id, undo_id);
+CREATE INDEX undos_run ON undos(run_id);
+";
+
+/// Conversations. Their title, where nobody gave one, is their first goal; whether something in
+/// them is unread follows from `read_pos` and their messages. Neither is stored.
+///
+/// Conversations of earlier programs are known by their names: the one of the terminal, those of
+/// `-p`, and one for each `run`. Their folders are unknown. Runs that another run delegated have no
+/// conversation that a person would look for, and neither have imported ones.
+pub(crate) const V9: &str = "
+CREATE TABLE conversations (conversation_id TEXT PRIMARY KEY, title TEXT,
+  channel_type TEXT NOT NULL, channel_thread_id TEXT, workspace TEXT,
+  created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL, last_read_at BIGINT,
+  read_pos BIGINT NOT NULL DEFAULT 0, archived_at BIGINT,
+  out_of_memory BIGINT NOT NULL DEFAULT 0);
+CREATE INDEX conversations_workspace ON conversations(workspace, channel_type);
+CREATE INDEX conversations_thread ON conversations(channel_type, channel_thread_id);
+
+INSERT INTO conversations (conversation_id, channel_type, created_at, updated_at)
+SELECT conversation_id,
+       CASE WHEN conversation_id LIKE 'conv!_terminal%' ESCAPE '!' THEN 'terminal'
+            WHEN conversation_id LIKE 'conv!_print!_%' ESCAPE '!' THEN 'print'
+            ELSE 'run' END,
+       MIN(created_at), MAX(updated_at)
+  FROM runs
+ WHERE parent_run_id IS NULL AND run_id NOT IN (SELECT run_id FROM imports)
+ GROUP BY conversation_id;
+";
+
+/// Turns: the run that began the turn of a run, itself if there is none. A run that a decision
+/// started has a key of what it works on, and while it lives no second one in its conversation has
+/// the same.
+pub(crate) const V10: &str = "
+ALTER TABLE runs ADD COLUMN turn_id TEXT;
+ALTER TABLE runs ADD COLUMN task_key TEXT;
+CREATE INDEX runs_turn ON runs(turn_id) WHERE turn_id IS NOT NULL;
+CREATE UNIQUE INDEX runs_task ON runs(conversation_id, task_key) WHERE task_key IS NOT NULL
+  AND status IN ('queued','running','waiting');
+";
+
+/// What kind of work a run is: its type, what people call it, and the run that it does again. An
+/// older program sees every run as an `agent` without a title.
+pub(crate) const V11: &str = "
+ALTER TABLE runs ADD COLUMN run_type TEXT NOT NULL DEFAULT 'agent';
+ALTER TABLE runs ADD COLUMN title TEXT;
+ALTER TABLE runs ADD COLUMN retry_of TEXT;
+CREATE INDEX runs_retry ON runs(retry_of) WHERE retry_of IS NOT NULL;
+";
+
+/// Facts, and every change of one. What a fact comes from may be deleted; the fact stays and says
+/// so.
+pub(crate) const V12: &str = "
+CREATE TABLE facts (fact_id TEXT PRIMARY KEY, body TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('proposed','active','rejected','withdrawn')),
+  proposed_by TEXT NOT NULL, conversation_id TEXT, run_id TEXT, message_id TEXT, workspace TEXT,
+  untrusted BIGINT NOT NULL, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL,
+  version BIGINT NOT NULL);
+CREATE INDEX facts_status ON facts(status, fact_id);
+CREATE INDEX facts_run ON facts(run_id) WHERE run_id IS NOT NULL;
+
+CREATE TABLE fact_changes (fact_id TEXT NOT NULL, version BIGINT NOT NULL, at BIGINT NOT NULL,
+  by_whom TEXT NOT NULL, run_id TEXT, change TEXT NOT NULL, fact_before TEXT,
+  fact_after TEXT NOT NULL, PRIMARY KEY (fact_id, version));
+CREATE INDEX fact_changes_at ON fact_changes(at, fact_id, version);
+";
+
+/// Full-text search: `search_no` is the number of a message in the index, NULL until it is in it,
+/// so messages of earlier programs are found and added later. Parts of a message as JSON, where it
+/// has more than its text. Who made a title: NULL for the person, `made` for the model.
+pub(crate) const V14: &str = "
+ALTER TABLE messages ADD COLUMN search_no BIGINT;
+ALTER TABLE messages ADD COLUMN parts TEXT;
+CREATE INDEX messages_search ON messages(search_no);
+CREATE TABLE message_terms (term TEXT NOT NULL, search_no BIGINT NOT NULL,
+  PRIMARY KEY (term, search_no)){clustered};
+CREATE INDEX message_terms_message ON message_terms(search_no);
+ALTER TABLE conversations ADD COLUMN title_source TEXT;
+";
+
+/// Answers that were given to requests with a key, so that a repeated request gets the same one.
+pub(crate) const V15: &str = "
+CREATE TABLE api_requests (request_key TEXT PRIMARY KEY, digest TEXT NOT NULL,
+  status BIGINT NOT NULL, body TEXT NOT NULL, created_at BIGINT NOT NULL);
+CREATE INDEX api_requests_age ON api_requests(created_at);
+";
+
+/// Entries that start runs: what they start, when next, how many runs in a row failed, and what
+/// became of each firing. Webhooks that were received, until they are too old to be accepted
+/// again. What was said by the heartbeat and which reminders nobody saw, so that nothing is said
+/// twice.
+pub(crate) const V13: &str = "
+ALTER TABLE schedules ADD COLUMN run_plan TEXT;
+ALTER TABLE schedules ADD COLUMN run_next BIGINT;
+ALTER TABLE schedules ADD COLUMN run_failures BIGINT NOT NULL DEFAULT 0;
+CREATE INDEX schedules_run ON schedules(run_next) WHERE run_next IS NOT NULL;
+CREATE TABLE schedule_runs (schedule_id BIGINT NOT NULL, due_at BIGINT NOT NULL,
+  fired_at BIGINT NOT NULL, state TEXT NOT NULL, reason TEXT, run_id TEXT, ended TEXT,
+  PRIMARY KEY (schedule_id, due_at));
+CREATE INDEX schedule_runs_open ON schedule_runs(schedule_id, due_at) WHERE ended IS NULL;
+CREATE INDEX schedule_runs_run ON schedule_runs(run_id) WHERE run_id IS NOT NULL;
+CREATE TABLE webhooks_seen (channel TEXT NOT NULL, webhook_id TEXT NOT NULL, run_id TEXT NOT NULL,
+  expires_at BIGINT NOT NULL, PRIMARY KEY (channel, webhook_id));
+CREATE INDEX webhooks_seen_expiry ON webhooks_seen(expires_at);
+CREATE TABLE notes_said (note_key TEXT PRIMARY KEY, said_at BIGINT NOT NULL);
+ALTER TABLE firings ADD COLUMN told_at BIGINT;
+UPDATE firings SET told_at = fired_at;
+CREATE INDEX firings_untold ON firings(due_at) WHERE told_at IS NULL;
+";
+
+/// What a request to a conversation did that left no run with its key: what it canceled, or that
+/// there was nothing to cancel.
+pub(crate) const V16: &str = "
+CREATE TABLE turn_receipts (request_key TEXT PRIMARY KEY, did TEXT NOT NULL, run_id TEXT,
+  at BIGINT NOT NULL);
+";
+
+/// Headers of an answer to a request with a key, and who answers a request that has none yet
+/// (status 0).
+pub(crate) const V17: &str = "
+ALTER TABLE api_requests ADD COLUMN headers TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE api_requests ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+";
+
+/// What was deleted, by whom and when: the one thing that is left of it.
+pub(crate) const V18: &str = "
+CREATE TABLE deletions (deletion_id TEXT PRIMARY KEY, kind TEXT NOT NULL, run_id TEXT,
+  conversation_id TEXT NOT NULL, turn_id TEXT, deleted_by TEXT NOT NULL,
+  deleted_at BIGINT NOT NULL);
+CREATE INDEX deletions_at ON deletions(deleted_at, deletion_id);
+";
+
 /// One step of the schema.
 pub(crate) struct Migration {
     /// The version after this step.
@@ -147,7 +291,22 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 5, min_reader: 1, sql: V5 },
     Migration { version: 6, min_reader: 1, sql: V6 },
     Migration { version: 7, min_reader: 1, sql: V7 },
+    Migration { version: 8, min_reader: 1, sql: V8 },
+    Migration { version: 9, min_reader: 1, sql: V9 },
+    Migration { version: 10, min_reader: 1, sql: V10 },
+    Migration { version: 11, min_reader: 1, sql: V11 },
+    Migration { version: 12, min_reader: 1, sql: V12 },
+    Migration { version: 13, min_reader: 1, sql: V13 },
+    Migration { version: 14, min_reader: 1, sql: V14 },
+    Migration { version: 15, min_reader: 1, sql: V15 },
+    Migration { version: 16, min_reader: 1, sql: V16 },
+    Migration { version: 17, min_reader: 1, sql: V17 },
+    Migration { version: 18, min_reader: 1, sql: V18 },
 ];
+
+/// The oldest version that a program must know to open a database that was not copied to its end:
+/// none knows it.
+pub(crate) const HALF_COPIED: i64 = 1_000_000;
 
 /// The table that identifies a database as ours.
 pub(crate) const META: &str =

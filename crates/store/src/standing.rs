@@ -7,7 +7,7 @@ use crate::{
     facets::StandingApprovals,
     statement::{any, params},
 };
-use everloop_types::{StandingApproval, Statement, Write};
+use everloop_types::{ConversationId, StandingApproval, Statement, Write};
 
 const INSERT: Statement = Statement::screened(
     "
@@ -28,6 +28,9 @@ const SELECT_ALL: &str = "
 
 const DELETE: Statement =
     Statement::screened("DELETE FROM standing_approvals WHERE approval_id = $1");
+
+const DELETE_RESOURCE: Statement =
+    Statement::screened("DELETE FROM standing_approvals WHERE resource = $1");
 
 /// The write that stores a standing approval; it belongs in the commit that gives the approval.
 #[must_use]
@@ -70,6 +73,11 @@ impl StandingApprovals<'_> {
         let done = self.store.db.commit(vec![any(DELETE, params![id])], Urgency::Critical).await?;
         Ok(done.first().is_some_and(|done| done.touched > 0))
     }
+}
+
+/// Withdraws all that hold for one conversation only; it is over.
+pub(crate) fn end_approvals(conversation: &ConversationId) -> Write {
+    any(DELETE_RESOURCE, params![format!("conversation:{conversation}").as_str()])
 }
 
 fn read(row: SqlRow) -> Result<StandingApproval, DbError> {

@@ -4,6 +4,8 @@ use crate::{
     db::{Db, SqlRow},
     dialect,
     error::StoreError,
+    live::{LiveChannel, LiveFiles},
+    message_index::IndexedDb,
     postgres::{PgDb, PgOptions},
     redactor::{Redactor, ScreenedDb},
     sqlite::{MemoryDb, ReadingDb, SqliteDb},
@@ -24,6 +26,7 @@ pub struct Store {
     pub(crate) db: Arc<dyn Db>,
     violations: Arc<AtomicU64>,
     redactor: Redactor,
+    live: Option<Arc<dyn LiveChannel>>,
 }
 
 impl fmt::Debug for Store {
@@ -39,7 +42,8 @@ impl Store {
     /// # Errors
     /// [`StoreError::Open`] says what is wrong with the file or its folder.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Ok(Self::with_db(Arc::new(SqliteDb::open(path)?)))
+        let live = Arc::new(LiveFiles::beside(path));
+        Ok(Self::with_db(Arc::new(SqliteDb::open(path)?)).with_live(live))
     }
 
     /// Opens a database file read-only, without changing anything; a read-only disk will do. Every
@@ -48,7 +52,8 @@ impl Store {
     /// # Errors
     /// [`StoreError::Open`] says what is wrong with the file, also if its schema is an older one.
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
-        Ok(Self::with_db(Arc::new(ReadingDb::open(path)?)))
+        let live = Arc::new(LiveFiles::beside(path));
+        Ok(Self::with_db(Arc::new(ReadingDb::open(path)?)).with_live(live))
     }
 
     /// Connects to a PostgreSQL server and migrates the schema of its database.
@@ -56,7 +61,9 @@ impl Store {
     /// # Errors
     /// [`StoreError::Open`] says what is wrong, without the password.
     pub async fn connect(url: &str, options: PgOptions) -> Result<Self, StoreError> {
-        Ok(Self::with_db(Arc::new(PgDb::connect(url, options).await?)))
+        let db = PgDb::connect(url, options).await?;
+        let live = Arc::new(db.live());
+        Ok(Self::with_db(Arc::new(db)).with_live(live))
     }
 
     /// A store in memory, which is gone when its last clone is dropped.
@@ -68,9 +75,24 @@ impl Store {
     /// A store on any database that has our schema; tests put a faulty one here.
     #[must_use]
     pub fn with_db(db: Arc<dyn Db>) -> Self {
+        let db: Arc<dyn Db> = Arc::new(IndexedDb { db });
         #[cfg(feature = "planted")]
         let db: Arc<dyn Db> = Arc::new(crate::planted::PlantedDb { db });
-        Self { db, violations: Arc::default(), redactor: Redactor::default() }
+        Self { db, violations: Arc::default(), redactor: Redactor::default(), live: None }
+    }
+
+    /// The same store, whose processes tell each other what happens.
+    #[must_use]
+    fn with_live(mut self, live: Arc<dyn LiveChannel>) -> Self {
+        self.live = Some(live);
+        self
+    }
+
+    /// How processes tell each other what happens while it happens; none for a store that only
+    /// this process has.
+    #[must_use]
+    pub fn live(&self) -> Option<&Arc<dyn LiveChannel>> {
+        self.live.as_ref()
     }
 
     /// The same store, which removes the secrets that `redactor` knows.

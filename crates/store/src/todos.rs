@@ -1,6 +1,7 @@
 //! Todos, as rows. The agenda crate knows what they mean.
 
 use crate::{
+    agenda_changes::{self, AgendaRow, ChangedItem},
     applied::{Applied, WriteKey},
     db::{DbError, SqlCells, SqlRow},
     error::StoreError,
@@ -8,14 +9,15 @@ use crate::{
     statement::{one, params},
 };
 use everloop_types::{Statement, UtcMs, Write};
+use serde::{Deserialize, Serialize};
 
 /// What a person entered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TodoText {
     /// What is to be done.
     pub text: String,
-    /// Its group; `default` for none.
-    pub tag: String,
+    /// Its tags, in the order in which they were given.
+    pub tags: Vec<String>,
     /// Higher ones come first.
     pub priority: i64,
     /// When it must be done.
@@ -26,8 +28,11 @@ pub struct TodoText {
     pub remind_lead: Option<i64>,
 }
 
+/// What the first tag is in the database if there is none.
+const NO_TAG: &str = "default";
+
 /// A todo.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TodoRow {
     /// Its id, which is never reused.
     pub id: i64,
@@ -50,8 +55,8 @@ pub struct TodoRow {
 const INSERT: Statement = Statement::screened(
     "
     INSERT INTO todos (todo_id, uid, body, tag, priority, due_at, remind_at, remind_next, done_at,
-                       created_at, updated_at, version, remind_lead)
-    SELECT last, $1, $2, $3, $4, $5, $6, $7, $8, $9, $9, 1, $10 FROM counters WHERE name = 'todo'
+                       created_at, updated_at, version, remind_lead, more_tags)
+    SELECT last, $1, $2, $3, $4, $5, $6, $7, $8, $9, $9, 1, $10, $11 FROM counters WHERE name = 'todo'
     RETURNING todo_id
 ",
 );
@@ -60,24 +65,38 @@ const UPDATE: Statement = Statement::screened(
     "
     UPDATE todos SET body = $2, tag = $3, priority = $4, due_at = $5, remind_at = $6,
            remind_next = $7, done_at = $8, updated_at = $9, remind_lead = $11,
-           version = version + 1
+           more_tags = $12, version = version + 1
      WHERE todo_id = $1 AND version = $10
 ",
 );
 
 const DELETE: Statement = Statement::screened("DELETE FROM todos WHERE todo_id = $1");
 
+const DELETE_VERSION: Statement =
+    Statement::screened("DELETE FROM todos WHERE todo_id = $1 AND version = $2");
+
+/// A todo that was deleted, under its own number.
+const INSERT_AGAIN: Statement = Statement::screened(
+    "
+    INSERT INTO todos (todo_id, uid, body, tag, priority, due_at, remind_at, remind_next, done_at,
+                       created_at, updated_at, version, remind_lead, more_tags)
+    VALUES ($12, $1, $2, $3, $4, $5, $6, $7, $8, $9, $13, $14, $10, $11)
+",
+);
+
 const ONE: &str = "
     SELECT todo_id, uid, body, tag, priority, due_at, remind_at, remind_next, done_at,
-           created_at, updated_at, version, remind_lead
+           created_at, updated_at, version, remind_lead, more_tags
       FROM todos WHERE todo_id = $1
 ";
 
 const ALL: &str = "
     SELECT todo_id, uid, body, tag, priority, due_at, remind_at, remind_next, done_at,
-           created_at, updated_at, version, remind_lead
+           created_at, updated_at, version, remind_lead, more_tags
       FROM todos ORDER BY todo_id
 ";
+
+const COUNT_DUE: &str = "SELECT count(*) FROM todos WHERE done_at IS NULL AND due_at < $1";
 
 impl AgendaStore<'_> {
     /// Inserts a todo. `id`, the times and the `version` of the row are ignored.
@@ -89,7 +108,8 @@ impl AgendaStore<'_> {
         todo: &TodoRow,
         write: WriteKey<'_>,
     ) -> Result<Applied, StoreError> {
-        self.insert_new("todo", write, None, insert(todo, write.now)).await
+        let note = agenda_changes::note_added(&AgendaRow::Todo(todo.clone()), write.now);
+        self.insert_new("todo", write, None, insert(todo, write.now), note).await
     }
 
     /// Inserts `adds` with the times that they have, and updates `changes`, in one transaction.
@@ -119,7 +139,17 @@ impl AgendaStore<'_> {
     ) -> Result<Applied, StoreError> {
         let ids: Vec<i64> = todos.iter().map(|todo| todo.id).collect();
         let updates = todos.iter().map(|todo| update(todo, write.now)).collect();
-        let made = self.change_existing(&ids, write, updates, None).await?;
+        let mut changed = Vec::new();
+        for todo in todos {
+            let before = self.todo(todo.id).await?.map(AgendaRow::Todo);
+            changed.push(ChangedItem {
+                subject: todo.id,
+                before,
+                after: Some(AgendaRow::Todo(todo.clone())),
+            });
+        }
+        let notes = agenda_changes::note(&changed, write.now);
+        let made = self.change_existing(&ids, write, updates, None, notes).await?;
         if made != Applied::NotFound {
             return Ok(made);
         }
@@ -141,7 +171,13 @@ impl AgendaStore<'_> {
         write: WriteKey<'_>,
     ) -> Result<Applied, StoreError> {
         let deletes = ids.iter().map(|id| one(DELETE, params![*id])).collect();
-        self.change_existing(ids, write, deletes, None).await
+        let mut changed = Vec::new();
+        for id in ids {
+            let before = self.todo(*id).await?.map(AgendaRow::Todo);
+            changed.push(ChangedItem { subject: *id, before, after: None });
+        }
+        let notes = agenda_changes::note(&changed, write.now);
+        self.change_existing(ids, write, deletes, None, notes).await
     }
 
     /// One todo.
@@ -160,6 +196,33 @@ impl AgendaStore<'_> {
         let rows = self.store.rows(ALL, params![]).await?;
         Ok(rows.into_iter().map(read).collect::<Result<_, _>>()?)
     }
+
+    /// How many todos are open and due before a moment.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn count_due_todos(self, before: UtcMs) -> Result<i64, StoreError> {
+        match self.store.first(COUNT_DUE, params![before]).await? {
+            Some(row) => Ok(row.cells().int()?),
+            None => Ok(0),
+        }
+    }
+}
+
+/// Makes the row what it was, from what it is.
+pub(crate) fn restore(current: Option<&TodoRow>, before: Option<&TodoRow>, now: UtcMs) -> Write {
+    match (current, before) {
+        (Some(current), Some(before)) => {
+            update(&TodoRow { version: current.version, ..before.clone() }, now)
+        }
+        (None, Some(before)) => {
+            let mut row = insert(before, before.created_at).params;
+            row.extend(params![before.id, now, before.version.saturating_add(1)]);
+            one(INSERT_AGAIN, row)
+        }
+        (Some(current), None) => one(DELETE_VERSION, params![current.id, current.version]),
+        (None, None) => crate::statement::any(DELETE, params![0_i64]),
+    }
 }
 
 fn insert(todo: &TodoRow, now: UtcMs) -> Write {
@@ -167,7 +230,7 @@ fn insert(todo: &TodoRow, now: UtcMs) -> Write {
     let row = params![
         todo.uid.as_str(),
         said.text.as_str(),
-        said.tag.as_str(),
+        first_tag(said),
         said.priority,
         said.due_at,
         said.remind_at,
@@ -175,6 +238,7 @@ fn insert(todo: &TodoRow, now: UtcMs) -> Write {
         todo.done_at,
         now,
         said.remind_lead,
+        more_tags(said),
     ];
     one(INSERT, row)
 }
@@ -184,7 +248,7 @@ fn update(todo: &TodoRow, now: UtcMs) -> Write {
     let row = params![
         todo.id,
         said.text.as_str(),
-        said.tag.as_str(),
+        first_tag(said),
         said.priority,
         said.due_at,
         said.remind_at,
@@ -193,8 +257,17 @@ fn update(todo: &TodoRow, now: UtcMs) -> Write {
         now,
         todo.version,
         said.remind_lead,
+        more_tags(said),
     ];
     one(UPDATE, row)
+}
+
+fn first_tag(said: &TodoText) -> &str {
+    said.tags.first().map_or(NO_TAG, String::as_str)
+}
+
+fn more_tags(said: &TodoText) -> String {
+    serde_json::json!(said.tags.get(1..).unwrap_or_default()).to_string()
 }
 
 fn read(row: SqlRow) -> Result<TodoRow, DbError> {
@@ -203,13 +276,16 @@ fn read(row: SqlRow) -> Result<TodoRow, DbError> {
     let (remind_next, done_at) = (cells.opt_int()?, cells.opt_int()?);
     let (created_at, updated_at, version) = (cells.int()?, cells.int()?, cells.int()?);
     said.remind_lead = cells.opt_int()?;
+    let more: Vec<String> = serde_json::from_str(&cells.text()?)
+        .map_err(|_| DbError::Shape { column: 14, wanted: "a list of tags" })?;
+    said.tags.extend(more);
     Ok(TodoRow { id, uid, said, remind_next, done_at, created_at, updated_at, version })
 }
 
 fn said(cells: &mut SqlCells) -> Result<TodoText, DbError> {
     Ok(TodoText {
         text: cells.text()?,
-        tag: cells.text()?,
+        tags: Some(cells.text()?).filter(|tag| tag != NO_TAG).into_iter().collect(),
         priority: cells.int()?,
         due_at: cells.opt_int()?,
         remind_at: cells.opt_int()?,

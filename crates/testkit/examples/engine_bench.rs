@@ -116,7 +116,13 @@ async fn submit(engine: &Engine, frame: &Frame, runs: usize) {
     for n in 0..runs {
         let goal = Goal { text: format!("goal {n}"), ..Goal::default() };
         let loop_name = "react".to_owned();
-        let submission = Submission { loop_name, goal, frame: frame.clone(), idem_key: None };
+        let submission = Submission {
+            loop_name,
+            goal,
+            frame: frame.clone(),
+            idem_key: None,
+            profile: Default::default(),
+        };
         engine.submit(submission).await.expect("submitted");
     }
 }

@@ -9,7 +9,8 @@ use everloop_types::journal::{
     EffectPlanned, Entry, EntryKind, InboxMessage, Input, Outcome, PlannedToolCall, ProbeFinding,
 };
 use everloop_types::{
-    Approval, EffectClass, EffectId, Labels, Observation, RunId, Status, digest_bytes, digest_json,
+    Approval, EffectClass, EffectId, Labels, Observation, RunId, Status, ToolCall, digest_bytes,
+    digest_json,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -257,7 +258,15 @@ fn approvals_fit_calls(history: &History) -> Result<(), String> {
                 asked.insert(effect, ask.args_hash.clone());
             }
             EntryKind::ApprovalGiven(allowed) => {
-                let hash = calls.get(effect).map(digest_json);
+                // A person may have changed the call: the grant is for what they made of it.
+                let hash = match (&allowed.edited_args, calls.get(effect)) {
+                    (Some(args), Some(call)) => {
+                        let edited = ToolCall { args: args.clone(), ..(*call).clone() };
+                        asked.insert(effect, digest_json(&edited));
+                        Some(digest_json(&edited))
+                    }
+                    (_, call) => call.map(digest_json),
+                };
                 // An unsandboxed call, and one that labels block, have their own question.
                 let words = ["approve", "approve_bare", "approve_labels"];
                 let asked_once = words.iter().any(|word| {

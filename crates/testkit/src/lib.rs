@@ -15,6 +15,7 @@ mod processes;
 mod scenario;
 mod sim;
 mod sweep;
+mod tasks;
 mod testbed;
 mod world;
 
@@ -24,7 +25,7 @@ pub use points::{GateDecision, GateWait, PointGate, PointKind, Points};
 pub use processes::{
     GroupReport, ProcessExit, ProcessGroup, ProcessSpec, SharedDatabase, ended, parts, play,
 };
-pub use scenario::{Scenario, errand, families, heir_of, scenarios};
+pub use scenario::{Scenario, decisions, errand, families, heir_of, scenarios, tasks};
 pub use sim::{SimReport, simulate};
 pub use sweep::{
     SweepReport, sweep_cancels, sweep_crashes, sweep_double_crashes, sweep_living_owners,

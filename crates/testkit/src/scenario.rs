@@ -3,13 +3,15 @@
 mod errand;
 mod family;
 mod people;
+mod tasks;
 
 pub(crate) use errand::worked;
 pub use errand::{errand, heir_of};
 pub use family::families;
+pub use tasks::tasks;
 
 use everloop_models::ScriptedReply;
-use everloop_types::{LabelGuard, Limits, Policy, Status};
+use everloop_types::{LabelGuard, Limits, Policy, Status, TaskSpec};
 use serde_json::{Value, json};
 
 /// One story that is played undisturbed first, and then disturbed at every point.
@@ -31,6 +33,8 @@ pub struct Scenario {
     pub policy: Policy,
     /// The model's replies to child runs, by a word of their task.
     pub helpers: Vec<(&'static str, Vec<ScriptedReply>)>,
+    /// The one call of a run of a fixed type.
+    pub task: Option<TaskSpec>,
 }
 
 impl Scenario {
@@ -49,7 +53,8 @@ impl Scenario {
     fn new(name: &'static str, loop_name: &'static str, script: Vec<ScriptedReply>) -> Self {
         let (ends, limits) = (Status::Succeeded, Limits::default());
         let (policy, helpers) = (Policy::default(), Vec::new());
-        Self { name, loop_name, script, answer: "yes", ends, limits, policy, helpers }
+        let (answer, task) = ("yes", None);
+        Self { name, loop_name, script, answer, ends, limits, policy, helpers, task }
     }
 
     fn answering(mut self, answer: &'static str) -> Self {
@@ -108,6 +113,45 @@ fn asks(question: &str) -> ScriptedReply {
 
 fn goal_done(response: &str) -> ScriptedReply {
     says(json!({"status": "done", "response": response}))
+}
+
+/// A decision, as the model writes it.
+fn decides(reply: Option<&str>, title: Option<&str>) -> ScriptedReply {
+    let input = json!({"goal": "go to the forge"});
+    let run = title.map(|title| ("agent", title, &input));
+    ScriptedReply::says(everloop_loops::replies::json_decision(reply, run).text)
+}
+
+/// Decisions on messages: one replies, one starts a task, and each end is followed up.
+#[must_use]
+pub fn decisions() -> Vec<Scenario> {
+    let task = vec![call("strike", "iron"), ScriptedReply::says("struck in the forge")];
+    let ended = vec![decides(Some("All is forged."), None)];
+    let of = |name, script| Scenario::new(name, everloop_loops::DECISION_LOOP, script);
+    let starts = |name, script| Scenario {
+        helpers: vec![("has ended", ended.clone()), ("forge", task.clone())],
+        ..of(name, script)
+    };
+    vec![
+        of("a reply and nothing else", vec![decides(Some("hello"), None)]),
+        of(
+            "nothing that is a decision",
+            vec![
+                ScriptedReply::says("Sure!"),
+                ScriptedReply::says("{}"),
+                ScriptedReply::says("I will."),
+            ],
+        )
+        .ending(Status::Failed),
+        starts("a task is started", vec![decides(None, Some("go to the forge"))]),
+        starts(
+            "a reply and a task after a word too much",
+            vec![
+                ScriptedReply::says("At once!"),
+                decides(Some("At once."), Some("go to the forge")),
+            ],
+        ),
+    ]
 }
 
 /// Every scenario of every loop.

@@ -265,10 +265,21 @@ impl SimRun {
             frame: digest_json(&frame),
             build: "simulated".to_owned(),
             policy_hash: String::new(),
+            turn: None,
         };
         let conversation = ConversationId::new(format!("conv_{}", self.run));
         let (run, idem_key) = (self.run.clone(), None);
-        NewRun { run, conversation, created, frame, idem_key, now }
+        NewRun {
+            run,
+            conversation,
+            created,
+            frame,
+            idem_key,
+            profile: Default::default(),
+            opens: None,
+            now,
+            link: everloop_store::RunLink::default(),
+        }
     }
 
     fn frame(&self, workspace: &str) -> Frame {

@@ -72,6 +72,7 @@ impl SweepPosition<'_> {
                 return Ok(());
             }
             stage.answer_open_question().await;
+            stage.await_timer().await;
             self.drive_and_send(stage, dedupe, message).await?;
         }
         Err(self.broken("it does not end"))

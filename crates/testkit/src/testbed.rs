@@ -4,14 +4,17 @@ use crate::clock::VirtualClock;
 use crate::invariants::{ObservedRun, check_midway};
 use crate::points::{PointDb, PointGate, PointKind, Points};
 use crate::scenario::{Scenario, errand, heir_of};
+use crate::tasks::{decision_tools, follow_up, terms};
 use crate::world::{World, registry};
 use everloop_engine::{
-    DriveEnd, DriveError, Engine, EngineRules, Environment, History, QuestionAnswer, Submission,
-    WorkerIdentity,
+    DriveEnd, DriveError, EndedTask, Engine, EngineRules, Environment, History, QuestionAnswer,
+    Submission, WorkerIdentity,
 };
+use everloop_loops::DECISION_LOOP;
 use everloop_models::ScriptedModel;
-use everloop_ports::{Model, ModelFuture, OnDelta, Registry, Request};
+use everloop_ports::{BoxFuture, Model, ModelFuture, OnDelta, Registry, Request, Tool as _};
 use everloop_store::{Claim, MemoryDb, Store, StoreError};
+use everloop_tools::Sleep;
 use everloop_types::journal::{InboxMessage, WaitingOn};
 use everloop_types::{
     Frame, Goal, Message, ModelChoice, ModelError, Question, RunId, Status, ToolSpec, WorkerId,
@@ -85,7 +88,14 @@ impl Testbed {
     }
 
     fn submission(&self) -> Submission {
-        submission(&self.scenario, registry(&self.world, &self.gate()).specs())
+        let tools = registry(&self.world, &self.gate()).specs();
+        if self.scenario.loop_name != DECISION_LOOP {
+            return submission(&self.scenario, tools);
+        }
+        let own = decision_tools(&self.gate(), tools).specs();
+        let mut submission = submission(&self.scenario, own);
+        submission.frame.decision = Some(terms(0));
+        submission
     }
 
     fn gate(&self) -> Arc<dyn PointGate> {
@@ -110,7 +120,8 @@ impl Testbed {
         let worker = WorkerId::new(format!("worker_{}", self.processes));
         let identity = WorkerIdentity { worker, build: "test".to_owned() };
         let tools = Arc::new(registry(&self.world, &self.gate()));
-        let means = Arc::new(TestbedEnvironment { model: self.model.clone(), tools });
+        let deciding = Arc::new(decision_tools(&self.gate(), tools.specs()));
+        let means = Arc::new(TestbedEnvironment { model: self.model.clone(), tools, deciding });
         let clock = Arc::new(self.clock);
         let engine = Engine::new(self.pointed.clone(), means, clock, identity, self.rules);
         TestProcess { engine }
@@ -148,6 +159,25 @@ impl Testbed {
         }
     }
 
+    /// Starts a process that claims any run that is ready and drives it; whether there was one.
+    pub async fn play_any(&mut self) -> bool {
+        let process = self.process();
+        let points = self.points.clone();
+        let went = tokio::select! {
+            biased;
+            () = points.reached() => ProcessEnd::Died,
+            went = process.drive_any() => went,
+        };
+        match went {
+            ProcessEnd::Died => {
+                self.points.stop_disturbing();
+                true
+            }
+            ProcessEnd::Well(_) => true,
+            ProcessEnd::Idle => false,
+        }
+    }
+
     /// Goes on, process after process, answering every question, until the run is over.
     ///
     /// # Errors
@@ -158,6 +188,7 @@ impl Testbed {
                 return Ok(());
             }
             self.answer_open_question().await;
+            self.await_timer().await;
             match self.play_once().await {
                 ProcessEnd::Died => self.points.stop_disturbing(),
                 ProcessEnd::Well(Ok(_)) | ProcessEnd::Idle => {}
@@ -169,6 +200,19 @@ impl Testbed {
             }
         }
         Err("it does not end".to_owned())
+    }
+
+    /// Lets the time pass for which the run sleeps.
+    ///
+    /// # Panics
+    /// If there is no run.
+    pub async fn await_timer(&self) {
+        let row = self.store.runs().get(&self.run).await.expect("readable").expect("exists");
+        let now = everloop_ports::Clock::now(&self.clock);
+        let wake_at = row.times.wake_at.filter(|_| row.note.as_deref() == Some("timer"));
+        if let Some(wait) = wake_at.and_then(|at| u64::try_from(at - now).ok()) {
+            everloop_ports::Clock::pause(&self.clock, wait).await;
+        }
     }
 
     /// Whether the run has its ending, and all runs below it.
@@ -268,7 +312,9 @@ pub(crate) async fn open_question(
 }
 
 /// The submission that creates the run of a scenario.
-pub(crate) fn submission(scenario: &Scenario, tools: Vec<ToolSpec>) -> Submission {
+pub(crate) fn submission(scenario: &Scenario, mut tools: Vec<ToolSpec>) -> Submission {
+    // Only a task waits: the model is offered what it was offered before.
+    tools.retain(|tool| tool.name != Sleep::NAME || scenario.task.is_some());
     let frame = Frame {
         system: "You act on things.".to_owned(),
         tools,
@@ -276,11 +322,12 @@ pub(crate) fn submission(scenario: &Scenario, tools: Vec<ToolSpec>) -> Submissio
         policy: scenario.policy.clone(),
         model: ModelChoice { name: "scripted/x".to_owned(), ..ModelChoice::default() },
         time_zone: "UTC".to_owned(),
+        task: scenario.task.clone(),
         ..Frame::default()
     };
     let goal = Goal { text: scenario.name.to_owned(), ..Goal::default() };
     let loop_name = scenario.loop_name.to_owned();
-    Submission { loop_name, goal, frame, idem_key: None }
+    Submission { loop_name, goal, frame, idem_key: None, profile: Default::default() }
 }
 
 /// An error with all its causes.
@@ -311,6 +358,19 @@ impl TestProcess {
         store.queue().requeue_orphans(now).await.ok()?;
         let run = front(store, run).await.ok()?;
         store.queue().claim_run(&self.engine.identity().worker, &run, now).await.ok().flatten()
+    }
+
+    /// Treats the other processes as dead, claims the first run that is ready, and drives it.
+    async fn drive_any(&self) -> ProcessEnd {
+        let (store, now) = (self.engine.store(), self.engine.clock().now());
+        if store.queue().requeue_orphans(now).await.is_err() {
+            return ProcessEnd::Died;
+        }
+        let claimed = store.queue().claim(&self.engine.identity().worker, now, 1).await;
+        match claimed.unwrap_or_default().pop() {
+            Some(claim) => ProcessEnd::Well(self.engine.drive(claim).await),
+            None => ProcessEnd::Idle,
+        }
     }
 
     /// Answers through the engine, as a user interface does.
@@ -384,6 +444,8 @@ fn asks_for_summary(message: &Message) -> bool {
 struct TestbedEnvironment {
     model: Arc<PointModel>,
     tools: Arc<Registry>,
+    /// Those of decisions.
+    deciding: Arc<Registry>,
 }
 
 impl Environment for TestbedEnvironment {
@@ -391,7 +453,11 @@ impl Environment for TestbedEnvironment {
         Ok((self.model.clone(), "x".to_owned()))
     }
 
-    fn tools(&self, _: &Frame) -> Arc<Registry> {
-        self.tools.clone()
+    fn tools(&self, frame: &Frame) -> Arc<Registry> {
+        if frame.decision.is_some() { self.deciding.clone() } else { self.tools.clone() }
+    }
+
+    fn follow_up<'a>(&'a self, ended: EndedTask<'a>) -> BoxFuture<'a, Option<Submission>> {
+        Box::pin(async move { follow_up(ended, self.deciding.specs()) })
     }
 }

@@ -3,7 +3,7 @@
 use crate::misbehaving::with_trouble;
 use crate::points::{GateDecision, PointGate, PointKind};
 use everloop_ports::{CallContext, Intent, Probe, Registry, Tool, ToolReturn};
-use everloop_tools::{AskUser, Delegate, TodoWrite};
+use everloop_tools::{AskUser, Delegate, Sleep, TodoWrite};
 use everloop_types::{Approval, EffectClass, Handling, Observation, OnUnknown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -148,7 +148,7 @@ macro_rules! tool {
                 ToolReturn::Seen(seen)
             }
 
-            async fn before(&self, args: &TargetArgs) -> Value {
+            async fn before(&self, args: &TargetArgs, _: Option<&everloop_types::RunId>) -> Value {
                 json!(self.0.world.count($word, &args.what))
             }
 
@@ -243,6 +243,7 @@ pub(crate) fn registry(world: &Arc<World>, gate: &Arc<dyn PointGate>) -> Registr
         .with(Post(hands()))
         .with(AskUser)
         .with(TodoWrite)
-        .with(Delegate);
+        .with(Delegate)
+        .with(Sleep { most_ms: 86_400_000 });
     with_trouble(calm)
 }

@@ -121,6 +121,21 @@ async fn a_cancel_interrupts_a_model_stream_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_was_read_of_a_reply_stays_when_a_cancel_cuts_it_off() {
+    let slow =
+        ScriptedReply { chunk: 6, delay_ms: 400, ..ScriptedReply::says("slowly ".repeat(9)) };
+    let mut stage = stage(vec![slow]).await;
+    let process = stage.process();
+    let message = InboxMessage::Cancel { by: "person".to_owned() };
+    drive_and_send(&stage, &process, 1_000, message).await;
+    assert_eq!(check(&stage.watched()).await.unwrap().status, Status::Canceled);
+    let said = stage.store.runs().messages(&stage.run).await.unwrap();
+    let said: Vec<_> = said.iter().map(|one| (one.slot.as_str(), one.body.as_str())).collect();
+    assert_eq!(said[1], ("stopped", "slowly slowl"), "{said:?}");
+    assert_eq!(said[2].0, "final");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cancel_stops_a_tool_within_its_grace_and_says_what_is_known() {
     for (tool, ending) in [("doze", Ending::Canceled), ("hang", Ending::Unknown)] {
         let mut stage = stage(vec![calls(tool), ScriptedReply::says("never")]).await;

@@ -136,6 +136,29 @@ async fn a_follower_that_is_too_slow_loses_deltas_and_no_event() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_begins_in_the_middle_of_a_reply_gets_its_beginning() {
+    let mut stage = Testbed::set(&talkative(10, 3)).await;
+    let process = stage.process();
+    let run = stage.run.clone();
+    let mut early = process.engine.follow(&run, 0, Scope::Run).await.expect("works");
+    let followed = async {
+        let mut letters = 0;
+        while letters < 4 {
+            let event = early.next().await.expect("works").expect("the run goes on");
+            letters += usize::from(matches!(event.kind, EventKind::MessageDelta { .. }));
+        }
+        let mut late = process.engine.follow(&run, 0, Scope::Run).await.expect("works");
+        all(&mut late).await
+    };
+    let (_, events) = tokio::join!(process.claim_and_drive(&run), followed);
+    let deltas = events.iter().filter_map(|event| match &event.kind {
+        EventKind::MessageDelta { text } => Some(text.as_str()),
+        _ => None,
+    });
+    assert_eq!(deltas.collect::<String>(), "x".repeat(10));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_delta_names_the_call_that_it_belongs_to() {
     let mut stage = Testbed::set(&talkative(10, 1)).await;
     let process = stage.process();

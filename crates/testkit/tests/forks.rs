@@ -44,6 +44,7 @@ async fn wanted(stage: &Testbed, at: Option<i64>, loop_name: &str) -> Fork {
         word: Goal::default(),
         settled: BTreeMap::new(),
         message: None,
+        idem_key: None,
     }
 }
 

@@ -132,7 +132,7 @@ impl Tool for Gaze {
     fn handling(&self) -> Handling {
         handling(EffectClass::Dangerous)
     }
-    async fn before(&self, _: &Nothing) -> serde_json::Value {
+    async fn before(&self, _: &Nothing, _: Option<&everloop_types::RunId>) -> serde_json::Value {
         std::future::pending().await
     }
     async fn call(&self, _: Nothing, _: &CallContext) -> ToolReturn {
@@ -186,7 +186,13 @@ impl House {
             ..Frame::default()
         };
         let goal = Goal { text: "goal".to_owned(), ..Goal::default() };
-        Submission { loop_name: "react".to_owned(), goal, frame, idem_key: None }
+        Submission {
+            loop_name: "react".to_owned(),
+            goal,
+            frame,
+            idem_key: None,
+            profile: Default::default(),
+        }
     }
     fn engine(&self, name: &str) -> Arc<Engine> {
         let identity = WorkerIdentity { worker: WorkerId::new(name), build: "test".to_owned() };
@@ -436,7 +442,10 @@ async fn of_version(loop_ver: u32) -> (House, RunId) {
         created: everloop_types::journal::RunCreated { loop_ver, ..created },
         frame: house.store.journal().frame(&house.run).await.expect("works").expect("works"),
         idem_key: None,
+        profile: Default::default(),
+        opens: None,
         now: house.clock.now(),
+        link: everloop_store::RunLink::default(),
     };
     house.store.queue().create_run(&new).await.expect("works");
     (house, new.run)

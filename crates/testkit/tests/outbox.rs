@@ -3,10 +3,12 @@
 use everloop_engine::{Engine, EngineRules, Environment, WorkerIdentity};
 use everloop_models::{ScriptedModel, ScriptedReply};
 use everloop_ports::{BoxFuture, Deliver, Delivery, Model, Registry};
-use everloop_store::{MemoryDb, Store};
+use everloop_store::{MemoryDb, NewConversation, Store};
 use everloop_testkit::VirtualClock;
 use everloop_tools::{Channel, Channels, SendMessage};
-use everloop_types::{Frame, Goal, ModelChoice, ModelError, Policy, RunId, Status, WorkerId};
+use everloop_types::{
+    ConversationId, Frame, Goal, ModelChoice, ModelError, Policy, RunId, Status, WorkerId,
+};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -44,7 +46,13 @@ async fn queued(store: &Store, texts: &[&str]) -> (Arc<Engine>, RunId) {
     };
     let goal = Goal { text: "tell".to_owned(), ..Goal::default() };
     let loop_name = "react".to_owned();
-    let submission = everloop_engine::Submission { loop_name, goal, frame, idem_key: None };
+    let submission = everloop_engine::Submission {
+        loop_name,
+        goal,
+        frame,
+        idem_key: None,
+        profile: Default::default(),
+    };
     let run = engine.submit(submission).await.expect("created");
     let now = engine.clock().now();
     let claim =
@@ -205,10 +213,32 @@ impl Deliver for Stranger {
 async fn a_message_for_a_channel_that_is_not_here_is_left_to_others_without_a_back_off() {
     let store = Store::with_db(Arc::new(MemoryDb::new()));
     let (engine, run) = queued(&store, &["one"]).await;
-    let due = async || store.outbox().due(engine.clock().now(), 10).await.expect("readable");
+    let due = async || store.outbox().due(engine.clock().now(), None, 10).await.expect("readable");
     let before = due().await;
     assert_eq!(engine.deliver_due(&Stranger).await.expect("readable"), 0);
     assert_eq!(due().await, before, "as due as it was, after as many tries");
+    let receiver = Receiver::doing(&[]);
+    assert_eq!(engine.deliver_due(receiver.as_ref()).await.expect("readable"), 1);
+    assert_eq!(store.outbox().count(&run).await.expect("readable").waiting, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn any_number_of_messages_for_channels_that_are_gone_keep_nothing_waiting() {
+    let store = Store::with_db(Arc::new(MemoryDb::new()));
+    for number in 0..600 {
+        let id = ConversationId::new(format!("conv_gone_{number}"));
+        let new = NewConversation {
+            id: id.clone(),
+            channel: "webhook:gone".to_owned(),
+            thread: None,
+            workspace: None,
+            now: 0,
+        };
+        store.conversations().ensure(&new).await.expect("written");
+        let note = format!("note_{number}");
+        store.outbox().note(&id, &note, "to nobody", 0).await.expect("written");
+    }
+    let (engine, run) = queued(&store, &["one"]).await;
     let receiver = Receiver::doing(&[]);
     assert_eq!(engine.deliver_due(receiver.as_ref()).await.expect("readable"), 1);
     assert_eq!(store.outbox().count(&run).await.expect("readable").waiting, 0);

@@ -6,15 +6,27 @@ use everloop_loops::LOOPS;
 use everloop_testkit::{
     Scenario, SweepReport, families, scenarios, sweep_cancels, sweep_crashes, sweep_double_crashes,
     sweep_living_owners, sweep_lost_replies, sweep_messages, sweep_stale_owners, sweep_switches,
-    sweep_takeovers,
+    sweep_takeovers, tasks,
 };
 
 async fn all<F>(what: &str, least: usize, sweep: impl Fn(Scenario) -> F)
 where
     F: Future<Output = Result<SweepReport, String>>,
 {
+    let all = scenarios().into_iter().chain(families()).chain(tasks());
+    sweep_all(what, least, all, sweep).await;
+}
+
+async fn sweep_all<F>(
+    what: &str,
+    least: usize,
+    all: impl Iterator<Item = Scenario>,
+    sweep: impl Fn(Scenario) -> F,
+) where
+    F: Future<Output = Result<SweepReport, String>>,
+{
     let mut total = SweepReport::default();
-    for scenario in scenarios().into_iter().chain(families()) {
+    for scenario in all {
         total.add(sweep(scenario).await.unwrap_or_else(|broken| panic!("{broken}")));
     }
     println!("{what}: {} points, {} ended unsettled, 0 violations", total.points, total.unsettled);
@@ -63,7 +75,9 @@ async fn an_owner_that_lives_inside_a_call_is_reckoned_with() {
 
 #[tokio::test(start_paused = true)]
 async fn a_switch_to_another_loop_survives_a_crash_at_any_point_and_never_leaves_two_at_work() {
-    all("switches", 3_000, async |scenario| sweep_switches(&scenario).await).await;
+    // A task goes on under no other loop.
+    let played = scenarios().into_iter().chain(families());
+    sweep_all("switches", 3_000, played, async |scenario| sweep_switches(&scenario).await).await;
 }
 
 /// The sweeps, the random kills and the simulator play these: a new loop cannot be forgotten.

@@ -48,6 +48,8 @@ pub(crate) struct CatalogMessage {
     pub(crate) count: Option<usize>,
     pub(crate) one: Option<String>,
     pub(crate) en: String,
+    /// What people read of a pattern, if it is not what the model reads.
+    pub(crate) shown: Option<String>,
     pub(crate) zh: String,
     pub(crate) access: Access,
 }
@@ -61,7 +63,7 @@ struct CatalogDraft {
     texts: BTreeMap<String, (usize, String)>,
 }
 
-const FORMS: [&str; 4] = ["en", "en.one", "en.other", "zh"];
+const FORMS: [&str; 5] = ["en", "en.one", "en.other", "en.shown", "zh"];
 
 /// All messages in the order of their keys, then the patterns as they are tried: in file order.
 pub(crate) fn read(files: &[(String, String)]) -> Result<Vec<CatalogMessage>, Vec<CatalogProblem>> {
@@ -190,6 +192,11 @@ impl CatalogReader {
         let one = draft.texts.remove("en.one");
         let other = draft.texts.remove("en.other");
         let plain = draft.texts.remove("en");
+        let shown = draft.texts.remove("en.shown");
+        if let Some((line, _)) = shown.as_ref().filter(|_| !self.is_patterns) {
+            let key = draft.key.clone();
+            self.problem(*line, format!("`{key}`: only a pattern has `en.shown`"));
+        }
         let zh = draft.texts.remove("zh");
         self.check_plural(&draft, one.is_some(), other.is_some(), plain.is_some());
         let (Some(en), Some(zh)) = (plain.or(other), zh) else {
@@ -197,6 +204,7 @@ impl CatalogReader {
         };
         if self.is_patterns {
             self.check_pattern(&draft.key, &en.1, &zh);
+            shown.iter().for_each(|shown| self.check_pattern(&draft.key, &en.1, shown));
         } else {
             // The singular may leave its count out: "one message".
             let count = draft.count.map(|at| draft.args[at].clone());
@@ -213,6 +221,7 @@ impl CatalogReader {
             count: draft.count,
             one: one.map(|(_, text)| text),
             en: en.1,
+            shown: shown.map(|(_, text)| text),
             zh: zh.1,
             access,
         });

@@ -109,7 +109,7 @@ fn structure(out: &mut String, index: usize, message: &CatalogMessage, name: &st
 }
 
 fn doc(message: &CatalogMessage) -> String {
-    let text = format!(" ```text\n {}\n {}\n ```", message.en, message.zh);
+    let text = format!(" `````text\n {}\n {}\n `````", message.en, message.zh);
     format!("#[doc = \"{}\"]\n", text.replace('\n', "\\n"))
 }
 
@@ -122,9 +122,14 @@ fn table(out: &mut String, messages: &[CatalogMessage], patterns: bool) {
             (Some(count), Some(text)) => format!("Some(({count}, \"{text}\"))"),
             _ => "None".to_owned(),
         };
+        let shown = message
+            .shown
+            .as_ref()
+            .map_or_else(|| "None".to_owned(), |text| format!("Some(\"{text}\")"));
         let _ = writeln!(
             out,
-            "crate::Template {{ key: \"{}\", args: &{:?}, one: {one}, en: \"{}\", zh: \"{}\" }},",
+            "crate::Template {{ key: \"{}\", args: &{:?}, one: {one}, en: \"{}\", \
+             shown: {shown}, zh: \"{}\" }},",
             message.key, message.args, message.en, message.zh
         );
     }

@@ -10,9 +10,13 @@
 mod answers;
 mod generated;
 mod observed;
+mod permission_answers;
 
 pub use generated::*;
-pub use observed::observed;
+pub use observed::{is_persons_no, observed};
+pub use permission_answers::{
+    AlwaysWord, PermissionAnswer, always_word, permission_answer, reason_of,
+};
 
 pub use answers::{
     BareCommand, Meaning, OutcomeReport, bare, bare_word, corrected, is_later, is_stop, meaning,
@@ -30,6 +34,8 @@ pub(crate) struct Template {
     /// Which argument picks the English form, and the form for one.
     one: Option<(usize, &'static str)>,
     en: &'static str,
+    /// What people read of a pattern, if it is not what the model reads.
+    shown: Option<&'static str>,
     zh: &'static str,
 }
 
@@ -63,6 +69,12 @@ impl Text {
         self.template.render(lang, |name| {
             args.clone().find(|(known, _)| **known == name).map(|(_, value)| value.as_str())
         })
+    }
+
+    /// The name of the message, as journals record it.
+    #[must_use]
+    pub fn key(&self) -> TextKey {
+        TextKey::new(self.template.key)
     }
 
     /// The message as words of a run, which are recorded by key and can be shown in any language.
@@ -105,7 +117,16 @@ const SEEN_CHARS: usize = 160;
 
 /// A tool result as one line.
 fn one_line(lang: Lang, text: &str) -> String {
-    let line = observed(lang, text).split_whitespace().collect::<Vec<_>>().join(" ");
+    let seen = observed(lang, text);
+    // A sentence of our own ends where the next line begins.
+    let between = match lang {
+        _ if !observed::is_known(text.lines().next().unwrap_or_default()) => " ",
+        Lang::ZhCn => "；",
+        Lang::En => "; ",
+    };
+    let lines = seen.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    let lines: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
+    let line = lines.join(between);
     match line.char_indices().nth(SEEN_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
@@ -159,8 +180,11 @@ pub fn command_names() -> &'static [(&'static str, &'static str)] {
         ("todos", "todo"),
         ("帮助", "help"),
         ("待办", "todo"),
+        ("分析", "analyze"),
         ("日程", "schedule"),
         ("查看", "view"),
+        ("推迟", "snooze"),
+        ("完成", "done"),
         ("收件箱", "inbox"),
         ("未读", "inbox"),
         ("取消", "cancel"),
@@ -174,12 +198,20 @@ pub fn command_names() -> &'static [(&'static str, &'static str)] {
         ("循环", "loop"),
         ("模型", "model"),
         ("人设", "persona"),
+        ("批准", "approve"),
         ("图片", "image"),
         ("新对话", "new"),
+        ("对话", "conversations"),
+        ("改名", "rename"),
         ("导出", "export"),
         ("导入", "import"),
         ("语言", "lang"),
         ("演示", "tour"),
+        ("复制", "copy"),
+        ("用量", "usage"),
+        ("记忆", "memory"),
+        ("检查", "doctor"),
+        ("设置", "setup"),
         ("清屏", "clear"),
         ("退出", "quit"),
     ]
@@ -261,7 +293,10 @@ mod tests {
     #[test]
     fn words_render_line_by_line_in_any_language() {
         let words = Words::All(vec![Words::Said("one".into()), limit::done().words()]);
-        assert_eq!(render(&words, Lang::En), "one\nDone so far");
+        assert_eq!(
+            render(&words, Lang::ZhCn),
+            format!("one\n{}", limit::done().in_lang(Lang::ZhCn))
+        );
         let words = limit::reached(&7).words();
         assert_eq!(render(&words, Lang::ZhCn), limit::reached(&7).in_lang(Lang::ZhCn));
     }

@@ -1,9 +1,12 @@
 //! `ask_user`: a question to the person. The run waits without holding a worker.
 
 use everloop_ports::{CallContext, Tool, ToolReturn};
-use everloop_types::{Approval, DataFlow, EffectClass, Handling, Observation, OnUnknown};
+use everloop_types::{Approval, DataFlow, EffectClass, Handling, Observation, OnUnknown, one_line};
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+/// Answers to choose from: one digit each.
+const CHOICES_MAX: usize = 9;
 
 /// The arguments of `ask_user`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -11,6 +14,22 @@ use serde::Deserialize;
 pub struct AskUserArgs {
     /// The question.
     pub question: String,
+    /// Answers to offer.
+    #[serde(default)]
+    pub choices: Option<Vec<String>>,
+}
+
+impl AskUserArgs {
+    /// The question, and below it the answers to choose from, by number.
+    fn words(&self) -> String {
+        let mut words = self.question.trim().to_owned();
+        let choices = self.choices.iter().flatten().map(|choice| one_line(choice.trim()));
+        let choices = choices.filter(|choice| !choice.is_empty()).take(CHOICES_MAX);
+        for (number, choice) in choices.enumerate() {
+            words.push_str(&format!("\n{}. {choice}", number + 1));
+        }
+        words
+    }
 }
 
 /// Asks the person.
@@ -43,7 +62,7 @@ impl Tool for AskUser {
     async fn call(&self, args: AskUserArgs, _context: &CallContext) -> ToolReturn {
         match args.question.trim() {
             "" => ToolReturn::Seen(Observation::error("question: is empty")),
-            question => ToolReturn::Ask(question.to_owned()),
+            _ => ToolReturn::Ask(args.words()),
         }
     }
 }

@@ -3,8 +3,8 @@
 use crate::programs::{file_of, register_workspace};
 use crate::table::TOOLS;
 use crate::{
-    Channels, Git, Http, ListDir, ReadFile, SearchSetting, Shell, ShellSetting, WebSetting,
-    Workspace, WorkspaceError,
+    Channels, Checkpoints, Git, Http, IndexSetting, ListDir, ReadFile, SearchSetting, Shell,
+    ShellSetting, WebSetting, Workspace, WorkspaceError,
 };
 use everloop_ports::Registry;
 use std::path::PathBuf;
@@ -25,6 +25,8 @@ pub struct Setting {
     pub protected: Vec<PathBuf>,
     /// A private folder for records of what became of commands; see `Shell::records`.
     pub records: Option<PathBuf>,
+    /// Where files are kept as they were before a change; without it no change can be undone.
+    pub checkpoints: Option<Checkpoints>,
     /// Requests; without a host the tools are not offered.
     pub http: Http,
     /// How long the hosts honour an idempotency key; 0 if they honour none.
@@ -35,6 +37,10 @@ pub struct Setting {
     pub search: Option<SearchSetting>,
     /// Reading pages; without it the tool is not offered.
     pub web: Option<WebSetting>,
+    /// The indexes of `search_code`; without it none is used, and none can be made.
+    pub index: Option<IndexSetting>,
+    /// The longest wait of `sleep`.
+    pub max_sleep_ms: u64,
 }
 
 impl Setting {
@@ -46,11 +52,14 @@ impl Setting {
             shell: ShellSetting::default(),
             protected: Vec::new(),
             records: None,
+            checkpoints: None,
             http: Http::default(),
             http_key_lifetime_ms: 0,
             channels: Channels::default(),
             search: None,
             web: None,
+            index: None,
+            max_sleep_ms: 86_400_000,
         }
     }
 }
@@ -58,9 +67,21 @@ impl Setting {
 impl Setting {
     /// Files of the program itself. A record decides what a probe believes; a channel's file is
     /// what somebody was told.
-    fn own(&self) -> Vec<PathBuf> {
-        let own = self.protected.iter().chain(&self.records).cloned();
+    pub(crate) fn own(&self) -> Vec<PathBuf> {
+        let copies = self.checkpoints.as_ref().map(Checkpoints::folder);
+        let index = self.index.as_ref().map(|index| index.folder.as_path());
+        let private = self.records.as_deref().into_iter().chain(copies).chain(index);
+        let private = private.map(PathBuf::from);
+        let own = self.protected.iter().cloned().chain(private);
         own.chain(self.channels.files()).collect()
+    }
+
+    /// Opens the workspace as file tools see it.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Root`] if it cannot be opened.
+    pub fn guarded_workspace(&self) -> Result<Workspace, WorkspaceError> {
+        self.open_workspace(&self.own())
     }
 
     fn open_workspace(&self, own: &[PathBuf]) -> Result<Workspace, WorkspaceError> {
@@ -86,6 +107,10 @@ impl ToolParts<'_> {
 
     pub(crate) fn records(&self) -> Option<PathBuf> {
         self.setting.records.clone()
+    }
+
+    pub(crate) fn checkpoints(&self) -> Option<Checkpoints> {
+        self.setting.checkpoints.clone()
     }
 
     pub(crate) fn shell(&self) -> Shell {

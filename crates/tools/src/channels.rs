@@ -146,16 +146,39 @@ struct ChannelLine {
 }
 
 async fn post(url: &Url, line: &ChannelLine) -> Result<(), String> {
+    let body = serde_json::to_vec(line).map_err(|error| error.to_string())?;
+    post_json(url, body, Some(&line.id), &[]).await
+}
+
+/// Posts a JSON body with headers of our own to an address that the person named. Its host is
+/// resolved once and every address is checked, as for any other request.
+///
+/// # Errors
+/// Why it is to be posted again; it may have arrived all the same.
+pub async fn post_webhook(
+    url: &str,
+    body: Vec<u8>,
+    headers: &[(&'static str, &str)],
+) -> Result<(), String> {
+    let url = Url::parse(url).map_err(|error| error.to_string())?;
+    post_json(&url, body, None, headers).await
+}
+
+async fn post_json(
+    url: &Url,
+    body: Vec<u8>,
+    key: Option<&str>,
+    headers: &[(&'static str, &str)],
+) -> Result<(), String> {
     let hosts = HostAddress::of(url).into_iter().collect();
     let (timeout_ms, bytes_max) = (DELIVERY_MS_MAX, BYTES_MAX);
     let http = Http { hosts, timeout_ms, bytes_max, ..Http::default() };
-    let body = serde_json::to_vec(line).map_err(|error| error.to_string())?;
     let request = HttpRequest {
         method: Method::POST,
         url: url.as_str(),
         body: Some(("application/json", body)),
-        key: Some(&line.id),
-        headers: &[],
+        key,
+        headers,
     };
     match http.ask(request).await {
         Ok(answer) if answer.is_success() => Ok(()),

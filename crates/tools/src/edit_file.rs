@@ -9,16 +9,19 @@
 
 mod passage;
 
+use crate::checkpoint::{ChangeIntent, ChangeKeeper, file_change};
 use crate::near_names::describe_error;
 use crate::place::{here, only_here};
-use crate::read_file::blocking;
+use crate::preview::shown_change;
 use crate::replace::{
     COMPARE_BYTES_MAX, CurrentFile, Replacement, expected, replace_file, short_hash, temporary,
 };
-use crate::write_file::{changing, found, judged, present, was};
-use crate::{Workspace, WorkspaceError, clip};
+use crate::write_file::{blocking_change, changing, found, judged, present, was};
+use crate::{Checkpoints, Workspace, WorkspaceError};
 use everloop_ports::{CallContext, CallPolicy, Intent, Probe, Tool, ToolReturn};
-use everloop_types::{DataFlow, Handling, Observation, SendTarget, digest_bytes};
+use everloop_types::{
+    CallPreview, DataFlow, FileChange, Handling, Observation, RunId, SendTarget, digest_bytes,
+};
 use passage::{EditedText, PassageChange, replaced};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -52,6 +55,34 @@ pub struct EditFile {
     pub workspace: Arc<Workspace>,
     /// The private folder that names the place where it runs; see `Shell::records`.
     pub records: Option<PathBuf>,
+    /// Where files are kept as they were.
+    pub checkpoints: Option<Checkpoints>,
+}
+
+impl EditFile {
+    async fn intent(&self, args: &EditFileArgs, run: Option<&RunId>) -> Value {
+        let (workspace, path) = (Arc::clone(&self.workspace), args.path.clone());
+        let kept = self.checkpoints.clone().zip(run.cloned());
+        let look = move || {
+            let present = CurrentFile::at(&workspace, &path);
+            let kept = kept.as_ref().map(|(checkpoints, run)| (checkpoints, run));
+            let intent = ChangeIntent::of(&workspace, &path, &present, kept);
+            (intent, present)
+        };
+        let Ok((intent, present)) = tokio::task::spawn_blocking(look).await else {
+            return Value::Null;
+        };
+        let edit = match &present {
+            CurrentFile::Content(content) => replaced(content, change(args)).ok(),
+            CurrentFile::Nothing | CurrentFile::Unreadable => None,
+        };
+        let will = edit.as_ref().map(|edit| digest_bytes(&edit.content));
+        let place = here(self.records.clone()).await;
+        let mut before = json!(ChangeIntent { will, place, ..intent });
+        before["line"] = json!(edit.as_ref().map(|edit| edit.line));
+        before["count"] = json!(edit.as_ref().map(|edit| edit.count));
+        before
+    }
 }
 
 impl Tool for EditFile {
@@ -75,9 +106,10 @@ impl Tool for EditFile {
     async fn call(&self, args: EditFileArgs, context: &CallContext) -> ToolReturn {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         let temporary = temporary(context);
-        blocking(move || match edit(&workspace, &args, &temporary) {
-            Ok(edit) => done(&args, edit.line, edit.count, &edit.content),
-            Err(words) => Observation::error(clip::head(&words, chars)),
+        let keeper = ChangeKeeper::new(self.checkpoints.as_ref(), context);
+        blocking_change(chars, move || {
+            let (edit, change) = edit(&workspace, &args, &temporary, &keeper)?;
+            Ok((done(&args, edit.line, edit.count, &edit.content), change))
         })
         .await
     }
@@ -90,19 +122,17 @@ impl Tool for EditFile {
         judged(self.is_delicate(args))
     }
 
-    async fn before(&self, args: &EditFileArgs) -> Value {
+    async fn preview(&self, args: &EditFileArgs) -> CallPreview {
         let present = present(&self.workspace, args.path.clone()).await;
-        let edit = match &present {
-            CurrentFile::Content(content) => replaced(content, change(args)).ok(),
-            CurrentFile::Nothing | CurrentFile::Unreadable => None,
-        };
-        json!({
-            "was": was(&present),
-            "will": edit.as_ref().map(|edit| digest_bytes(&edit.content)),
-            "line": edit.as_ref().map(|edit| edit.line),
-            "count": edit.as_ref().map(|edit| edit.count),
-            "place": here(self.records.clone()).await,
-        })
+        let CurrentFile::Content(content) = &present else { return CallPreview::Call };
+        match replaced(content, change(args)) {
+            Ok(edit) => shown_change(&args.path, &present, &edit.content),
+            Err(_) => CallPreview::Call,
+        }
+    }
+
+    async fn before(&self, args: &EditFileArgs, run: Option<&RunId>) -> Value {
+        self.intent(args, run).await
     }
 
     async fn probe(&self, args: EditFileArgs, intent: &Intent) -> Probe {
@@ -132,7 +162,12 @@ fn change(args: &EditFileArgs) -> PassageChange<'_> {
     PassageChange { old: &args.old, new: &args.new, all: args.all }
 }
 
-fn edit(workspace: &Workspace, args: &EditFileArgs, temporary: &str) -> Result<EditedText, String> {
+fn edit(
+    workspace: &Workspace,
+    args: &EditFileArgs,
+    temporary: &str,
+    keeper: &ChangeKeeper,
+) -> Result<(EditedText, Box<FileChange>), String> {
     let path = args.path.display();
     let describe = |error: WorkspaceError| describe_error(workspace, &error);
     let (content, size) = workspace.read(&args.path, COMPARE_BYTES_MAX).map_err(describe)?;
@@ -146,8 +181,11 @@ fn edit(workspace: &Workspace, args: &EditFileArgs, temporary: &str) -> Result<E
         return Err(describe(WorkspaceError::Changed { path: args.path.clone(), now: Some(now) }));
     }
     let edit = replaced(&content, change(args)).map_err(|why| format!("{path}: {why}"))?;
-    let (path, content) = (args.path.as_path(), edit.content.as_slice());
-    let new = Replacement { path, content, temporary, expect: Some(&now) };
-    replace_file(workspace, &new).map_err(describe)?;
-    Ok(edit)
+    let (path, new) = (args.path.as_path(), edit.content.as_slice());
+    let old = CurrentFile::Content(content);
+    let kept = keeper.keep(&old)?;
+    let replacement = Replacement { path, content: new, temporary, expect: Some(&now) };
+    replace_file(workspace, &replacement).map_err(describe)?;
+    let change = file_change(workspace, path, &old, new, kept);
+    Ok((edit, change))
 }

@@ -201,7 +201,7 @@ impl Tool for GitCommit {
         }
     }
 
-    async fn before(&self, _: &GitCommitArgs) -> Value {
+    async fn before(&self, _: &GitCommitArgs, _: Option<&everloop_types::RunId>) -> Value {
         let place = here(self.0.records.clone()).await;
         let locks = self.0.locks().await.ok().map(LockSnapshot::now);
         json!({ "head": self.0.head().await.ok(), "place": place, "locks": locks })
@@ -339,7 +339,7 @@ impl Tool for GitPush {
         after_failure(pushed, self.found(&args, &before, &wanted).await)
     }
 
-    async fn before(&self, args: &GitPushArgs) -> Value {
+    async fn before(&self, args: &GitPushArgs, _: Option<&everloop_types::RunId>) -> Value {
         if !is_plain(&args.remote) || !is_plain(&args.branch) {
             return Value::Null;
         }

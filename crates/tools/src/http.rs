@@ -251,7 +251,7 @@ impl Tool for HttpSend {
     }
 
     /// Something that was there before proves nothing by being there afterwards.
-    async fn before(&self, args: &HttpSendArgs) -> Value {
+    async fn before(&self, args: &HttpSendArgs, _: Option<&everloop_types::RunId>) -> Value {
         let Some(url) = args.probe_url.as_ref().filter(|_| !probes_elsewhere(args)) else {
             return Value::Null;
         };

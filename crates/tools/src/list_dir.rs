@@ -37,7 +37,7 @@ impl Tool for ListDir {
     type Args = ListDirArgs;
 
     fn description(&self) -> &'static str {
-        "List a folder: folders with a slash, files with their size."
+        "List a folder, with sizes."
     }
 
     fn handling(&self) -> Handling {

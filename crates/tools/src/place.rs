@@ -16,7 +16,7 @@ use std::path::PathBuf;
 const MACHINE: [&str; 2] = ["/etc/machine-id", "/proc/sys/kernel/random/boot_id"];
 
 /// The name of this place, for the intent; nothing if it has none.
-pub(crate) async fn here(records: Option<PathBuf>) -> Option<String> {
+pub async fn here(records: Option<PathBuf>) -> Option<String> {
     let look = move || {
         let folder = match records {
             Some(folder) => RecordFolder::new(folder).place().ok()?,

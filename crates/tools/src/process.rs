@@ -66,7 +66,7 @@ pub(crate) enum ProgramSearch {
 }
 
 /// A command under way.
-pub(crate) struct Running {
+pub(crate) struct StartedProcess {
     output: Receiver,
     exit: ExitWatch,
     leash: KillHandle,
@@ -89,7 +89,7 @@ pub enum CommandEnd {
 
 impl Launch<'_> {
     /// Starts it. An error means that it certainly never ran.
-    pub(crate) fn start(&self) -> io::Result<Running> {
+    pub(crate) fn start(&self) -> io::Result<StartedProcess> {
         let (output, writer) = io::pipe()?;
         let output = Receiver::from_owned_fd(OwnedFd::from(output))?;
         let mut command = self.command(&[])?;
@@ -98,7 +98,7 @@ impl Launch<'_> {
             Some(_) => guarded(command, None)?,
             None => direct(command)?,
         };
-        Ok(Running { output, exit, leash })
+        Ok(StartedProcess { output, exit, leash })
     }
 
     /// Starts it to be talked to while it runs. Only a guard can do that.
@@ -327,7 +327,7 @@ impl Drop for KillHandle {
     }
 }
 
-impl Running {
+impl StartedProcess {
     /// Follows the command to its end, or until `stop` says why it must end now: then it gets
     /// `grace` to end by itself.
     pub(crate) async fn follow<S>(

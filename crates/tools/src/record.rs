@@ -91,7 +91,7 @@ impl RecordFolder {
     }
 
     /// The folder of a run; none if its id cannot be the name of one.
-    fn of(&self, run: &RunId) -> Option<PathBuf> {
+    pub(crate) fn of(&self, run: &RunId) -> Option<PathBuf> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let name = run.as_str();
         let fits = (1..=RUN_ID_BYTES_MAX).contains(&name.len()) && name.chars().all(is_plain);
@@ -218,7 +218,11 @@ pub(crate) fn clean(file: &Path, redact: fn(&str) -> String) -> io::Result<()> {
     if cleaned == known { Ok(()) } else { replace(file, &cleaned) }
 }
 
-fn write_first(file: &Path, content: &[u8]) -> io::Result<File> {
+/// Makes a file that is durable when this returns; no reader ever finds a part of it.
+///
+/// # Errors
+/// [`ErrorKind::AlreadyExists`] if there is one.
+pub(crate) fn write_first(file: &Path, content: &[u8]) -> io::Result<File> {
     let (temporary, written) = write_beside(file, content)?;
     let linked = fs::hard_link(&temporary, file);
     fs::remove_file(&temporary)?;

@@ -168,7 +168,7 @@ fn make_folder(dir: &Dir, path: &Path) -> io::Result<Dir> {
 }
 
 /// Writes the new content beside the old one, durably: the slow part.
-fn fill(
+pub(crate) fn fill(
     folder: &Dir,
     new: &Replacement<'_>,
     mode: Option<cap_std::fs::Permissions>,
@@ -186,11 +186,11 @@ fn fill(
     file.sync_all()
 }
 
-fn swap(folder: &Dir, temporary: &str, name: &Path) -> io::Result<()> {
+pub(crate) fn swap(folder: &Dir, temporary: &str, name: &Path) -> io::Result<()> {
     folder.rename(temporary, folder, name)?;
     sync_folder(folder)
 }
 
-fn sync_folder(folder: &Dir) -> io::Result<()> {
+pub(crate) fn sync_folder(folder: &Dir) -> io::Result<()> {
     folder.open(".")?.sync_all()
 }

@@ -56,7 +56,7 @@ pub(crate) struct HttpRequest<'r> {
     /// The same for each repetition.
     pub(crate) key: Option<&'r str>,
     /// Further headers; never of the model's choice.
-    pub(crate) headers: &'r [(&'static str, &'static str)],
+    pub(crate) headers: &'r [(&'static str, &'r str)],
 }
 
 /// What came back.

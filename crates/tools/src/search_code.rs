@@ -2,16 +2,19 @@
 //!
 //! ```text
 //!   walk (.gitignore, nothing hidden, no links) ──► open within the workspace ──► lines that match
+//!     │    └── the index rules out files that are as they were ──► not opened
 //!     └── every bound, a cancel and the deadline are looked at between two files
 //! ```
 //!
 //! The walk only finds names. Each file is opened like any other file of the workspace, so a folder
 //! that is replaced by a link meanwhile is refused.
 //!
-//! Deliberately absent: an index, matches over several lines, files that git would not keep.
+//! Deliberately absent: matches over several lines, files that git would not keep. The index is
+//! made by `index_repo`; without one every file is opened.
 
 use crate::access::closes_file;
 use crate::clip::counted;
+use crate::code_index::{CodeIndex, FileKind, IndexAnswer, IndexSetting, IndexStamp, query_grams};
 use crate::read_file::reading;
 use crate::{Workspace, clean, clip};
 use everloop_ports::{AccessRules, CallContext, Tool, ToolReturn};
@@ -34,7 +37,7 @@ const MATCHES_MAX: usize = 100;
 const LINE_CHARS_MAX: usize = 300;
 
 /// Larger files are data, not code; they are counted, not searched.
-const FILE_BYTES_MAX: u64 = 4_000_000;
+pub(crate) const FILE_BYTES_MAX: u64 = 4_000_000;
 
 /// Bytes and entries of a whole search.
 const BYTES_MAX: u64 = 1_000_000_000;
@@ -73,6 +76,8 @@ pub struct SearchCodeArgs {
 pub struct SearchCode {
     /// Where it may look.
     pub workspace: Arc<Workspace>,
+    /// Where its index is.
+    pub index: Option<IndexSetting>,
 }
 
 impl Tool for SearchCode {
@@ -101,7 +106,8 @@ impl Tool for SearchCode {
         let until = context.deadline.map_or(soon, |deadline| deadline.min(soon));
         let bounds =
             SearchBounds { cancel: context.cancel.clone(), until, bars: context.bars.clone() };
-        crate::read_file::blocking(move || match search(&workspace, &args, &bounds) {
+        let index = self.index.clone();
+        crate::read_file::blocking(move || match search(&workspace, &args, &bounds, index) {
             Ok(_) if bounds.cancel.is_cancelled() => {
                 Observation { ending: Ending::Canceled, text: "stopped: canceled".to_owned() }
             }
@@ -130,6 +136,8 @@ struct CodeMatches {
     stopped: Option<String>,
     /// How a query that is not one plain text was read.
     read_as: Option<String>,
+    /// Files that the index ruled out.
+    ruled_out: usize,
 }
 
 impl CodeMatches {
@@ -140,6 +148,10 @@ impl CodeMatches {
             notes.push(format!("nothing was found in {files}"));
         }
         notes.extend(self.read_as);
+        if self.ruled_out > 0 {
+            let files = counted(self.files as u64, "file");
+            notes.push(format!("[the index ruled out {} of {files}]", self.ruled_out));
+        }
         notes.extend(self.stopped.map(|why| format!("[{why}: there may be more; narrow it]")));
         if self.too_large > 0 {
             let files = counted(self.too_large as u64, "file");
@@ -161,6 +173,7 @@ fn search(
     workspace: &Workspace,
     args: &SearchCodeArgs,
     bounds: &SearchBounds,
+    index: Option<IndexSetting>,
 ) -> Result<CodeMatches, String> {
     let expression = expression(args)?;
     let glob = args.glob.as_deref().map(glob).transpose()?;
@@ -170,6 +183,7 @@ fn search(
     if !can_be_walked(&workspace.root().join(&start)) {
         return Err("its .gitignore or .ignore is not a plain file, so it is not read".to_owned());
     }
+    let index = index.and_then(|setting| answer_of_index(&setting, workspace.root(), args));
     let mut found = CodeMatches { read_as: any_of(args), ..CodeMatches::default() };
     for (number, entry) in walk(workspace, &start).enumerate() {
         if bounds.cancel.is_cancelled() {
@@ -182,14 +196,19 @@ fn search(
             break;
         }
         // A file that cannot be read, or is gone, does not end the search.
-        let Some(relative) = entry.ok().and_then(|entry| file_of(workspace, &entry)) else {
-            continue;
-        };
+        let Ok(entry) = entry else { continue };
+        let Some(relative) = file_of(workspace, &entry) else { continue };
         if glob.as_ref().is_some_and(|glob| !glob.is_match(&relative)) {
             continue;
         }
         if closes_file(&bounds.bars, &relative) {
             found.closed += 1;
+            continue;
+        }
+        if let Some(kind) = ruled_out(index.as_ref(), &relative, &entry) {
+            found.files += 1;
+            found.ruled_out += 1;
+            found.too_large += usize::from(kind == FileKind::TooLarge);
             continue;
         }
         if search_file(workspace, &relative, &expression, &mut found).is_break() {
@@ -198,6 +217,29 @@ fn search(
         }
     }
     Ok(found)
+}
+
+/// What the index knows about a query. An expression is not looked up, nor is a text of one or two
+/// letters: then every file is opened, as without an index.
+fn answer_of_index(
+    setting: &IndexSetting,
+    root: &Path,
+    args: &SearchCodeArgs,
+) -> Option<IndexAnswer> {
+    // Letters of other scripts have more than one other form.
+    if args.regex || (args.ignore_case && !args.query.is_ascii()) {
+        return None;
+    }
+    let words = alternatives(args).unwrap_or_else(|| vec![args.query.as_str()]);
+    let parts: Vec<Vec<String>> = words.into_iter().map(query_grams).collect::<Option<_>>()?;
+    CodeIndex::open_to_read(setting, root)?.candidates(&parts).ok()
+}
+
+/// What kind of file it is, if the index knows that nothing can be found in it.
+fn ruled_out(index: Option<&IndexAnswer>, path: &Path, entry: &DirEntry) -> Option<FileKind> {
+    let index = index?;
+    let found = entry.metadata().ok()?;
+    index.rules_out(path, IndexStamp::of(&found))
 }
 
 fn expression(args: &SearchCodeArgs) -> Result<Regex, String> {
@@ -240,7 +282,7 @@ fn glob(pattern: &str) -> Result<GlobMatcher, String> {
 }
 
 /// In a fixed order, so that the same files give the same answer.
-fn walk(workspace: &Workspace, start: &Path) -> Walk {
+pub(crate) fn walk(workspace: &Workspace, start: &Path) -> Walk {
     WalkBuilder::new(workspace.root().join(start))
         .current_dir(workspace.root())
         .follow_links(false)
@@ -256,7 +298,7 @@ fn walk(workspace: &Workspace, start: &Path) -> Walk {
 
 /// Whether the lists of what to leave out in a folder are plain files. The walk opens them by their
 /// names, and a link to a device or a pipe would block it.
-fn can_be_walked(folder: &Path) -> bool {
+pub(crate) fn can_be_walked(folder: &Path) -> bool {
     [".gitignore", ".ignore"].iter().all(|name| {
         let found = folder.join(name).symlink_metadata();
         found.map_or(true, |found| found.is_file())
@@ -264,7 +306,7 @@ fn can_be_walked(folder: &Path) -> bool {
 }
 
 /// The path of an entry within the workspace, if it is a file.
-fn file_of(workspace: &Workspace, entry: &DirEntry) -> Option<PathBuf> {
+pub(crate) fn file_of(workspace: &Workspace, entry: &DirEntry) -> Option<PathBuf> {
     let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
     let relative = entry.path().strip_prefix(workspace.root()).ok()?;
     is_file.then(|| relative.strip_prefix(".").unwrap_or(relative).to_owned())

@@ -10,12 +10,13 @@ use crate::protected::real;
 use crate::readable::without_own;
 use crate::record::{self, CommandRecord, Origin, RecordFolder};
 use crate::sandbox::{self, PreparedSandbox, SandboxBuilder};
+use crate::shell_prefix::propose_pattern;
 use crate::shell_rules::{self, RuleAction};
 use crate::{GitAccess, Network, SandboxMode, SandboxSetting, ShellRule, Workspace, clip};
 use everloop_ports::{CallContext, CallPolicy, Intent, Probe, Tool, ToolReturn, UnsandboxedReason};
 use everloop_types::{
-    Approval, DataFlow, EffectClass, Ending, Handling, Labels, Observation, OnUnknown, RunId,
-    SendTarget, instructs,
+    Approval, CallPreview, DataFlow, EffectClass, Ending, Handling, Labels, Observation, OnUnknown,
+    RunId, SendTarget, instructs,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -170,22 +171,26 @@ impl Tool for Shell {
             return CallPolicy::Deny(format!("the rule {rule} denies it"));
         }
         let unknown_program = shell_rules::unknown_program(&self.setting.rules, &args.command);
-        match self.look(|builder| builder.check()).await {
-            Ok(()) => match (said, unknown_program) {
+        match self.judge_sandbox().await {
+            CallPolicy::Default => match (said, unknown_program) {
                 (_, Some(part)) => CallPolicy::AlwaysAsk(part),
                 (Some((RuleAction::Allow, rule)), None) => CallPolicy::Allow(rule.to_owned()),
                 (Some((_, rule)), None) => CallPolicy::Ask(rule.to_owned()),
                 (None, None) => CallPolicy::Default,
             },
-            Err(_) if self.setting.sandbox.mode == SandboxMode::Require => {
-                CallPolicy::Deny(NO_SANDBOX.to_owned())
-            }
-            Err(why) => CallPolicy::Unsandboxed(why),
+            without => without,
         }
     }
 
-    async fn before_call(&self, _: &ShellArgs, run: &RunId) -> Value {
-        let Some(records) = self.records() else { return Value::Null };
+    async fn preview(&self, args: &ShellArgs) -> CallPreview {
+        let sandboxed = self.look(|builder| builder.check()).await.is_ok();
+        let network = !sandboxed || self.setting.sandbox.network == Network::On;
+        let pattern = propose_pattern(&args.command);
+        CallPreview::Command { command: args.command.clone(), sandboxed, network, pattern }
+    }
+
+    async fn before(&self, _: &ShellArgs, run: Option<&RunId>) -> Value {
+        let (Some(records), Some(run)) = (self.records(), run) else { return Value::Null };
         let run = run.clone();
         let origin = tokio::task::spawn_blocking(move || records.origin(&run).ok()).await;
         serde_json::to_value(origin.ok().flatten()).unwrap_or_default()
@@ -231,6 +236,17 @@ fn from_record(record: CommandRecord, chars: usize) -> Probe {
 }
 
 impl Shell {
+    /// Who decides about a program that is to run in the sandbox: a person, if there is none.
+    pub async fn judge_sandbox(&self) -> CallPolicy {
+        match self.look(|builder| builder.check()).await {
+            Ok(()) => CallPolicy::Default,
+            Err(_) if self.setting.sandbox.mode == SandboxMode::Require => {
+                CallPolicy::Deny(NO_SANDBOX.to_owned())
+            }
+            Err(why) => CallPolicy::Unsandboxed(why),
+        }
+    }
+
     /// In a sandbox without a network a command sends nothing.
     fn sends(&self) -> SendTarget {
         let sandbox = &self.setting.sandbox;
@@ -259,7 +275,10 @@ impl Shell {
     }
 
     /// The sandbox, or none if a person wants none.
-    async fn sandbox(&self, context: &CallContext) -> Result<Option<PreparedSandbox>, String> {
+    pub(crate) async fn sandbox(
+        &self,
+        context: &CallContext,
+    ) -> Result<Option<PreparedSandbox>, String> {
         // What an earlier command left must not be taken for files of the user.
         after::wait_for_checks().await;
         let bare_is_fine =

@@ -6,8 +6,8 @@
 
 use crate::builtin::ToolParts;
 use crate::{
-    AskUser, EditFile, FetchWeb, GitCommit, GitPush, GitRead, HttpGet, HttpSend, InternetSearch,
-    ListDir, ReadFile, SearchCode, SendMessage, TodoWrite, WriteFile,
+    AskUser, EditFile, FetchWeb, GitCommit, GitPush, GitRead, HttpGet, HttpSend, IndexRepo,
+    InternetSearch, ListDir, ReadFile, SearchCode, SendMessage, Sleep, TodoWrite, WriteFile,
 };
 use Approval::{Allow, Ask};
 use EffectClass::{Probeable, Pure, Transactional};
@@ -30,6 +30,9 @@ pub struct BuiltIn {
     pub resource_arg: Option<&'static str>,
     /// What the tool needs to be offered.
     pub needs: Needs,
+    /// Whether it writes files of the workspace itself: `--approve edits` allows it, and what it
+    /// changed can be undone.
+    pub edits_files: bool,
 }
 
 /// How long one attempt may take.
@@ -38,7 +41,24 @@ pub enum Timeout {
     /// So many milliseconds; 0 for tools that wait for a person.
     Ms(u64),
     /// As this setting says.
-    Setting(&'static str),
+    Setting(TimeoutSetting),
+}
+
+/// The settings that bound tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeoutSetting {
+    /// `tools.shell_timeout`
+    Shell,
+    /// `tools.http_timeout`
+    Http,
+    /// `tools.fetch_timeout`
+    Fetch,
+    /// `search.timeout`
+    Search,
+    /// `index.timeout`
+    Index,
+    /// `analysis.timeout`
+    Analysis,
 }
 
 /// What a tool needs to be offered.
@@ -60,12 +80,24 @@ const fn tool(
     approval: Approval,
     timeout: Timeout,
 ) -> BuiltIn {
-    BuiltIn { name, class, approval, timeout, resource_arg: None, needs: Needs::Nothing }
+    BuiltIn {
+        name,
+        class,
+        approval,
+        timeout,
+        resource_arg: None,
+        needs: Needs::Nothing,
+        edits_files: false,
+    }
 }
 
 impl BuiltIn {
     const fn on(self, argument: &'static str) -> Self {
         Self { resource_arg: Some(argument), ..self }
+    }
+
+    const fn edits_files(self) -> Self {
+        Self { edits_files: true, ..self }
     }
 
     const fn with(self, needs: Needs) -> Self {
@@ -75,7 +107,7 @@ impl BuiltIn {
 
 const FILES: Timeout = Timeout::Ms(30_000);
 const GIT: Timeout = Timeout::Ms(120_000);
-const HTTP: Timeout = Timeout::Setting("tools.http_timeout");
+const HTTP: Timeout = Timeout::Setting(TimeoutSetting::Http);
 const HOSTS: Needs = Needs::Setting("tools.http_allow");
 
 /// What makes a tool; none where what it needs is not there.
@@ -84,21 +116,23 @@ pub(crate) type ToolFactory = fn(&ToolParts<'_>) -> Option<Arc<dyn AnyTool>>;
 /// The tools of this crate, in the order in which the model sees them, as they are where a private
 /// folder for records is kept: without one `shell` is dangerous. `http_send` is keyed where hosts
 /// honour keys. Of files, a person is asked only about those that others take instructions from.
-pub(crate) const TOOLS: [(BuiltIn, ToolFactory); 16] = [
+pub(crate) const TOOLS: [(BuiltIn, ToolFactory); 18] = [
     (tool("read_file", Pure, Allow, FILES), |parts| {
         some(ReadFile { workspace: parts.workspace() })
     }),
     (tool("list_dir", Pure, Allow, FILES), |parts| some(ListDir { workspace: parts.workspace() })),
     (tool("search_code", Pure, Allow, FILES), |parts| {
-        some(SearchCode { workspace: parts.workspace() })
+        some(SearchCode { workspace: parts.workspace(), index: parts.setting.index.clone() })
     }),
-    (tool("edit_file", Probeable, Allow, FILES).on("path"), |parts| {
-        some(EditFile { workspace: parts.workspace(), records: parts.records() })
+    (tool("edit_file", Probeable, Allow, FILES).on("path").edits_files(), |parts| {
+        let (workspace, records) = (parts.workspace(), parts.records());
+        some(EditFile { workspace, records, checkpoints: parts.checkpoints() })
     }),
-    (tool("write_file", Probeable, Allow, FILES).on("path"), |parts| {
-        some(WriteFile { workspace: parts.workspace(), records: parts.records() })
+    (tool("write_file", Probeable, Allow, FILES).on("path").edits_files(), |parts| {
+        let (workspace, records) = (parts.workspace(), parts.records());
+        some(WriteFile { workspace, records, checkpoints: parts.checkpoints() })
     }),
-    (tool("shell", Probeable, Ask, Timeout::Setting("tools.shell_timeout")), |parts| {
+    (tool("shell", Probeable, Ask, Timeout::Setting(TimeoutSetting::Shell)), |parts| {
         some(parts.shell())
     }),
     (tool("ask_user", Transactional, Allow, Timeout::Ms(0)), |_| some(AskUser)),
@@ -113,11 +147,11 @@ pub(crate) const TOOLS: [(BuiltIn, ToolFactory); 16] = [
         parts.git().map(|git| erase(GitPush(git)))
     }),
     (
-        tool("internet_search", Pure, Allow, Timeout::Setting("search.timeout"))
+        tool("internet_search", Pure, Allow, Timeout::Setting(TimeoutSetting::Search))
             .with(Needs::Setting("search.provider")),
         |parts| parts.setting.search.as_ref().map(|search| erase(InternetSearch::new(search))),
     ),
-    (tool("fetch_web", Pure, Allow, Timeout::Setting("tools.fetch_timeout")), |parts| {
+    (tool("fetch_web", Pure, Allow, Timeout::Setting(TimeoutSetting::Fetch)), |parts| {
         parts.setting.web.as_ref().map(|web| erase(FetchWeb::new(web)))
     }),
     (tool("http_get", Pure, Allow, HTTP).with(HOSTS), |parts| {
@@ -132,6 +166,13 @@ pub(crate) const TOOLS: [(BuiltIn, ToolFactory); 16] = [
             .with(Needs::Setting("tools.channels")),
         |parts| parts.channels().map(|channels| erase(SendMessage::new(channels))),
     ),
+    (tool("index_repo", Pure, Allow, Timeout::Setting(TimeoutSetting::Index)), |parts| {
+        let (workspace, setting) = (parts.workspace(), parts.setting.index.clone()?);
+        some(IndexRepo { workspace, setting })
+    }),
+    (tool("sleep", Transactional, Allow, Timeout::Ms(0)), |parts| {
+        some(Sleep { most_ms: parts.setting.max_sleep_ms })
+    }),
 ];
 
 /// What is known of each tool of this crate, in the same order.

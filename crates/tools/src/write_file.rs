@@ -1,13 +1,15 @@
 //! `write_file`: a whole file of the workspace, written at once or not at all; see `replace`.
 
+use crate::checkpoint::{ChangeIntent, ChangeKeeper, file_change};
 use crate::clip::counted;
 use crate::place::{here, only_here};
-use crate::read_file::blocking;
-use crate::replace::{CurrentFile, Replacement, expected, replace_file, temporary};
-use crate::{Workspace, clip};
+use crate::preview::shown_change;
+use crate::replace::{CurrentFile, Replacement, expected, replace_file, short_hash, temporary};
+use crate::{Checkpoints, Workspace, clip};
 use everloop_ports::{CallContext, CallPolicy, Intent, Probe, Tool, ToolReturn};
 use everloop_types::{
-    Approval, DataFlow, EffectClass, Handling, Observation, OnUnknown, SendTarget, digest_bytes,
+    Approval, CallPreview, DataFlow, EffectClass, FileChange, Handling, Observation, OnUnknown,
+    RunId, SendTarget, digest_bytes,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -36,6 +38,23 @@ pub struct WriteFile {
     pub workspace: Arc<Workspace>,
     /// The private folder that names the place where it runs; see `Shell::records`.
     pub records: Option<PathBuf>,
+    /// Where files are kept as they were.
+    pub checkpoints: Option<Checkpoints>,
+}
+
+impl WriteFile {
+    async fn intent(&self, args: &WriteFileArgs, run: Option<&RunId>) -> Value {
+        let (workspace, path) = (Arc::clone(&self.workspace), args.path.clone());
+        let kept = self.checkpoints.clone().zip(run.cloned());
+        let look = move || {
+            let present = CurrentFile::at(&workspace, &path);
+            let kept = kept.as_ref().map(|(checkpoints, run)| (checkpoints, run));
+            ChangeIntent::of(&workspace, &path, &present, kept)
+        };
+        let Ok(intent) = tokio::task::spawn_blocking(look).await else { return Value::Null };
+        let will = Some(digest_bytes(args.content.as_bytes()));
+        json!(ChangeIntent { will, place: here(self.records.clone()).await, ..intent })
+    }
 }
 
 impl Tool for WriteFile {
@@ -57,21 +76,10 @@ impl Tool for WriteFile {
     async fn call(&self, args: WriteFileArgs, context: &CallContext) -> ToolReturn {
         let (workspace, chars) = (Arc::clone(&self.workspace), context.observation_chars);
         let temporary = temporary(context);
-        blocking(move || {
-            let expect = match expected(args.expect_hash.as_deref()) {
-                Ok(expect) => expect,
-                Err(why) => return Observation::error(clip::head(&why, chars)),
-            };
-            let new = Replacement {
-                path: &args.path,
-                content: args.content.as_bytes(),
-                temporary: &temporary,
-                expect,
-            };
-            match replace_file(&workspace, &new) {
-                Ok(()) => written(&args),
-                Err(error) => Observation::error(clip::head(&error.text(), chars)),
-            }
+        let keeper = ChangeKeeper::new(self.checkpoints.as_ref(), context);
+        blocking_change(chars, move || {
+            let change = write(&workspace, &args, &temporary, &keeper)?;
+            Ok((written(&args), change))
         })
         .await
     }
@@ -84,9 +92,13 @@ impl Tool for WriteFile {
         judged(self.is_delicate(args))
     }
 
-    async fn before(&self, args: &WriteFileArgs) -> Value {
-        let was = was(&present(&self.workspace, args.path.clone()).await);
-        json!({ "was": was, "place": here(self.records.clone()).await })
+    async fn preview(&self, args: &WriteFileArgs) -> CallPreview {
+        let present = present(&self.workspace, args.path.clone()).await;
+        shown_change(&args.path, &present, args.content.as_bytes())
+    }
+
+    async fn before(&self, args: &WriteFileArgs, run: Option<&RunId>) -> Value {
+        self.intent(args, run).await
     }
 
     async fn probe(&self, args: WriteFileArgs, intent: &Intent) -> Probe {
@@ -94,6 +106,39 @@ impl Tool for WriteFile {
         let now = was(&present(&self.workspace, args.path.clone()).await);
         let found = found(&now, &intent.before["was"], &Value::String(wanted), || written(&args));
         only_here(found, intent, self.records.clone()).await
+    }
+}
+
+/// Replaces the file, after what is there now was kept. What was kept is what is replaced: a
+/// content that came in between is not overwritten.
+fn write(
+    workspace: &Workspace,
+    args: &WriteFileArgs,
+    temporary: &str,
+    keeper: &ChangeKeeper,
+) -> Result<Box<FileChange>, String> {
+    let (path, content) = (args.path.as_path(), args.content.as_bytes());
+    let old = CurrentFile::at(workspace, path);
+    let kept = keeper.keep(&old)?;
+    let seen = match &old {
+        CurrentFile::Content(old) => Some(short_hash(old)),
+        CurrentFile::Nothing | CurrentFile::Unreadable => None,
+    };
+    let expect = expected(args.expect_hash.as_deref())?.or(seen.as_deref());
+    let new = Replacement { path, content, temporary, expect };
+    replace_file(workspace, &new).map_err(|error| error.text())?;
+    Ok(file_change(workspace, path, &old, content, kept))
+}
+
+/// Work that changes a file, on a thread of its own.
+pub(crate) async fn blocking_change(
+    chars_max: usize,
+    work: impl FnOnce() -> Result<(Observation, Box<FileChange>), String> + Send + 'static,
+) -> ToolReturn {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(Ok((seen, change))) => ToolReturn::Changed(seen, change),
+        Ok(Err(why)) => ToolReturn::Seen(Observation::error(clip::head(&why, chars_max))),
+        Err(error) => ToolReturn::Seen(Observation::error(format!("the tool broke off: {error}"))),
     }
 }
 

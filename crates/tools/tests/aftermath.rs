@@ -3,17 +3,13 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-#[path = "repositories/ways.rs"]
-mod ways;
-
+use crate::support::{Place, guard};
+use crate::ways::{Way, all_are_held};
 use everloop_tools::{GitAccess, SandboxLevel, SandboxSupport, Setting, finish_checks};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use support::{Place, guard};
-use ways::{Way, all_are_held};
 
 const WAYS: &[Way] = &[
     Way {

@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use crate::support::Place;
 use everloop_ports::{CallContext, ToolReturn};
 use everloop_types::{Approval, EffectClass, Observation, OnUnknown, ToolSpec, check_args};
 use serde_json::{Value, json};
-use support::Place;
 
 fn spec(name: &str) -> ToolSpec {
     Place::new().registry.get(name).unwrap().spec().clone()
@@ -36,6 +34,7 @@ fn tools_come_in_a_fixed_order_with_a_fixed_handling() {
         ("shell", Dangerous, Ask, 120_000),
         ("ask_user", Transactional, Allow, 0),
         ("todo_write", Transactional, Allow, 5_000),
+        ("sleep", Transactional, Allow, 0),
     ];
     assert_eq!(seen, expected.map(|(name, a, b, c)| (name.to_owned(), a, b, c)));
     assert_eq!(spec("write_file").handling.resource_arg.as_deref(), Some("path"));
@@ -94,6 +93,15 @@ const CASES: &[(&str, &[&str], &[Bad])] = &[
             ("{}", "path: is missing"),
             (r#"{"path":["a"]}"#, "path: must be string, not array"),
             (r#"{"path":"a","all":true}"#, "all: is not an argument"),
+        ],
+    ),
+    (
+        "sleep",
+        &[r#"{"seconds":0}"#],
+        &[
+            ("{}", "seconds: is missing"),
+            (r#"{"seconds":"1"}"#, "seconds: must be integer, not string"),
+            (r#"{"seconds":1,"x":1}"#, "x: is not an argument"),
         ],
     ),
     (

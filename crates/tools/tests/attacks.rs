@@ -4,26 +4,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-#[path = "attacks/rows.rs"]
-mod rows;
-#[path = "attacks/scene.rs"]
-mod scene;
-#[path = "support/server.rs"]
-mod server;
-mod support;
-#[path = "attacks/web.rs"]
-mod web;
-
+use crate::attack_web::{Table, fetched, moved, page, web};
+use crate::file_scene::{SECRET, Scene};
+use crate::server::Server;
 use everloop_types::Ending;
-use scene::{SECRET, Scene};
 use serde_json::json;
-use server::Server;
 use std::fs;
 use std::net::IpAddr;
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use web::{Table, fetched, moved, page, web};
 
 /// While another thread flips a folder between one inside and one outside.
 #[tokio::test]

@@ -11,36 +11,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-#[path = "sandbox/attempts.rs"]
-mod attempts;
-#[path = "attempts/commands.rs"]
-mod commands;
-#[path = "attacks/scene.rs"]
-mod file_scene;
-#[path = "attempts/files.rs"]
-mod files;
-#[path = "attempts/git.rs"]
-mod git;
-#[path = "git_outside/leads.rs"]
-mod leads;
-#[path = "attacks/rows.rs"]
-mod rows;
-#[path = "attempts/rules.rs"]
-mod rules;
-#[path = "sandbox/scene.rs"]
-mod sandbox_scene;
-#[path = "support/server.rs"]
-mod server;
-mod support;
-#[path = "attempts/told.rs"]
-mod told;
-#[path = "repositories/ways.rs"]
-mod ways;
-#[path = "attacks/web.rs"]
-mod web;
-#[path = "attempts/web.rs"]
-mod web_attempts;
-
+use crate::support::guard;
+use crate::told::{Sandboxing, Stage};
 use everloop_tools::SandboxSupport;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter_all_threads};
 use std::fs;
@@ -48,9 +20,7 @@ use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use support::guard;
 use tempfile::TempDir;
-use told::{Sandboxing, Stage};
 
 /// The account `nobody`.
 const ORDINARY: u32 = 65_534;
@@ -82,10 +52,11 @@ async fn tells_the_attempts_of_one_setting_if_it_is_asked_to() {
         return;
     }
     // Servers of the web must answer in time, so nothing else is done meanwhile.
-    let mut all = web_attempts::tell(stage).await;
-    all.extend(rules::tell(stage).await);
-    all.extend(files::tell(stage).await);
-    let (commands, git) = tokio::join!(commands::tell(stage), git::tell(stage));
+    let mut all = crate::web_attempts::tell(stage).await;
+    all.extend(crate::rule_attempts::tell(stage).await);
+    all.extend(crate::file_attempts::tell(stage).await);
+    let (commands, git) =
+        tokio::join!(crate::command_attempts::tell(stage), crate::git_attempts::tell(stage));
     all.extend(commands.into_iter().chain(git));
     for told in all {
         println!("{}", told.line(stage));
@@ -128,7 +99,7 @@ impl Stand {
         let folder = self.folder.path().join(stage.account);
         let mut command = Command::new(&self.program);
         command.args(["--exact", "--nocapture"]);
-        command.arg("tells_the_attempts_of_one_setting_if_it_is_asked_to");
+        command.arg("attempts::tells_the_attempts_of_one_setting_if_it_is_asked_to");
         command.envs(stage.asking()).env("EVERLOOP_TEST_FOLDER", &folder).env("HOME", &folder);
         command.env("TMPDIR", &folder);
         command.env("EVERLOOP_TEST_GUARD", &self.guard).current_dir(&folder);
@@ -175,12 +146,14 @@ fn every_attempt_is_held() {
             if !output.status.success() || !is_whole {
                 failed.push(format!("{stage:?}: {said}\n{errors}"));
             }
-            lines.extend(said.lines().filter(|line| told::is_of_table(line)).map(str::to_owned));
+            lines.extend(
+                said.lines().filter(|line| crate::told::is_of_table(line)).map(str::to_owned),
+            );
         }
     }
     lines.iter().for_each(|line| println!("{line}"));
-    println!("{}", told::summary(&lines));
-    let broken: Vec<&String> = lines.iter().filter(|line| told::is_broken(line)).collect();
+    println!("{}", crate::told::summary(&lines));
+    let broken: Vec<&String> = lines.iter().filter(|line| crate::told::is_broken(line)).collect();
     assert!(broken.is_empty() && failed.is_empty(), "{broken:#?} {}", failed.join("\n"));
     assert!(lines.len() >= 200 * stages.len() / 2, "only {} rows were tried", lines.len());
 }
@@ -194,7 +167,9 @@ fn page(name: &str) -> PathBuf {
 #[test]
 fn every_row_that_the_page_names_is_there() {
     let page = fs::read_to_string(page("docs/attempts.md")).unwrap();
-    let known: Vec<&str> = [commands::ids(), git::ids(), rules::ids()].concat();
+    let known: Vec<&str> =
+        [crate::command_attempts::ids(), crate::git_attempts::ids(), crate::rule_attempts::ids()]
+            .concat();
     let here = page.lines().filter(|line| line.contains("`every_attempt_is_held`"));
     let ids = here.flat_map(|line| line.split('|').nth(1)).flat_map(|ids| ids.split(','));
     for id in ids.map(str::trim).filter(|id| !id.is_empty()) {

@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use crate::support::{Place, intent, unknown};
 use everloop_ports::{CallContext, Probe};
 use everloop_types::Observation;
 use serde_json::{Value, json};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use support::{Place, intent, unknown};
 
 const ARGS: &str = r#"{"path":"file","old":"two","new":"2"}"#;
 
@@ -54,7 +52,7 @@ async fn a_passage_that_is_not_there_once_changes_nothing_and_is_told() {
     assert_eq!(place.content("file"), "x\nb\nx\n");
     place.write("file", "a\nb\na\n");
     let never = place.call("edit_file", editing("file", "c", "x")).await;
-    let words = "file: old does not stand there; read the file and copy the passage";
+    let words = "file: the old text is not in the file; read the file and copy the passage";
     assert_eq!(never, Observation::error(words));
     let missing = place.call("edit_file", editing("none", "c", "x")).await;
     assert_eq!(missing, Observation::error("none does not exist"));

@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use crate::support::{Place, intent, unknown};
 use everloop_ports::{CallContext, CallPolicy};
 use everloop_types::{Approval, Observation};
 use serde_json::json;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use support::{Place, intent, unknown};
 
 /// The hash that `read_file` shows of a content.
 fn hash(content: &str) -> String {

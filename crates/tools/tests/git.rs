@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use crate::support::{Place, guard, intent, unknown};
 use everloop_ports::{CallContext, Intent, Probe, ToolReturn};
 use everloop_tools::{Setting, builtin_tools};
 use everloop_types::{Ending, Observation};
@@ -11,7 +10,6 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use support::{Place, guard, intent, unknown};
 
 fn git(place: &Place, args: &[&str]) -> String {
     let output = Command::new("git").args(args).current_dir(place.root()).output().unwrap();
@@ -106,7 +104,8 @@ async fn names_that_git_could_take_for_something_else_are_refused() {
         assert_eq!(refused, Observation::error("remote and branch must be plain names"));
     }
     let outside = json!({"message": "m", "paths": ["../secret"]});
-    let refused = place.tool("git_commit").call(&outside.to_string(), &support::context()).await;
+    let refused =
+        place.tool("git_commit").call(&outside.to_string(), &crate::support::context()).await;
     assert!(matches!(refused, ToolReturn::Seen(seen) if !seen.is_ok()));
 }
 
@@ -258,7 +257,7 @@ async fn a_push_that_was_killed_before_the_remote_took_it_is_lost() {
         *git*' push '*) kill -9 $p; exit 1;; esac; p=$4; done; exit 1";
     on_change(&remote, kill);
     let args = json!({"remote": "origin", "branch": "main"}).to_string();
-    let done = place.tool("git_push").call(&args, &support::context()).await;
+    let done = place.tool("git_push").call(&args, &crate::support::context()).await;
     assert!(matches!(done, ToolReturn::Lost(_)), "{done:?}");
 }
 
@@ -303,7 +302,7 @@ impl Held {
         let file = std::fs::File::options().write(true).open(place.path("a.txt")).unwrap();
         file.set_len(100 << 30).unwrap();
         let owner = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "makes_one_commit_if_it_is_asked_to"])
+            .args(["--exact", "git::makes_one_commit_if_it_is_asked_to"])
             .env("EVERLOOP_TEST_WORKSPACE", place.root())
             .stdout(Stdio::null())
             .spawn()

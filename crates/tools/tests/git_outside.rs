@@ -2,16 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-#[path = "git_outside/leads.rs"]
-mod leads;
-mod support;
-
+use crate::leads::{place, sh};
+use crate::support::guard;
 use everloop_tools::Setting;
-use leads::{place, sh};
 use serde_json::json;
 use std::fs;
 use std::process::Command;
-use support::guard;
 
 /// The repository names the work tree, so the person made it.
 #[tokio::test]
@@ -55,10 +51,13 @@ async fn settings_of_the_person_run_nothing_either() {
     for view in ["status", "diff", "log"] {
         let tool = registry.get("git_read").unwrap();
         let args = json!({ "view": view }).to_string();
-        println!("{:?}", tool.call(&args, &support::context()).await);
+        println!("{:?}", tool.call(&args, &crate::support::context()).await);
     }
     let args = json!({"message": "m", "paths": ["t.txt"]}).to_string();
-    println!("{:?}", registry.get("git_commit").unwrap().call(&args, &support::context()).await);
+    println!(
+        "{:?}",
+        registry.get("git_commit").unwrap().call(&args, &crate::support::context()).await
+    );
 }
 
 /// A home that is kept in git, with settings that a run may have written.
@@ -74,7 +73,7 @@ fn settings_in_a_home() {
         external=touch ../mark\\n' > .gitconfig; echo '* filter=p' > attrs",
     );
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "--nocapture", "settings_of_the_person_run_nothing_either"])
+        .args(["--exact", "--nocapture", "git_outside::settings_of_the_person_run_nothing_either"])
         .env("EVERLOOP_TEST_HOME", &home)
         .env("HOME", &home)
         .output()

@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use crate::support::{Place, context, guard};
 use everloop_ports::{CallPolicy, Registry};
 use everloop_tools::{SandboxLevel, SandboxSupport, Setting, builtin_tools};
 use serde_json::json;
@@ -11,7 +10,6 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{Place, context, guard};
 
 /// What shells, desktops and tools run or obey in a home.
 const OBEYED: &[&str] = &[
@@ -110,7 +108,7 @@ fn in_a_home() {
     symlink(".zshenv", home.join("link-to-zshenv")).unwrap();
     symlink(".config/missing/deep", home.join("link-to-missing")).unwrap();
     symlink(".", home.join("folder")).unwrap();
-    again("in_a_home_a_person_is_asked_about_what_others_obey", &home, &home);
+    again("home_files::in_a_home_a_person_is_asked_about_what_others_obey", &home, &home);
 }
 
 /// Start-up files that are kept in a repository are the same files there.
@@ -124,7 +122,7 @@ async fn what_a_home_links_to_is_asked_about_where_it_lies() {
         fs::write(home.join("dotfiles/rc"), "mine\n").unwrap();
         symlink("dotfiles/rc", home.join(".bashrc")).unwrap();
         symlink("../dotfiles/fish", home.join(".config/fish")).unwrap();
-        let test = "what_a_home_links_to_is_asked_about_where_it_lies";
+        let test = "home_files::what_a_home_links_to_is_asked_about_where_it_lies";
         return again(test, &home, &home.join("dotfiles"));
     };
     let setting = Setting { guard: Some(guard()), ..Setting::new(&workspace) };

@@ -2,16 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-#[path = "support/server.rs"]
-mod server;
-mod support;
-
+use crate::server::{Reply, Server, ok, status};
+use crate::support::{Place, context, intent, unknown};
 use everloop_ports::{CallContext, CallPolicy, Deliver, Delivery, FROM_THE_WEB, Probe, ToolReturn};
 use everloop_tools::{Channel, Channels, HostAddress, Http, Setting};
 use everloop_types::{EffectClass, Ending, Observation};
 use serde_json::{Value, json};
-use server::{Reply, Server, ok, status};
-use support::{Place, context, intent, unknown};
 
 /// A place whose tools may call these hosts.
 fn place(hosts: &[&str]) -> Place {

@@ -4,14 +4,12 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use crate::support::{Place, bare, guard};
 use everloop_ports::CallPolicy;
 use everloop_tools::{GitAccess, SandboxLevel, SandboxSupport, Setting};
 use serde_json::json;
 use std::process::Command;
 use std::time::Instant;
-use support::{Place, bare, guard};
 
 /// A project with git, Python, Node and a Makefile. A line that begins with a program in brackets
 /// needs it.

@@ -3,8 +3,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use crate::support::{Place, guard};
 use everloop_ports::CallContext;
 use everloop_tools::{SandboxLevel, SandboxSupport, Setting, builtin_tools, find_program};
 use serde_json::json;
@@ -13,7 +12,6 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use support::{Place, guard};
 use tempfile::TempDir;
 
 /// Names of the programs that the tests plant.
@@ -60,7 +58,7 @@ async fn starts_programs_if_it_is_asked_to() {
 
 fn start(workspace: &Path, path: &str) -> String {
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "--nocapture", "starts_programs_if_it_is_asked_to"])
+        .args(["--exact", "--nocapture", "programs::starts_programs_if_it_is_asked_to"])
         .env("EVERLOOP_TEST_WORKSPACE", workspace)
         .env("PATH", path)
         .current_dir(workspace)

@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use crate::support::{Place, intent, unknown};
 use everloop_tools::{Channel, Setting};
 use everloop_types::Observation;
 use rustix::fs::{FlockOperation, fcntl_lock};
@@ -11,7 +10,6 @@ use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::PathBuf;
-use support::{Place, intent, unknown};
 
 const THERE: [&str; 3] = ["own.db", "own.db-shm", "config.toml"];
 const MISSING: &str = "own.db-wal";

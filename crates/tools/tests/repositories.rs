@@ -3,10 +3,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-#[path = "repositories/ways.rs"]
-mod ways;
-
+use crate::support::{Place, guard};
+use crate::ways::{filled, person};
 use everloop_ports::CallPolicy;
 use everloop_tools::{GitAccess, SandboxLevel, SandboxSupport, Setting};
 use serde_json::json;
@@ -14,8 +12,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use support::{Place, guard};
-use ways::{filled, person};
 
 #[tokio::test]
 async fn a_repository_without_a_trap_stays_as_it_was_made() {

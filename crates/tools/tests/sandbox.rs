@@ -3,10 +3,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-#[path = "sandbox/scene.rs"]
-mod scene;
-mod support;
-
+use crate::sandbox_scene::{Scene, Things, bearing};
+use crate::support::{Place, folder, guard, observed};
 use everloop_ports::{CallContext, CallPolicy, UnsandboxedReason};
 use everloop_tools::{
     GitAccess, RuleAction, RuleExamples, SandboxLevel, SandboxMode, SandboxSupport, Setting,
@@ -14,7 +12,6 @@ use everloop_tools::{
 };
 use everloop_types::Ending::{Canceled, Denied, Ok};
 use everloop_types::Observation;
-use scene::{Scene, Things, bearing};
 use serde_json::json;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -23,7 +20,6 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::{Place, folder, guard, observed};
 
 /// Why a call would run without a sandbox; empty if it would not.
 fn why_unsandboxed(policy: &CallPolicy) -> &str {
@@ -109,7 +105,7 @@ fn nobody_is_left_when_the_parent_is_killed() {
          (sh -c 'sleep 1000; :' {token} &); echo up >&3; sleep 1000"
     );
     let mut parent = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "runs_one_command_if_it_is_asked_to"])
+        .args(["--exact", "sandbox::runs_one_command_if_it_is_asked_to"])
         .env("EVERLOOP_TEST_WORKSPACE", place.root())
         .env("EVERLOOP_TEST_COMMAND", command)
         .stdout(Stdio::null())

@@ -2,19 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-#[path = "support/server.rs"]
-mod server;
-mod support;
-
+use crate::server::{Reply, Server, ok, status};
+use crate::support::Place;
 use everloop_ports::{BoxFuture, CallContext, Registry, ToolReturn};
 use everloop_tools::{
     Hit, InternetSearch, SearchError, SearchProvider, SearchService, SearchSetting, Setting,
 };
 use everloop_types::{Approval, EffectClass, Ending, Observation};
 use serde_json::json;
-use server::{Reply, Server, ok, status};
 use std::sync::Arc;
-use support::Place;
 
 const BING: &str = include_str!("../testdata/search/bing.html");
 const BING_NONE: &str = include_str!("../testdata/search/bing_none.html");

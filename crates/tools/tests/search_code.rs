@@ -2,14 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use crate::support::Place;
 use everloop_ports::{AccessRules, CallContext};
 use everloop_types::{Approval, ApprovalRule, ArgPattern, Ending, Observation, Policy};
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 use std::time::Instant;
-use support::Place;
 
 async fn search(place: &Place, args: Value) -> String {
     let seen = place.call("search_code", args).await;

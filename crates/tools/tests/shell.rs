@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use crate::support::{Place, bare, guard, observed};
 use everloop_ports::{CallContext, ToolReturn};
 use everloop_tools::{Setting, builtin_tools};
 use everloop_types::Ending::{Canceled, Error, Ok, TimedOut, Unknown};
@@ -17,7 +16,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::{Place, bare, guard, observed};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 /// A tree over four groups and sessions; each process holds the pipe `alive` open.
@@ -285,7 +283,7 @@ fn a_guard_without_anyone_at_its_pipe_ends_its_command() {
 /// This test's own program again, as a process of its own that runs one shell command.
 fn parent(workspace: &Path, command: &str, variables: &[(&str, &str)]) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "runs_one_command_if_it_is_asked_to"])
+        .args(["--exact", "shell::runs_one_command_if_it_is_asked_to"])
         .env("EVERLOOP_TEST_WORKSPACE", workspace)
         .env("EVERLOOP_TEST_COMMAND", command)
         .envs(variables.iter().copied())
@@ -376,9 +374,9 @@ fn no_secret_of_ours_is_in_the_environment_of_a_command() {
 
 mod records {
     use super::*;
+    use crate::support::intent;
     use everloop_ports::{AnyTool, Probe};
     use everloop_types::{EffectClass, EffectId, RunId};
-    use support::intent;
 
     fn run() -> RunId {
         RunId::new("run_1")

@@ -2,18 +2,22 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-
+use crate::support::Place;
 use everloop_tools::{
-    BUILT_IN, Channel, HostAddress, Http, Needs, SearchService, SearchSetting, Setting, Timeout,
-    WebSetting,
+    BUILT_IN, Channel, HostAddress, Http, IndexSetting, Needs, SearchService, SearchSetting,
+    Setting, Timeout, WebSetting,
 };
-use support::Place;
 
 /// A place that has everything.
 fn everything(setting: Setting) -> Setting {
     std::fs::create_dir(setting.workspace.join(".git")).unwrap();
     std::fs::write(setting.workspace.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let index = IndexSetting {
+        folder: setting.workspace.parent().unwrap().join("index"),
+        max_files: 10,
+        max_bytes: 1_000,
+        timeout_ms: 1_000,
+    };
     Setting {
         records: Some(setting.workspace.parent().unwrap().join("effects")),
         http: Http {
@@ -28,7 +32,8 @@ fn everything(setting: Setting) -> Setting {
             top_k: 1,
         }),
         web: Some(WebSetting::default()),
-        guard: Some(support::guard()),
+        index: Some(index),
+        guard: Some(crate::support::guard()),
         ..setting
     }
 }
@@ -52,8 +57,9 @@ fn every_built_in_tool_is_in_the_table_as_it_is() {
 fn what_the_table_says_to_be_needed_is_what_is_missing_without_it() {
     let bare = Place::new();
     for tool in BUILT_IN {
-        // Pages are read wherever the settings of the program are.
-        let expected = tool.needs == Needs::Nothing && tool.name != "fetch_web";
+        // Pages are read, and indexes made, wherever the settings of the program are.
+        let is_bare = !["fetch_web", "index_repo"].contains(&tool.name);
+        let expected = tool.needs == Needs::Nothing && is_bare;
         assert_eq!(bare.registry.get(tool.name).is_some(), expected, "{}", tool.name);
     }
 }

@@ -3,18 +3,14 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod support;
-#[path = "repositories/ways.rs"]
-mod ways;
-
+use crate::support::{Place, guard};
+use crate::ways::{Way, all_are_held};
 use everloop_ports::CallPolicy;
 use everloop_tools::{SandboxLevel, SandboxSupport};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use support::{Place, guard};
-use ways::{Way, all_are_held};
 
 const WAYS: &[Way] = &[
     Way {

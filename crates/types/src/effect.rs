@@ -1,6 +1,6 @@
 //! What a run asks of the world, and what comes back.
 
-use crate::{CallId, ToolCall, UtcMs};
+use crate::{ApprovalRequest, CallId, ToolCall, UtcMs};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -45,6 +45,8 @@ pub enum Contract {
     Thought,
     /// The plan looked at again (PR-5).
     Replan,
+    /// A reply, a run to start, or both (DR-3).
+    Decision,
 }
 
 impl Contract {
@@ -55,6 +57,7 @@ impl Contract {
             Self::Plan => "plan",
             Self::Thought => "thought",
             Self::Replan => "replan",
+            Self::Decision => "decision",
         }
     }
 }
@@ -129,7 +132,7 @@ pub struct OutputSchema {
     pub schema: Value,
 }
 
-/// What a crash between start and outcome means for a tool call (`durability.md` B.4).
+/// What a crash between start and outcome means for a tool call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectClass {
@@ -307,6 +310,9 @@ pub struct Question {
     pub call: CallId,
     /// The model's words, or the exact arguments that are to be approved.
     pub text: String,
+    /// What is to be approved, as data. None for other questions, and for those of older programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Box<ApprovalRequest>>,
 }
 
 /// The kinds of question.

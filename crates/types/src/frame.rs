@@ -1,6 +1,6 @@
 //! The frame: all that a fold needs to rebuild prompts, frozen when the run is created.
 
-use crate::{CarriedMessages, DataFlow, EffectClass, Lang, Limits, Policy};
+use crate::{CarriedMessages, DataFlow, EffectClass, Lang, Limits, Policy, RunId, TaskSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -29,6 +29,107 @@ pub struct Frame {
     /// The mark without which an answer is not taken for the last one (TD-4); empty for none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub completion_mark: String,
+    /// The one call of a run of a fixed kind (loop `task`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskSpec>,
+    /// What a decision may start; only runs that decide on a message have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Box<DecisionTerms>>,
+    /// What is to be decided once the run has ended; only runs that a decision started have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follow_up: Option<Box<FollowUpTerms>>,
+    /// What is analyzed and where the report goes; only analyses have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub analysis: Option<Box<AnalysisTerms>>,
+    /// What a program asked with that speaks to the assistant as to a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<Box<CallerTerms>>,
+}
+
+/// What a program asked with, besides the goal.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallerTerms {
+    /// The name of the assistant as a model.
+    pub model: String,
+    /// How the assistant is to answer; empty for nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub instructions: String,
+    /// The request that this one follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<RunId>,
+}
+
+/// The terms of a data analysis.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnalysisTerms {
+    /// The name of the folder that holds its tables and results.
+    pub session: String,
+    /// The files that the person named.
+    pub files: Vec<String>,
+    /// What the person wants to know.
+    pub question: String,
+    /// The folder of the report; empty for `reports/` and the run's id in the workspace.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub out: String,
+    /// What of the data the model sees without asking: `schema`, `aggregates` or `samples`.
+    pub share: String,
+    /// What the run that it is a fork of called, so that its results can be made again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub past: Vec<PastCall>,
+}
+
+/// The tools of an analysis whose results have names that reports refer to, and the one that loads.
+pub const RESULT_TOOLS: [&str; 4] = ["read_dataset", "query_dataset", "make_chart", "run_code"];
+
+/// A call of a run that another one goes on from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PastCall {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments as JSON.
+    pub args: String,
+    /// Whether it ended well.
+    pub is_ok: bool,
+    /// What the model saw of it.
+    pub seen: String,
+}
+
+/// The tool with which a decision starts a run. No model is ever offered it.
+pub const START_RUN: &str = "start_run";
+
+/// The terms of a decision, as the settings had them when its message came.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecisionTerms {
+    /// The types of run that may be started, in the order of the settings.
+    pub run_types: Vec<RunTypeOffer>,
+    /// How long the model may take in all for one reply.
+    pub reply_within_ms: u64,
+    /// How many follow-up decisions led to this one.
+    #[serde(default)]
+    pub depth: u32,
+    /// The model that the person chose for what is started; that of the settings if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+/// A type of run that a decision may start.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunTypeOffer {
+    /// Its name.
+    pub name: String,
+    /// What it does and what its input is, for the model.
+    pub about: String,
+}
+
+/// What is known of a run that a decision started, for the decision that follows its end.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FollowUpTerms {
+    /// The type of the run.
+    pub run_type: String,
+    /// What people call it.
+    pub title: String,
+    /// How many follow-up decisions came before the one that follows.
+    pub depth: u32,
 }
 
 /// The mark with which a model ends an analysis. No user ever sees it.

@@ -50,6 +50,29 @@ text_id!(
     /// One conversation: the messages between a person and their runs.
     ConversationId
 );
+text_id!(
+    /// One fact: `fact_` and 26 sortable characters.
+    FactId
+);
+
+/// Characters of an id that people read and type.
+const SHORT_CHARS: usize = 8;
+
+/// The end of an id, long enough to tell it from others: what people read and type. Any end that
+/// only one id has means that id.
+#[must_use]
+pub fn short_id(id: &str) -> &str {
+    let made = id.strip_prefix("run_").filter(|rest| rest.len() > SHORT_CHARS && rest.is_ascii());
+    made.map_or(id, |rest| &rest[rest.len() - SHORT_CHARS..])
+}
+
+impl RunId {
+    /// What people read and type of it.
+    #[must_use]
+    pub fn short(&self) -> &str {
+        short_id(&self.0)
+    }
+}
 
 /// One planned effect: the run, the sequence number of the event that caused it, and its place in
 /// the batch.

@@ -13,8 +13,9 @@ pub use permission::{ApprovalAsked, ApprovalGiven};
 pub use stored::{EntryBodyError, FORMATS};
 
 use crate::{
-    EffectClass, EffectId, Goal, Handling, Labels, Limits, ModelCall, ModelError, Observation,
-    OnUnknown, Question, Reason, Reply, RunId, Status, ToolCall, UtcMs, WorkerId,
+    CallId, EffectClass, EffectId, FileChange, Goal, Handling, Labels, Limits, ModelCall,
+    ModelError, Observation, OnUnknown, Question, Reason, Reply, RunId, Status, ToolCall, UtcMs,
+    WorkerId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -102,6 +103,9 @@ pub struct RunCreated {
     /// not keep it must not drive the run.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub policy_hash: String,
+    /// The run that began the turn, where another one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<RunId>,
 }
 
 /// See [`EntryKind::EpochStarted`].
@@ -207,7 +211,7 @@ pub struct PlannedModelCall {
 }
 
 /// A planned tool call, with all that recovery needs: recovery follows this record, not today's
-/// catalogue.
+/// catalog.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlannedToolCall {
     /// The call.
@@ -300,13 +304,16 @@ pub struct EffectFinished {
     /// What it brought into the run.
     #[serde(default, skip_serializing_if = "Labels::is_empty")]
     pub labels: Labels,
+    /// What it changed in a file. People read it; no prompt has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Box<FileChange>>,
 }
 
 impl EffectFinished {
     /// An outcome that brought nothing into the run that it did not hold.
     #[must_use]
     pub fn unlabeled(outcome: Outcome, took_ms: u64) -> Self {
-        Self { outcome, took_ms, labels: Labels::default() }
+        Self { outcome, took_ms, labels: Labels::default(), change: None }
     }
 }
 
@@ -354,6 +361,11 @@ pub enum WaitingOn {
     Child {
         /// The child.
         run: RunId,
+    },
+    /// A moment: the call is over at `until`.
+    Timer {
+        /// The call that waits.
+        call: CallId,
     },
 }
 

@@ -64,10 +64,17 @@ pub struct DataFlow {
     /// Whether it reads whatever lies below a folder, and names each file with what it brings.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub below: bool,
+    /// Whether it marks what others may have written with [`UNTRUSTED_MARK`], and nothing else is
+    /// untrusted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub marks: bool,
     /// Where a call can take what the run knows.
     #[serde(default, skip_serializing_if = "SendTarget::is_no")]
     pub sends: SendTarget,
 }
+
+/// Stands before what others than the user may have written, where a tool tells the two apart.
+pub const UNTRUSTED_MARK: &str = "[untrusted]";
 
 /// Where a call can take what the run knows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,6 +105,7 @@ impl DataFlow {
         brings: Labels { private: false, untrusted: false },
         workspace: false,
         below: false,
+        marks: false,
         sends: SendTarget::No,
     };
 
@@ -115,6 +123,12 @@ impl DataFlow {
     #[must_use]
     pub fn sends(self, sends: SendTarget) -> Self {
         Self { sends, ..self }
+    }
+
+    /// Brings the person's own, and marks what others may have written.
+    #[must_use]
+    pub fn marked() -> Self {
+        Self { marks: true, ..Self::brings(Labels::PRIVATE) }
     }
 
     /// Reads files of the workspace.
@@ -243,6 +257,7 @@ impl Frame {
         }
         let flow = self.flow(call);
         let mut labels = flow.brings;
+        labels.untrusted |= flow.marks && returned.contains(UNTRUSTED_MARK);
         if flow.workspace {
             let path = argument(call, "path").unwrap_or_else(|| ".".to_owned());
             let path = path_within(&path, &self.workspace);

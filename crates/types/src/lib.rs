@@ -2,10 +2,13 @@
 //!
 //! Data only. Deliberately absent: clocks, files, sockets, randomness, text for users.
 
+mod approval;
 mod budget;
+mod change;
 mod digest;
 mod effect;
 mod event;
+mod fact;
 mod frame;
 mod hidden;
 mod ids;
@@ -13,6 +16,7 @@ mod instructions;
 pub mod journal;
 mod labels;
 mod limits;
+mod live;
 mod mark;
 mod markup;
 mod message;
@@ -26,20 +30,26 @@ mod schema;
 mod schema_text;
 mod standing;
 mod tags;
+mod task;
 mod todo;
+mod tool_work;
 mod words;
 mod write;
 
+pub use approval::*;
 pub use budget::{Budget, Money};
+pub use change::FileChange;
 pub use digest::{digest_bytes, digest_json};
 pub use effect::*;
 pub use event::*;
+pub use fact::*;
 pub use frame::*;
 pub use hidden::{is_hidden, one_line, spelled, turns_text, visible, visible_call};
 pub use ids::*;
 pub use instructions::{instructs, is_listed};
 pub use labels::*;
 pub use limits::*;
+pub use live::{CallStream, Fragment, LiveMessage, StreamPiece};
 pub use mark::{MarkFilter, without_mark};
 pub use markup::{begins_as_call, only_markup, written_call, written_calls};
 pub use message::*;
@@ -52,6 +62,7 @@ pub use schema::check_args;
 pub use schema_text::schema_text;
 pub use standing::*;
 pub use tags::{ReplyPiece, TagFilter, without_tags};
+pub use task::{AGENT, RunProfile, TaskCall, TaskSpec};
 pub use todo::{TODO_WRITE, TodoList};
 pub use words::*;
 pub use write::*;

@@ -63,6 +63,10 @@ pub struct StepLimits {
     /// Limits of the loops in which the model keeps a list.
     #[serde(default, skip_serializing_if = "ListLimits::is_default")]
     pub list: ListLimits,
+    /// Whether a reply that breaks its contract and has one reading is taken at once, and words
+    /// instead of a plan are an answer. Runs of older programs were strict, and fold as they were.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_lenient: bool,
 }
 
 impl Default for StepLimits {
@@ -75,6 +79,7 @@ impl Default for StepLimits {
             max_clarifications: 0,
             rounds: RoundLimits::default(),
             list: ListLimits::default(),
+            is_lenient: false,
         }
     }
 }

@@ -5,7 +5,7 @@
 //! ```
 
 use crate::pattern::{host_of, own_port, path_fits, path_within, shortest_six, word_fits};
-use crate::{Approval, Frame, LabelGuard, Taint, ToolCall};
+use crate::{Approval, ApprovalMode, EffectClass, Frame, LabelGuard, SendTarget, Taint, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -15,6 +15,9 @@ pub struct Policy {
     /// `--yes`: every tool request of this run is approved. Never inherited by forks or children.
     #[serde(default)]
     pub approve_all: bool,
+    /// How much is done without asking. In [`ApprovalMode::Plan`] nothing that changes anything.
+    #[serde(default, skip_serializing_if = "ApprovalMode::is_ask")]
+    pub mode: ApprovalMode,
     /// What is allowed, asked and denied by tool and argument.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<ApprovalRule>,
@@ -196,6 +199,21 @@ impl Policy {
 }
 
 impl Frame {
+    /// Whether a call is held back because the run only plans: its tool may change something, or
+    /// send something out.
+    #[must_use]
+    pub fn only_plans(&self, call: &ToolCall) -> bool {
+        let Some(tool) = self.tool(&call.tool) else { return false };
+        let flow = tool.handling.flow.as_ref();
+        let stays_here = || flow.is_some_and(|flow| flow.sends == SendTarget::No);
+        self.policy.mode == ApprovalMode::Plan
+            && match tool.handling.class {
+                EffectClass::Pure => false,
+                EffectClass::Transactional => !stays_here(),
+                _ => true,
+            }
+    }
+
     /// The tools of which some call would need a person, as far as can be said beforehand.
     #[must_use]
     pub fn tools_that_ask(&self) -> Vec<&str> {
@@ -207,7 +225,8 @@ impl Frame {
             let mut asked = self.policy.rules.iter().filter(|rule| rule.names(&tool.name));
             let asked = asked.any(|rule| rule.decision == Approval::Ask);
             let default = tool.handling.approval == Approval::Ask && !about(Approval::Allow);
-            !self.policy.approve_all && !about(Approval::Deny) && (asked || default)
+            let may_ask = !self.policy.approve_all && self.policy.mode != ApprovalMode::Plan;
+            may_ask && !about(Approval::Deny) && (asked || default)
         };
         self.tools.iter().filter(asks).map(|tool| tool.name.as_str()).collect()
     }

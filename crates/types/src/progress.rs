@@ -1,6 +1,6 @@
 //! How far a run is, as every surface shows it.
 
-use crate::Words;
+use crate::{Words, tool_work};
 use serde::{Deserialize, Serialize};
 
 /// A loop's plan and its place in it.
@@ -71,10 +71,17 @@ impl PlanItem {
         self.state == ItemState::Completed
     }
 
-    /// Whether it was closed without a tool, in a run in which other items needed one.
+    /// Whether its words name work that only a tool can do: a file, a command, a search.
+    #[must_use]
+    pub fn names_tool_work(&self) -> bool {
+        tool_work::is_named(&self.text)
+    }
+
+    /// Whether it named a tool's work and was closed without a tool, in a run in which other items
+    /// needed one. An item that needed none, such as "sum up", claims nothing.
     #[must_use]
     pub fn used_no_tool(&self) -> bool {
-        self.evidence.as_ref().is_some_and(Vec::is_empty)
+        self.evidence.as_ref().is_some_and(Vec::is_empty) && self.names_tool_work()
     }
 }
 

@@ -136,6 +136,11 @@ pub enum Reason {
         /// The limit.
         limit: u32,
     },
+    /// The one call of a task did not do what was asked.
+    TaskFailed {
+        /// What came back in place of a result.
+        detail: String,
+    },
     /// The user canceled it.
     Canceled,
 }

@@ -1,7 +1,7 @@
 //! Standing approvals: what a person allowed once and for all, as narrow as it was asked.
 
 use crate::pattern::{host_of, path_within};
-use crate::{Frame, ToolCall, UtcMs, canonical, digest_bytes, digest_json};
+use crate::{ConversationId, Frame, ToolCall, UtcMs, canonical, digest_bytes, digest_json};
 use serde_json::Value;
 
 /// A standing approval: calls of one tool, in one workspace, on one resource.
@@ -13,7 +13,7 @@ pub struct StandingApproval {
     pub workspace: String,
     /// The tool.
     pub tool: String,
-    /// `path:…`, `host:…` or `args:…`.
+    /// `path:…`, `host:…`, `args:…`, `prefix:…` or `conversation:…`.
     pub resource: String,
     /// Who allowed it.
     pub by: String,
@@ -28,8 +28,29 @@ impl StandingApproval {
     /// The narrowest approval that covers this call again: its file, its host, or its arguments.
     #[must_use]
     pub fn for_call(frame: &Frame, call: &ToolCall, by: &str, at: UtcMs) -> Self {
+        Self::for_resource(frame, call, resource(frame, call), by, at)
+    }
+
+    /// The approval for commands that fit a pattern, which the call's tool proposed.
+    #[must_use]
+    pub fn for_pattern(frame: &Frame, call: &ToolCall, pattern: &str) -> Self {
+        Self::for_resource(frame, call, format!("prefix:{pattern}"), "", 0)
+    }
+
+    /// The approval for every call of the call's tool in one conversation.
+    #[must_use]
+    pub fn for_conversation(frame: &Frame, call: &ToolCall, conversation: &ConversationId) -> Self {
+        Self::for_resource(frame, call, format!("conversation:{conversation}"), "", 0)
+    }
+
+    /// The same approval, given by somebody at a time.
+    #[must_use]
+    pub fn given(self, by: &str, at: UtcMs) -> Self {
+        Self { by: by.to_owned(), at, ..self }
+    }
+
+    fn for_resource(frame: &Frame, call: &ToolCall, resource: String, by: &str, at: UtcMs) -> Self {
         let (workspace, tool) = (frame.workspace.clone(), call.tool.clone());
-        let resource = resource(frame, call);
         let digest = digest_json(&(&workspace, &tool, &resource));
         Self { id: digest[..12].to_owned(), workspace, tool, resource, by: by.to_owned(), at }
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The name of a text in the catalogue.
+/// The name of a text in the catalog.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TextKey(Cow<'static, str>);
@@ -33,7 +33,7 @@ pub type Args = BTreeMap<String, String>;
 pub enum Words {
     /// A given text, shown as it is.
     Said(String),
-    /// A text of the catalogue.
+    /// A text of the catalog.
     Key(TextKey, Args),
     /// Several, one after the other, each on lines of its own.
     All(Vec<Words>),
@@ -94,6 +94,15 @@ impl Lang {
             Some(Self::En)
         } else {
             None
+        }
+    }
+
+    /// The tag of the language: `en` or `zh-CN`. [`Lang::parse`] reads it.
+    #[must_use]
+    pub const fn tag(self) -> &'static str {
+        match self {
+            Self::En => "en",
+            Self::ZhCn => "zh-CN",
         }
     }
 }

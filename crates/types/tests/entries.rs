@@ -12,10 +12,10 @@ use everloop_types::journal::{
     Waiting, WaitingOn,
 };
 use everloop_types::{
-    BudgetKind, CallId, ContextLimits, Contract, EffectClass, EffectId, Ending, Goal, Image,
-    Labels, Limits, ModelCall, ModelError, ModelErrorKind, Observation, OnUnknown, Purpose,
-    Question, QuestionKind, Reason, Reply, RunId, Status, StopCause, ToolCall, ToolChoice,
-    ToolOffer, Usage, WorkerId,
+    ApprovalCause, ApprovalRequest, ApprovalScope, BudgetKind, CallId, CallPreview, ContextLimits,
+    Contract, EffectClass, EffectId, Ending, Goal, Image, Labels, Limits, ModelCall, ModelError,
+    ModelErrorKind, Observation, OnUnknown, Purpose, Question, QuestionKind, Reason, Reply, RunId,
+    Status, StopCause, ToolCall, ToolChoice, ToolOffer, Usage, WorkerId,
 };
 use serde_json::{Value, json};
 
@@ -68,6 +68,27 @@ fn newer_limits() -> Limits {
     Limits { context, ..Limits::default() }
 }
 
+fn approval_request() -> ApprovalRequest {
+    ApprovalRequest {
+        tool: text("shell"),
+        preview: CallPreview::Command {
+            command: text("git status"),
+            sandboxed: true,
+            network: false,
+            pattern: Some(text("git status *")),
+        },
+        folder: text("/work"),
+        cause: ApprovalCause::Rule { rule: text("shell") },
+        scopes: vec![
+            ApprovalScope::Exact { resource: text("args:{}") },
+            ApprovalScope::Prefix { pattern: text("git status *") },
+            ApprovalScope::Conversation,
+            ApprovalScope::Place { place: text("http_get → a.example") },
+        ],
+        editable: Some(text("command")),
+    }
+}
+
 /// Every kind with every field filled. A field that is added does not compile until it is here.
 fn samples() -> Vec<EntryKind> {
     let mut all = vec![
@@ -78,6 +99,7 @@ fn samples() -> Vec<EntryKind> {
             by: text("user"),
             policy_hash: text("p"),
             releases: Some(text("http_get → a.example")),
+            edited_args: Some(text("{}")),
         }),
         EntryKind::EffectStarted(EffectStarted {
             attempt: 1,
@@ -118,6 +140,7 @@ fn samples() -> Vec<EntryKind> {
         frame: text("f"),
         build: text("0.1.0"),
         policy_hash: text(policy),
+        turn: None,
     };
     let forked = |limits, word| Forked {
         from: RunId::new("run_1"),
@@ -164,15 +187,28 @@ fn samples() -> Vec<EntryKind> {
     all.extend(outcomes().map(finished));
     let outcome = Outcome::Observed(Observation { ending: Ending::Ok, text: text("a.txt") });
     let labels = Labels::ALL;
-    all.push(EntryKind::EffectFinished(EffectFinished { outcome, took_ms: 3, labels }));
+    all.push(EntryKind::EffectFinished(EffectFinished {
+        outcome,
+        took_ms: 3,
+        labels,
+        change: None,
+    }));
     let question = Question {
         id: text("q"),
         kind: QuestionKind::Ask,
         call: CallId::new("c1"),
         text: text("?"),
+        request: None,
     };
+    let asked = Question { request: Some(Box::new(approval_request())), ..question.clone() };
     let child = WaitingOn::Child { run: RunId::new("run_2") };
-    let waits = [WaitingOn::Person { question }, WaitingOn::Model { error: model_error() }, child];
+    let waits = [
+        WaitingOn::Person { question },
+        WaitingOn::Person { question: asked },
+        WaitingOn::Model { error: model_error() },
+        child,
+        WaitingOn::Timer { call: CallId::new("c1") },
+    ];
     all.extend(waits.map(|on| EntryKind::Waiting(Waiting { on, until: Some(8) })));
     all
 }

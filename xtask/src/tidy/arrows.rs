@@ -4,11 +4,18 @@ use crate::{Complaint, Tree, TreeFile};
 use toml::Table;
 
 /// Each crate with its allowed dependencies. A new one needs an ADR.
-const MAY_USE: [(&str, &[&str]); 16] = [
+const MAY_USE: [(&str, &[&str]); 22] = [
     ("types", &[]),
     ("loops", &["types", "text"]),
     ("text", &["types"]),
     ("ports", &["types"]),
+    // Text as lines of a terminal and as HTML; it knows nothing of runs.
+    ("markdown", &[]),
+    // Keys, lines and rows; it knows nothing of chats.
+    ("terminal", &[]),
+    // Views of models that it declares itself; it knows nothing of runs or of HTTP.
+    // The highlighter of code is the terminal's.
+    ("pages", &["types", "text", "markdown"]),
     ("store", &["types"]),
     ("models", &["types", "ports"]),
     ("tools", &["types", "ports"]),
@@ -16,6 +23,8 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     ("mcp", &["types", "ports", "tools"]),
     // Neither models nor tools: the engine knows only their contracts.
     ("engine", &["types", "loops", "text", "ports", "store"]),
+    // A client of the API: it reads the engine's events. Models only in its tests.
+    ("remote", &["types", "ports", "models", "engine"]),
     ("analysis", &["types", "loops", "text", "ports", "store", "tools", "engine"]),
     // Models only in its tests.
     ("agenda", &["types", "loops", "text", "ports", "store", "models", "tools", "engine"]),
@@ -34,7 +43,23 @@ const MAY_USE: [(&str, &[&str]); 16] = [
         "server",
         &[
             "types", "loops", "text", "ports", "store", "models", "tools", "mcp", "engine",
-            "analysis", "agenda", "app",
+            "analysis", "agenda", "app", "pages",
+        ],
+    ),
+    // The application with a person at a terminal; it knows neither arguments nor commands.
+    (
+        "console",
+        &[
+            "types", "loops", "text", "ports", "store", "models", "tools", "engine", "agenda",
+            "app", "markdown", "terminal",
+        ],
+    ),
+    // Commands of the shell that it shows are lent by `cli`.
+    (
+        "chat",
+        &[
+            "types", "loops", "text", "ports", "store", "tools", "engine", "agenda", "app",
+            "markdown", "terminal", "console",
         ],
     ),
     // The testkit is here for `everloop prove`; no other crate may ship it.
@@ -42,7 +67,8 @@ const MAY_USE: [(&str, &[&str]); 16] = [
         "cli",
         &[
             "types", "loops", "text", "ports", "store", "models", "tools", "mcp", "engine",
-            "analysis", "agenda", "app", "compare", "server", "testkit",
+            "analysis", "agenda", "app", "compare", "markdown", "console", "chat", "remote",
+            "server", "testkit",
         ],
     ),
     (

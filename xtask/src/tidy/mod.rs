@@ -11,6 +11,7 @@ mod names;
 mod purity;
 mod references;
 mod sizes;
+mod test_programs;
 mod traces;
 mod types;
 mod user_text;
@@ -26,6 +27,7 @@ pub use names::check_names;
 pub use purity::check_purity;
 pub use references::check_references;
 pub use sizes::check_sizes;
+pub use test_programs::check_test_programs;
 pub use traces::check_traces;
 pub use types::check_types;
 pub use user_text::check_user_text;
@@ -35,7 +37,7 @@ use crate::{Complaint, Tree};
 /// Runs every check; sorted by path and line.
 #[must_use]
 pub fn check_all(tree: &Tree) -> Vec<Complaint> {
-    let checks: [fn(&Tree) -> Vec<Complaint>; 14] = [
+    let checks: [fn(&Tree) -> Vec<Complaint>; 15] = [
         check_arrows,
         check_docs,
         check_attempts,
@@ -47,6 +49,7 @@ pub fn check_all(tree: &Tree) -> Vec<Complaint> {
         check_purity,
         check_references,
         check_sizes,
+        check_test_programs,
         check_traces,
         check_types,
         check_user_text,

@@ -12,10 +12,15 @@ const TRAIT_METHODS_MAX: usize = 10;
 const STRUCT_FIELDS_MAX: usize = 16;
 const ERROR_VARIANTS_MAX: usize = 10;
 
-/// Files, functions, lines, traits, structs and error enums stay small. Tests may be long.
+/// Crates that only show what others do, with their most lines. What they decide belongs below.
+const CRATE_LINES_MAX: [(&str, usize); 1] = [("cli", 10_000)];
+
+/// Crates, files, functions, lines, traits, structs and error enums stay small. Tests may be long.
 #[must_use]
 pub fn check_sizes(tree: &Tree) -> Vec<Complaint> {
-    let mut complaints = Vec::new();
+    let crates = CRATE_LINES_MAX.iter();
+    let mut complaints: Vec<Complaint> =
+        crates.filter_map(|(name, max)| check_crate(tree, name, *max)).collect();
     for file in tree.rust() {
         if !file.is_test() {
             complaints.extend(check_file(file));
@@ -28,7 +33,19 @@ pub fn check_sizes(tree: &Tree) -> Vec<Complaint> {
     complaints
 }
 
-/// The catalogue and the prompts are prose, with one entry per line.
+/// All lines of the crate's `src`, its unit tests too.
+fn check_crate(tree: &Tree, name: &str, max: usize) -> Option<Complaint> {
+    let source = format!("crates/{name}/src/");
+    let files: Vec<&TreeFile> = tree.rust().filter(|file| file.path.starts_with(&source)).collect();
+    let lines: usize = files.iter().map(|file| file.text.lines().count()).sum();
+    let largest = files.iter().max_by_key(|file| file.text.lines().count())?;
+    (lines > max).then(|| {
+        let text = format!("crate `{name}` has {lines} lines in `src`, at most {max}");
+        largest.complain(1, text + "; move a whole part to the crate where it belongs")
+    })
+}
+
+/// The catalog and the prompts are prose, with one entry per line.
 fn is_long_by_nature(file: &TreeFile) -> bool {
     file.path.starts_with("crates/text/build/generate.rs")
         || file.stem().starts_with("prompts")
@@ -196,6 +213,21 @@ mod tests {
         for exempt in ["crates/x/tests/a.rs", "crates/x/src/a_tests.rs", "x/testdata/a.rs"] {
             assert_eq!(sizes_of(exempt, &over), Vec::<String>::new(), "{exempt}");
         }
+    }
+
+    #[test]
+    fn the_crate_of_the_binary_with_over_10000_lines_is_complained_about() {
+        let paths: Vec<String> = (0..20).map(|n| format!("crates/cli/src/a{n}.rs")).collect();
+        let full = "// x\n".repeat(500);
+        let mut files: Vec<(&str, &str)> =
+            paths.iter().map(|path| (path.as_str(), full.as_str())).collect();
+        files.push(("crates/cli/tests/stories/a.rs", &full));
+        files.push(("crates/store/src/a.rs", &full));
+        assert_eq!(said(check_sizes, &files), Vec::<String>::new());
+        files.push(("crates/cli/src/main.rs", "fn main() {}\n"));
+        let complaints = said(check_sizes, &files);
+        assert_eq!(complaints.len(), 1, "{complaints:?}");
+        assert!(complaints[0].contains("crate `cli` has 10001 lines in `src`, at most 10000"));
     }
 
     #[test]

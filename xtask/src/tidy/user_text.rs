@@ -2,9 +2,9 @@
 
 use crate::{Complaint, RustToken, Tree, TreeFile};
 
-/// Chinese in a string, or a sentence given to the terminal, belongs into the catalogue.
+/// Chinese in a string, or a sentence given to the terminal, belongs into the catalog.
 ///
-/// Exempt: the catalogue's crate, prompts (the model reads them), tests, the testkit, and the
+/// Exempt: the catalog's crate, prompts (the model reads them), tests, the testkit, and the
 /// agenda's tables of words that people type.
 #[must_use]
 pub fn check_user_text(tree: &Tree) -> Vec<Complaint> {

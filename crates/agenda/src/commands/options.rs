@@ -193,7 +193,7 @@ pub(super) fn not_after(
 }
 
 /// A number from 0 on, or a word for it.
-pub(super) fn priority(value: &str) -> Option<i64> {
+pub fn priority(value: &str) -> Option<i64> {
     match known(value).as_str() {
         "high" => Some(1),
         "medium" | "mid" => Some(2),

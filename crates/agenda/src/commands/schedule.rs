@@ -1,6 +1,7 @@
 //! `/schedule`.
 
 use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
+use super::run_options::{self, RunChange};
 use super::todo::{TEXT_CHARS_MAX, once, remind_words};
 use super::update::{self, TimeShift};
 use super::words::{CommandWords, known, plain, quoted, unquoted};
@@ -31,6 +32,14 @@ pub enum ScheduleCommand {
     Repeat(i64, RepeatSwitch),
     /// They are deleted.
     Delete(Vec<i64>),
+    /// It starts no runs until it is resumed.
+    Pause(i64),
+    /// It starts runs again.
+    Resume(i64),
+    /// It starts a run now.
+    RunNow(i64),
+    /// What became of its firings.
+    Runs(i64),
 }
 
 /// On or off.
@@ -47,7 +56,7 @@ pub enum RepeatSwitch {
 pub enum CalendarView {
     /// One day.
     Day,
-    /// From Monday to Sunday.
+    /// Seven days: from today on, or from Monday if the day is not today.
     Week,
     /// A month.
     Month,
@@ -88,6 +97,10 @@ pub struct NewEntry {
     pub catch_up: Option<String>,
     /// Whether it is saved despite conflicts.
     pub allow_conflict: bool,
+    /// What it starts.
+    pub run: Option<Box<RunChange>>,
+    /// The zone that it is in, if that is not the person's.
+    pub zone: Option<String>,
 }
 
 /// When an entry first takes place.
@@ -140,7 +153,7 @@ pub(super) fn parse(mut words: CommandWords, now: &Zoned) -> Result<ScheduleComm
             super::todo::number(words, text::usage::schedule::get).map(ScheduleCommand::Get)
         }
         "delete" | "rm" | "del" | "remove" => {
-            super::todo::numbers(words, text::usage::schedule::delete).map(ScheduleCommand::Delete)
+            super::marks::numbers(words, text::usage::schedule::delete).map(ScheduleCommand::Delete)
         }
         "repeat" => {
             let usage = text::usage::schedule::repeat;
@@ -153,8 +166,16 @@ pub(super) fn parse(mut words: CommandWords, now: &Zoned) -> Result<ScheduleComm
             Ok(ScheduleCommand::Repeat(id, switch))
         }
         "view" => view(words, now),
+        "pause" => id_of(words, text::scheduled::usage::pause).map(ScheduleCommand::Pause),
+        "resume" => id_of(words, text::scheduled::usage::resume).map(ScheduleCommand::Resume),
+        "run" => id_of(words, text::scheduled::usage::run).map(ScheduleCommand::RunNow),
+        "runs" => id_of(words, text::scheduled::usage::runs).map(ScheduleCommand::Runs),
         _ => Err(CommandError::Usage(text::usage::schedule())),
     }
+}
+
+fn id_of(words: CommandWords, usage: fn() -> Text) -> Result<i64, CommandError> {
+    super::todo::number(words, usage)
 }
 
 fn view(mut words: CommandWords, now: &Zoned) -> Result<ScheduleCommand, CommandError> {
@@ -191,6 +212,16 @@ fn new_entry(mut words: CommandWords, now: &Zoned) -> Result<NewEntry, CommandEr
     let mut more = String::new();
     options(&mut entry, &mut words, now, ADD, &mut more)?;
     let text = format!("{text} {more}").trim().to_owned();
+    let now = &entry.now_there(now);
+    if entry.run.as_ref().is_some_and(|run| run.goal.is_none()) || entry.mixes_run_and_event() {
+        return Err(CommandError::Usage(ADD()));
+    }
+    if let Some(cron) = entry.run.as_ref().and_then(|run| run.cron.clone()) {
+        entry.set_cron(&cron, now)?;
+        entry.title = Some(unquoted(&text).to_owned());
+        entry.complete_run();
+        return check(entry);
+    }
     if text.is_empty() {
         return Err(CommandError::Usage(ADD()));
     }
@@ -206,6 +237,10 @@ fn new_entry(mut words: CommandWords, now: &Zoned) -> Result<NewEntry, CommandEr
     }
     let title = asked.unwrap_or_else(|| read.title.clone());
     fill(&mut entry, &ParsedText { title, ..read }, &when, now)?;
+    if entry.mixes_run_and_event() {
+        return Err(CommandError::Usage(ADD()));
+    }
+    entry.complete_run();
     check(entry)
 }
 
@@ -311,6 +346,7 @@ pub(super) fn options(
                 }
                 entry.catch_up = Some(value);
             }
+            _ if run_options::take(entry, &option, words, usage)? => {}
             _ => return Err(CommandError::NoSuchOption(option, usage())),
         }
     }
@@ -323,7 +359,8 @@ fn repeat(text: &str, usage: fn() -> Text) -> Result<Option<SpokenRepeat>, Comma
         return Ok(None);
     }
     let written = Repeat::parse_option(&plain(text)).map(SpokenRepeat::from);
-    let every = written.or_else(|| optional::read_every(text));
+    let rule = || Repeat::from_rrule(text).map(SpokenRepeat::from);
+    let every = written.or_else(|| optional::read_every(text)).or_else(rule);
     every.map(Some).ok_or_else(|| CommandError::BadValue("repeat", text.to_owned(), usage()))
 }
 
@@ -368,12 +405,20 @@ pub(super) fn canonical(command: &ScheduleCommand, now: &Zoned, lang: Lang) -> S
             let word = if *switch == RepeatSwitch::On { "on" } else { "off" };
             format!("/schedule repeat {id} {word}")
         }
+        ScheduleCommand::Pause(id) => format!("/schedule pause {id}"),
+        ScheduleCommand::Resume(id) => format!("/schedule resume {id}"),
+        ScheduleCommand::RunNow(id) => format!("/schedule run {id}"),
+        ScheduleCommand::Runs(id) => format!("/schedule runs {id}"),
     }
 }
 
 fn said(entry: &NewEntry, now: &Zoned, lang: Lang) -> String {
     let title = entry.title.clone().unwrap_or_default();
+    let cron = entry.run.as_ref().and_then(|run| run.cron.as_ref());
+    let now = &entry.now_there(now);
     let mut line = match entry.start {
+        // The times of an expression follow from it.
+        Some(_) if cron.is_some() => format!("\"{title}\""),
         Some(start) => {
             let plain = format!("{} {title}", exact(start.at, now));
             // A title that looks like a date must not be parsed as one later.
@@ -394,13 +439,19 @@ fn said(entry: &NewEntry, now: &Zoned, lang: Lang) -> String {
     };
     let date = |at: Option<Timestamp>| at.map_or("none".to_owned(), |at| exact(at, now));
     let first = entry.start.map(|start| start.wall.date());
-    option("duration", entry.minutes.map(|n| n.to_string()));
+    let minutes = entry.minutes.filter(|_| entry.run.is_none());
+    option("duration", minutes.map(|n| n.to_string()));
     option("remind", entry.remind.map(|remind| remind_words(remind, now, lang)));
     let rule = |every: &Option<SpokenRepeat>| every.as_ref().map(|every| every.to_option(first));
-    option("repeat", entry.repeat.as_ref().map(|every| rule(every).unwrap_or("none".to_owned())));
+    let repeat = entry.repeat.as_ref().filter(|_| cron.is_none());
+    option("repeat", repeat.map(|every| rule(every).unwrap_or("none".to_owned())));
     option("times", entry.times.map(|times| times.unwrap_or(-1).to_string()));
     option("remind-start", entry.remind_from.map(date));
     option("catch-up", entry.catch_up.clone());
+    option("zone", entry.zone.clone());
+    for (name, value) in entry.run.iter().flat_map(|run| run_options::written(run)) {
+        line.push_str(&format!(" {}", run_options::in_line(name, &value)));
+    }
     if entry.allow_conflict {
         line.push_str(" --allow-conflict");
     }

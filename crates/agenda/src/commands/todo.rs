@@ -1,10 +1,10 @@
 //! `/todo` and `/view`.
 
+use super::marks::{self, add_tags};
 use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
 use super::update::{self, TimeShift};
-use super::words::{CommandWords, known, plain, quoted, unquoted};
+use super::words::{CommandWords, known, quoted, unquoted};
 use super::{CommandError, exact};
-use crate::kept::DEFAULT_TAG;
 use crate::time::{TextSubject, texts};
 use everloop_text::{self as text, Text, TextOf};
 use everloop_types::Lang;
@@ -21,8 +21,18 @@ pub enum TodoCommand {
     Get(i64),
     /// The given values change; the rest stays.
     Update(i64, NewTodo),
+    /// The same for several.
+    UpdateAll(Vec<i64>, NewTodo),
     /// This is done to each of them.
     Mark(TodoMark, Vec<i64>),
+    /// This is proposed for all that a view and a filter select.
+    MarkAll(TodoMark, TodoView, TodoFilter),
+    /// The newest reminder, or the newest of that number, comes again at this moment.
+    Snooze(Option<i64>, Timestamp),
+    /// The todo of the newest reminder is done.
+    DoneReminded,
+    /// So many of the last changes of the agenda are undone.
+    Undo(u32),
     /// Those with a word in them.
     Search(String, TodoFilter),
     /// Which views there are.
@@ -41,7 +51,9 @@ pub enum TodoMark {
 }
 
 impl TodoMark {
-    fn as_str(self) -> &'static str {
+    /// Its name in commands.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",
             Self::Reopen => "reopen",
@@ -53,8 +65,8 @@ impl TodoMark {
 /// Selects todos.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TodoFilter {
-    /// Only those of this group.
-    pub tag: Option<String>,
+    /// Only those with all of these tags.
+    pub tags: Vec<String>,
     /// Whether finished ones are left out.
     pub open_only: bool,
 }
@@ -71,7 +83,7 @@ pub enum TodoView {
     Overdue,
     /// Due after today.
     Upcoming,
-    /// Neither due nor in a group.
+    /// Neither due nor with a tag.
     Inbox,
 }
 
@@ -102,8 +114,10 @@ impl TodoView {
 pub struct NewTodo {
     /// The text; required for a new todo.
     pub text: Option<String>,
-    /// Its group.
-    pub tag: Option<String>,
+    /// Its tags; an empty list removes them.
+    pub tags: Option<Vec<String>>,
+    /// Tags that are added to those it has.
+    pub more_tags: Vec<String>,
     /// The priority: 1 is the most urgent, 0 is none.
     pub priority: Option<i64>,
     /// The due time; the inner `None` removes it.
@@ -117,7 +131,7 @@ pub struct NewTodo {
 /// The maximum length of a text in characters.
 pub(super) const TEXT_CHARS_MAX: usize = 2_000;
 
-/// The maximum length of a group's name in characters.
+/// The maximum length of a tag in characters.
 const TAG_CHARS_MAX: usize = 100;
 
 pub(super) fn parse(mut words: CommandWords, now: &Zoned) -> Result<TodoCommand, CommandError> {
@@ -126,14 +140,23 @@ pub(super) fn parse(mut words: CommandWords, now: &Zoned) -> Result<TodoCommand,
         "add" | "new" => new_todo(words, now),
         "list" | "ls" => list(words),
         "get" | "show" => number(words, text::usage::todo::get).map(TodoCommand::Get),
-        "done" | "finish" | "complete" => mark(words, text::usage::todo::done, TodoMark::Done),
-        "reopen" | "undo" => mark(words, text::usage::todo::reopen, TodoMark::Reopen),
+        "done" | "finish" | "complete" => {
+            marks::mark(words, text::usage::todo::done, TodoMark::Done)
+        }
+        "undo" => marks::undo(words),
+        "snooze" => marks::snooze(words, now),
+        "reopen" => marks::mark(words, text::usage::todo::reopen, TodoMark::Reopen),
         "delete" | "rm" | "del" | "remove" => {
-            mark(words, text::usage::todo::delete, TodoMark::Delete)
+            marks::mark(words, text::usage::todo::delete, TodoMark::Delete)
         }
         "update" | "edit" => {
-            let id = id(&mut words, UPDATE)?;
-            update::todo(words, now).map(|todo| TodoCommand::Update(id, todo))
+            let first = CommandWords::default().text(&words.next().unwrap_or_default());
+            let ids = marks::numbers(first, UPDATE)?;
+            let todo = update::todo(words, now)?;
+            Ok(match ids.as_slice() {
+                [id] => TodoCommand::Update(*id, todo),
+                _ => TodoCommand::UpdateAll(ids, todo),
+            })
         }
         "search" => {
             let (text, filter, view) = filtered(words, text::usage::todo::search)?;
@@ -168,14 +191,17 @@ pub(super) fn parse_view(words: CommandWords) -> Result<TodoCommand, CommandErro
 }
 
 /// Plain words, and the options that select todos.
-fn filtered(
+pub(super) fn filtered(
     mut words: CommandWords,
     usage: fn() -> Text,
 ) -> Result<(String, TodoFilter, Option<TodoView>), CommandError> {
     let (mut text, mut filter, mut view) = (Vec::new(), TodoFilter::default(), None);
     while !words.is_empty() {
         match words.next_option().as_deref() {
-            Some("tag") => filter.tag = Some(words.next().ok_or(CommandError::Usage(usage()))?),
+            Some("tag") => {
+                let value = words.next().ok_or(CommandError::Usage(usage()))?;
+                add_tags(&mut filter.tags, marks::listed_tags(&value));
+            }
             Some("open") => filter.open_only = true,
             Some("view") => {
                 let name = words.next().unwrap_or_default();
@@ -213,9 +239,11 @@ pub(super) fn said_of_todo(
         let has_text = !text.is_empty() || usage() == UPDATE();
         match words.next_option().as_deref() {
             Some("tag") => {
-                let tag = words.next().ok_or(CommandError::Usage(usage()))?;
-                let tag = if options::is_none(&tag) { DEFAULT_TAG.to_owned() } else { tag };
-                once(&mut todo.tag, tag, "tag", usage)?;
+                let value = words.next().ok_or(CommandError::Usage(usage()))?;
+                let tags = todo.tags.get_or_insert_default();
+                if !options::is_none(&value) {
+                    add_tags(tags, marks::listed_tags(&value));
+                }
             }
             Some("priority") => {
                 let value = words.next().unwrap_or_default();
@@ -241,8 +269,13 @@ pub(super) fn said_of_todo(
         }
     }
     let verbatim = unquoted(&text).len() < text.len();
-    let text = unquoted(&text).trim().to_owned();
-    short(text::command::tag_too_long, todo.tag.as_deref().unwrap_or_default(), TAG_CHARS_MAX)?;
+    let mut text = unquoted(&text).trim().to_owned();
+    if !verbatim {
+        (text, todo.more_tags) = marks::take_tags(&text);
+    }
+    for tag in todo.tags.iter().flatten().chain(&todo.more_tags) {
+        short(text::command::tag_too_long, tag, TAG_CHARS_MAX)?;
+    }
     short(text::command::text_too_long, &text, TEXT_CHARS_MAX)?;
     Ok(TodoInput { todo, text, verbatim })
 }
@@ -295,28 +328,6 @@ fn new_todo(words: CommandWords, now: &Zoned) -> Result<TodoCommand, CommandErro
     Ok(TodoCommand::Add(NewTodo { text: Some(text), ..todo }))
 }
 
-fn mark(
-    words: CommandWords,
-    usage: fn() -> Text,
-    mark: TodoMark,
-) -> Result<TodoCommand, CommandError> {
-    numbers(words, usage).map(|ids| TodoCommand::Mark(mark, ids))
-}
-
-/// One number or several, with spaces or commas between them.
-pub(super) fn numbers(
-    mut words: CommandWords,
-    usage: fn() -> Text,
-) -> Result<Vec<i64>, CommandError> {
-    let mut all = Vec::new();
-    while !words.is_empty() {
-        for part in words.next().unwrap_or_default().split([',', '，', '、']) {
-            all.push(number_of(part).ok_or(CommandError::Usage(usage()))?);
-        }
-    }
-    if all.is_empty() { Err(CommandError::Usage(usage())) } else { Ok(all) }
-}
-
 /// Numbers as a command writes them.
 pub(super) fn written_numbers(ids: &[i64]) -> String {
     ids.iter().map(i64::to_string).collect::<Vec<_>>().join(" ")
@@ -335,11 +346,7 @@ pub(super) fn number(mut words: CommandWords, usage: fn() -> Text) -> Result<i64
 
 /// The number of something.
 pub(super) fn id(words: &mut CommandWords, usage: fn() -> Text) -> Result<i64, CommandError> {
-    number_of(&words.next().unwrap_or_default()).ok_or(CommandError::Usage(usage()))
-}
-
-fn number_of(word: &str) -> Option<i64> {
-    plain(word).trim_start_matches('#').parse().ok()
+    marks::number_of(&words.next().unwrap_or_default()).ok_or(CommandError::Usage(usage()))
 }
 
 pub(super) fn canonical(command: &TodoCommand, now: &Zoned, lang: Lang) -> String {
@@ -359,10 +366,28 @@ pub(super) fn canonical(command: &TodoCommand, now: &Zoned, lang: Lang) -> Strin
         TodoCommand::Update(id, todo) => {
             format!("/todo update {id} {}", said(todo, todo.due, now, lang))
         }
+        TodoCommand::UpdateAll(ids, todo) => {
+            let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
+            format!("/todo update {} {}", ids.join(","), said(todo, todo.due, now, lang))
+        }
         TodoCommand::Get(id) => format!("/todo get {id}"),
         TodoCommand::Mark(mark, ids) => {
             format!("/todo {} {}", mark.as_str(), written_numbers(ids))
         }
+        TodoCommand::MarkAll(mark, view, filter) => {
+            let view = match view {
+                TodoView::All => String::new(),
+                view => format!(" --view {}", view.as_str()),
+            };
+            format!("/todo {}{view}{}", mark.as_str(), filter_options(filter))
+        }
+        TodoCommand::Snooze(id, at) => {
+            let id = id.map(|id| format!(" {id}")).unwrap_or_default();
+            format!("/snooze{id} {}", exact(*at, now))
+        }
+        TodoCommand::DoneReminded => "/done".to_owned(),
+        TodoCommand::Undo(1) => "/todo undo".to_owned(),
+        TodoCommand::Undo(count) => format!("/todo undo {count}"),
         TodoCommand::List(view, filter) => {
             format!("/view {}{}", view.as_str(), filter_options(filter))
         }
@@ -375,7 +400,7 @@ pub(super) fn canonical(command: &TodoCommand, now: &Zoned, lang: Lang) -> Strin
 
 fn filter_options(filter: &TodoFilter) -> String {
     let mut options = String::new();
-    if let Some(tag) = &filter.tag {
+    for tag in &filter.tags {
         options.push_str(&format!(" --tag {}", quoted(tag)));
     }
     if filter.open_only {
@@ -389,13 +414,19 @@ fn said(todo: &NewTodo, due: Option<Option<Timestamp>>, now: &Zoned, lang: Lang)
     let amount = todo.shift.filter(|shift| !shift.is_part());
     let text = todo.text.clone().or(amount.map(TimeShift::words));
     let mut line = text.unwrap_or_default();
+    for tag in &todo.more_tags {
+        line.push_str(&format!("{}#{tag}", if line.is_empty() { "" } else { " " }));
+    }
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             let gap = if line.is_empty() { "" } else { " " };
             line.push_str(&format!("{gap}--{name} {}", quoted(&value)));
         }
     };
-    option("tag", todo.tag.clone());
+    match &todo.tags {
+        Some(tags) if tags.is_empty() => option("tag", Some("none".to_owned())),
+        tags => tags.iter().flatten().for_each(|tag| option("tag", Some(tag.clone()))),
+    }
     option("priority", todo.priority.map(|n| n.to_string()));
     let due = due.filter(|_| part.is_none());
     option("due", part.map(TimeShift::words));

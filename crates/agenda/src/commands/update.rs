@@ -105,6 +105,14 @@ pub(super) fn entry(mut words: CommandWords, now: &Zoned) -> Result<NewEntry, Co
     let mut more = String::new();
     schedule::options(&mut entry, &mut words, now, schedule::UPDATE, &mut more)?;
     let text = format!("{text} {more}").trim().to_owned();
+    if entry.mixes_run_and_event() || entry.zone.is_some() {
+        return Err(CommandError::Usage(schedule::UPDATE()));
+    }
+    if let Some(cron) = entry.run.as_ref().and_then(|run| run.cron.clone()) {
+        entry.set_cron(&cron, now)?;
+        entry.title = (!text.is_empty()).then(|| unquoted(&text).to_owned());
+        return Ok(entry);
+    }
     entry.shift = moves::amount(&text);
     if !text.is_empty() && entry.shift.is_none() {
         match read(&text, now, TextSubject::Entry)? {

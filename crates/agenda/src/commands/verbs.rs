@@ -11,11 +11,15 @@ pub enum AgendaVerb {
     Schedule,
     /// Shows todos by view.
     View,
+    /// Puts off a reminder.
+    Snooze,
+    /// Marks the todo of a reminder as done.
+    Done,
 }
 
 impl AgendaVerb {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Todo, Self::Schedule, Self::View];
+    pub const ALL: [Self; 5] = [Self::Todo, Self::Schedule, Self::View, Self::Snooze, Self::Done];
 
     /// The canonical name, without the slash.
     #[must_use]
@@ -24,6 +28,8 @@ impl AgendaVerb {
             Self::Todo => "todo",
             Self::Schedule => "schedule",
             Self::View => "view",
+            Self::Snooze => "snooze",
+            Self::Done => "done",
         }
     }
 

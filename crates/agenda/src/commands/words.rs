@@ -51,7 +51,7 @@ fn option_name(word: &str) -> Option<String> {
 }
 
 /// The options of todos and entries.
-const OPTIONS: [&str; 13] = [
+const OPTIONS: [&str; 22] = [
     "tag",
     "priority",
     "due",
@@ -65,6 +65,15 @@ const OPTIONS: [&str; 13] = [
     "catch-up",
     "open",
     "view",
+    "run",
+    "cron",
+    "loop",
+    "persona",
+    "workspace",
+    "conversation",
+    "overlap",
+    "pause-after",
+    "zone",
 ];
 
 /// The Chinese names of options and their values.
@@ -77,7 +86,13 @@ const NAMES: &[(&str, &str)] = &[
     ("间隔", "interval"),
     ("次数", "times"),
     ("重复", "repeat"),
+    ("运行", "run"),
+    ("循环", "loop"),
+    ("人设", "persona"),
+    ("工作区", "workspace"),
+    ("时区", "zone"),
     ("允许冲突", "allow-conflict"),
+    ("force", "allow-conflict"),
     ("全部", "all"),
     ("所有", "all"),
     ("今天", "today"),
@@ -158,7 +173,11 @@ impl CommandWords {
             let here = line.len() - inner.len();
             let is_closed = |end: &char| last.iter().any(|(c, at)| c == end && *at >= Some(here));
             let end = closing(c).filter(is_closed);
-            let (text, written, quoted) = match end.and_then(|end| inner.split_once(end)) {
+            let split = match c {
+                '\'' if apart => single_quoted(inner),
+                _ => end.and_then(|end| inner.split_once(end)),
+            };
+            let (text, written, quoted) = match split {
                 Some((text, after)) => (text, &rest[..rest.len() - after.len()], true),
                 None => {
                     let word = &rest[..rest.find(is_space).unwrap_or(rest.len())];
@@ -264,6 +283,12 @@ impl CommandWords {
         self.words.iter().position(is_option).unwrap_or(self.words.len())
     }
 
+    /// Whether one of the words is an option.
+    #[must_use]
+    pub fn has_option(&self) -> bool {
+        self.until_option() < self.words.len()
+    }
+
     /// The next `count` words, joined.
     #[must_use]
     pub fn peek(&self, count: usize) -> String {
@@ -291,6 +316,14 @@ impl CommandWords {
 
 fn is_space(c: char) -> bool {
     c.is_whitespace() || c == '\u{3000}'
+}
+
+/// The text up to a single quote at the end of a word, and what follows. Any other one is an
+/// apostrophe.
+fn single_quoted(inner: &str) -> Option<(&str, &str)> {
+    let ends = inner.match_indices('\'').map(|(at, _)| (&inner[..at], &inner[at + 1..]));
+    let mut ends = ends.filter(|(text, _)| !text.is_empty());
+    ends.find(|(_, after)| after.chars().next().is_none_or(is_space))
 }
 
 fn closing(c: char) -> Option<char> {

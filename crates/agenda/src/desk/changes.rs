@@ -2,7 +2,7 @@
 //!
 //! In a nested option, the inner `None` removes the value.
 
-use crate::commands::{NewEntry, NewTodo, Remind};
+use crate::commands::{NewEntry, NewTodo, Remind, RunChange};
 use crate::kept::{self, reminders};
 use crate::time::Repeat;
 use everloop_types::UtcMs;
@@ -48,8 +48,10 @@ impl EntryStart {
 pub struct TodoChange {
     /// Its text.
     pub text: Option<String>,
-    /// Its group.
-    pub tag: Option<String>,
+    /// Its tags.
+    pub tags: Option<Vec<String>>,
+    /// Tags that are added to those it has.
+    pub more_tags: Vec<String>,
     /// How urgent it is.
     pub priority: Option<i64>,
     /// When it must be done.
@@ -79,6 +81,8 @@ pub struct EntryChange {
     pub catch_up: Option<Option<String>>,
     /// Whether it is saved despite conflicts.
     pub allow_conflict: bool,
+    /// What it starts.
+    pub run: Option<RunChange>,
 }
 
 fn ms(at: Timestamp) -> UtcMs {
@@ -98,7 +102,8 @@ impl TodoChange {
         let due = named.unwrap_or(due);
         Self {
             text: new.text.clone(),
-            tag: new.tag.clone(),
+            tags: new.tags.clone(),
+            more_tags: new.more_tags.clone(),
             priority: new.priority,
             due: named,
             remind: new.remind.map(|remind| remind_when(remind, due, now)),
@@ -110,6 +115,7 @@ impl EntryChange {
     /// The changes of a command. `start` is the saved start, which a shift moves.
     #[must_use]
     pub fn of(new: &NewEntry, now: &Zoned, start: Option<&Zoned>) -> Self {
+        let now = &new.now_there(now);
         let zone = now.time_zone();
         let named = new.start.map(|start| start.at.to_zoned(zone.clone())).or_else(|| {
             let was = start?.with_time_zone(zone.clone());
@@ -128,6 +134,7 @@ impl EntryChange {
             remind_from: new.remind_from.map(|from| from.map(ms)),
             catch_up: new.catch_up.clone().map(Some),
             allow_conflict: new.allow_conflict,
+            run: new.run.as_deref().cloned(),
         }
     }
 }

@@ -15,7 +15,8 @@ fn desk() -> Agenda {
 fn todo() -> TodoChange {
     TodoChange {
         text: Some("tax".to_owned()),
-        tag: Some("home".to_owned()),
+        tags: Some(vec!["home".to_owned()]),
+        more_tags: Vec::new(),
         priority: Some(2),
         due: Some(Some(NOW + 5 * HOUR)),
         remind: Some(Some(RemindWhen::Before(HOUR))),

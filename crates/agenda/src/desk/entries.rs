@@ -4,7 +4,7 @@ use super::changes::is_past;
 use super::todos::in_order;
 use super::{
     Agenda, AgendaNotice, AgendaResult, CommandOutcome, CommandRefusal, DeletedItem, EntryChange,
-    EntryConflict, EntryStart, ItemAction, RemindWhen, ScheduleRange, uid,
+    EntryConflict, EntryStart, ItemAction, RemindWhen, RunScheduleAction, ScheduleRange, runs, uid,
 };
 use crate::commands::{CalendarView, RepeatSwitch, ScheduleCommand};
 use crate::kept::{self, conflicts, reminders};
@@ -46,6 +46,10 @@ impl Agenda {
                 return self.switch_repeat(*id, *switch, write).await;
             }
             ScheduleCommand::Delete(ids) => return self.delete_entries(ids, write).await,
+            ScheduleCommand::Pause(id) => return self.runs().pause_runs(*id, write).await,
+            ScheduleCommand::Resume(id) => return self.runs().resume_runs(*id, write).await,
+            ScheduleCommand::RunNow(id) => return self.runs().start_now(*id, write).await,
+            ScheduleCommand::Runs(id) => return self.runs().firings_of_runs(*id).await,
             ScheduleCommand::Get(id) => {
                 return self.shown(*id, ItemAction::Shown, Vec::new()).await;
             }
@@ -72,6 +76,9 @@ impl Agenda {
         let Some(entry) = self.store.agenda().schedule(id).await? else {
             return Ok(Err(CommandRefusal::NoSuchEntry(id)));
         };
+        if entry.said.run.is_some() {
+            return self.runs().shown_run(RunScheduleAction::of(did), entry).await;
+        }
         let firings =
             self.store.agenda().firings_of(FiringKind::Schedule, id, FIRINGS_SHOWN).await?;
         Ok(Ok(CommandOutcome::Entry(did, Box::new(entry), firings, notices)))
@@ -101,10 +108,16 @@ impl Agenda {
         new: &EntryChange,
         write: WriteKey<'_>,
     ) -> Result<AgendaResult, StoreError> {
+        let new = &match self.runs().placed(new).await {
+            Ok(new) => new,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
         let Some(mut entry) = self.new_entry(new, write) else {
             return Ok(Err(CommandRefusal::NotHere));
         };
-        if let Err(refusal) = update(0, &mut entry.said, new) {
+        let made =
+            update(0, &mut entry.said, new).and_then(|()| self.runs().complete(&mut entry.said));
+        if let Err(refusal) = made {
             return Ok(Err(refusal));
         }
         entry.remind_next = match new.remind {
@@ -136,8 +149,14 @@ impl Agenda {
     fn new_entry(&self, new: &EntryChange, write: WriteKey<'_>) -> Option<ScheduleRow> {
         let span = span(new.start.as_ref()?, new.minutes.unwrap_or(self.config.minutes));
         let remind = self.default_reminder(&span, new, write.now).filter(|_| new.remind.is_none());
-        let said =
-            ScheduleText { title: String::new(), span, repeat: None, remind, catch_up: None };
+        let said = ScheduleText {
+            title: String::new(),
+            span,
+            repeat: None,
+            remind,
+            catch_up: None,
+            run: None,
+        };
         Some(ScheduleRow {
             id: 0,
             uid: uid("schedule", write),
@@ -179,7 +198,14 @@ impl Agenda {
         change: &EntryChange,
         write: WriteKey<'_>,
     ) -> Result<AgendaResult, StoreError> {
-        let changed = |said: &mut ScheduleText| update(id, said, change);
+        let change = &match self.runs().placed(change).await {
+            Ok(change) => change,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let changed = |said: &mut ScheduleText| {
+            update(id, said, change)?;
+            if change.run.is_some() { self.runs().complete(said) } else { Ok(()) }
+        };
         let answer = self.change_entry(id, write, change.allow_conflict, changed).await?;
         Ok(answer.map(|reply| match reply {
             CommandOutcome::Entry(did, entry, firings, _) => {
@@ -214,6 +240,10 @@ impl Agenda {
     ) -> Result<AgendaResult, StoreError> {
         for _ in 0..WRITE_TRIES_MAX {
             let Some(before) = self.store.agenda().schedule(id).await? else { break };
+            // The write checks the version that was read here.
+            if self.is_outdated(before.version) {
+                return Ok(Err(CommandRefusal::Outdated(id)));
+            }
             let mut entry = before.clone();
             if let Err(refusal) = change(&mut entry.said) {
                 return Ok(Err(refusal));
@@ -222,6 +252,9 @@ impl Agenda {
             // A reminder that has fired does not fire again because the title changed.
             if (&was.span, &was.repeat, &was.remind) != (&is.span, &is.repeat, &is.remind) {
                 entry.remind_next = reminders::changed_reminder(&before, &entry, write.now);
+            }
+            if is.run.as_ref().is_some_and(|plan| plan.paused.is_some()) {
+                entry.remind_next = None;
             }
             let is_free = allow_conflict || !takes_more_time(was, is);
             let guard = match self.free(&entry, is_free, write).await? {
@@ -309,6 +342,9 @@ fn update(id: i64, said: &mut ScheduleText, change: &EntryChange) -> Result<(), 
         said.repeat.as_mut().ok_or(CommandRefusal::DoesNotRepeat(id))?.times = times;
     }
     update_reminder(id, said, change)?;
+    if let Some(run) = &change.run {
+        runs::update_run(id, said, run)?;
+    }
     if let Some(catch_up) = &change.catch_up {
         said.catch_up.clone_from(catch_up);
     }
@@ -374,8 +410,7 @@ fn stretch_around(stretch: CalendarView, date: Date, now: &Zoned) -> ScheduleRan
     let (from, to) = match stretch {
         CalendarView::Day => (date, date.saturating_add(1.day())),
         CalendarView::Week => {
-            let monday = i64::from(date.weekday().to_monday_zero_offset());
-            let from = date.saturating_sub(monday.days());
+            let from = week_start(date, now.date());
             (from, from.saturating_add(7.days()))
         }
         CalendarView::Month => {
@@ -387,4 +422,10 @@ fn stretch_around(stretch: CalendarView, date: Date, now: &Zoned) -> ScheduleRan
         zoned.map_or(now.timestamp(), |zoned| zoned.timestamp())
     };
     ScheduleRange { from: midnight(from), to: midnight(to), calendar: Some((stretch, date)) }
+}
+
+/// The first day of a week: today for this one, Monday for any other.
+pub(crate) fn week_start(date: Date, today: Date) -> Date {
+    let monday = date.saturating_sub(i64::from(date.weekday().to_monday_zero_offset()).days());
+    if date == today { today } else { monday }
 }

@@ -5,8 +5,8 @@ use super::{
     Agenda, AgendaNotice, AgendaResult, CommandOutcome, CommandRefusal, DeletedItem, ItemAction,
     RemindWhen, TRIES_MAX, TodoChange, TodoListing, uid,
 };
-use crate::commands::{TodoCommand, TodoMark, TodoView};
-use crate::kept::{self, DEFAULT_TAG};
+use crate::commands::{TodoCommand, TodoMark, TodoView, add_tags};
+use crate::kept;
 use everloop_store::{Applied, StoreError, TodoRow, TodoText, WriteKey};
 use jiff::Zoned;
 
@@ -30,7 +30,26 @@ impl Agenda {
                 }
                 return self.update_todo(*id, &TodoChange::of(new, now, due), write).await;
             }
+            TodoCommand::UpdateAll(ids, new) => {
+                let changed = |todo: &mut TodoRow| {
+                    let due = todo.said.due_at;
+                    if due.is_none() && new.shift.is_some() && new.due.is_none() {
+                        return Err(CommandRefusal::NotDue(todo.id));
+                    }
+                    let change = TodoChange::of(new, now, due);
+                    update(todo, &change, write.now).map(|()| ItemAction::Changed)
+                };
+                return Ok(self.change_todos(&in_order(ids), write, changed).await?.map(marked));
+            }
             TodoCommand::Mark(mark, ids) => return self.mark(*mark, ids, write).await,
+            TodoCommand::MarkAll(mark, view, filter) => {
+                return self.marked_by_filter(*mark, *view, filter, now).await;
+            }
+            TodoCommand::Snooze(id, until) => {
+                return self.snooze(*id, until.as_millisecond(), write).await;
+            }
+            TodoCommand::DoneReminded => return self.finish_reminded(write).await,
+            TodoCommand::Undo(count) => return self.undo(*count, write).await,
             TodoCommand::Get(id) => match self.store.agenda().todo(*id).await? {
                 Some(todo) => Ok(CommandOutcome::Todo(ItemAction::Shown, todo, Vec::new())),
                 None => Err(CommandRefusal::NoSuchTodo(*id)),
@@ -72,7 +91,7 @@ impl Agenda {
     ) -> Result<AgendaResult, StoreError> {
         let said = TodoText {
             text: String::new(),
-            tag: DEFAULT_TAG.to_owned(),
+            tags: Vec::new(),
             priority: 0,
             due_at: None,
             remind_at: None,
@@ -124,7 +143,7 @@ impl Agenda {
     }
 
     /// Changes all of the todos or none, and retries after concurrent changes.
-    async fn change_todos(
+    pub(super) async fn change_todos(
         &self,
         ids: &[i64],
         write: WriteKey<'_>,
@@ -136,6 +155,10 @@ impl Agenda {
                 let Some(mut todo) = self.store.agenda().todo(*id).await? else {
                     return Ok(Err(CommandRefusal::NoSuchTodo(*id)));
                 };
+                // The write checks the version that was read here.
+                if self.is_outdated(todo.version) {
+                    return Ok(Err(CommandRefusal::Outdated(*id)));
+                }
                 match change(&mut todo) {
                     Ok(did) => changed.push((did, todo)),
                     Err(refusal) => return Ok(Err(refusal)),
@@ -235,7 +258,8 @@ pub(super) fn in_order(ids: &[i64]) -> Vec<i64> {
 fn update(todo: &mut TodoRow, change: &TodoChange, now: i64) -> Result<(), CommandRefusal> {
     let said = &mut todo.said;
     said.text = change.text.clone().unwrap_or_else(|| said.text.clone());
-    said.tag = change.tag.clone().unwrap_or_else(|| said.tag.clone());
+    said.tags = change.tags.clone().unwrap_or_else(|| said.tags.clone());
+    add_tags(&mut said.tags, change.more_tags.iter().cloned());
     said.priority = change.priority.unwrap_or(said.priority);
     said.due_at = change.due.unwrap_or(said.due_at);
     let was = said.remind_at;

@@ -127,17 +127,22 @@ async fn batch(
         FiringKind::Schedule => store.agenda().schedule(due.subject).await?.map(|entry| {
             let named = entry.said.catch_up.as_deref().and_then(CatchUp::parse);
             let rule = named.unwrap_or(config.catch_up);
-            let (moments, next) = moments(&entry, due.due_at, now);
-            let firings = fire(due, moments, rule, config, now, &entry.said.title);
+            let (mut due_moments, next) = moments(&entry, due.due_at, now);
+            // A reminder that was put off comes at a moment of its own.
+            let is_planned = moments(&entry, due.due_at, due.due_at).0.front().copied();
+            if is_planned.is_none_or(|(first, _)| first != due.due_at) {
+                due_moments.push_front((due.due_at, due.due_at));
+            }
+            let firings = fire(due, due_moments, rule, config, now, &entry.said.title);
             FiringBatch { due, firings, next }
         }),
     })
 }
 
-type Moments = VecDeque<(UtcMs, UtcMs)>;
+pub(super) type Moments = VecDeque<(UtcMs, UtcMs)>;
 
 /// The moments from `from` to `now`, the last ones of them, and the first one after.
-fn moments(entry: &ScheduleRow, from: UtcMs, now: UtcMs) -> (Moments, Option<UtcMs>) {
+pub(super) fn moments(entry: &ScheduleRow, from: UtcMs, now: UtcMs) -> (Moments, Option<UtcMs>) {
     let mut moments = VecDeque::new();
     let Some(remind) = entry.said.remind.as_ref() else { return (moments, None) };
     let earliest = moment_or_first(from.saturating_add(remind.lead_ms));
@@ -155,7 +160,7 @@ fn moments(entry: &ScheduleRow, from: UtcMs, now: UtcMs) -> (Moments, Option<Utc
     (moments, None)
 }
 
-fn fire(
+pub(super) fn fire(
     due: DueReminder,
     moments: Moments,
     rule: CatchUp,
@@ -188,6 +193,9 @@ fn fire(
 pub async fn reset_advanced(store: &Store, now: UtcMs) -> Result<(), StoreError> {
     for id in store.agenda().fired_ahead(now.saturating_add(IN_TIME_MS)).await? {
         let Some(entry) = store.agenda().schedule(id).await? else { continue };
+        if entry.said.run.is_some() {
+            continue;
+        }
         let done = store.agenda().done_ahead(id, now).await?;
         let mut next = coming_reminder(&entry, now);
         while let Some(due) = next.filter(|due| done.contains(due)) {

@@ -3,13 +3,21 @@
 //!
 //! The expected result is computed from the calendar alone, independently of that code.
 
+use super::run_firing::{self, StartRuns, firing_key};
 use super::{AgendaConfig, reminders, series};
+use everloop_ports::BoxFuture;
 use everloop_store::{
-    Db, DbError, DbFuture, DueReminder, Firing, FiringKind, FiringOutcome, MemoryDb, ScheduleGuard,
-    ScheduleRow, SqlRow, Store, StoreError, TodoRow, Urgency, WriteKey, WriteResult,
+    Db, DbError, DbFuture, DueReminder, Firing, FiringKind, FiringOutcome, MemoryDb,
+    NewConversation, NewRun, OverlapPolicy, RunFilter, ScheduleGuard, ScheduleRow, ScheduledRun,
+    ScheduledStart, ScheduledState, SqlRow, Store, StoreError, TodoRow, Urgency, WriteKey,
+    WriteResult,
 };
-use everloop_types::{SqlValue, UtcMs, Write};
+use everloop_types::journal::RunCreated;
+use everloop_types::{
+    ConversationId, Frame, Goal, Lang, RunId, SqlValue, UtcMs, Write, digest_bytes, digest_json,
+};
 use std::collections::{BTreeMap, BTreeSet};
+use std::future::ready;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -56,13 +64,15 @@ pub struct RehearsalResult {
     pub left_out: usize,
     /// Where it was stopped because there were too many steps.
     pub cut_at: Option<UtcMs>,
+    /// Runs that no firing names.
+    pub runs_without_firing: usize,
 }
 
 impl RehearsalResult {
     /// Whether each moment fired or was missed exactly once.
     #[must_use]
     pub fn is_right(&self) -> bool {
-        self.lost.is_empty() && self.wrong.is_empty()
+        self.lost.is_empty() && self.wrong.is_empty() && self.runs_without_firing == 0
     }
 }
 
@@ -84,7 +94,7 @@ pub async fn rehearse(
     copy(&store, entries, todos, rehearsal.from).await?;
     let mut rehearsed = RehearsalResult::default();
     let mut step = 0;
-    while let Some(due) = store.agenda().next_reminder().await? {
+    while let Some(due) = next_due(&store).await? {
         let now = rehearsal.awake_at(due.max(rehearsal.from));
         if now >= rehearsal.to {
             break;
@@ -98,20 +108,109 @@ pub async fn rehearse(
             if rehearsal.crashes.is_at(step) {
                 db.fuse.store(death as u64, Ordering::Relaxed);
                 // The process crashes and loses its state, and another one starts.
-                match reminders::fire_due(&store, config, now).await {
-                    Ok(fired) => rehearsed.told.extend(fired.iter().map(|firing| firing.due)),
+                match fire_all(&store, config, now).await {
+                    Ok(fired) => rehearsed.told.extend(fired),
                     Err(_) => rehearsed.crashes += 1,
                 }
             }
         }
         db.fuse.store(0, Ordering::Relaxed);
-        let fired = reminders::fire_due(&store, config, now).await?;
-        rehearsed.told.extend(fired.iter().map(|firing| firing.due));
+        rehearsed.told.extend(fire_all(&store, config, now).await?);
     }
     rehearsed.firings = store.agenda().unread_firings(usize::MAX).await?;
+    rehearsed.take_runs(&store, entries).await?;
     rehearsed.rename(entries, todos);
     rehearsed.judge(entries, todos, rehearsal);
     Ok(rehearsed)
+}
+
+/// When the next reminder or run is due.
+async fn next_due(store: &Store) -> Result<Option<UtcMs>, StoreError> {
+    let reminder = store.agenda().next_reminder().await?;
+    let run = store.run_schedules().next_scheduled_run().await?;
+    Ok(reminder.into_iter().chain(run).min())
+}
+
+/// Fires reminders and runs, as every process does.
+async fn fire_all(
+    store: &Store,
+    config: &AgendaConfig,
+    now: UtcMs,
+) -> Result<Vec<DueReminder>, StoreError> {
+    let reminders = reminders::fire_due(store, config, now).await?;
+    let runs = run_firing::fire_runs(store, config, &RehearsedRuns, now).await?;
+    let due = runs.iter().map(|firing| DueReminder {
+        kind: FiringKind::Schedule,
+        subject: firing.schedule,
+        due_at: firing.due_at,
+    });
+    Ok(reminders.iter().map(|firing| firing.due).chain(due).collect())
+}
+
+/// Makes runs that nobody drives.
+#[derive(Debug)]
+struct RehearsedRuns;
+
+impl StartRuns for RehearsedRuns {
+    fn lang(&self) -> Lang {
+        Lang::En
+    }
+
+    fn complete(&self, _: &mut ScheduledRun) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn preflight(&self, _: &ScheduledRun) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        entry: &'a ScheduleRow,
+        plan: &'a ScheduledRun,
+        due_at: UtcMs,
+        now: UtcMs,
+    ) -> BoxFuture<'a, Result<ScheduledStart, String>> {
+        Box::pin(ready(self.made(entry, plan, due_at, now)))
+    }
+}
+
+impl RehearsedRuns {
+    fn made(
+        &self,
+        entry: &ScheduleRow,
+        plan: &ScheduledRun,
+        due_at: UtcMs,
+        now: UtcMs,
+    ) -> Result<ScheduledStart, String> {
+        let key = firing_key(entry, due_at);
+        let name = digest_bytes(key.as_bytes());
+        let frame = Frame::default();
+        let id = ConversationId::new(format!("conv_{name}"));
+        let created = RunCreated {
+            goal: Goal { text: plan.goal.clone(), ..Goal::default() },
+            loop_name: String::new(),
+            loop_ver: 0,
+            frame: digest_json(&frame),
+            build: String::new(),
+            policy_hash: String::new(),
+            turn: None,
+        };
+        let run = NewRun {
+            run: RunId::new(format!("run_{name}")),
+            conversation: id.clone(),
+            created,
+            frame,
+            idem_key: Some(key),
+            profile: everloop_types::RunProfile::default(),
+            opens: None,
+            link: Default::default(),
+            now,
+        };
+        let (channel, thread) = ("schedule".to_owned(), Some(entry.id.to_string()));
+        let conversation = NewConversation { id, channel, thread, workspace: None, now };
+        Ok(ScheduledStart { run, conversation })
+    }
 }
 
 impl Rehearsal {
@@ -147,7 +246,12 @@ async fn copy(
     let write = WriteKey { key: None, now: from };
     for entry in entries {
         let remind_next = reminders::first_reminder(entry, from).filter(|due| *due >= from);
-        let entry = ScheduleRow { remind_next, ..entry.clone() };
+        let mut entry = ScheduleRow { remind_next, ..entry.clone() };
+        if let Some(plan) = &mut entry.said.run {
+            entry.remind_next = remind_next.filter(|_| plan.paused.is_none());
+            // Nothing drives the runs of a rehearsal, so none ends before the next.
+            plan.overlap = OverlapPolicy::Allow;
+        }
         store.agenda().add_schedule(&entry, ScheduleGuard::None, write).await?;
     }
     for todo in todos {
@@ -158,6 +262,39 @@ async fn copy(
 }
 
 impl RehearsalResult {
+    /// Adds the firings of entries that start runs. Each that started something must have exactly
+    /// one run, and there must be no other.
+    async fn take_runs(
+        &mut self,
+        store: &Store,
+        entries: &[ScheduleRow],
+    ) -> Result<(), StoreError> {
+        let filter = RunFilter { statuses: Vec::new(), before: None, most: usize::MAX };
+        let runs = store.runs().list(&filter).await?;
+        let mut runs: BTreeSet<RunId> = runs.into_iter().map(|row| row.run).collect();
+        for (id, entry) in (1..).zip(entries).filter(|(_, entry)| entry.said.run.is_some()) {
+            for fired in store.run_schedules().scheduled_firings(id, usize::MAX).await? {
+                let (kind, due_at) = (FiringKind::Schedule, fired.due_at);
+                let due = DueReminder { kind, subject: id, due_at };
+                let state = match fired.state {
+                    ScheduledState::Started => FiringOutcome::Fired,
+                    ScheduledState::Late => FiringOutcome::Late,
+                    _ => FiringOutcome::Missed,
+                };
+                let has_run = fired.run.as_ref().is_some_and(|run| runs.remove(run));
+                if has_run != (state != FiringOutcome::Missed) {
+                    self.wrong.push(DueReminder { subject: entry.id, ..due });
+                }
+                let title = entry.said.title.clone();
+                let (occurs_at, fired_at) = (due_at, fired.fired_at);
+                self.firings.push(Firing { due, occurs_at, fired_at, state, title });
+            }
+        }
+        self.firings.sort_by_key(|firing| (firing.due.due_at, firing.due.kind, firing.due.subject));
+        self.runs_without_firing = runs.len();
+        Ok(())
+    }
+
     /// Replaces the ids of the copy by the original ones.
     fn rename(&mut self, entries: &[ScheduleRow], todos: &[TodoRow]) {
         let firings = self.firings.iter_mut().map(|firing| &mut firing.due);
@@ -230,7 +367,9 @@ fn key(due: DueReminder) -> FiringId {
 /// Every moment that the calendar has.
 fn expected(entries: &[ScheduleRow], todos: &[TodoRow], rehearsal: &Rehearsal) -> Vec<DueReminder> {
     let within = |due: &DueReminder| (rehearsal.from..rehearsal.to).contains(&due.due_at);
-    let schedule = entries.iter().flat_map(|entry| {
+    let is_paused =
+        |entry: &&ScheduleRow| entry.said.run.as_ref().is_some_and(|plan| plan.paused.is_some());
+    let schedule = entries.iter().filter(|entry| !is_paused(entry)).flat_map(|entry| {
         let (remind, subject) = (entry.said.remind.clone(), entry.id);
         let all = series(entry).from(jiff::Timestamp::UNIX_EPOCH);
         let (to, lead) = (rehearsal.to, remind.as_ref().map_or(0, |remind| remind.lead_ms));

@@ -8,7 +8,8 @@ use super::{
     CompletionTime, FileProblem, FileProblemKind, ImportedEntry, ImportedTodo, PortableFile,
     derived_uid, end_of_day, ics_rule, ics_zone, text_trouble,
 };
-use crate::kept::{CatchUp, DEFAULT_TAG, wall_text};
+use crate::commands::add_tags;
+use crate::kept::{CatchUp, wall_text};
 use everloop_store::{ReminderRule, RepeatRule, ScheduleText, Span, TodoText};
 use everloop_types::UtcMs;
 use jiff::civil::DateTime;
@@ -122,6 +123,8 @@ impl IcsReader<'_> {
                 repeat,
                 remind,
                 catch_up: catch_up.filter(|name| CatchUp::parse(name).is_some()),
+                // A file from elsewhere starts nothing.
+                run: None,
             },
             created_at: part.first("CREATED").and_then(|made| self.instant(made)),
         })
@@ -283,12 +286,13 @@ impl IcsReader<'_> {
             }),
             None => is_done.then_some(CompletionTime::Sometime),
         };
-        let tag = self.tag(part).unwrap_or_else(|| DEFAULT_TAG.to_owned());
+        let mut tags = Vec::new();
+        add_tags(&mut tags, part.all("CATEGORIES").flat_map(|group| listed(&group.value)));
         let priority = priority(part);
         Some(ImportedTodo {
             line: part.line,
             uid: part.text("UID").unwrap_or_else(|| derived_uid(&text, "ics")),
-            said: TodoText { text, tag, priority, due_at, remind_at, remind_lead },
+            said: TodoText { text, tags, priority, due_at, remind_at, remind_lead },
             done,
             created_at: part.first("CREATED").and_then(|made| self.instant(made)),
         })
@@ -327,16 +331,6 @@ impl IcsReader<'_> {
         let is_to_due =
             related == AlarmAnchor::End || related == AlarmAnchor::Start && start.is_none();
         Some((rings, is_to_due.then(|| due.saturating_sub(rings))))
-    }
-
-    fn tag(&mut self, part: &IcsComponent) -> Option<String> {
-        let mut groups = part.all("CATEGORIES").flat_map(|group| listed(&group.value));
-        let first = groups.next()?;
-        let more: Vec<String> = groups.collect();
-        if !more.is_empty() {
-            self.report(part.line, FileProblemKind::Group, &more.join(","));
-        }
-        Some(first)
     }
 }
 

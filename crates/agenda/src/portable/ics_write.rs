@@ -6,7 +6,7 @@
 
 use super::ics_lines::{escaped, push_line};
 use super::ics_zone::{self, compact};
-use crate::kept::{DEFAULT_TAG, moment};
+use crate::kept::moment;
 use everloop_store::{ScheduleRow, TodoRow};
 use everloop_types::UtcMs;
 use jiff::civil::DateTime;
@@ -106,8 +106,9 @@ fn write_todo(out: &mut String, todo: &TodoRow, zone: &TimeZone) {
     if !(0..=9).contains(&said.priority) {
         line(format!("X-EVERLOOP-PRIORITY:{}", said.priority));
     }
-    if said.tag != DEFAULT_TAG && !said.tag.is_empty() {
-        line(format!("CATEGORIES:{}", escaped(&said.tag)));
+    if !said.tags.is_empty() {
+        let tags: Vec<String> = said.tags.iter().map(|tag| escaped(tag)).collect();
+        line(format!("CATEGORIES:{}", tags.join(",")));
     }
     match todo.done_at {
         Some(done) => {

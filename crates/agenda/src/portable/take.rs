@@ -185,7 +185,10 @@ fn entry_row(entry: &ImportedEntry, before: Option<&ScheduleRow>, now: UtcMs) ->
     let mut row = ScheduleRow {
         id: before.map_or(0, |row| row.id),
         uid: entry.uid.clone(),
-        said: entry.said.clone(),
+        said: ScheduleText {
+            run: before.and_then(|row| row.said.run.clone()),
+            ..entry.said.clone()
+        },
         remind_next: None,
         created_at: entry.created_at.unwrap_or(now),
         updated_at: now,

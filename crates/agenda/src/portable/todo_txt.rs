@@ -1,6 +1,6 @@
 //! todo.txt: one todo a line, `x 2026-11-16 2026-11-15 text +project @context due:2026-11-16`.
 //!
-//! The tag is the last `+project`, the priority 1 is `(A)`; `remind:`, `uid:` and, beyond `(Z)`,
+//! Each `+project` is a tag, the priority 1 is `(A)`; `remind:`, `uid:` and, beyond `(Z)`,
 //! `pri:` are ours. Contexts and other programs' `key:value` words stay in the text. A word of a
 //! text that would be read as one of these gets a backslash; a line break is the word `\n`.
 
@@ -8,7 +8,8 @@ use super::{
     CompletionTime, FileProblem, FileProblemKind, ImportedTodo, PortableFile, derived_uid,
     end_of_day, text_trouble,
 };
-use crate::kept::{DEFAULT_TAG, moment};
+use crate::commands::add_tags;
+use crate::kept::moment;
 use everloop_store::{TodoRow, TodoText};
 use everloop_types::UtcMs;
 use jiff::civil::{Date, DateTime};
@@ -32,14 +33,13 @@ fn line(todo: &TodoRow, zone: &TimeZone) -> String {
     let said = &todo.said;
     let day = |at: UtcMs| moment(at).to_zoned(zone.clone()).date().to_string();
     let letter = letter(said.priority);
-    let tag = Some(&said.tag).filter(|tag| !tag.is_empty() && *tag != DEFAULT_TAG);
     let mut words = Vec::new();
     words.extend(todo.done_at.map(|_| "x".to_owned()));
     words.extend(letter.map(|letter| format!("({letter})")));
     words.extend(todo.done_at.map(day));
     words.push(day(todo.created_at));
-    words.push(escaped(&said.text, tag.is_some()));
-    words.extend(tag.map(|tag| format!("+{}", one_word(tag))));
+    words.push(escaped(&said.text));
+    words.extend(said.tags.iter().map(|tag| format!("+{}", one_word(tag))));
     if letter.is_none() && said.priority != 0 {
         words.push(format!("pri:{}", said.priority));
     }
@@ -54,11 +54,10 @@ fn letter(priority: i64) -> Option<char> {
     Some(char::from(b'A' + place))
 }
 
-/// The text with backslashes before words that would be read as something else. A project in it
-/// needs none if a tag follows, since the last one counts.
-fn escaped(text: &str, tag_follows: bool) -> String {
+/// The text with backslashes before words that would be read as something else.
+fn escaped(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    let word = |word: &str| match needs_escape(word) && !(tag_follows && is_project(word)) {
+    let word = |word: &str| match needs_escape(word) {
         true => format!(r"\{word}"),
         false => word.to_owned(),
     };
@@ -178,12 +177,12 @@ fn todo(
         false => (None, first),
     };
     let words: Vec<&str> = rest.split(' ').collect();
-    let tag_at = words.iter().rposition(|word| is_project(word));
+    let mut tags = Vec::new();
     let (mut due_at, mut remind_at, mut uid) = (None, None, None);
     let mut text = Vec::new();
-    for (at, word) in words.iter().enumerate() {
+    for word in &words {
         match word.split_once(':').filter(|(_, value)| !value.is_empty()) {
-            _ if tag_at == Some(at) => {}
+            _ if is_project(word) => add_tags(&mut tags, [from_one_word(&word[1..])]),
             Some(("due", value)) => due_at = Some(instant(value, now, end_of_day)?),
             Some(("remind", value)) => remind_at = Some(instant(value, now, morning)?),
             Some(("pri", value)) => priority = number(value)?,
@@ -202,12 +201,10 @@ fn todo(
     if due_at.is_none() && remind_at.take().is_some() {
         lesser.push((FileProblemKind::Reminder, line.to_owned()));
     }
-    let tag = tag_at.map(|at| from_one_word(&words[at][1..]));
-    let tag = tag.unwrap_or_else(|| DEFAULT_TAG.to_owned());
     Ok(ImportedTodo {
         line: 0,
         uid: uid.unwrap_or_default(),
-        said: TodoText { text, tag, priority, due_at, remind_at, remind_lead: None },
+        said: TodoText { text, tags, priority, due_at, remind_at, remind_lead: None },
         done: done.then(|| on.map_or(CompletionTime::Sometime, CompletionTime::On)),
         created_at: made.and_then(|day| on_wall(day.into(), now.time_zone())),
     })

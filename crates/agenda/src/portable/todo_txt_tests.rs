@@ -47,7 +47,7 @@ pub(in crate::portable) fn texts() -> impl Strategy<Value = String> {
 prop_compose! {
     pub(in crate::portable) fn todos()(
         text in texts(),
-        tag in prop_oneof![Just("default".to_owned()), "[a-z +%家]{1,6}z"],
+        tags in prop::collection::btree_set("[a-z +%家]{1,6}z", 0..3),
         priority in prop_oneof![0_i64..40, Just(i64::MAX)],
         due in prop::option::of(0_i64..4_000_000_000_000),
         to_the_minute in any::<bool>(),
@@ -58,7 +58,8 @@ prop_compose! {
     ) -> TodoRow {
         let due_at = due.map(|due| if to_the_minute { due / 60_000 * 60_000 } else { due });
         let remind_at = due_at.and_then(|due| lead.map(|lead| due - lead));
-        let said = TodoText { text, tag, priority, due_at, remind_at, remind_lead: None };
+        let tags: Vec<String> = tags.into_iter().collect();
+        let said = TodoText { text, tags, priority, due_at, remind_at, remind_lead: None };
         let (id, version, updated_at, remind_next) = (1, 1, created_at, remind_at);
         TodoRow { id, uid, said, remind_next, done_at, created_at, updated_at, version }
     }
@@ -113,7 +114,7 @@ fn lines_of_other_programs_are_understood() {
     let todo =
         one("(B) 2026-11-01 Schedule Goodwill pickup +GarageSale @phone t:2026-11-20 rec:1w");
     assert_eq!(todo.said.text, "Schedule Goodwill pickup @phone t:2026-11-20 rec:1w");
-    assert_eq!((todo.said.tag.as_str(), todo.said.priority), ("GarageSale", 2));
+    assert_eq!((&todo.said.tags[..], todo.said.priority), (&["GarageSale".to_owned()][..], 2));
     assert_eq!(todo.created_at, on_wall("2026-11-01T00:00".parse().unwrap(), now().time_zone()));
     let todo = one("x 2026-11-03 2026-11-01 post signs due:2026-11-04 pri:C");
     assert_eq!(todo.done, Some(CompletionTime::On("2026-11-03".parse().unwrap())));
@@ -121,7 +122,8 @@ fn lines_of_other_programs_are_understood() {
     assert_eq!(todo.said.due_at, on_wall("2026-11-04T23:59".parse().unwrap(), now().time_zone()));
     assert_eq!(one("x buy milk").done, Some(CompletionTime::Sometime));
     assert_eq!(one("xylophone lesson").done, None);
-    assert_eq!(one("+one and +two").said.text, "+one and");
+    let todo = one("+one and +two");
+    assert_eq!((todo.said.text.as_str(), todo.said.tags.join(",")), ("and", "one,two".to_owned()));
 }
 
 #[test]

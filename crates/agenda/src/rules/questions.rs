@@ -46,7 +46,8 @@ fn schedule_question(sentence: &str, now: &Zoned) -> Option<String> {
         let form = if *span == "month" { "%Y-%m" } else { "%Y-%m-%d" };
         return Some(format!("/schedule view {span} {}", when.at.strftime(form)));
     }
-    if when.precision != Precision::Day || when.repeat.is_some() {
+    // "明天下午三点有什么安排": the day shows what is at that time.
+    if when.precision == Precision::Part || when.repeat.is_some() || when.instant.is_some() {
         return None;
     }
     let day = when.at.date();

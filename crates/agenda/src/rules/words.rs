@@ -54,6 +54,8 @@ pub(super) const REMIND: PhraseList = &[
     "记得叫我",
     "通知我",
 ];
+/// The text of a reminder that names none.
+pub(super) const BARE_REMIND: [&str; 3] = ["提醒我", "叫我", "remind me"];
 pub(super) const TODO: PhraseList = &[
     "create a todo",
     "create a todo to",
@@ -237,6 +239,20 @@ pub(super) const EVENTS: PhraseList = &[
     "跑步",
     "吃药",
     "复习",
+    "开工",
+    "大扫除",
+    "打扫",
+    "搬家",
+    "值班",
+    "加班",
+    "吃饭",
+    "看电影",
+    "见面",
+    "睡觉",
+    "起床",
+    "出发",
+    "集合",
+    "叫我",
     "meeting",
     "lunch",
     "dinner",

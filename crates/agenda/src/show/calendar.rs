@@ -1,17 +1,22 @@
 //! The schedule as a list, a day, a week, a month.
 
 use super::repeats::weekday;
+use super::todos::when;
 use super::{DisplayContext, TextTable, lasts, repeats, table::padded};
 use crate::commands::CalendarView;
-use crate::desk::ScheduleRange;
+use crate::desk::{ScheduleRange, week_start};
 use crate::kept::{EntryOccurrence, OccurrencePage, is_reminder};
 use everloop_text as text;
 use everloop_types::one_line;
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
+use std::collections::BTreeMap;
 
 /// The maximum number of lines of a list.
 const LINES_MAX: usize = 1_000;
+
+/// Times of a repeating entry that are shown.
+const NEXT_TIMES: usize = 3;
 
 /// The maximum number of lines of one day.
 const DAY_LINES_MAX: usize = 200;
@@ -38,11 +43,19 @@ fn left_out(reader: &DisplayContext, count: usize) -> Option<String> {
     (count > 0).then(|| reader.text(text::calendar::left_out(&count)))
 }
 
+/// The last listed time of an entry, and those that are still to come.
+struct EntryTimes<'l, 'e> {
+    last: &'l EntryOccurrence<'e>,
+    next: Vec<&'l EntryOccurrence<'e>>,
+}
+
+/// One row for each entry: a repeating one with its next times.
 fn list(reader: &DisplayContext, listed: &OccurrencePage<'_>) -> String {
     let held = &listed.held;
     if held.is_empty() {
         return reader.text(text::schedule::none());
     }
+    let now = reader.now.timestamp();
     let heads = [
         text::schedule::head::id(),
         text::schedule::head::at(),
@@ -51,18 +64,45 @@ fn list(reader: &DisplayContext, listed: &OccurrencePage<'_>) -> String {
         text::schedule::head::title(),
     ];
     let mut table = TextTable::new(heads.map(|head| reader.text(head)).to_vec());
-    for held in held.iter().take(LINES_MAX) {
+    table.may_drop(&[2, 3]);
+    let mut by_entry: BTreeMap<i64, EntryTimes<'_, '_>> = BTreeMap::new();
+    for held in held {
+        let times =
+            by_entry.entry(held.entry.id).or_insert(EntryTimes { last: held, next: vec![] });
+        times.last = held;
+        if times.next.len() < NEXT_TIMES && held.reaches(now) {
+            times.next.push(held);
+        }
+    }
+    let mut rows = Vec::new();
+    for EntryTimes { last, next } in by_entry.into_values() {
+        let shown = next.first().copied().unwrap_or(last);
+        rows.push((shown.from, shown.entry, next));
+    }
+    rows.sort_by_key(|(from, entry, _)| (*from, entry.id));
+    for (from, entry, next) in rows.iter().take(LINES_MAX) {
         table.row(vec![
-            held.entry.id.to_string(),
-            reader.moment(held.from.as_millisecond()),
-            lasts(reader, held.entry),
-            repeats(reader, held.entry).unwrap_or_else(|| "-".to_owned()),
-            held.entry.said.title.clone(),
+            entry.id.to_string(),
+            when(reader, from.as_millisecond()),
+            lasts(reader, entry),
+            repeats(reader, entry).unwrap_or_default(),
+            with_next(reader, &entry.said.title, next),
         ]);
     }
-    let more = held.len().saturating_sub(LINES_MAX) + listed.left_out;
+    let more = rows.len().saturating_sub(LINES_MAX);
     let lines = [Some(table.show(reader.width)), left_out(reader, more)];
     lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// The title, and when it takes place after the time in its row.
+fn with_next(reader: &DisplayContext, title: &str, next: &[&EntryOccurrence<'_>]) -> String {
+    let later = next.iter().skip(1).map(|held| when(reader, held.from.as_millisecond()));
+    let later: Vec<String> = later.collect();
+    if later.is_empty() {
+        return title.to_owned();
+    }
+    let times = later.join(&reader.text(text::show::listed()));
+    reader.text(text::show::details(&title, &reader.text(text::schedule::more_times(&times))))
 }
 
 fn heading(reader: &DisplayContext, date: Date) -> String {
@@ -118,9 +158,8 @@ fn day(reader: &DisplayContext, date: Date, held: &[EntryOccurrence<'_>]) -> Str
 }
 
 fn week(reader: &DisplayContext, date: Date, held: &[EntryOccurrence<'_>]) -> String {
-    let back = i64::from(date.weekday().to_monday_zero_offset());
-    let monday = date.saturating_sub(back.days());
-    let days = (0..7).map(|after: i64| day(reader, monday.saturating_add(after.days()), held));
+    let first = week_start(date, reader.now.date());
+    let days = (0..7).map(|after: i64| day(reader, first.saturating_add(after.days()), held));
     days.collect::<Vec<_>>().join("\n")
 }
 

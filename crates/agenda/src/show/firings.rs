@@ -28,6 +28,20 @@ pub fn firing_lines(reader: &DisplayContext, firings: &[Firing]) -> Vec<String> 
     lines
 }
 
+/// The same, with the commands that answer the last one.
+#[must_use]
+pub fn hinted_lines(reader: &DisplayContext, firings: &[Firing]) -> Vec<String> {
+    let mut lines = firing_lines(reader, firings);
+    let newest = firings.iter().max_by_key(|firing| (firing.fired_at, firing.due.due_at));
+    lines.extend(newest.map(|firing| {
+        reader.text(match firing.due.kind {
+            FiringKind::Todo => reminder::hint::todo(),
+            FiringKind::Schedule => reminder::hint::entry(),
+        })
+    }));
+    lines
+}
+
 fn missed_line(reader: &DisplayContext, missed: &[Firing]) -> String {
     let last = missed.iter().rev().take(NAMED_MAX).rev();
     let mut moments: Vec<String> = last.map(|firing| reader.moment(firing.due.due_at)).collect();

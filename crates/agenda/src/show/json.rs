@@ -1,13 +1,13 @@
 //! Answers for programs. Field names are fixed; moments are RFC 3339 in the user's zone.
 
-use super::DisplayContext;
+use super::{DisplayContext, runs};
 use crate::commands::CommandError;
 use crate::desk::{
     AgendaNotice, AgendaResult, CommandOutcome, CommandRefusal, DeletedItem, EntryConflict,
     ItemAction,
 };
 use crate::kept::{self, EntryOccurrence};
-use everloop_store::{Firing, ScheduleRow, TodoRow};
+use everloop_store::{AgendaRow, ChangedItem, Firing, ScheduleRow, TodoRow};
 use everloop_types::UtcMs;
 use serde_json::{Value, json};
 
@@ -74,14 +74,25 @@ fn show_reply(reader: &DisplayContext, reply: &CommandOutcome) -> Value {
                 let row = todo(reader, row);
                 json!({"did": did_name(*did), "todo": row})
             };
-            let all: Vec<Value> = all.iter().map(one).collect();
-            json!({"ok": true, "todos": all})
+            json!({"ok": true, "todos": all.iter().map(one).collect::<Vec<_>>()})
         }
         CommandOutcome::TodosDeleted(all) | CommandOutcome::EntriesDeleted(all) => deleted(all),
         CommandOutcome::Todos(list) => {
             let todos: Vec<Value> = list.todos.iter().map(|row| todo(reader, row)).collect();
             json!({"ok": true, "view": list.view.as_str(), "search": list.word,
-                "tag": list.filter.tag, "todos": todos})
+                "tag": list.filter.tags.first(), "tags": list.filter.tags, "todos": todos})
+        }
+        CommandOutcome::Proposed(mark, rows) => {
+            let todos: Vec<Value> = rows.iter().map(|row| todo(reader, row)).collect();
+            json!({"ok": true, "did": "proposed", "mark": mark.as_str(), "todos": todos})
+        }
+        CommandOutcome::Undone(items) => undone(items),
+        CommandOutcome::Snoozed(fired, until) => {
+            json!({"ok": true, "did": "snoozed", "reminder": firing(reader, fired),
+                "until": at(reader, *until)})
+        }
+        CommandOutcome::ReminderRead(fired) => {
+            json!({"ok": true, "did": "read", "reminder": firing(reader, fired)})
         }
         CommandOutcome::Views => {
             let views = crate::commands::TodoView::ALL.map(crate::commands::TodoView::as_str);
@@ -95,13 +106,28 @@ fn show_reply(reader: &DisplayContext, reply: &CommandOutcome) -> Value {
         }
         CommandOutcome::Entries(range, rows) => {
             let listed = kept::occurrences_between(rows, range.from, range.to);
-            let held: Vec<Value> =
-                listed.held.iter().map(|held| occurrence(reader, held)).collect();
             let (from, to) = (range.from.as_millisecond(), range.to.as_millisecond());
-            json!({"ok": true, "from": at(reader, from), "to": at(reader, to), "entries": held,
-                "left_out": listed.left_out})
+            let held = listed.held.iter().map(|held| occurrence(reader, held));
+            json!({"ok": true, "from": at(reader, from), "to": at(reader, to),
+                "entries": held.collect::<Vec<_>>(), "left_out": listed.left_out})
         }
+        CommandOutcome::RunSchedule(view) => runs::view_json(reader, view),
+        CommandOutcome::RunStarted(entry, firing) => runs::started_json(reader, entry, firing),
+        CommandOutcome::RunFirings(entry, firings) => runs::firings_json(reader, entry, firings),
     }
+}
+
+fn undone(items: &[ChangedItem]) -> Value {
+    let one = |item: &ChangedItem| {
+        let row = item.before.as_ref().or(item.after.as_ref());
+        let kind = match row {
+            Some(AgendaRow::Entry(_)) => "entry",
+            Some(AgendaRow::Todo(_)) | None => "todo",
+        };
+        json!({"kind": kind, "id": item.subject, "text": row.map(AgendaRow::text),
+            "removed": item.before.is_none()})
+    };
+    json!({"ok": true, "did": "undone", "items": items.iter().map(one).collect::<Vec<_>>()})
 }
 
 fn did_name(did: ItemAction) -> &'static str {
@@ -125,7 +151,13 @@ fn refusal_name(refusal: &CommandRefusal) -> &'static str {
         CommandRefusal::NotDue(_) => "not_due",
         CommandRefusal::DoesNotRepeat(_) => "does_not_repeat",
         CommandRefusal::DoesNotRemind(_) => "does_not_remind",
+        CommandRefusal::StartsNoRuns(_) => "starts_no_runs",
+        CommandRefusal::CannotRun(_) => "cannot_run",
+        CommandRefusal::NothingToUndo => "nothing_to_undo",
+        CommandRefusal::ChangedSince(_) => "changed_since",
+        CommandRefusal::NoReminder(_) => "no_reminder",
         CommandRefusal::Contested => "contested",
+        CommandRefusal::Outdated(_) => "outdated",
         CommandRefusal::NotHere => "not_here",
     }
 }
@@ -149,11 +181,13 @@ pub fn wrong(reader: &DisplayContext, wrong: &CommandError) -> Value {
         CommandError::TooLong(..) => ("too_long", None),
         CommandError::ReminderNeedsDue => ("reminder_needs_due", None),
         CommandError::TodosDoNotRepeat => ("todos_do_not_repeat", None),
+        CommandError::BadCron(text, _) => ("bad_cron", Some(text)),
+        CommandError::NoSuchZone(name) => ("no_such_zone", Some(name)),
     };
     json!({"ok": false, "error": name, "text": text, "message": super::wrong(reader, wrong)})
 }
 
-fn at(reader: &DisplayContext, at: UtcMs) -> String {
+pub(super) fn at(reader: &DisplayContext, at: UtcMs) -> String {
     let zoned = kept::moment(at).to_zoned(reader.now.time_zone().clone());
     zoned.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }
@@ -161,7 +195,8 @@ fn at(reader: &DisplayContext, at: UtcMs) -> String {
 fn todo(reader: &DisplayContext, row: &TodoRow) -> Value {
     let said = &row.said;
     json!({
-        "id": row.id, "uid": row.uid, "text": said.text, "tag": said.tag,
+        "id": row.id, "uid": row.uid, "text": said.text, "tags": said.tags,
+        "tag": said.tags.first().map_or("default", String::as_str),
         "priority": said.priority,
         "due": said.due_at.map(|ms| at(reader, ms)),
         "remind": said.remind_at.map(|ms| at(reader, ms)),
@@ -171,7 +206,7 @@ fn todo(reader: &DisplayContext, row: &TodoRow) -> Value {
     })
 }
 
-fn entry(reader: &DisplayContext, row: &ScheduleRow) -> Value {
+pub(super) fn entry(reader: &DisplayContext, row: &ScheduleRow) -> Value {
     let said = &row.said;
     let repeat = said.repeat.as_ref();
     json!({
@@ -184,6 +219,7 @@ fn entry(reader: &DisplayContext, row: &ScheduleRow) -> Value {
         "repeats": repeat.is_some_and(|rule| rule.on != 0),
         "remind_next": row.remind_next.map(|ms| at(reader, ms)),
         "catch_up": said.catch_up,
+        "run": said.run,
     })
 }
 
@@ -191,6 +227,7 @@ fn occurrence(reader: &DisplayContext, held: &EntryOccurrence<'_>) -> Value {
     json!({
         "id": held.entry.id, "title": held.entry.said.title,
         "is_reminder": kept::is_reminder(held.entry),
+        "run": held.entry.said.run,
         "start": at(reader, held.from.as_millisecond()),
         "end": at(reader, held.to.as_millisecond()),
         "repeats": held.entry.said.repeat.as_ref().is_some_and(|rule| rule.on != 0),

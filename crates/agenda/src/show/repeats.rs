@@ -16,7 +16,10 @@ pub(crate) fn repeats(reader: &DisplayContext, entry: &ScheduleRow) -> Option<St
         return Some(reader.text(text::schedule::detail::rests()));
     }
     let every = match Repeat::from_rrule(&rule.rrule) {
-        Some(repeat) => repeat_words(reader, &repeat),
+        Some(repeat) => {
+            let month = entry.said.span.starts.get(5..7).and_then(|month| month.parse().ok());
+            repeat_words(reader, &repeat, month)
+        }
         None => rule.rrule.clone(),
     };
     Some(match rule.times {
@@ -41,27 +44,55 @@ pub(super) fn weekday(day: Weekday) -> Text {
     }
 }
 
-fn repeat_words(reader: &DisplayContext, repeat: &Repeat) -> String {
+/// The same without the word for week, which comes before the first.
+fn short_weekday(day: Weekday) -> Text {
+    match day {
+        Weekday::Monday => text::weekday::short::monday(),
+        Weekday::Tuesday => text::weekday::short::tuesday(),
+        Weekday::Wednesday => text::weekday::short::wednesday(),
+        Weekday::Thursday => text::weekday::short::thursday(),
+        Weekday::Friday => text::weekday::short::friday(),
+        Weekday::Saturday => text::weekday::short::saturday(),
+        Weekday::Sunday => text::weekday::short::sunday(),
+    }
+}
+
+/// `month` is that of its first day.
+fn repeat_words(reader: &DisplayContext, repeat: &Repeat, month: Option<u8>) -> String {
     let counted = |one: Text, many: TextOf, every: u32| match every {
         1 => reader.text(one),
         n => reader.text(many(&n)),
     };
     match repeat {
+        Repeat::Minutes { every } if every % 60 == 0 => {
+            counted(text::repeat::hour(), text::repeat::hours, every / 60)
+        }
         Repeat::Minutes { every } => counted(text::repeat::minute(), text::repeat::minutes, *every),
         Repeat::Daily { every } => counted(text::repeat::day(), text::repeat::days, *every),
         Repeat::Weekly { every, days } => {
-            let days: Vec<String> = days.iter().map(|day| reader.text(weekday(day))).collect();
-            let days = reader.joined(&days);
-            let week = counted(text::repeat::week(), text::repeat::weeks, *every);
-            reader.text(text::repeat::on_days(&week, &days))
+            let name = if *every == 1 { short_weekday } else { weekday };
+            let days: Vec<String> = days.iter().map(|day| reader.text(name(day))).collect();
+            let days = days.join(&reader.text(text::show::listed()));
+            if *every == 1 {
+                return reader.text(text::repeat::weekly_on(&days));
+            }
+            reader.text(text::repeat::on_days(&reader.text(text::repeat::weeks(every)), &days))
         }
-        Repeat::Monthly { every, day } => monthly_words(reader, *every, *day),
+        Repeat::Monthly { every, day } => {
+            monthly_words(reader, *every, *day, month.filter(|_| every % 12 == 0))
+        }
         Repeat::Yearly { every } => counted(text::repeat::year(), text::repeat::years, *every),
+        Repeat::Cron(cron) => reader.text(text::scheduled::every_cron(&cron.text())),
     }
 }
 
 /// A rule with an interval in months; twelve months are a year.
-fn monthly_words(reader: &DisplayContext, every: u32, day: MonthDay) -> String {
+fn monthly_words(
+    reader: &DisplayContext,
+    every: u32,
+    day: MonthDay,
+    of_year: Option<u8>,
+) -> String {
     let counted = |one: Text, many: TextOf, every: u32| match every {
         1 => reader.text(one),
         n => reader.text(many(&n)),
@@ -69,6 +100,10 @@ fn monthly_words(reader: &DisplayContext, every: u32, day: MonthDay) -> String {
     let month = match every % 12 {
         0 => counted(text::repeat::year(), text::repeat::years, every / 12),
         _ => counted(text::repeat::month(), text::repeat::months, every),
+    };
+    let month = match of_year {
+        Some(of_year) => reader.text(text::repeat::in_month(&month, &of_year)),
+        None => month,
     };
     match day {
         MonthDay::Day(day) => {

@@ -8,6 +8,8 @@ use unicode_width::UnicodeWidthStr;
 #[derive(Debug, Clone)]
 pub struct TextTable {
     rows: Vec<Vec<String>>,
+    /// Columns that give way to the last one, the first of them first.
+    optional: Vec<usize>,
 }
 
 /// Columns between two cells.
@@ -16,11 +18,50 @@ const GAP: usize = 2;
 /// The last column is never cut below this.
 const LAST_MIN: usize = 10;
 
+/// Other columns give way to this much of the last one.
+const LAST_WANTED: usize = 36;
+
 impl TextTable {
     /// An empty table.
     #[must_use]
     pub fn new(heads: Vec<String>) -> Self {
-        Self { rows: vec![heads] }
+        Self { rows: vec![heads], optional: Vec::new() }
+    }
+
+    /// Lets these columns give way, in this order, where the last one would be cut short. Columns
+    /// without any value are left out in any case.
+    pub fn may_drop(&mut self, columns: &[usize]) {
+        self.optional = columns.to_vec();
+    }
+
+    /// The table without columns that are empty, or that have to give way.
+    fn fitted(&self, columns: Option<usize>) -> Vec<Vec<String>> {
+        let count = self.rows.first().map_or(0, Vec::len);
+        let is_used = |at: &usize| {
+            *at + 1 == count
+                || self.rows.iter().skip(1).any(|row| row.get(*at).is_some_and(|c| !c.is_empty()))
+        };
+        let mut kept: Vec<usize> = (0..count).filter(is_used).collect();
+        let widest = |at: usize| {
+            self.rows
+                .iter()
+                .filter_map(|row| row.get(at))
+                .map(|cell| width(cell))
+                .max()
+                .unwrap_or(0)
+        };
+        for column in &self.optional {
+            let before: usize =
+                kept.iter().filter(|at| **at + 1 < count).map(|at| widest(*at) + GAP).sum();
+            let wanted = widest(count.saturating_sub(1)).min(LAST_WANTED);
+            if columns.is_some_and(|columns| columns < before + wanted) {
+                kept.retain(|at| at != column);
+            }
+        }
+        let pick = |row: &Vec<String>| {
+            kept.iter().map(|at| row.get(*at).cloned().unwrap_or_default()).collect()
+        };
+        self.rows.iter().map(pick).collect()
     }
 
     /// Adds a row of as many cells as there are heads.
@@ -31,10 +72,10 @@ impl TextTable {
     /// The table as lines, clipped to the width of the screen if there is one.
     #[must_use]
     pub fn show(&self, columns: Option<usize>) -> String {
-        let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let widest = |at: usize| {
-            self.rows.iter().filter_map(|row| row.get(at)).map(|cell| width(cell)).max()
-        };
+        let rows = self.fitted(columns);
+        let count = rows.iter().map(Vec::len).max().unwrap_or(0);
+        let widest =
+            |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| width(cell)).max();
         let widths: Vec<usize> = (0..count).map(|at| widest(at).unwrap_or(0)).collect();
         let before: usize = widths.iter().take(count.saturating_sub(1)).map(|w| w + GAP).sum();
         let last = columns.map(|columns| columns.saturating_sub(before).max(LAST_MIN));
@@ -49,7 +90,7 @@ impl TextTable {
             }
             line.trim_end().to_owned()
         };
-        self.rows.iter().map(line).collect::<Vec<_>>().join("\n")
+        rows.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 }
 

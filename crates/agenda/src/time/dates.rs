@@ -40,7 +40,7 @@ use jiff::{Timestamp, Zoned};
 use super::meaning::{self, PhraseParts, RepeatLimit};
 use super::repeat::Repeat;
 use super::scan::{Readings, Scan};
-use super::{clock, days, every, offsets, words};
+use super::{clock, days, every, guard, offsets, words};
 
 /// The meaning of a phrase.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -214,7 +214,12 @@ impl DateGrammar<'_> {
             return;
         }
         for (pieces, end) in self.next(so_far, at) {
-            if let Some(when) = meaning::of(&pieces, self.now) {
+            // "明天早上7点 每日站会": after a day, a repetition glued to a noun is its name.
+            let is_name = so_far.day.is_some()
+                && so_far.every.is_none()
+                && pieces.every.is_some()
+                && guard::is_repeat_of_noun(self.scan, end);
+            if let Some(when) = meaning::of(&pieces, self.now).filter(|_| !is_name) {
                 found.push((DateMatch { when, pieces: pieces.clone() }, end));
             }
             self.extend(&pieces, end, depth + 1, found);

@@ -117,6 +117,9 @@ impl SpokenRepeat {
 /// Repetitions here, without their time of day.
 pub(super) fn repetitions(scan: &Scan, at: usize) -> Readings<SpokenRepeat> {
     let mut found = Vec::new();
+    if words::is_word(scan, scan.skip_spaces(at), words::NO_REPEATS) {
+        return found;
+    }
     let mut plain = |list, every: SpokenRepeat| {
         found.extend(scan.any(at, list).map(|end| (every, end)));
     };

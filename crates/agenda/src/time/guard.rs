@@ -33,7 +33,10 @@ pub(super) fn is_bare_span(pieces: &PhraseParts, about: TextSubject) -> bool {
 
 /// "一点建议": a little of something, not one o'clock.
 pub(super) fn is_a_little(scan: &Scan, from: usize, to: usize) -> bool {
-    scan.text(from, to) == words::A_LITTLE && scan.get(to).is_some_and(|c| !is_border(c))
+    let is_event = scan.any(to, words::AT_ONE).is_some();
+    scan.text(from, to) == words::A_LITTLE
+        && scan.get(to).is_some_and(|c| !is_border(c))
+        && !is_event
 }
 
 /// "at 10 Downing Street": a number after "at" that a name follows.
@@ -42,6 +45,19 @@ pub(super) fn is_house_number(scan: &Scan, from: usize, to: usize) -> bool {
     let is_bare = number.is_some_and(|(_, end)| end == to);
     let is_free = scan.get(to).is_none_or(|c| is_border(c) && !c.is_whitespace());
     is_bare && !is_free && scan.any(to, words::GOES_ON).is_none()
+}
+
+/// "每日站会", "双周会", "weekly会": a repetition that a noun follows without a gap is its name.
+pub(super) fn is_repeat_of_noun(scan: &Scan, end: usize) -> bool {
+    let is_glued = scan.get(end).is_some_and(char::is_alphanumeric);
+    is_glued && scan.any(end, words::REPEATED_VERBS).is_none()
+}
+
+/// "买三点一刻奶茶": a clock alone right after a verb is the name of a thing.
+pub(super) fn is_bought(scan: &Scan, from: usize, pieces: &PhraseParts) -> bool {
+    let is_bare = pieces.spoken.is_some_and(|spoken| spoken.part.is_none());
+    let is_alone = !pieces.has_day() && !pieces.is_deadline && pieces.elapsed.is_none();
+    is_bare && is_alone && scan.is_behind(from, words::BOUGHT_BY)
 }
 
 /// Digits with a slash or a point that are more often something else.
@@ -80,7 +96,16 @@ pub(super) fn is_free_holiday(scan: &Scan, from: usize, to: usize, pieces: &Phra
     if scan.text(from, to).contains(['月', '初']) {
         return true;
     }
-    is_border(next) || pieces.is_deadline || scan.any(to, words::BEHIND_HOLIDAYS).is_some()
+    let is_verb = scan.any(to, words::BEHIND_HOLIDAYS).is_some() && !is_document(scan, to);
+    is_border(next) || pieces.is_deadline || is_verb
+}
+
+/// "国庆旅游攻略": a text about an activity, not the activity.
+fn is_document(scan: &Scan, from: usize) -> bool {
+    let rest = scan.text(from, scan.len());
+    let rest = rest.split(is_border).next().unwrap_or_default().to_owned();
+    let is_activity = scan.any(from, words::ACTIVITIES).is_some();
+    is_activity && words::DOCUMENTS.iter().any(|noun| rest.ends_with(noun))
 }
 
 /// "prepare 9am slides", "the 3pm call": a clock alone before a noun.
@@ -245,6 +270,9 @@ fn before(scan: &Scan, from: usize, pieces: &PhraseParts) -> Option<CharSpan> {
     {
         return Some((end - 1, end));
     }
+    if let Some(begin) = nth_before(scan, end).filter(|_| is_glued) {
+        return Some((begin, end));
+    }
     if is_glued && words::LEADS.iter().any(|lead| head.ends_with(lead)) {
         return Some((end.saturating_sub(2), end));
     }
@@ -270,6 +298,13 @@ fn before(scan: &Scan, from: usize, pieces: &PhraseParts) -> Option<CharSpan> {
         return Some((end.saturating_sub(3), end));
     }
     None
+}
+
+/// "第三个周五" without a month: where the count begins.
+fn nth_before(scan: &Scan, end: usize) -> Option<usize> {
+    let last = end.checked_sub(1).filter(|at| scan.get(*at) == Some('个'))?;
+    let begin = (last.saturating_sub(3)..last).find(|at| scan.get(*at) == Some('第'));
+    begin.or_else(|| scan.ends(end, words::LAST_ONE).then(|| end - 4))
 }
 
 /// Where a date or clock that does not exist begins, if one ends here.
@@ -359,9 +394,18 @@ pub(super) fn broken(scan: &Scan, now: &Zoned) -> Option<CharSpan> {
 
 /// A vague time word at either end of a text.
 pub(super) fn vague_word(scan: &Scan) -> Option<CharSpan> {
+    word_at_an_end(scan, &[words::VAGUE, words::OCCASIONS])
+}
+
+/// The same with words that begin no entry: a todo may keep them.
+pub(super) fn unread_word(scan: &Scan) -> Option<CharSpan> {
+    word_at_an_end(scan, &[words::VAGUE, words::UNREAD])
+}
+
+fn word_at_an_end(scan: &Scan, lists: &[words::WordList]) -> Option<CharSpan> {
     let starts = (0..scan.len()).filter(|at| super::dates::may_start(scan, *at));
     let mut all = starts.filter_map(|at| {
-        let end = scan.any(at, words::VAGUE).or_else(|| scan.any(at, words::OCCASIONS))?;
+        let end = lists.iter().filter_map(|list| scan.any(at, list)).max()?;
         Some((at, end))
     });
     all.find(|(from, to)| {

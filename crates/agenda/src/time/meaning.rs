@@ -195,7 +195,14 @@ fn repeating(every: &SpokenRepeat, pieces: &PhraseParts, now: &Zoned) -> Option<
         return if is_plain { limited(when, pieces.limit, now) } else { None };
     }
     let today = now.date();
+    // A weekday with a time that is still ahead may be today.
+    let weekday = match pieces.day.map(|day| day.which) {
+        Some(DayChoice::Next(weekday)) if pieces.spoken.is_some() => ahead(today, weekday),
+        _ => None,
+    };
+    let weekday = weekday.filter(|_| pieces.start.is_none());
     let anchor = match pieces.start.or(pieces.day) {
+        Some(day) if day.part.is_none() && weekday.is_some() => weekday,
         // A holiday is not on the same date every year.
         Some(day) if day.part.is_none() && day.sort != DayKind::Holiday => Some(day.date(today)?),
         Some(_) => return None,
@@ -214,7 +221,10 @@ fn repeating(every: &SpokenRepeat, pieces: &PhraseParts, now: &Zoned) -> Option<
         Some(spoken) => {
             let minute = spoken.time(every.part)?.usual();
             let minutes = spoken.minutes(minute, every.part)?;
-            if at_minute(day, minute)? <= now.datetime() && from <= today && anchor.is_none() {
+            if at_minute(day, minute)? <= now.datetime()
+                && from <= today
+                && (anchor.is_none() || weekday.is_some())
+            {
                 day = every.first_day(next_start(every, day)?)?;
             }
             ParsedDate { minutes, ..plain(at_minute(day, minute)?) }

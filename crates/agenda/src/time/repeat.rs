@@ -1,5 +1,6 @@
 //! How an entry repeats, and how that is written down.
 
+use super::cron::Cron;
 use jiff::civil::{Date, Weekday};
 
 pub use super::month_days::{MonthDay, MonthDays};
@@ -52,7 +53,12 @@ pub enum Repeat {
         /// The interval in years.
         every: u32,
     },
+    /// The moments of a cron expression from the start on, which itself need not be one.
+    Cron(Cron),
 }
+
+/// What a cron expression begins with where other rules are written down.
+const CRON: &str = "X-CRON:";
 
 /// A set of weekdays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -129,12 +135,14 @@ impl Repeat {
     /// The interval, at least 1.
     #[must_use]
     pub fn interval(&self) -> u32 {
-        let (Self::Minutes { every }
-        | Self::Daily { every }
-        | Self::Weekly { every, .. }
-        | Self::Monthly { every, .. }
-        | Self::Yearly { every }) = self;
-        (*every).max(1)
+        match self {
+            Self::Minutes { every }
+            | Self::Daily { every }
+            | Self::Weekly { every, .. }
+            | Self::Monthly { every, .. }
+            | Self::Yearly { every } => (*every).max(1),
+            Self::Cron(_) => 1,
+        }
     }
 
     /// The rule as RFC 5545 writes it, without `RRULE:`.
@@ -165,6 +173,7 @@ impl Repeat {
                 ("MONTHLY", every, format!(";BYDAY={n}{name}"))
             }
             Self::Yearly { .. } => ("YEARLY", every, String::new()),
+            Self::Cron(cron) => return format!("{CRON}{}", cron.text()),
         };
         match every {
             1 => format!("FREQ={freq}{rest}"),
@@ -178,6 +187,9 @@ impl Repeat {
     #[must_use]
     pub fn from_rrule(rule: &str) -> Option<Self> {
         let rule = rule.trim().to_ascii_uppercase();
+        if let Some(text) = rule.strip_prefix(CRON) {
+            return Cron::parse(text).ok().map(Self::Cron);
+        }
         let rule = rule.strip_prefix("RRULE:").unwrap_or(&rule);
         let (mut freq, mut every, mut days, mut month_day) = (None, None, None, None);
         let mut nth = None;
@@ -241,6 +253,7 @@ impl Repeat {
                 format!("monthly{slash}:{}{name}", nth_name(*n))
             }
             Self::Yearly { .. } => format!("yearly{slash}"),
+            Self::Cron(cron) => format!("cron:{}", cron.text()),
         }
     }
 

@@ -1,12 +1,14 @@
 //! The occurrences of an entry that repeats.
 //!
 //! Minutes count elapsed time. Everything else keeps the local time: one that a clock change skips
-//! moves forward by the gap (02:30 becomes 03:30), one that occurs twice is the first.
+//! moves forward by the gap (02:30 becomes 03:30), one that occurs twice is the first. Cron
+//! expressions have rules of their own (`cron.rs`).
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 
+use super::cron::Cron;
 use super::repeat::{MonthDay, Repeat, Weekdays};
 
 /// A series of occurrences.
@@ -47,12 +49,45 @@ impl Series {
             (Some(_), Some(count)) => u64::from(count),
             (Some(_), None) => u64::MAX,
         };
-        let mut walk = SeriesCursor::new(self);
+        let cron = match &self.repeat {
+            Some(Repeat::Cron(cron)) => Some(CronWalk::new(self, cron, from)),
+            _ => None,
+        };
+        let mut walk = if cron.is_some() { None } else { SeriesCursor::new(self) };
         if let Some(walk) = &mut walk {
             walk.jump(from);
         }
-        let all = std::iter::from_fn(move || walk.as_mut()?.next());
+        let by_rule = std::iter::from_fn(move || walk.as_mut()?.next());
+        let all = cron.into_iter().flatten().chain(by_rule);
         all.take_while(move |each| each.index < limit).skip_while(move |each| each.at < from)
+    }
+}
+
+/// A position among the moments of a cron expression.
+struct CronWalk {
+    moments: Box<dyn Iterator<Item = Timestamp> + Send>,
+    zone: TimeZone,
+    index: u64,
+}
+
+impl CronWalk {
+    /// Occurrences are numbered only where their number matters: from the start.
+    fn new(series: &Series, cron: &Cron, from: Timestamp) -> Self {
+        let zone = series.zone.clone();
+        let start = moment(series.start, &zone).unwrap_or(Timestamp::UNIX_EPOCH);
+        let from = if series.count.is_some() { start } else { from.max(start) };
+        let moments = Box::new(cron.moments(from, &zone));
+        Self { moments, zone, index: 0 }
+    }
+}
+
+impl Iterator for CronWalk {
+    type Item = Occurrence;
+
+    fn next(&mut self) -> Option<Occurrence> {
+        let at = self.moments.next()?;
+        self.index += 1;
+        Some(Occurrence { index: self.index - 1, wall: self.zone.to_datetime(at), at })
     }
 }
 
@@ -94,7 +129,8 @@ impl SeriesCursor {
                 let rule = AnchoredRepeat::Elapsed { first, minutes: every, zone };
                 return Some(Self { rule, step: 0, index: 0 });
             }
-            Repeat::Daily { .. } => DayRule::Daily { every },
+            // The moments of an expression are not steps of days; `CronWalk` has them.
+            Repeat::Daily { .. } | Repeat::Cron(_) => DayRule::Daily { every },
             Repeat::Weekly { days, .. } if days.is_empty() => {
                 DayRule::Weekly { every, days: start.weekday().into() }
             }

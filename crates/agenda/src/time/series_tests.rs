@@ -165,7 +165,7 @@ fn naive(series: &Series, until: Date) -> Vec<Occurrence> {
         };
         let months = |date: Date| i64::from(date.year()) * 12 + i64::from(date.month());
         let fits = match &repeat {
-            Repeat::Minutes { .. } => unreachable!("answered above"),
+            Repeat::Minutes { .. } | Repeat::Cron(_) => unreachable!("answered elsewhere"),
             Repeat::Daily { .. } => days_between(anchor, day) % every == 0,
             Repeat::Weekly { days, .. } => {
                 let is_day = match days.is_empty() {

@@ -8,7 +8,7 @@ use jiff::Zoned;
 
 use super::ahead::{self, LeadTime};
 use super::dates::{self, DateMatch, ParsedDate, Precision, longest, may_start};
-use super::days::DayKind;
+use super::days::{DayChoice, DayKind};
 use super::guard;
 use super::leftovers;
 use super::limits;
@@ -62,6 +62,14 @@ pub fn read(text: &str, now: &Zoned, about: TextSubject) -> Result<ParsedText, U
     }
 }
 
+/// A time word at either end of a text that says no date: "下班后", "明后天", "国庆期间".
+#[must_use]
+pub fn unread_time(text: &str) -> Option<String> {
+    let scan = Scan::new(text);
+    let (from, to) = guard::unread_word(&scan)?;
+    Some(text[scan.offset(from)..scan.offset(to)].trim().to_owned())
+}
+
 /// A date phrase and its position.
 #[derive(Debug, Clone)]
 pub(super) struct DatePhrase {
@@ -87,7 +95,7 @@ struct PhraseFinder<'a> {
 
 impl PhraseFinder<'_> {
     fn read(&self) -> Result<ParsedText, UnclearPhrase> {
-        let all = self.all();
+        let all = self.without_names(self.all());
         let is_named = |found: &DatePhrase| {
             found.phrase.pieces.day.is_some_and(|day| day.sort == DayKind::Holiday)
                 && !found.phrase.pieces.is_deadline
@@ -122,6 +130,32 @@ impl PhraseFinder<'_> {
             }
             (None, None, None) => self.none(&all),
         }
+    }
+
+    /// Without repetitions that are the name of something: "双周会" beside a date of its own.
+    fn without_names(&self, all: Vec<DatePhrase>) -> Vec<DatePhrase> {
+        let has_date = |found: &DatePhrase| {
+            let is_on = |day: super::days::SpokenDay| matches!(day.which, DayChoice::On(_));
+            found.phrase.pieces.day.is_some_and(is_on) && found.phrase.pieces.every.is_none()
+        };
+        let is_dated = all.iter().any(|found| has_date(found) && self.is_date(found));
+        let is_name = |found: &DatePhrase| {
+            let pieces = &found.phrase.pieces;
+            let is_rule = pieces.every.is_some() && pieces.count() == 1;
+            let is_behind = all.iter().any(|other| {
+                let gap = self.scan.text(other.to.min(found.from), found.from);
+                let is_apart = !gap.is_empty() && gap.trim().is_empty();
+                other.to < found.from && other.phrase.pieces.day.is_some() && is_apart
+            });
+            // "每年春节" repeats that day.
+            let next = self.scan.skip_spaces(found.to);
+            let is_of_day = all.iter().any(|other| other.from == next)
+                || all.iter().any(|other| other.to == found.from);
+            let is_free = (is_dated || is_behind) && !is_of_day;
+            is_rule && is_free && guard::is_repeat_of_noun(&self.scan, found.to)
+        };
+        let names: Vec<usize> = all.iter().filter(|it| is_name(it)).map(|it| it.from).collect();
+        all.into_iter().filter(|found| !names.contains(&found.from)).collect()
     }
 
     /// Two dates side by side that are not one: "Monday or Tuesday", "9点和18点".
@@ -221,6 +255,9 @@ impl PhraseFinder<'_> {
         if found.place == PhrasePosition::Middle
             && guard::is_house_number(scan, found.from, found.to)
         {
+            return false;
+        }
+        if !is_alone && !is_last && guard::is_bought(scan, found.from, pieces) {
             return false;
         }
         let is_little = guard::is_a_little(scan, found.from, found.to);
@@ -328,9 +365,15 @@ impl PhraseFinder<'_> {
             && one.spoken.is_some() != two.spoken.is_some()
             && one.elapsed.is_none()
             && two.elapsed.is_none();
+        // "周三下午三点 开会 每周": the rule of a day that was said before.
+        let is_rule = one.day.is_some()
+            && one.every.is_none()
+            && two.every.is_some()
+            && two.count() == 1
+            && second.place == PhrasePosition::End;
         let (day, time) = if one.has_day() { (first, second) } else { (second, first) };
         let text = format!("{} {}", words(day), words(time));
-        dates::whole(&text, self.now).filter(|_| is_pair)
+        dates::whole(&text, self.now).filter(|_| is_pair || is_rule)
     }
 
     fn check(&self, found: &DatePhrase) -> Result<(), UnclearPhrase> {

@@ -2,6 +2,8 @@
 
 use everloop_agenda::commands::{self, AgendaCommand, AgendaVerb, CommandError, CommandWords};
 use everloop_agenda::show::DisplayContext;
+use serde::Serialize;
+use serde_json::{Value, json};
 use std::ffi::OsString;
 
 /// The dashes that input methods write in place of two hyphens.
@@ -16,33 +18,49 @@ const ONE_DASH: [&str; 8] =
 #[derive(Debug, Clone)]
 pub struct AgendaLine {
     verb: AgendaVerb,
-    words: CommandWords,
+    words: Vec<AgendaWord>,
+}
+
+/// One word of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgendaWord {
+    /// Of a text or a value, even if it looks like an option.
+    Text(String),
+    /// The name of an option.
+    Option(String),
 }
 
 impl AgendaLine {
     /// A command of this verb, such as `todo add`.
     #[must_use]
     pub fn new(verb: AgendaVerb, part: &str) -> Self {
-        Self { verb, words: CommandWords::default().text(part) }
+        Self { verb, words: vec![AgendaWord::Text(part.to_owned())] }
+    }
+
+    /// A command of these words.
+    #[must_use]
+    pub fn of(verb: AgendaVerb, words: Vec<AgendaWord>) -> Self {
+        Self { verb, words }
     }
 
     /// With the id of a todo or an entry.
     #[must_use]
     pub fn id(self, id: &str) -> Self {
-        Self { words: self.words.text(id), ..self }
+        self.with(AgendaWord::Text(id.to_owned()))
     }
 
     /// With words of a text.
     #[must_use]
     pub fn words(self, words: &[String]) -> Self {
-        Self { words: words.iter().fold(self.words, |all, word| all.text(word)), ..self }
+        words.iter().fold(self, |line, word| line.with(AgendaWord::Text(word.clone())))
     }
 
     /// With an option, if it has a value.
     #[must_use]
     pub fn option(self, name: &str, value: Option<&String>) -> Self {
         match value {
-            Some(value) => Self { words: self.words.option(name).text(value), ..self },
+            Some(value) => self.flag(name, true).with(AgendaWord::Text(value.clone())),
             None => self,
         }
     }
@@ -50,13 +68,31 @@ impl AgendaLine {
     /// With an option that has no value, if it is set.
     #[must_use]
     pub fn flag(self, name: &str, is_set: bool) -> Self {
-        if is_set { Self { words: self.words.option(name), ..self } } else { self }
+        if is_set { self.with(AgendaWord::Option(name.to_owned())) } else { self }
+    }
+
+    fn with(mut self, word: AgendaWord) -> Self {
+        self.words.push(word);
+        self
+    }
+
+    fn command_words(&self) -> CommandWords {
+        self.words.iter().fold(CommandWords::default(), |all, word| match word {
+            AgendaWord::Text(text) => all.text(text),
+            AgendaWord::Option(name) => all.option(name),
+        })
     }
 
     /// The words, joined.
     #[must_use]
     pub fn typed(&self) -> String {
-        self.words.clone().rest()
+        self.command_words().rest()
+    }
+
+    /// The command as a server takes it.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json!({"verb": self.verb.name(), "words": self.words})
     }
 
     /// The command that the words mean.
@@ -64,7 +100,7 @@ impl AgendaLine {
     /// # Errors
     /// What is wrong with the words.
     pub fn parse(self, reader: &DisplayContext) -> Result<AgendaCommand, CommandError> {
-        commands::parse_words(self.verb, self.words, &reader.now)
+        commands::parse_words(self.verb, self.command_words(), &reader.now)
     }
 }
 

@@ -44,7 +44,7 @@ pub fn persona_info(app: &App, name: &str) -> Result<PersonaInfo, AppError> {
 }
 
 fn info(app: &App, persona: &Persona) -> PersonaInfo {
-    // Those that are built in have their line in the catalogue of texts.
+    // Those that are built in have their line in the catalog of texts.
     let description = match &persona.file {
         Some(_) => persona.description.clone(),
         None => text::persona::is::named(&persona.name)

@@ -51,8 +51,28 @@ pub fn read(path: &Path, bytes_max: u64) -> Result<Image, ImageError> {
     Ok(Image { mime, base64: STANDARD.encode(&bytes) })
 }
 
-/// The type by the first bytes: names of files say whatever they like.
-fn mime_of(bytes: &[u8]) -> Option<&'static str> {
+/// A picture of at most so many bytes out of its base64 form.
+///
+/// # Errors
+/// [`ImageError`] if it is none.
+pub fn decode(base64: &str, bytes_max: u64) -> Result<Image, ImageError> {
+    let bytes = STANDARD.decode(base64).map_err(|_| ImageError::WrongType)?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(ImageError::TooLarge { most: bytes_max });
+    }
+    let mime = mime_of(&bytes).ok_or(ImageError::WrongType)?.to_owned();
+    Ok(Image { mime, base64: base64.to_owned() })
+}
+
+/// Whether a file is a picture by its first bytes.
+#[must_use]
+pub(crate) fn is_picture(bytes: &[u8]) -> bool {
+    mime_of(bytes).is_some()
+}
+
+/// The type of a picture by its first bytes, because names of files say whatever they like; none
+/// if models do not read it.
+pub fn mime_of(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),

@@ -39,7 +39,7 @@ const BUILT_IN: [(&str, &str, &str); 5] = [
 pub struct Persona {
     /// Its name: that of its file.
     pub name: String,
-    /// What it is like, in one line; those that are built in have theirs in the catalogue.
+    /// What it is like, in one line; those that are built in have theirs in the catalog.
     pub description: String,
     /// What the model is told.
     pub text: String,

@@ -5,6 +5,7 @@ use crate::error::AppError;
 use crate::slash;
 use everloop_agenda::{revise, rules};
 use everloop_text::Meaning;
+use jiff::Zoned;
 
 /// What a line means for a command that waits for a yes.
 pub enum ConfirmationResult {
@@ -35,7 +36,9 @@ impl Conversation {
         if slash::is_command(line) {
             return ConfirmationResult::Another;
         }
-        let instead = |said: &str| self.instead(command, said).map(ConfirmationResult::Instead);
+        let now = self.app.reader_at(None).now;
+        let instead =
+            |said: &str| revised_command(command, said, &now).map(ConfirmationResult::Instead);
         match everloop_text::meaning(line) {
             Meaning::Yes => ConfirmationResult::Over(Box::new(self.perform_line(command).await)),
             Meaning::No { reason: Some(reason) } => {
@@ -50,11 +53,10 @@ impl Conversation {
             },
         }
     }
+}
 
-    /// The command that a person says instead: a whole sentence, or another time for this one.
-    fn instead(&self, command: &str, said: &str) -> Option<String> {
-        let now = self.reader().now;
-        // A correction must be a date as a whole, so no sentence is taken for one.
-        revise::revised(command, said, &now).or_else(|| rules::understand(said, &now)?.ok())
-    }
+/// The command that a person says instead: a whole sentence, or another time for this one.
+fn revised_command(command: &str, said: &str, now: &Zoned) -> Option<String> {
+    // A correction must be a date as a whole, so no sentence is taken for one.
+    revise::revised(command, said, now).or_else(|| rules::understand(said, now)?.ok())
 }

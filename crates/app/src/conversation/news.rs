@@ -24,7 +24,7 @@ impl Conversation {
         if !self.questions.is_ours(run).await {
             return None;
         }
-        self.news_of(run).await
+        news_of(self, run).await
     }
 
     /// The ends of this terminal's runs that the person was not told of: they came while another
@@ -35,23 +35,27 @@ impl Conversation {
             // A store that fails for a moment is looked at again.
             let at = self.store().runs().position(&run).await.ok().flatten();
             if at.is_some_and(|at| at.status.is_final() || at.status == Status::Quarantined) {
-                news.extend(self.news_of(&run).await);
+                news.extend(news_of(self, &run).await);
             }
         }
         news
     }
+}
 
-    async fn news_of(&mut self, run: &RunId) -> Option<News> {
-        let stop = self.run(run).stop().await.ok()??;
-        match &stop {
-            RunStop::Ended(_) => self.questions.terminals.forget(run),
-            RunStop::Continued { to, .. } => {
-                self.questions.terminals.forget(run);
-                self.questions.terminals.take(to);
-            }
-            RunStop::Asks(_) => {}
-            RunStop::ModelUnavailable(_) => return None,
-        }
-        Some(News { run: run.clone(), stop })
+async fn news_of(chat: &mut Conversation, run: &RunId) -> Option<News> {
+    let stop = chat.run(run).stop().await.ok()??;
+    if let RunStop::Ended(_) = &stop {
+        chat.place.mark_read(chat.engine.store()).await;
     }
+    let terminals = &mut chat.questions.terminals;
+    match &stop {
+        RunStop::Ended(_) => terminals.forget(run),
+        RunStop::Continued { to, .. } => {
+            terminals.forget(run);
+            terminals.take(to);
+        }
+        RunStop::Asks(_) => {}
+        RunStop::ModelUnavailable(_) => return None,
+    }
+    Some(News { run: run.clone(), stop })
 }

@@ -1,32 +1,44 @@
 //! The question that the person has before them: which one it is, and what a line does to it.
 //!
 //! Only a question of this terminal's own is answered by a bare line: of a run that was begun here,
-//! that was taken up here (`/resume`), or that a terminal left which is gone. Questions that
-//! another terminal shows are announced, and need `/resume`.
+//! that was taken up here (`/resume`), or that a terminal left which is gone. A question of another
+//! terminal or another conversation is announced once, and needs `/resume`.
 
 use super::terminals::Terminals;
 use super::{ChatReply, Conversation, Reaction};
-use crate::answers::{AnswerReading, read_answer};
+use crate::answers::{AnswerReading, ScopeChoice, read_answer};
+use crate::app::App;
+use crate::conversations::ListedConversation;
 use crate::error::AppError;
 use crate::router::{OpenQuestion, question_of};
 use crate::runs;
-use everloop_engine::{QuestionAnswer, Update};
-use everloop_store::{InboxSendResult, RunFilter, RunRow, Store, StoreError};
+use everloop_engine::{Clock, QuestionAnswer, SystemClock, Update};
+use everloop_store::{InboxSendResult, Store, StoreError};
 use everloop_types::{ConversationId, QuestionKind, RunId, Status};
 use std::time::Duration;
 
 /// How long a canceled run may take to end before the person is answered.
 const CANCEL_WITHIN: Duration = Duration::from_secs(10);
 
+/// Questions of other conversations that are looked at.
+const OUTSIDE: usize = 20;
+
 /// What a person should know when they come back to a conversation.
 #[derive(Debug)]
 pub struct Greeting {
     /// Reminders that nobody has read.
     pub unread: i64,
-    /// Runs of other conversations that ask something.
-    pub waiting_elsewhere: usize,
     /// The question that the next plain line answers, and the goal of the run that asks.
     pub question: Option<(OpenQuestion, String)>,
+}
+
+/// A question that is not asked here.
+#[derive(Debug)]
+pub enum QuestionElsewhere {
+    /// Another terminal in this conversation shows it.
+    Terminal(OpenQuestion),
+    /// A run of another conversation asks it.
+    Conversation(Box<ListedConversation>),
 }
 
 /// The questions that runs of a conversation ask, and the one that is shown in this terminal.
@@ -36,16 +48,29 @@ pub struct OpenQuestions {
     pub(super) terminals: Terminals,
     /// The question that the person has before them; the next plain line answers it.
     pub(super) seen: Option<OpenQuestion>,
+    /// The id of the question whose "always" the person was asked to make precise.
+    asked_scope: Option<String>,
 }
 
 impl OpenQuestions {
+    /// How many meanings of "always" the person has before them; 0 if that is not asked.
+    #[must_use]
+    pub fn asked_scopes(&self) -> usize {
+        let seen = self
+            .seen
+            .as_ref()
+            .filter(|seen| self.asked_scope.as_deref() == Some(seen.question.id.as_str()));
+        let request = seen.and_then(|seen| seen.question.request.as_ref());
+        request.map_or(0, |request| request.scopes.len())
+    }
+
     /// Those of the conversation. Takes up the ones that no other terminal has before it.
     pub(super) async fn open(
         store: Store,
         conversation: ConversationId,
         terminals: Terminals,
     ) -> Result<Self, AppError> {
-        let mut questions = Self { store, conversation, terminals, seen: None };
+        let mut questions = Self { store, conversation, terminals, seen: None, asked_scope: None };
         questions.take_up().await?;
         Ok(questions)
     }
@@ -102,8 +127,8 @@ impl OpenQuestions {
         self.seen.as_ref().is_some_and(|seen| seen.run == *run)
     }
 
-    /// Questions that other terminals show, each once.
-    pub async fn elsewhere(&mut self) -> Vec<OpenQuestion> {
+    /// Questions that are not asked here, each told of once.
+    pub async fn elsewhere(&mut self) -> Vec<QuestionElsewhere> {
         let mut found = Vec::new();
         for run in self.waiting().await.unwrap_or_default() {
             if self.terminals.has(&run) {
@@ -111,31 +136,53 @@ impl OpenQuestions {
             }
             let Ok(Some(open)) = self.asks(&run).await else { continue };
             if self.terminals.announces(&run, &open.question.id) {
-                found.push(OpenQuestion { run, ..open });
+                found.push(QuestionElsewhere::Terminal(OpenQuestion { run, ..open }));
             }
         }
+        // A store that fails for a moment is asked again before the next line.
+        found.extend(self.outside().await.unwrap_or_default());
         found
     }
 
-    /// How many runs outside of this conversation wait for an answer.
-    ///
-    /// # Errors
-    /// If the store fails.
-    async fn count_waiting_elsewhere(&self) -> Result<usize, AppError> {
-        let filter = RunFilter { statuses: vec![Status::Waiting], before: None, most: 100 };
-        let rows = self.store.runs().list(&filter).await?;
-        let is_elsewhere =
-            |row: &&RunRow| row.origin.parent.is_none() && row.conversation != self.conversation;
-        let mut asking = 0;
-        for row in rows.iter().filter(is_elsewhere) {
-            asking += usize::from(self.asks(&row.run).await?.is_some());
+    /// Questions of other conversations: those that another terminal shows now, and those that
+    /// nobody has read. The latter count as read once a chat has told of them.
+    async fn outside(&mut self) -> Result<Vec<QuestionElsewhere>, AppError> {
+        let all = self.store.conversations().questions_outside(&self.conversation, OUTSIDE).await?;
+        if all.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok(asking)
+        let in_use = self.terminals.of_others().conversations;
+        let mut found = Vec::new();
+        for asked in all {
+            let is_shown = in_use.contains(&asked.conversation);
+            let is_new = self.terminals.announces(&asked.run, &asked.question);
+            if !is_new || self.terminals.has(&asked.run) || !is_shown && asked.read_pos >= asked.pos
+            {
+                continue;
+            }
+            if !is_shown {
+                let now = SystemClock.now();
+                let conversations = self.store.conversations();
+                conversations.mark_read(&asked.conversation, Some(asked.pos), now).await?;
+            }
+            if let Some(row) = self.store.conversations().get(&asked.conversation).await? {
+                let one = ListedConversation::new(row);
+                found.push(QuestionElsewhere::Conversation(Box::new(one)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Goes on with another conversation.
+    pub(super) async fn enter(&mut self, conversation: ConversationId) -> Result<(), AppError> {
+        self.conversation = conversation;
+        self.seen = None;
+        self.take_up().await
     }
 
     /// Takes up the questions that no other terminal has before it.
     async fn take_up(&mut self) -> Result<(), AppError> {
-        let others = self.terminals.of_others();
+        let others = self.terminals.of_others().runs;
         for run in self.waiting().await? {
             if !others.contains(&run) {
                 self.terminals.take(&run);
@@ -167,7 +214,7 @@ impl OpenQuestions {
         }
         let row = self.store.runs().get(&top).await.ok().flatten();
         let is_here = row.is_some_and(|row| row.conversation == self.conversation);
-        is_here && !self.terminals.of_others().contains(&top) && !self.terminals.is_told(&top)
+        is_here && !self.terminals.of_others().runs.contains(&top) && !self.terminals.is_told(&top)
     }
 
     /// The runs of the conversation that wait, the newest first.
@@ -181,9 +228,25 @@ impl OpenQuestions {
         Ok(question_of(&self.store, run).await?)
     }
 
+    /// In a pipe "always" alone means exactly this call; a person is asked.
+    fn scope_choice(&self, app: &App, open: &OpenQuestion) -> ScopeChoice {
+        let was_asked = self.asked_scope.as_deref() == Some(open.question.id.as_str());
+        match () {
+            () if !app.attended => ScopeChoice::Exact,
+            () if was_asked => ScopeChoice::Asked,
+            () => ScopeChoice::Ask,
+        }
+    }
+
     /// The runs of the conversation that have not ended, the newest first.
     pub(super) async fn open_runs(&self) -> Result<Vec<(RunId, Status)>, StoreError> {
         self.store.conversations().open_runs_of(&self.conversation).await
+    }
+
+    /// How many runs of the conversation work on when it is left.
+    pub async fn count_working(&self) -> usize {
+        let open = self.open_runs().await.unwrap_or_default();
+        open.iter().filter(|(_, status)| *status != Status::Waiting).count()
     }
 }
 
@@ -194,7 +257,6 @@ impl Conversation {
     /// If the store fails.
     pub async fn greeting(&mut self) -> Result<Greeting, AppError> {
         let unread = self.store().agenda().count_unread_firings().await?;
-        let waiting_elsewhere = self.questions.count_waiting_elsewhere().await?;
         let question = match self.questions.take_next().await? {
             Some(open) => {
                 let run = self.store().runs().get(&open.run).await?;
@@ -202,7 +264,8 @@ impl Conversation {
             }
             None => None,
         };
-        Ok(Greeting { unread, waiting_elsewhere, question })
+        self.place.mark_read(self.store()).await;
+        Ok(Greeting { unread, question })
     }
 
     /// Cancels the run whose question is open, or the newest one of this terminal.
@@ -226,8 +289,18 @@ impl Conversation {
         if open.question.kind == QuestionKind::Settle {
             return self.answer_settling(open, &line).await;
         }
-        let AnswerReading::Send { text, meaning } = read_answer(&open.question, &line) else {
-            return Ok(Reaction::Reply(ChatReply::UnclearPermission(line)));
+        let choice = self.questions.scope_choice(&self.app, &open);
+        self.questions.asked_scope = None;
+        let (text, meaning) = match read_answer(&open.question, &line, choice) {
+            AnswerReading::Send { text, meaning } => (text, meaning),
+            AnswerReading::WhichScope => {
+                self.questions.asked_scope = Some(open.question.id.clone());
+                return Ok(ChatReply::WhichScope(Box::new(open.question)).into());
+            }
+            AnswerReading::HowToEdit => {
+                return Ok(ChatReply::HowToEdit(Box::new(open.question)).into());
+            }
+            AnswerReading::Unclear => return Ok(ChatReply::UnclearPermission(line).into()),
         };
         self.questions.seen = None;
         let top = runs::top(self.store(), &open.run).await?;

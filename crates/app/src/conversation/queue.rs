@@ -1,11 +1,14 @@
 //! Lines that were typed ahead, kept in a file until they are sent: no death loses one.
 //!
-//! Each chat has a file of its own and its lock. A file whose lock is free was left by a process
-//! that is gone; the next chat takes its lines over. The file only grows, until nothing waits.
+//! Each chat has a file of its own and its lock, and the name of the file ends with the
+//! conversation. A file whose lock is free was left by a process that is gone; the next chat of
+//! that conversation takes its lines over. The file only grows, until nothing waits.
 
+use super::EARLIER_CONVERSATION;
 use crate::app::App;
 use crate::secrets;
 use everloop_engine::{Clock, SystemClock, fresh_id};
+use everloop_types::ConversationId;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
@@ -20,6 +23,23 @@ pub struct QueuedLine {
     pub id: String,
     /// What was typed.
     pub line: String,
+    /// What is to work on it; the defaults if nothing was chosen.
+    #[serde(default, flatten)]
+    pub choice: LineChoice,
+}
+
+/// What a person chose for a line.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineChoice {
+    /// The loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loop_name: Option<String>,
+    /// The model, as in `provider/model`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Image files that go with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<PathBuf>,
 }
 
 /// What is to be done with the first line of a queue.
@@ -37,6 +57,7 @@ pub enum QueueTurn {
 #[derive(Debug)]
 pub struct Queue {
     folder: PathBuf,
+    conversation: ConversationId,
     kept: Option<QueueFile>,
     lines: VecDeque<QueuedLine>,
     /// The person has canceled: nothing is sent without their Enter.
@@ -55,26 +76,47 @@ struct QueueFile {
 enum QueueNote {
     Last(QueuedLine),
     First(QueuedLine),
+    Changed(QueuedLine),
     Gone(String),
 }
 
 impl Queue {
-    /// A queue with what chats that are gone had not sent.
-    pub fn open(app: &App) -> Self {
-        Self::in_folder(app.home.data().join("queued"))
+    /// A queue with what chats of the conversation that are gone had not sent.
+    pub fn open(app: &App, conversation: &ConversationId) -> Self {
+        Self::in_folder(app.home.data().join("queued"), conversation)
     }
 
-    fn in_folder(folder: PathBuf) -> Self {
-        let mut queue = Self { folder, kept: None, lines: VecDeque::new(), held: false };
+    fn in_folder(folder: PathBuf, conversation: &ConversationId) -> Self {
+        let conversation = conversation.clone();
+        let lines = VecDeque::new();
+        let mut queue = Self { folder, conversation, kept: None, lines, held: false };
         // What cannot be read now is there for the next chat.
         let _ = queue.take_over();
         queue
+    }
+
+    /// The person went on with another conversation: lines that wait go along, and what chats of
+    /// that conversation had not sent comes first.
+    pub fn move_to(&mut self, conversation: &ConversationId) {
+        if self.conversation == *conversation {
+            return;
+        }
+        let mut moved = Self::in_folder(self.folder.clone(), conversation);
+        moved.held = self.held;
+        for waiting in std::mem::take(&mut self.lines) {
+            // A line that the disk does not take waits all the same.
+            let _ = moved.note(&QueueNote::Last(waiting));
+        }
+        // What is replaced has no lines any more, so its file goes with it.
+        *self = moved;
     }
 
     fn take_over(&mut self) -> io::Result<()> {
         let mut files: Vec<PathBuf> =
             std::fs::read_dir(&self.folder)?.filter_map(|it| Some(it.ok()?.path())).collect();
         files.sort();
+        let is_ours = |path: &PathBuf| conversation_of(path) == Some(self.conversation.as_str());
+        files.retain(is_ours);
         for path in files {
             let Ok(file) = File::open(&path) else { continue };
             if file.try_lock().is_err() {
@@ -88,6 +130,36 @@ impl Queue {
             std::fs::remove_file(&path)?;
         }
         Ok(())
+    }
+
+    /// What chats of a conversation that are gone had not sent. It stays where it is.
+    pub(super) fn left_of(app: &App, conversation: &ConversationId) -> Vec<String> {
+        let Ok(files) = std::fs::read_dir(app.home.data().join("queued")) else {
+            return Vec::new();
+        };
+        let files = files.filter_map(|it| Some(it.ok()?.path()));
+        let files = files.filter(|path| conversation_of(path) == Some(conversation.as_str()));
+        let is_free = |path: &PathBuf| File::open(path).is_ok_and(|file| file.try_lock().is_ok());
+        let texts = files.filter(is_free).filter_map(|path| std::fs::read_to_string(path).ok());
+        texts.flat_map(|text| noted(&text)).map(|waiting| waiting.line).collect()
+    }
+
+    /// The conversations whose lines wait in a file, sent by nobody or by another process.
+    pub fn conversations(app: &App) -> Vec<ConversationId> {
+        let Ok(files) = std::fs::read_dir(app.home.data().join("queued")) else {
+            return Vec::new();
+        };
+        let files = files.filter_map(|it| Some(it.ok()?.path()));
+        let mut all: Vec<ConversationId> =
+            files.filter_map(|path| conversation_of(&path).map(ConversationId::new)).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// Everything that waits, the first one first.
+    pub fn waiting(&self) -> impl Iterator<Item = &QueuedLine> {
+        self.lines.iter()
     }
 
     /// The lines that wait, the first one first.
@@ -117,6 +189,30 @@ impl Queue {
     /// If it cannot be written.
     pub fn push(&mut self, line: &str) -> io::Result<()> {
         self.note(&QueueNote::Last(waiting(line)))
+    }
+
+    /// The same with what is to work on it, under an id of the sender: a line of that id that waits
+    /// already stays as it is.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn push_as(&mut self, id: &str, line: &str, choice: LineChoice) -> io::Result<()> {
+        if self.lines.iter().any(|known| known.id == id) {
+            return Ok(());
+        }
+        let id = id.to_owned();
+        self.note(&QueueNote::Last(QueuedLine { id, choice, ..waiting(line) }))
+    }
+
+    /// Other words for a line that waits; its place stays. `false` if it waits no more.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn change(&mut self, id: &str, line: &str) -> io::Result<bool> {
+        let Some(known) = self.lines.iter().find(|known| known.id == id) else { return Ok(false) };
+        let (id, choice) = (known.id.clone(), known.choice.clone());
+        self.note(&QueueNote::Changed(QueuedLine { id, choice, ..waiting(line) }))?;
+        Ok(true)
     }
 
     /// The same, before all others.
@@ -150,7 +246,7 @@ impl Queue {
     fn write(&mut self, note: &QueueNote) -> io::Result<()> {
         let kept = match &mut self.kept {
             Some(kept) => kept,
-            none => none.insert(QueueFile::begin(&self.folder)?),
+            none => none.insert(QueueFile::begin(&self.folder, &self.conversation)?),
         };
         let line = serde_json::to_string(note)? + "\n";
         kept.file.write_all(line.as_bytes())?;
@@ -167,9 +263,10 @@ impl Drop for Queue {
 }
 
 impl QueueFile {
-    fn begin(folder: &Path) -> io::Result<Self> {
+    fn begin(folder: &Path, conversation: &ConversationId) -> io::Result<Self> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        let path = folder.join(fresh_id("chat_", SystemClock.now()) + ".jsonl");
+        let chat = fresh_id("chat_", SystemClock.now());
+        let path = folder.join(format!("{chat}.{conversation}.jsonl"));
         let mut options = OpenOptions::new();
         let file = options.append(true).create_new(true).mode(0o600).open(&path)?;
         file.lock()?;
@@ -178,15 +275,26 @@ impl QueueFile {
     }
 }
 
+/// The conversation that a file belongs to. Earlier programs had one, and did not name it.
+fn conversation_of(path: &Path) -> Option<&str> {
+    let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+    Some(name.split_once('.').map_or(EARLIER_CONVERSATION, |(_, conversation)| conversation))
+}
+
 fn waiting(line: &str) -> QueuedLine {
     let line = secrets::redactor().text(line).into_owned();
-    QueuedLine { id: fresh_id("queued_", SystemClock.now()), line }
+    let id = fresh_id("queued_", SystemClock.now());
+    QueuedLine { id, line, choice: LineChoice::default() }
 }
 
 fn apply(lines: &mut VecDeque<QueuedLine>, note: &QueueNote) {
     match note {
         QueueNote::Last(waiting) => lines.push_back(waiting.clone()),
         QueueNote::First(waiting) => lines.push_front(waiting.clone()),
+        QueueNote::Changed(waiting) => {
+            let known = lines.iter_mut().find(|known| known.id == waiting.id);
+            known.into_iter().for_each(|known| *known = waiting.clone());
+        }
         QueueNote::Gone(id) => lines.retain(|waiting| waiting.id != *id),
     }
 }
@@ -204,6 +312,10 @@ fn noted(text: &str) -> VecDeque<QueuedLine> {
 mod tests {
     use super::*;
 
+    fn queue(folder: &Path, conversation: &str) -> Queue {
+        Queue::in_folder(folder.to_owned(), &ConversationId::new(conversation))
+    }
+
     fn texts(queue: &Queue) -> Vec<&str> {
         queue.lines().collect()
     }
@@ -212,19 +324,37 @@ mod tests {
     fn what_a_dead_chat_had_not_sent_is_taken_over_once_and_in_order() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("queued");
-        let mut first = Queue::in_folder(path.clone());
+        let mut first = queue(&path, "conv_a");
         first.push("b").unwrap();
         first.push("c").unwrap();
         first.push_first("a").unwrap();
         let sent = first.first().unwrap().id.clone();
         first.gone(&sent).unwrap();
-        assert_eq!(texts(&Queue::in_folder(path.clone())), [""; 0], "it is alive");
+        assert_eq!(texts(&queue(&path, "conv_a")), [""; 0], "it is alive");
         drop(first);
-        let second = Queue::in_folder(path.clone());
+        let second = queue(&path, "conv_a");
         assert_eq!(texts(&second), ["b", "c"]);
-        assert_eq!(texts(&Queue::in_folder(path.clone())), [""; 0], "taken over once");
+        assert_eq!(texts(&queue(&path, "conv_a")), [""; 0], "taken over once");
         drop(second);
-        assert_eq!(texts(&Queue::in_folder(path)), ["b", "c"]);
+        assert_eq!(texts(&queue(&path, "conv_a")), ["b", "c"]);
+    }
+
+    #[test]
+    fn a_line_that_was_changed_keeps_its_place_and_what_was_chosen_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("queued");
+        let mut first = queue(&path, "conv_a");
+        let choice = LineChoice { model: Some("local/small".to_owned()), ..LineChoice::default() };
+        first.push_as("a1", "a", choice.clone()).unwrap();
+        first.push_as("a1", "sent again", LineChoice::default()).unwrap();
+        first.push("b").unwrap();
+        let id = first.first().unwrap().id.clone();
+        assert!(first.change(&id, "changed").unwrap());
+        assert!(!first.change("queued_none", "x").unwrap());
+        drop(first);
+        let second = queue(&path, "conv_a");
+        assert_eq!(texts(&second), ["changed", "b"]);
+        assert_eq!(second.first().unwrap().choice, choice);
     }
 
     #[test]
@@ -232,11 +362,32 @@ mod tests {
         assert_eq!(noted("{\"last\":{\"id\":\"1\",\"line\":\"a\"}}\n{\"last\":{\"id").len(), 1);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("queued");
-        let mut queue = Queue::in_folder(path.clone());
-        queue.push("a").unwrap();
-        let id = queue.first().unwrap().id.clone();
-        queue.gone(&id).unwrap();
-        drop(queue);
+        let mut one = queue(&path, "conv_a");
+        one.push("a").unwrap();
+        let id = one.first().unwrap().id.clone();
+        one.gone(&id).unwrap();
+        drop(one);
         assert_eq!(std::fs::read_dir(path).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_line_waits_for_its_own_conversation_and_goes_along_with_the_person() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("queued");
+        let mut first = queue(&path, "conv_a");
+        first.push("for a").unwrap();
+        drop(first);
+        let mut second = queue(&path, "conv_b");
+        assert_eq!(texts(&second), [""; 0], "it is of another conversation");
+        second.push("next").unwrap();
+        second.move_to(&ConversationId::new("conv_a"));
+        assert_eq!(texts(&second), ["for a", "next"]);
+        drop(second);
+        assert_eq!(texts(&queue(&path, "conv_b")), [""; 0]);
+        assert_eq!(texts(&queue(&path, "conv_a")), ["for a", "next"]);
+        std::fs::write(path.join("chat_1.jsonl"), "{\"last\":{\"id\":\"1\",\"line\":\"old\"}}\n")
+            .unwrap();
+        assert_eq!(texts(&queue(&path, "conv_b")), [""; 0]);
+        assert_eq!(texts(&queue(&path, EARLIER_CONVERSATION)), ["old"]);
     }
 }

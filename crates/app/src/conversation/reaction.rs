@@ -1,15 +1,24 @@
 //! What a line led to, as data. A surface makes words of it.
 
+use super::commands::{ChatScreen, CopyPart, FactReply};
+use super::{RewindReport, RewindTurn};
+use crate::analysis::DataPreview;
 use crate::answers::AnswerMeaning;
+use crate::context::custom_commands::CustomCommand;
+use crate::conversations::ListedConversation;
 use crate::error::AppError;
+use crate::mentions::MentionNote;
 use crate::runs::RunDetails;
 use crate::settling::SettleReport;
 use crate::slash::SlashCommand;
-use everloop_agenda::commands::CommandError;
+use crate::undo::{RunChanges, UndoReport};
+use crate::usage_report::UsageReport;
+use everloop_agenda::commands::{CommandError, CommandNote};
+use everloop_agenda::desk::AgendaResult;
 use everloop_agenda::portable::ImportSummary;
 use everloop_engine::OpenUnknown;
 use everloop_store::{ConversationMessage, Firing, RunRow};
-use everloop_types::RunId;
+use everloop_types::{ApprovalMode, Question, RunId};
 use std::path::PathBuf;
 
 /// What a line led to.
@@ -24,8 +33,21 @@ pub enum Reaction {
     Background,
     /// The screen is to be cleared.
     Clear,
+    /// The person picks the turn to go back to; the newest first.
+    Rewind(Vec<RewindTurn>),
     /// The tour is wanted.
     Tour,
+    /// Something that the surface shows as its own command does.
+    Screen(ChatScreen),
+    /// A text for the clipboard.
+    Copy(String),
+    /// A command of the person's own, to be run and watched.
+    RunCommand(String),
+    /// A command of the workspace that nobody has approved, and the line to send once it is.
+    Approve(Box<CustomCommand>, String),
+    /// Which conversation is to go on is for the person to say; the run that is meant where nobody
+    /// can be asked.
+    Pick(Vec<ListedConversation>, Option<RunId>),
     /// The person leaves.
     Quit,
 }
@@ -42,8 +64,8 @@ pub enum ChatReply {
     Empty,
     /// A command that cannot be carried out, and why.
     Wrong(CommandError),
-    /// A word for a running task, while none runs.
-    NothingToSteer,
+    /// What the data of an analysis are, before any model sees them.
+    DataPreview(Box<DataPreview>),
     /// There is nothing to cancel.
     NothingToCancel,
     /// The current task was canceled.
@@ -54,6 +76,16 @@ pub enum ChatReply {
     Agenda(AgendaReply),
     /// An answer was accepted, and how it was understood.
     Answered(AnswerMeaning),
+    /// "Always" may cover several things: the next line says which.
+    WhichScope(Box<Question>),
+    /// How the call of the question is changed, or that it cannot be.
+    HowToEdit(Box<Question>),
+    /// What new goals do without asking.
+    ApprovalModeIs(ApprovalMode),
+    /// The same, changed just now.
+    ApprovalModeChosen(ApprovalMode),
+    /// There is no such mode.
+    UnknownApprovalMode(String),
     /// An answer to a permission that is neither a yes nor a no.
     UnclearPermission(String),
     /// The question was answered elsewhere; the line that was meant for it.
@@ -62,14 +94,33 @@ pub enum ChatReply {
     AlreadyAnswered,
     /// All commands, or one.
     Help(Option<&'static SlashCommand>),
+    /// How a command that somebody wrote is used.
+    HelpCustom(Box<CustomCommand>),
     /// How a command is written.
     Usage(&'static SlashCommand),
     /// Reminders that nobody has read; whether they are marked as read now.
     Inbox(Vec<Firing>, InboxChange),
     /// The plan of a run.
     Plan(Box<RunDetails>),
-    /// The run has no plan.
-    NoPlan(RunId),
+    /// The run has no plan, yet or because its loop makes none.
+    NoPlan {
+        /// The run.
+        run: RunId,
+        /// Its loop, if that makes no plan.
+        planless: Option<String>,
+    },
+    /// A run that ended well would be copied as it is: what is wanted of the new one?
+    ForkAsks(RunId),
+    /// What was used.
+    Totals(Box<UsageReport>),
+    /// The memory of the workspace: its file and text.
+    Memory(PathBuf, String),
+    /// What came of `/memory`.
+    Facts(FactReply),
+    /// There is no answer yet, or none with code.
+    NothingToCopy(CopyPart),
+    /// What came of the files that a goal names.
+    Mentions(Vec<MentionNote>),
     /// The conversation has no run.
     NoRun,
     /// Runs, the newest first.
@@ -89,10 +140,20 @@ pub enum ChatReply {
         /// The loop of new goals from now on.
         chosen: Option<String>,
     },
-    /// The model of new goals.
-    ModelIs(String),
+    /// The model of new goals, and what its provider offers.
+    ModelIs {
+        /// As in `provider/model`.
+        name: String,
+        /// Empty if it does not say.
+        offered: Vec<String>,
+    },
     /// New goals use this model.
-    ModelChosen(String),
+    ModelChosen {
+        /// As in `provider/model`.
+        name: String,
+        /// What its provider offers, if that model is not among it.
+        others: Vec<String>,
+    },
     /// All personas are to be listed.
     Personas,
     /// New goals use this persona.
@@ -101,8 +162,18 @@ pub enum ChatReply {
     ImageAttached(PathBuf, usize),
     /// The language was changed.
     LanguageChosen,
-    /// The model does not see earlier messages from now on.
+    /// A new conversation begins.
     BeganAnew,
+    /// A new conversation with this title has begun.
+    BeganAnewAs(String),
+    /// A conversation goes on; what was said last in it.
+    ConversationOpened(Box<ListedConversation>, Vec<ConversationMessage>),
+    /// The conversation's folder is gone, so the chat stays in its own.
+    FolderGone(Box<ListedConversation>, String),
+    /// Conversations, the newest first.
+    Conversations(Vec<ListedConversation>),
+    /// The conversation was given this title.
+    Renamed(String),
     /// A run works in the background.
     InBackground(RunId),
     /// The text of other programs' files, or the messages.
@@ -111,6 +182,16 @@ pub enum ChatReply {
     Written(PathBuf),
     /// What became of a file that was taken in.
     Imported(ImportSummary),
+    /// What a run changed, by number.
+    Changes(Box<RunChanges>),
+    /// What became of files, run by run.
+    Undone(Vec<UndoReport>),
+    /// The conversation has no run whose changes could be undone.
+    NothingToUndo,
+    /// No undo can be taken back.
+    NothingToRedo,
+    /// Files, and perhaps the conversation, are as they were before a turn.
+    Rewound(RewindReport),
     /// No call has an unknown outcome.
     NothingToSettle,
     /// A call with an unknown outcome, and how to settle it.
@@ -137,8 +218,8 @@ pub enum InboxChange {
 pub struct AgendaReply {
     /// The command as it was understood, where its dates were said in other words.
     pub understood: Option<String>,
-    /// The year of its date, where it is another one.
-    pub other_year: Option<i16>,
-    /// The answer, in the person's language.
-    pub answer: String,
+    /// What its result does not show.
+    pub notes: Vec<CommandNote>,
+    /// What was done, or why it was not.
+    pub result: AgendaResult,
 }

@@ -4,7 +4,7 @@ use super::{ChatReply, Conversation, Reaction};
 use crate::app::App;
 use crate::error::AppError;
 use crate::following::{FollowNews, Following};
-use crate::forks;
+use crate::forks::{self, ForkOptions};
 use crate::frames;
 use crate::router::{OpenQuestion, question_of};
 use crate::runs::{self, RunDetails};
@@ -132,6 +132,7 @@ impl ConversationRun<'_> {
     pub(super) async fn handle_limit_reply(
         &self,
         word: &str,
+        approve_all: bool,
     ) -> Result<Option<Reaction>, AppError> {
         let lang = self.app.lang;
         let said = everloop_text::bare(word);
@@ -143,7 +144,8 @@ impl ConversationRun<'_> {
             return Ok(None);
         }
         let message = answer.then_some(InboxMessage::AnswerNow);
-        let forked = forks::continue_run(self.app, self.engine, self.run, "", message).await?;
+        let options = ForkOptions { approve_all, ..ForkOptions::default() };
+        let forked = forks::continue_run(self.app, self.engine, self.run, options, message).await?;
         Ok(Some(Reaction::Follow(forked, None)))
     }
 }
@@ -162,16 +164,17 @@ impl Conversation {
     pub async fn working_run(&self) -> Result<Option<RunId>, AppError> {
         let terminals = &self.questions.terminals;
         let open = self.questions.open_runs().await?;
-        let others = terminals.of_others();
+        let others = terminals.of_others().runs;
         let is_ours = |run: &RunId| terminals.has(run) || !others.contains(run);
         let mut going = open.into_iter().filter(|(_, status)| *status != Status::Waiting);
         Ok(going.find(|(run, _)| is_ours(run)).map(|(run, _)| run))
     }
 
     /// Notes what a stop means for the next line. Call it when the stop is shown.
-    pub fn note_stop(&mut self, run: &RunId, stop: &RunStop) {
+    pub async fn note_stop(&mut self, run: &RunId, stop: &RunStop) {
         match stop {
             RunStop::Ended(details) => {
+                self.place.mark_read(self.engine.store()).await;
                 self.questions.terminals.forget(run);
                 let run = &details.row.run;
                 self.unsettled.run = details.has_open_unknown().then(|| run.clone());

@@ -3,7 +3,6 @@
 use super::{CheckState, DoctorFinding, DoctorReport};
 use crate::app::App;
 use everloop_tools::{find_program, search_path};
-use everloop_types::Lang;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -30,8 +29,8 @@ pub struct TerminalFacts {
     pub width: Option<u16>,
     /// Whether it shows UTF-8.
     pub utf8: bool,
-    /// Whether colours are used.
-    pub colour: bool,
+    /// Whether colors are used.
+    pub color: bool,
 }
 
 /// What is wrong with the folder of the data.
@@ -66,10 +65,7 @@ impl DoctorReport {
     }
 
     pub(super) fn language(&mut self, app: &App) {
-        let name = match app.lang {
-            Lang::ZhCn => "zh-CN",
-            Lang::En => "en",
-        };
+        let name = app.lang.tag();
         self.note("language", name);
         self.good("language", DoctorFinding::Language(name));
     }
@@ -89,7 +85,7 @@ impl DoctorReport {
         self.note("terminal", terminal.is_there);
         self.note("terminal_width", terminal.width);
         self.note("utf8", terminal.utf8);
-        self.note("colour", terminal.colour);
+        self.note("color", terminal.color);
         let state = if terminal.utf8 { CheckState::Good } else { CheckState::Note };
         self.check("terminal", state, DoctorFinding::Terminal(terminal));
     }

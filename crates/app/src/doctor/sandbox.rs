@@ -5,8 +5,9 @@ use super::{CheckState, DoctorFinding, DoctorReport};
 use crate::app::App;
 use crate::settings::SettingValue;
 use everloop_ports::{CallPolicy, UnsandboxedReason};
+use everloop_text as text;
 use everloop_tools::{SandboxLevel, SandboxMode, SandboxSupport, holds_home, own_program};
-use everloop_types::LabelGuard;
+use everloop_types::{LabelGuard, Lang};
 
 /// A command that does nothing.
 const IDLE: &str = r#"{"command": "true"}"#;
@@ -21,6 +22,27 @@ pub enum WorkspaceFinding {
     Bare(String),
     /// They do not run, because the settings require a sandbox; why there is none.
     Denied(String),
+}
+
+/// How far the sandbox of this machine reaches, and what the settings want.
+#[must_use]
+pub fn sandbox_here(app: &App) -> DoctorFinding {
+    let level = own_program().map(|helper| SandboxSupport::here(&helper).level());
+    let (level, setting) = (level.unwrap_or(SandboxLevel::None), app.settings.tools.shell_sandbox);
+    DoctorFinding::Sandbox { level, setting }
+}
+
+/// The words for it, in a language; nothing for any other finding.
+#[must_use]
+pub fn sandbox_words(finding: &DoctorFinding, lang: Lang) -> Option<String> {
+    let DoctorFinding::Sandbox { level, setting } = finding else { return None };
+    let text = match (setting, level) {
+        (SandboxMode::Off, _) => text::doctor::sandbox_off(),
+        (_, SandboxLevel::Full) => text::doctor::sandbox_full(),
+        (_, SandboxLevel::Inner) => text::doctor::sandbox_inner(),
+        (_, SandboxLevel::None) => text::doctor::sandbox_none(),
+    };
+    Some(text.in_lang(lang))
 }
 
 impl DoctorReport {
@@ -39,7 +61,7 @@ impl DoctorReport {
     }
 
     fn sandbox_part(&mut self, name: &'static str, found: Result<Option<String>, String>) {
-        self.note(&format!("wall_{name}"), found.is_ok());
+        self.note(&format!("sandbox_{name}"), found.is_ok());
         let state = if found.is_ok() { CheckState::Good } else { CheckState::Missing };
         self.check(name, state, DoctorFinding::SandboxPart(found));
     }

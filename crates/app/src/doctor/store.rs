@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::error::chain;
 use everloop_store::copies::{look, look_at_server};
 use everloop_store::{
-    ClaimLock, Inspection, PgOptions, RunCheck, SCHEMA_VERSION, Store, StoreError,
+    ClaimLock, Inspection, OpenError, PgOptions, RunCheck, SCHEMA_VERSION, Store, StoreError,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -51,6 +51,10 @@ impl DoctorReport {
     fn checksums(&mut self, runs: Checksums) {
         let runs = match runs {
             Ok(runs) => runs,
+            // It cannot be opened twice in one process, and a chat has it open.
+            Err(StoreError::Open(OpenError::AlreadyOpen { .. })) => {
+                return self.good("journals", DoctorFinding::JournalsInUse);
+            }
             Err(error) => {
                 let finding = DoctorFinding::JournalsUnread(chain(&error));
                 return self.check("journals", CheckState::Note, finding);

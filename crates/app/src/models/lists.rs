@@ -245,7 +245,8 @@ pub async fn offered(app: &App, provider: &str) -> Vec<String> {
 }
 
 /// What a provider offers to a key that was typed, or to the one that is there if it is empty; at
-/// an address that was typed, or at the one that is in force. Nothing is kept.
+/// an address that was typed, or at the one that is in force. A key that is there goes to its own
+/// address only. Nothing is kept.
 ///
 /// # Errors
 /// What the endpoint says, or that it cannot be reached.
@@ -261,7 +262,9 @@ pub async fn offered_to(
         "" => place.base_url.clone(),
         url => url.to_owned(),
     };
+    let is_own_address = base_url.trim_end_matches('/') == place.base_url.trim_end_matches('/');
     let api_key = match typed_key {
+        "" if !is_own_address => None,
         "" => {
             let found = key::find(&app.settings, &app.key_file(), &place).ok().flatten();
             found.map(|key| key.secret)

@@ -16,8 +16,9 @@ use crate::trouble::ModelTrouble;
 use everloop_engine::Environment;
 use everloop_models::{CallWay, ModelTraits};
 use everloop_ports::{Delta, Model, Request, WirePrompt};
+use everloop_text as text;
 use everloop_types::{
-    Message, ModelChoice, ModelError, ModelErrorKind, Reply, ToolChoice, ToolSpec,
+    Lang, Message, ModelChoice, ModelError, ModelErrorKind, Reply, ToolChoice, ToolSpec,
 };
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
@@ -90,6 +91,23 @@ impl TrialCheck {
     }
 }
 
+impl TrialCheck {
+    /// What people call it.
+    #[must_use]
+    pub fn words(self, lang: Lang) -> String {
+        let text = match self {
+            Self::Text => text::models::text(),
+            Self::Stream => text::models::stream(),
+            Self::Usage => text::models::usage(),
+            Self::ToolCall => text::models::tool_call(),
+            Self::NamedTool => text::models::named_tool(),
+            Self::SchemaCall => text::models::schema_call(),
+            Self::TaggedCall => text::models::tagged_call(),
+        };
+        text.in_lang(lang)
+    }
+}
+
 /// Why something does not work.
 #[derive(Debug, Clone)]
 pub enum TrialFault {
@@ -103,6 +121,21 @@ pub enum TrialFault {
     TooSlow(u64),
     /// The model could not be asked.
     Model(ModelError),
+}
+
+impl TrialFault {
+    /// Why, in words; what the model's endpoint says stays as it is.
+    #[must_use]
+    pub fn words(&self, lang: Lang) -> String {
+        let text = match self {
+            Self::Missing => text::models::missing(),
+            Self::WrittenCall => text::models::written_call(),
+            Self::NoCall => text::models::no_call(),
+            Self::TooSlow(seconds) => text::models::too_slow(seconds),
+            Self::Model(error) => return error.detail.clone(),
+        };
+        text.in_lang(lang)
+    }
 }
 
 /// What a trial comes to.

@@ -3,12 +3,14 @@
 
 use super::spec::SettingKind;
 use super::value::SettingValue;
+use crate::facts::FactPolicy;
 use crate::log::{LogFormat, LogLevel};
 use everloop_agenda::kept::CatchUp;
+use everloop_analysis::ShareLevel;
 use everloop_loops::LOOPS;
 use everloop_models::CallWay;
 use everloop_tools::{GitAccess, SandboxMode, SearchService};
-use everloop_types::{LabelGuard, Lang, Unattended};
+use everloop_types::{ApprovalMode, LabelGuard, Lang, Unattended};
 
 /// Writes the words of a type beside its values.
 macro_rules! choice_setting {
@@ -42,7 +44,15 @@ macro_rules! choice_setting {
 choice_setting!(SandboxMode { "auto" => Auto, "require" => Require, "off" => Off, });
 choice_setting!(GitAccess { "read" => Read, "write" => Write, });
 choice_setting!(LabelGuard { "ask" => Ask, "deny" => Deny, "off" => Off, });
+choice_setting!(ApprovalMode { "ask" => Ask, "edits" => Edits, "plan" => Plan, "all" => All, });
+choice_setting!(ShareLevel {
+    "schema" => Schema,
+    "aggregates" => Aggregates,
+    "samples" => Samples,
+});
+choice_setting!(FactPolicy { "ask" => Ask, "auto" => Auto, });
 choice_setting!(Unattended { "wait" => Wait, "deny" => Deny, });
+choice_setting!(DecisionFallback { "reply-only" => ReplyOnly, });
 choice_setting!(CatchUp { "once" => Once, "skip" => Skip, "all" => All, });
 choice_setting!(RoundPreset {
     "simple" => Simple,
@@ -110,6 +120,13 @@ pub enum RoundPreset {
     Auto,
 }
 
+/// What becomes of a message on which nothing could be decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DecisionFallback {
+    /// A plain apology, and no run.
+    ReplyOnly,
+}
+
 /// The name of a loop that exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoopName(&'static str);
@@ -162,6 +179,30 @@ impl SettingValue for Option<ZoneName> {
     }
 }
 
+/// A time of the day: `08:00`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DayTime(jiff::civil::Time);
+
+impl DayTime {
+    /// The time.
+    #[must_use]
+    pub const fn time(self) -> jiff::civil::Time {
+        self.0
+    }
+}
+
+impl SettingValue for DayTime {
+    const KIND: SettingKind = SettingKind::Text;
+
+    fn from_text(text: &str) -> Option<Self> {
+        jiff::civil::Time::strptime("%H:%M", text).ok().map(Self)
+    }
+
+    fn write(&self) -> String {
+        self.0.strftime("%H:%M").to_string()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,7 +220,9 @@ mod tests {
         every_word_is_read_and_written_again::<SandboxMode>();
         every_word_is_read_and_written_again::<GitAccess>();
         every_word_is_read_and_written_again::<LabelGuard>();
+        every_word_is_read_and_written_again::<ApprovalMode>();
         every_word_is_read_and_written_again::<Unattended>();
+        every_word_is_read_and_written_again::<FactPolicy>();
         every_word_is_read_and_written_again::<CatchUp>();
         every_word_is_read_and_written_again::<RoundPreset>();
         every_word_is_read_and_written_again::<Option<Lang>>();
@@ -189,6 +232,13 @@ mod tests {
         every_word_is_read_and_written_again::<Option<LogFormat>>();
         every_word_is_read_and_written_again::<LoopName>();
         every_word_is_read_and_written_again::<bool>();
+    }
+
+    #[test]
+    fn a_time_of_the_day_has_hours_and_minutes() {
+        let read = |text: &str| DayTime::from_text(text).map(|time| time.write());
+        assert_eq!(read("08:30").as_deref(), Some("08:30"));
+        assert_eq!((read("8am"), read("24:10"), read("")), (None, None, None));
     }
 
     #[test]

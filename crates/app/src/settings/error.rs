@@ -3,6 +3,7 @@
 use super::approval_rules::ApprovalRuleError;
 use super::mcp_servers::McpServerError;
 use super::shell_rules::ShellRuleError;
+use super::signed_channels::SignedChannelError;
 use super::{SettingKey, SettingOrigin};
 use crate::secrets::SecretError;
 use everloop_text as text;
@@ -38,6 +39,8 @@ pub enum SettingProblem {
     ShellRule(ShellRuleError),
     /// An MCP server cannot be used.
     McpServer(Box<McpServerError>),
+    /// A channel cannot be used.
+    SignedChannel(Box<SignedChannelError>),
     /// A rule for calls cannot be used.
     ApprovalRule(Box<ApprovalRuleError>),
     /// The secret that the setting refers to could not be resolved.
@@ -74,6 +77,7 @@ impl SettingError {
             SettingProblem::Secret(error) => text::secret::missing(key, &error.words(lang)),
             SettingProblem::ShellRule(error) => return error.words(lang, origin),
             SettingProblem::ApprovalRule(error) => return error.words(lang, origin),
+            SettingProblem::SignedChannel(error) => return error.words(lang, origin),
             SettingProblem::NotToml(detail) => {
                 text::settings::Unreadable { origin, key, detail }.text()
             }
@@ -89,6 +93,7 @@ impl SettingError {
             SettingProblem::ShellRule(_)
                 | SettingProblem::McpServer(_)
                 | SettingProblem::ApprovalRule(_)
+                | SettingProblem::SignedChannel(_)
         )
     }
 }

@@ -3,6 +3,7 @@
 use super::redact;
 use super::spec::{ListKind, SettingKind};
 use super::value::SettingValue;
+use crate::run_types::RunType;
 use crate::secrets::{self, Reference};
 use everloop_tools::{Channel, HostAddress};
 use std::path::{Path, PathBuf};
@@ -105,6 +106,30 @@ impl SettingItem for ToolName {
 
     fn write_item(&self) -> String {
         self.0.to_owned()
+    }
+}
+
+/// A type of run that a decision may start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunTypeName(RunType);
+
+impl RunTypeName {
+    /// The type.
+    #[must_use]
+    pub const fn run_type(self) -> RunType {
+        self.0
+    }
+}
+
+impl SettingItem for RunTypeName {
+    const KIND: ListKind = ListKind::RunType;
+
+    fn from_item(text: &str) -> Option<Self> {
+        RunType::parse(text).ok().map(Self)
+    }
+
+    fn write_item(&self) -> String {
+        self.0.name().to_owned()
     }
 }
 

@@ -1,8 +1,10 @@
 //! Reading the layers: the file, then the environment, then `--set`.
 
 use super::error::{SettingError, SettingProblem};
+use super::keys::agent;
 use super::{
-    SettingOrigin, Settings, approval_rules, mcp_servers, providers, shell_rules, unknown,
+    SettingKey, SettingOrigin, Settings, approval_rules, mcp_servers, providers, shell_rules,
+    signed_channels, unknown,
 };
 use std::path::Path;
 
@@ -99,6 +101,13 @@ impl LoadedSettings {
                 .into_iter()
                 .map(|it| (approval_rules::KEY, SettingProblem::ApprovalRule(Box::new(it)))),
         );
+        let (channels, errors) = signed_channels::read(text);
+        self.settings.channels = channels;
+        problems.extend(
+            errors
+                .into_iter()
+                .map(|it| (signed_channels::SECTION, SettingProblem::SignedChannel(Box::new(it)))),
+        );
         for (key, problem) in problems {
             self.report(SettingError { key: key.to_owned(), origin: origin.clone(), problem });
         }
@@ -118,6 +127,9 @@ impl LoadedSettings {
             }
             return;
         }
+        if section == signed_channels::SECTION {
+            return;
+        }
         let tables = [shell_rules::KEY, mcp_servers::KEY, approval_rules::KEY];
         if !tables.contains(&key.as_str()) {
             self.set(&key, &typed_text(value), origin.clone());
@@ -131,6 +143,13 @@ impl LoadedSettings {
             let origin = SettingOrigin::Environment(name.clone());
             let key = super::keys::loops::default();
             self.set(key.as_str(), &mode_name(mode), origin);
+        }
+        for (known, key, written) in AGENT_NAMES {
+            let found = environment.iter().find(|(name, value)| name == known && !value.is_empty());
+            if let Some((name, value)) = found {
+                let origin = SettingOrigin::Environment(name.clone());
+                self.set(key().as_str(), &written(value.trim()), origin);
+            }
         }
         for (name, value) in environment {
             if let Some(key) = key_of_variable(name) {
@@ -169,6 +188,40 @@ fn typed_text(value: &toml::Value) -> String {
 
 /// Another name for `loop.default`, with underscores (TD-6 to TD-9).
 const AGENT_MODE: &str = "AGENT_MODE";
+
+/// Other names for settings of `agent` (DR-18), and how their values are written here.
+const AGENT_NAMES: [AgentVariable; 5] = [
+    ("AGENT_LOOP_ENABLED", agent::loop_enabled, switch_word),
+    ("AGENT_DECISION_MODEL", agent::decision_model, str::to_owned),
+    ("AGENT_ALLOWED_RUN_TYPES", agent::allowed_run_types, str::to_owned),
+    ("AGENT_DECISION_TIMEOUT_SECONDS", agent::decision_timeout, with_seconds),
+    ("AGENT_DECISION_FALLBACK_MODE", agent::fallback_mode, fallback_word),
+];
+
+/// A variable, the setting that it means, and how its value is written there.
+type AgentVariable = (&'static str, fn() -> SettingKey, fn(&str) -> String);
+
+/// `true` and `1` are `on`; what means neither stays as it was written.
+fn switch_word(value: &str) -> String {
+    match value.to_lowercase().as_str() {
+        "true" | "1" | "yes" => "on".to_owned(),
+        "false" | "0" | "no" => "off".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// Seconds without a unit.
+fn with_seconds(value: &str) -> String {
+    if value.bytes().all(|byte| byte.is_ascii_digit()) {
+        format!("{value}s")
+    } else {
+        value.to_owned()
+    }
+}
+
+fn fallback_word(value: &str) -> String {
+    value.to_lowercase().replace('_', "-")
+}
 
 /// The loop that a mode means, in any case; what means none stays as it was written.
 #[must_use]

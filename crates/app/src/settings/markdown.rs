@@ -80,6 +80,7 @@ fn values(lang: Lang, spec: &SettingSpec) -> String {
         SettingKind::List(ListKind::Tool) => kind("tool"),
         SettingKind::List(ListKind::Pattern) => kind("pattern"),
         SettingKind::List(ListKind::Word) => kind("word"),
+        SettingKind::List(ListKind::RunType) => kind("run_type"),
     }
 }
 

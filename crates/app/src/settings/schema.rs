@@ -3,6 +3,7 @@
 use super::lists::split_items;
 use super::{ListKind, SETTINGS, SettingKind, SettingSpec};
 use crate::environment::built_in;
+use crate::run_types::RunType;
 use everloop_types::Lang;
 use serde_json::{Map, Value, json};
 
@@ -35,6 +36,11 @@ pub fn schema() -> Value {
     let provider = object(json!({"base_url": string(), "key": pattern(REFERENCE)}));
     sections
         .insert("providers".into(), json!({"type": "object", "additionalProperties": provider}));
+    let mut channel = object(json!({
+        "url": string(), "secret": pattern(REFERENCE), "workspace": string(),
+    }));
+    channel["required"] = json!(["secret"]);
+    sections.insert("channels".into(), json!({"type": "object", "additionalProperties": channel}));
     let mut all = object(Value::Object(sections));
     all["$schema"] = json!("http://json-schema.org/draft-07/schema#");
     all["title"] = json!("Everloop config.toml");
@@ -53,6 +59,10 @@ fn property(spec: &SettingSpec) -> Value {
         SettingKind::Reference => pattern(REFERENCE),
         SettingKind::List(ListKind::Tool) => {
             let names: Vec<&str> = built_in().map(|tool| tool.name).collect();
+            json!({"type": "array", "items": {"type": "string", "enum": names}})
+        }
+        SettingKind::List(ListKind::RunType) => {
+            let names = RunType::ALL.map(RunType::name);
             json!({"type": "array", "items": {"type": "string", "enum": names}})
         }
         SettingKind::List(_) => strings(),

@@ -195,3 +195,27 @@ fn a_database_shows_without_its_password() {
     assert_eq!(settings.store.database.show(), "postgres://u@h/d");
     assert_eq!(settings.store.database.as_str(), "postgres://u:pw@h/d");
 }
+
+#[test]
+fn the_names_of_the_source_set_what_decides_on_messages() {
+    let environment = [
+        ("AGENT_LOOP_ENABLED", "False"),
+        ("AGENT_DECISION_MODEL", "openai/small"),
+        ("AGENT_ALLOWED_RUN_TYPES", "agent,sleep"),
+        ("AGENT_DECISION_TIMEOUT_SECONDS", "12"),
+        ("AGENT_DECISION_FALLBACK_MODE", "reply_only"),
+    ];
+    let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    let variables: Vec<(String, String)> = environment.iter().map(own).collect();
+    let loaded = load(None, &variables, &[]).unwrap();
+    let agent = &loaded.settings.agent;
+    assert!(!agent.loop_enabled);
+    assert_eq!(agent.decision_model, "openai/small");
+    let types: Vec<&str> =
+        agent.allowed_run_types.iter().map(|name| name.run_type().name()).collect();
+    assert_eq!(types, ["agent", "sleep"]);
+    assert_eq!(agent.decision_timeout.ms(), 12_000);
+    let wrong = [("AGENT_ALLOWED_RUN_TYPES".to_owned(), "deploy".to_owned())];
+    let wrong = load(None, &wrong, &[]).map(drop).map_err(|error| error.key);
+    assert_eq!(wrong, Err("agent.allowed_run_types".to_owned()));
+}

@@ -8,7 +8,7 @@ use crate::home::Home;
 use everloop_types::Lang;
 use serde::Serialize;
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The file, the environment and the flags of this process.
 #[derive(Debug, Clone)]
@@ -61,11 +61,7 @@ impl SettingSources {
     #[must_use]
     pub fn find(home: &Home, flags: SettingFlags) -> Self {
         let path = home.config_file();
-        let (text, trouble) = match std::fs::read_to_string(&path) {
-            Ok(text) => (Some(text), None),
-            Err(error) if is_absent(&error) => (None, None),
-            Err(error) => (None, Some(error.to_string())),
-        };
+        let (text, trouble) = read_file(&path);
         // A setting cannot be anything but text.
         let environment = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
@@ -92,10 +88,24 @@ impl SettingSources {
         loaded
     }
 
+    /// The same layers with the file as it is now.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        let (text, trouble) = read_file(&self.path);
+        Self { text, trouble, ..self.clone() }
+    }
+
     /// The same layers with another file.
     #[must_use]
     pub fn with_text(&self, text: Option<String>) -> Self {
         Self { text, trouble: None, ..self.clone() }
+    }
+
+    /// The same layers, where this process uses this model whatever its variables say.
+    #[must_use]
+    pub fn with_model(mut self, name: &str) -> Self {
+        self.set.push(format!("{}={name}", keys::model::default()));
+        self
     }
 
     /// Every setting as it takes effect, without what could be a secret. The variables and flags
@@ -122,7 +132,8 @@ impl SettingSources {
     /// What `--lang`, `EVERLOOP_LANG`, `EVERLOOP_LOG` and `EVERLOOP_MODEL` decide.
     fn own_name(&self, key: SettingKey) -> Option<EffectiveSetting> {
         if key == keys::model::default() {
-            return self.own_variable(key, "EVERLOOP_MODEL");
+            let is_flag = self.set.iter().any(|set| set.starts_with(&format!("{key}=")));
+            return self.own_variable(key, "EVERLOOP_MODEL").filter(|_| !is_flag);
         }
         if key == keys::log::level() {
             return self.own_variable(key, crate::log::VARIABLE);
@@ -144,6 +155,15 @@ impl SettingSources {
         let value = super::redact::shown(value);
         let origin = name.to_owned();
         (!value.is_empty()).then_some(EffectiveSetting { key, value, origin, layer: "environment" })
+    }
+}
+
+/// The text of the file, or why a file that exists cannot be read.
+fn read_file(path: &Path) -> (Option<String>, Option<String>) {
+    match std::fs::read_to_string(path) {
+        Ok(text) => (Some(text), None),
+        Err(error) if is_absent(&error) => (None, None),
+        Err(error) => (None, Some(error.to_string())),
     }
 }
 

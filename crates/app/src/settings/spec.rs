@@ -89,6 +89,8 @@ pub enum ListKind {
     Pattern,
     /// Words of a command.
     Word,
+    /// Types of run.
+    RunType,
 }
 
 impl SettingKind {
@@ -108,6 +110,7 @@ impl SettingKind {
             Self::List(ListKind::Host) => "api.example.com, localhost:8080",
             Self::List(ListKind::Tool) => "read_file, search_code, edit_file",
             Self::List(ListKind::Pattern) => "vendor/**, **/*.html",
+            Self::List(ListKind::RunType) => "agent, fetch_web",
             Self::List(ListKind::Word) => "pass, show, openai",
             Self::List(ListKind::Folder) => "/opt/tools, /srv/data",
             Self::List(ListKind::Channel) => {
@@ -121,7 +124,7 @@ impl SettingKind {
     fn may_be_secret(self) -> bool {
         match self {
             Self::Reference => true,
-            Self::List(kind) => kind != ListKind::Tool,
+            Self::List(kind) => !matches!(kind, ListKind::Tool | ListKind::RunType),
             _ => false,
         }
     }

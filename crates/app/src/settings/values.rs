@@ -1,26 +1,31 @@
 //! Every setting: its name, its type, its default and its range. A line here and the two texts of
 //! the setting in `crates/text` are all that a new setting needs.
 
-use super::choices::{LoopName, RoundPreset, ZoneName};
+use super::choices::{DayTime, DecisionFallback, LoopName, RoundPreset, ZoneName};
 use super::declare::declare_settings;
-use super::lists::{ChannelEntry, PathPattern, ToolName};
+use super::lists::{ChannelEntry, PathPattern, RunTypeName, ToolName};
 use super::spec::SettingSpec;
 use super::value::{
     ByteSize, DatabaseAddress, Millis, SecretPlace, SettingValue, Thousandths, default_value,
 };
+use crate::facts::FactPolicy;
 use crate::log::{LogFormat, LogLevel};
 use everloop_agenda::kept::CatchUp;
+use everloop_analysis::ShareLevel;
 use everloop_models::CallWay;
 use everloop_tools::{GitAccess, HostAddress, SandboxMode, SearchService};
-use everloop_types::{LabelGuard, Lang, Unattended};
+use everloop_types::{ApprovalMode, LabelGuard, Lang, Unattended};
 use std::path::PathBuf;
 
 /// Few, because a long list makes models choose badly. `git_push` is left out because it sends.
 const TOOLS: &str = "read_file, list_dir, search_code, edit_file, write_file, shell, git_read, \
     git_commit, internet_search, fetch_web, http_get, http_send, send_message, todo, schedule, \
-    load_skill, delegate";
+    load_skill, delegate, memory_propose, memory_search";
 /// Where files of other people mostly are.
 const UNTRUSTED_PATHS: &str = "**/node_modules/**, **/vendor/**, **/third_party/**, downloads/**";
+
+/// Every type that there is (DR-4).
+const RUN_TYPES: &str = "sleep, summarize_conversation, index_repo, fetch_web, agent";
 
 const MANY: u64 = 1_000_000;
 
@@ -97,6 +102,15 @@ declare_settings! {
         memory_chars: usize = "6000", in 0..=100_000;
         image_max: ByteSize = "5MiB";
     }
+    /// Facts that later runs are told.
+    "memory" => memory: FactSettings {
+        accept: FactPolicy = "ask";
+        fact_chars: usize = "2000", in 1..=100_000;
+        max_facts: usize = "2000", in 1..=100_000;
+        max_proposals: usize = "200", in 1..=10_000;
+        prompt_facts: usize = "50", in 0..=1_000;
+        prompt_chars: usize = "6000", in 0..=100_000;
+    }
     /// Who the assistant is.
     "persona" => persona: PersonaSettings {
         default: String = "default";
@@ -131,6 +145,8 @@ declare_settings! {
     }
     /// Questions before a call.
     "approvals" => approvals: ApprovalSettings {
+        mode: ApprovalMode = "ask";
+        ask_edits: bool = "off";
         unattended: Unattended = "wait";
     }
     /// Searches of the web.
@@ -149,6 +165,8 @@ declare_settings! {
     "store" => store: StoreSettings {
         database: DatabaseAddress = "";
         keep: Millis = "30d";
+        checkpoint_file: ByteSize = "10MiB";
+        checkpoint_total: ByteSize = "1GiB";
     }
     /// The file of tool calls.
     "audit" => audit: AuditSettings {
@@ -166,6 +184,22 @@ declare_settings! {
         runs: usize = "64", in 1..=10_000;
         lease: Millis = "30s";
     }
+    /// The HTTP server.
+    "server" => server: ServerSettings {
+        listen: String = "127.0.0.1:7717";
+        hosts: Vec<String> = "";
+        origins: Vec<String> = "";
+        tls_cert: String = "";
+        tls_key: String = "";
+        body_max: ByteSize = "4MiB";
+        body_timeout: Millis = "30s";
+        header_timeout: Millis = "10s";
+        connections: usize = "1024", in 1..=100_000;
+        requests_per_minute: u32 = "6000", in 0..=MANY;
+        key_lifetime: Millis = "24h";
+        artifact_max: ByteSize = "16MiB";
+        drain: Millis = "10s";
+    }
     /// Schedules.
     "schedule" => schedule: ScheduleSettings {
         list_back: Millis = "2d";
@@ -173,15 +207,59 @@ declare_settings! {
         duration: Millis = "60m";
         catch_up: CatchUp = "once";
         catch_up_max: usize = "10", in 1..=100;
+        pause_after: u32 = "5", in 0..=1_000;
+    }
+    /// Runs of a fixed type.
+    "tasks" => tasks: TaskSettings {
+        max_sleep: Millis = "30d";
+        summary_chars: usize = "60000", in 1_000..=MANY;
+    }
+    /// The index of search_code.
+    "index" => index: IndexSettings {
+        max_files: u64 = "100000", in 1..=10_000_000;
+        max_bytes: ByteSize = "1GiB";
+        timeout: Millis = "10m";
+    }
+    /// Data analysis.
+    "analysis" => analysis: AnalysisSettings {
+        share: ShareLevel = "samples";
+        timeout: Millis = "30m";
+        query_timeout: Millis = "2m";
+        max_rows: usize = "10000", in 10..=1_000_000;
+        python: String = "";
+        max_bytes: ByteSize = "64GiB";
     }
     /// Todos and schedules.
     "agenda" => agenda: AgendaSettings {
         default_reminder: Option<Millis> = "0m";
+        bell: bool = "on";
+        terminal_notice: bool = "on";
+        desktop_notice: bool = "on";
+        unseen_after: Option<Millis> = "15m";
+    }
+    /// What the program says by itself.
+    "heartbeat" => heartbeat: HeartbeatSettings {
+        every: Option<Millis> = "off";
+        from: DayTime = "08:00";
+        until: DayTime = "22:00";
+        patience: Millis = "1h";
     }
     /// Conversations.
     "chat" => chat: ChatSettings {
         cancel_phrase: String = "";
         context_turns: usize = "10", in 0..=1_000;
+        titles: bool = "on";
+        title_timeout: Millis = "30s";
+        title_tokens: u32 = "256", in 16..=MANY;
+    }
+    /// Messages of servers, pages and channels: what decides on them, and what that may start.
+    "agent" => agent: AgentSettings {
+        loop_enabled: bool = "on";
+        decision_model: String = "";
+        allowed_run_types: Vec<RunTypeName> = RUN_TYPES;
+        decision_timeout: Millis = "30s";
+        fallback_mode: DecisionFallback = "reply-only";
+        followup_depth: u32 = "5", in 0..=100;
     }
     /// Folders that runs work in.
     "workspaces" => workspaces: WorkspaceSettings {

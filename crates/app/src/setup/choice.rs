@@ -10,7 +10,38 @@ use everloop_types::Lang;
 pub const CUSTOM_PROVIDER: &str = "custom";
 
 /// Those that are listed, in this order; every other one is taken by its name.
-const LISTED: [&str; 7] = ["deepseek", "qwen", "glm", "moonshot", "openai", "anthropic", "gemini"];
+const LISTED: [&str; 13] = [
+    "openai",
+    "anthropic",
+    "gemini",
+    "deepseek",
+    "qwen",
+    "qwen-intl",
+    "glm",
+    "glm-intl",
+    "moonshot",
+    "moonshot-intl",
+    "openrouter",
+    "ollama",
+    "llamacpp",
+];
+
+/// The numbers behind them: what is found on this machine, and any address.
+const LOCAL: usize = LISTED.len() + 1;
+const OTHER: usize = LISTED.len() + 2;
+
+/// The providers that are listed, in their order, each with the name that people know.
+pub fn listed_providers(lang: Lang) -> impl Iterator<Item = (&'static str, String)> {
+    let lines = text::setup::providers().in_lang(lang);
+    let labels: Vec<String> = lines.lines().map(label).collect();
+    LISTED.into_iter().zip(labels)
+}
+
+/// A line of the list without its number.
+fn label(line: &str) -> String {
+    let name = line.split_once(". ").map_or(line, |(_, name)| name);
+    name.split_whitespace().collect::<Vec<_>>().join(" ")
+}
 
 /// The provider that was chosen.
 #[derive(Debug, PartialEq, Eq)]
@@ -42,16 +73,18 @@ impl ProviderAnswer {
     /// Reads an answer.
     #[must_use]
     pub fn read(answer: &str) -> Self {
-        let name: String = answer.trim().to_lowercase().chars().map(half_width).collect();
+        let name = plain_answer(answer);
         let number = name.trim_end_matches(['.', '。', '、']).parse::<usize>();
         match number {
             Ok(0) => return Self::Choice(ProviderChoice::Nothing),
-            Ok(number @ 1..=7) => {
-                return Self::Choice(ProviderChoice::Known(LISTED[number - 1].to_owned()));
+            Ok(LOCAL) => return Self::Choice(ProviderChoice::Local),
+            Ok(OTHER) => return Self::NeedsAddress,
+            Ok(number) => {
+                let listed = LISTED.get(number - 1).map(|name| (*name).to_owned());
+                let choice = listed.map(|name| Self::Choice(ProviderChoice::Known(name)));
+                return choice.unwrap_or(Self::Unknown);
             }
-            Ok(8) => return Self::Choice(ProviderChoice::Local),
-            Ok(9) => return Self::NeedsAddress,
-            _ => {}
+            Err(_) => {}
         }
         match name.as_str() {
             "" => return Self::Choice(ProviderChoice::Nothing),
@@ -61,11 +94,9 @@ impl ProviderAnswer {
             name if is_one_of(name, text::setup::words_other()) => return Self::NeedsAddress,
             _ => {}
         }
-        let names = other_names();
-        let mut names = names.split('|').filter_map(|pair| pair.split_once('='));
-        let known = names.find(|(other, _)| *other == name).map_or(name.as_str(), |(_, it)| it);
+        let known = provider_called(&name).unwrap_or(name);
         if providers().any(|provider| provider.name == known) {
-            return Self::Choice(ProviderChoice::Known(known.to_owned()));
+            return Self::Choice(ProviderChoice::Known(known));
         }
         match answer.trim() {
             url if is_address(url) => Self::Choice(ProviderChoice::At(url.to_owned())),
@@ -86,13 +117,22 @@ pub fn read_language(answer: &str) -> Option<Lang> {
     }
 }
 
-/// What people call providers, in any language and in lower case: `name=provider|…`.
-fn other_names() -> String {
-    text::setup::called().in_lang(Lang::En)
+/// The provider that people call so, in any language and in lower case.
+#[must_use]
+pub fn provider_called(name: &str) -> Option<String> {
+    let names = text::setup::called().in_lang(Lang::En);
+    let mut pairs = names.split('|').filter_map(|pair| pair.split_once('='));
+    pairs.find(|(other, _)| *other == name).map(|(_, known)| known.to_owned())
 }
 
 fn is_one_of(name: &str, words: text::Text) -> bool {
     words.in_lang(Lang::En).split('|').any(|word| word == name)
+}
+
+/// A short answer as it is compared: in lower case, with plain letters and digits.
+#[must_use]
+pub fn plain_answer(answer: &str) -> String {
+    answer.trim().to_lowercase().chars().map(half_width).collect()
 }
 
 /// A full-width digit or letter as the plain one.
@@ -108,11 +148,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_listed_provider_has_a_label_without_its_number() {
+        for lang in [Lang::En, Lang::ZhCn] {
+            let all: Vec<_> = listed_providers(lang).collect();
+            assert_eq!(all.len(), LISTED.len());
+            assert_eq!(all[0], ("openai", "OpenAI".to_owned()));
+            assert!(all.iter().all(|(_, label)| !label.starts_with(|c: char| c.is_ascii_digit())));
+        }
+    }
+
+    #[test]
     fn a_provider_is_known_by_its_number_and_by_every_name_people_have_for_it() {
         for (answer, provider) in [
-            ("1", "deepseek"),
-            ("２", "qwen"),
-            ("3.", "glm"),
+            ("4", "deepseek"),
+            ("５", "qwen"),
+            ("8.", "glm-intl"),
+            ("13", "llamacpp"),
             ("DeepSeek", "deepseek"),
             ("深度求索", "deepseek"),
             ("通义", "qwen"),
@@ -131,7 +182,9 @@ mod tests {
         let at = ProviderChoice::At("http://h:1/v1".to_owned());
         for (answer, meaning) in [
             ("", ProviderAnswer::Choice(ProviderChoice::Nothing)),
-            ("8", ProviderAnswer::Choice(ProviderChoice::Local)),
+            ("14", ProviderAnswer::Choice(ProviderChoice::Local)),
+            ("15", ProviderAnswer::NeedsAddress),
+            ("16", ProviderAnswer::Unknown),
             ("其他", ProviderAnswer::NeedsAddress),
             ("http://h:1/v1", ProviderAnswer::Choice(at)),
             ("sk-abcdef0123456789", ProviderAnswer::IsKey),
@@ -139,7 +192,7 @@ mod tests {
         ] {
             assert_eq!(ProviderAnswer::read(answer), meaning, "{answer}");
         }
-        for pair in other_names().split('|') {
+        for pair in text::setup::called().in_lang(Lang::En).split('|') {
             let (_, name) = pair.split_once('=').unwrap();
             assert!(providers().any(|known| known.name == name), "{name}");
         }

@@ -13,10 +13,12 @@ pub(crate) struct ApprovalsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ApprovalsVerb {
+    #[command(alias = "ls")]
     List {
         #[arg(long)]
         json: bool,
     },
+    #[command(aliases = ["rm", "delete"])]
     Remove {
         id: String,
         #[arg(long)]

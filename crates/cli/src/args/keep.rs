@@ -1,6 +1,7 @@
 //! The arguments of `todo`, `view`, `schedule` and `inbox`: the verbs of the slash commands.
 
 use clap::{Args, Subcommand, ValueEnum};
+use everloop_chat::ChatTarget;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -8,7 +9,7 @@ pub(crate) struct TodoCommandArgs {
     #[arg(long, global = true)]
     pub(crate) json: bool,
     #[command(subcommand)]
-    pub(crate) verb: TodoVerb,
+    pub(crate) verb: Option<TodoVerb>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -19,6 +20,7 @@ pub(crate) enum TodoVerb {
         #[command(flatten)]
         said: TodoOptionArgs,
     },
+    #[command(alias = "ls")]
     List {
         #[command(flatten)]
         filter: TodoFilterArgs,
@@ -36,18 +38,15 @@ pub(crate) enum TodoVerb {
         #[command(flatten)]
         said: TodoOptionArgs,
     },
-    Done {
-        #[arg(required = true, value_parser = number)]
-        id: Vec<String>,
+    Done(TodoMarkArgs),
+    Reopen(TodoMarkArgs),
+    #[command(visible_alias = "rm", aliases = ["del", "remove"])]
+    Delete(TodoMarkArgs),
+    Undo {
+        count: Option<String>,
     },
-    Reopen {
-        #[arg(required = true, value_parser = number)]
-        id: Vec<String>,
-    },
-    #[command(visible_alias = "rm")]
-    Delete {
-        #[arg(required = true, value_parser = number)]
-        id: Vec<String>,
+    Snooze {
+        words: Vec<String>,
     },
     Search {
         #[arg(required = true)]
@@ -63,10 +62,23 @@ pub(crate) enum TodoVerb {
     },
 }
 
+// Numbers, or what selects the todos.
+#[derive(Debug, Args)]
+pub(crate) struct TodoMarkArgs {
+    #[arg(value_parser = number, required_unless_present_any = ["tag", "view", "open"])]
+    pub(crate) id: Vec<String>,
+    #[command(flatten)]
+    pub(crate) filter: TodoFilterArgs,
+    #[arg(long)]
+    pub(crate) view: Option<String>,
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct TodoOptionArgs {
     #[arg(long)]
-    pub(crate) tag: Option<String>,
+    pub(crate) tag: Vec<String>,
     #[arg(long)]
     pub(crate) priority: Option<String>,
     #[arg(long, value_name = "DATE")]
@@ -78,14 +90,14 @@ pub(crate) struct TodoOptionArgs {
 #[derive(Debug, Args)]
 pub(crate) struct TodoFilterArgs {
     #[arg(long)]
-    pub(crate) tag: Option<String>,
+    pub(crate) tag: Vec<String>,
     #[arg(long)]
     pub(crate) open: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ViewArgs {
-    pub(crate) name: String,
+    pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) filter: TodoFilterArgs,
     #[arg(long)]
@@ -97,18 +109,20 @@ pub(crate) struct ScheduleCommandArgs {
     #[arg(long, global = true)]
     pub(crate) json: bool,
     #[command(subcommand)]
-    pub(crate) verb: ScheduleVerb,
+    pub(crate) verb: Option<ScheduleVerb>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ScheduleVerb {
     Add {
-        #[arg(required = true)]
+        #[arg(required_unless_present = "cron")]
         words: Vec<String>,
         #[command(flatten)]
         said: EntryOptionArgs,
     },
+    #[command(alias = "ls")]
     List,
+    #[command(visible_alias = "show")]
     Get {
         #[arg(value_parser = number)]
         id: String,
@@ -129,7 +143,7 @@ pub(crate) enum ScheduleVerb {
         id: String,
         switch: OnOff,
     },
-    #[command(visible_alias = "rm")]
+    #[command(visible_alias = "rm", aliases = ["del", "remove"])]
     Delete {
         #[arg(required = true, value_parser = number)]
         id: Vec<String>,
@@ -141,6 +155,22 @@ pub(crate) enum ScheduleVerb {
         file: PathBuf,
     },
     Simulate(SimulateArgs),
+    Pause {
+        #[arg(value_parser = number)]
+        id: String,
+    },
+    Resume {
+        #[arg(value_parser = number)]
+        id: String,
+    },
+    Run {
+        #[arg(value_parser = number)]
+        id: String,
+    },
+    Runs {
+        #[arg(value_parser = number)]
+        id: String,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -165,8 +195,33 @@ pub(crate) struct EntryOptionArgs {
     pub(crate) repeat: Option<String>,
     #[arg(long, value_name = "once|skip|all")]
     pub(crate) catch_up: Option<String>,
-    #[arg(long)]
+    #[arg(long, visible_alias = "force")]
     pub(crate) allow_conflict: bool,
+    #[command(flatten)]
+    pub(crate) run: Box<ScheduledRunArgs>,
+}
+
+// What an entry starts.
+#[derive(Debug, Args)]
+pub(crate) struct ScheduledRunArgs {
+    #[arg(long, value_name = "GOAL")]
+    pub(crate) run: Option<String>,
+    #[arg(long, value_name = "EXPR")]
+    pub(crate) cron: Option<String>,
+    #[arg(long, value_name = "ZONE")]
+    pub(crate) zone: Option<String>,
+    #[arg(long = "loop", value_name = "LOOP")]
+    pub(crate) run_loop: Option<String>,
+    #[arg(long, value_name = "NAME")]
+    pub(crate) persona: Option<String>,
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<String>,
+    #[arg(long, value_name = "own|ID|new")]
+    pub(crate) conversation: Option<String>,
+    #[arg(long, value_name = "skip|queue_one|cancel_previous|allow")]
+    pub(crate) overlap: Option<String>,
+    #[arg(long, value_name = "N")]
+    pub(crate) pause_after: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -194,18 +249,23 @@ pub(crate) struct ChatArgs {
     pub(crate) message: Option<String>,
     #[command(flatten)]
     pub(crate) how: super::RunOptionArgs,
+    // What `-c` and `-r` before it mean.
+    #[arg(skip)]
+    pub(crate) wanted: ChatTarget,
 }
 
-// A number, or several with commas between them, as input methods write them: `１，#2`.
+// A number, a range, or several with commas between them, as input methods write them: `１，#2`.
 fn number(text: &str) -> Result<String, std::num::ParseIntError> {
     let plain = |c: char| match c {
         '\u{ff10}'..='\u{ff19}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
         c => c,
     };
     for part in text.split([',', '\u{ff0c}', '\u{3001}']) {
-        let digits: String =
-            part.trim_start_matches(['#', '\u{ff03}']).chars().map(plain).collect();
-        digits.parse::<i64>()?;
+        for bound in part.splitn(2, ['-', '~']) {
+            let digits: String =
+                bound.trim_start_matches(['#', '\u{ff03}']).chars().map(plain).collect();
+            digits.parse::<i64>()?;
+        }
     }
     Ok(text.to_owned())
 }

@@ -20,5 +20,7 @@ pub(crate) enum ModelsVerb {
     },
     Forget {
         name: String,
+        #[arg(long)]
+        json: bool,
     },
 }

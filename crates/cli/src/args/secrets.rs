@@ -1,7 +1,24 @@
 //! `secrets` and `audit`. No item here has a doc comment: clap would show it.
 
 use clap::{Args, Subcommand};
+use everloop_app::audit_query::AuditEvent;
 use everloop_app::settings::Millis;
+
+// Without a verb it lists.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct SecretsArgs {
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) verb: Option<SecretsVerb>,
+}
+
+impl SecretsArgs {
+    pub(crate) fn verb(self) -> SecretsVerb {
+        self.verb.unwrap_or(SecretsVerb::List { json: self.json })
+    }
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SecretsVerb {
@@ -9,13 +26,19 @@ pub(crate) enum SecretsVerb {
         name: String,
         #[arg(long)]
         file: bool,
+        #[arg(long)]
+        json: bool,
     },
+    #[command(alias = "ls")]
     List {
         #[arg(long)]
         json: bool,
     },
+    #[command(aliases = ["rm", "delete"])]
     Remove {
         name: String,
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -29,6 +52,8 @@ pub(crate) struct AuditArgs {
     pub(crate) tool: Option<String>,
     #[arg(long)]
     pub(crate) failed: bool,
+    #[arg(long, value_parser = AuditEvent::ALL.map(AuditEvent::as_str))]
+    pub(crate) event: Option<String>,
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,10 +1,10 @@
 //! `everloop approvals`: what was allowed for good, and how to withdraw it.
 
 use crate::args::{self, ApprovalsVerb};
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::terminal;
-use everloop_app::approvals::{list_approvals, remove_approval};
+use everloop_app::approvals::{ApprovalCoverage, ApprovalInfo, list_approvals, remove_approval};
+use everloop_console::show::ApprovalTable;
+use everloop_console::show::approval::short_folder;
+use everloop_console::{Console, Exit, Failure, terminal};
 use everloop_store::Store;
 use everloop_text as text;
 use everloop_types::one_line;
@@ -22,26 +22,52 @@ pub(crate) async fn approvals(app: &Console, args: args::ApprovalsArgs) -> Resul
 async fn list(app: &Console, store: &Store, as_json: bool) -> Result<Exit, Failure> {
     let all = app.checked(list_approvals(store).await)?;
     if as_json {
-        terminal::answer_json(&json!({ "data": all }));
+        terminal::print_json(&json!({ "data": all }));
         return Ok(Exit::Done);
     }
     if all.is_empty() {
-        app.note(text::approvals::none());
+        terminal::print_line(&app.text(text::approvals::none()));
+        return Ok(Exit::Done);
     }
-    for one in &all {
-        let cells = [&one.id, &one.at, &one.tool, &one.resource, &one.workspace];
-        terminal::answer(&cells.map(|cell| one_line(cell)).join("  "));
-    }
+    let mut table = ApprovalTable::new(app);
+    all.iter().for_each(|one| table.row(one, &covers(app, one)));
+    table.print();
+    app.note(text::approvals::how_to_remove());
     Ok(Exit::Done)
+}
+
+/// What an approval covers, in words.
+fn covers(app: &Console, one: &ApprovalInfo) -> String {
+    let (tool, folder) = (&one_line(&one.tool), &short_folder(&one.workspace));
+    app.text(match one.coverage() {
+        ApprovalCoverage::Command(command) => {
+            text::approvals::covers_command(&one_line(&command), folder)
+        }
+        ApprovalCoverage::Arguments(args) => {
+            text::approvals::CoversArgs { tool, args: &one_line(&args), folder }.text()
+        }
+        ApprovalCoverage::Pattern(pattern) => {
+            text::approvals::covers_pattern(&one_line(&pattern), folder)
+        }
+        ApprovalCoverage::Path(path) => {
+            text::approvals::CoversPath { tool, path: &one_line(&path), folder }.text()
+        }
+        ApprovalCoverage::Host(host) => {
+            text::approvals::CoversHost { tool, host: &one_line(&host), folder }.text()
+        }
+        ApprovalCoverage::Conversation(id) => {
+            let conversation = &one_line(&id);
+            text::approvals::CoversConversation { tool, conversation, folder }.text()
+        }
+    })
 }
 
 async fn remove(app: &Console, store: &Store, id: &str, as_json: bool) -> Result<Exit, Failure> {
     let removed = app.checked(remove_approval(store, id).await)?;
     if as_json {
-        terminal::answer_json(&json!({ "removed": removed }));
+        terminal::print_json(&json!({ "removed": removed }));
     } else {
-        let (tool, resource) = (one_line(&removed.tool), one_line(&removed.resource));
-        app.note(text::approvals::removed(&tool, &resource));
+        app.note(text::approvals::removed(&one_line(&removed.tool), &covers(app, &removed)));
     }
     Ok(Exit::Done)
 }

@@ -1,32 +1,46 @@
-//! `everloop run --background`: queues a goal for a worker, and drives nothing.
+//! `everloop run --background`: queues a run for a worker, and drives nothing.
 
-use super::run;
-use crate::args::{self, OutputFormat};
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::terminal;
+use crate::args::OutputFormat;
+use everloop_app::run_types::submit;
 use everloop_app::worker::has_worker;
+use everloop_console::{Console, Exit, Failure, terminal};
+use everloop_engine::Submission;
+use everloop_store::Store;
 use everloop_text as text;
+use everloop_types::RunId;
 use serde_json::json;
 
-pub(super) async fn queue(app: &Console, args: &args::RunArgs) -> Result<Exit, Failure> {
-    // Nobody follows the run, so nobody here can be asked.
-    let app = &app.clone().with_person(false);
-    let submission = run::submission(app, args)?;
+/// Its end opens a conversation of its own: nobody watches it.
+pub(super) async fn queue(
+    app: &Console,
+    store: Store,
+    submission: Submission,
+    format: OutputFormat,
+) -> Result<Exit, Failure> {
     let workspace = submission.frame.workspace.clone();
-    let store = app.open_store().await?;
     let engine = app.engine(store).await?;
-    let run = engine.submit(submission).await.map_err(|error| app.store_failure(&error))?;
-    terminal::answer(&match args.output_format {
+    let run = app.checked(submit(app, &engine, submission, None).await)?;
+    queued(app, engine.store(), &run, format).await?;
+    app.warn_of_sandbox(&workspace);
+    Ok(Exit::Done)
+}
+
+/// Says that a run waits for a worker.
+pub(super) async fn queued(
+    app: &Console,
+    store: &Store,
+    run: &RunId,
+    format: OutputFormat,
+) -> Result<(), Failure> {
+    terminal::print_line(&match format {
         OutputFormat::Text => run.to_string(),
         OutputFormat::Json | OutputFormat::StreamJson => {
             json!({"run_id": run, "status": "queued"}).to_string()
         }
     });
-    app.note(text::run::queued(&run));
-    app.warn_of_sandbox(&workspace);
-    if !app.checked(has_worker(app, engine.store()).await)? {
-        terminal::complain(&app.text(text::run::no_worker()));
+    app.note(text::run::queued(&run.short()));
+    if !app.checked(has_worker(app, store).await)? {
+        terminal::eprint_line(&app.text(text::run::no_worker()));
     }
-    Ok(Exit::Done)
+    Ok(())
 }

@@ -1,11 +1,9 @@
 //! `everloop clean` and `everloop runs delete`: less data, by a person's own wish.
 
 use crate::args::{CleanArgs, DeleteRunsArgs};
-use crate::console::{Agreement, Console};
-use crate::exit::{Exit, Failure};
-use crate::terminal;
 use everloop_app::cleaning::{self, Cleaning, CleaningReport, RunDeletion};
 use everloop_app::portable::find_runs;
+use everloop_console::{Agreement, Console, Exit, Failure, terminal};
 use everloop_store::{Removal, Store};
 use everloop_text as text;
 use everloop_types::RunId;
@@ -29,11 +27,11 @@ pub(crate) async fn clean(app: &Console, args: &CleanArgs) -> Result<Exit, Failu
 
 fn tell(app: &Console, report: &CleaningReport, args: &CleanArgs) {
     if args.json {
-        return terminal::answer_json(report);
+        return terminal::print_json(report);
     }
     let (trimmed, before, after) = (&report.trimmed, &report.bytes_before, &report.bytes_after);
     let deleted = &report.deleted.len();
-    terminal::answer(&app.text(if args.dry_run {
+    terminal::print_line(&app.text(if args.dry_run {
         text::clean::Would { trimmed, deleted, before }.text()
     } else {
         text::clean::Done { trimmed, deleted, before, after }.text()
@@ -53,7 +51,7 @@ pub(crate) async fn delete(
     for run in &runs {
         let removed = match args.dry_run {
             true => Removal::Gone(vec![run.clone()]),
-            false => app.checked(cleaning::delete_run(app, &store, run).await)?,
+            false => app.checked(cleaning::delete_run(app, &store, run, "user").await)?,
         };
         if !matches!(removed, Removal::Gone(_)) {
             exit = Exit::Failed;
@@ -69,13 +67,13 @@ pub(crate) async fn delete(
 /// What became of one run that was named.
 fn say(app: &Console, run: &RunId, removed: &Removal, args: &DeleteRunsArgs) {
     if args.json {
-        return terminal::answer_json(&RunDeletion::of(run, removed, args.dry_run));
+        return terminal::print_json(&RunDeletion::of(run, removed, args.dry_run));
     }
-    terminal::answer(&app.text(match removed {
-        Removal::Gone(_) if args.dry_run => text::runs::would_delete(run),
-        Removal::Gone(gone) => text::runs::deleted(run, &gone.len().saturating_sub(1)),
-        Removal::NotOver(other) => text::runs::not_over(run, other),
-        Removal::Unsent(other) => text::runs::unsent(run, other),
+    terminal::print_line(&app.text(match removed {
+        Removal::Gone(_) if args.dry_run => text::runs::would_delete(&run.short()),
+        Removal::Gone(gone) => text::runs::deleted(&run.short(), &gone.len().saturating_sub(1)),
+        Removal::NotOver(other) => text::runs::not_over(&run.short(), &other.short()),
+        Removal::Unsent(other) => text::runs::unsent(&run.short(), &other.short()),
         Removal::NoSuchRun => text::run::not_found(run),
     }));
 }

@@ -2,11 +2,9 @@
 
 mod again;
 
+pub(super) use again::about_contest;
+
 use crate::args;
-use crate::console::{Agreement, Console};
-use crate::exit::{Exit, Failure};
-use crate::signals::Signals;
-use crate::terminal;
 use everloop_app::comparison::{self, ComparedModelError, select_models};
 use everloop_app::environment::is_scripted;
 use everloop_app::error::chain;
@@ -17,6 +15,7 @@ use everloop_compare::{
     Contest, ContestHost, ContestModel, ContestProgress, ContestResults, ContestTask,
     TaskSelectionError, is_simulated, runs_at_once, select_tasks,
 };
+use everloop_console::{Agreement, Console, Exit, Failure, Signals, terminal};
 use everloop_engine::{EngineRules, Environment};
 use everloop_text as text;
 use everloop_types::{Frame, ModelChoice, ModelError, ToolSpec, UtcMs};
@@ -27,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) async fn compare(app: &Console, args: args::CompareArgs) -> Result<Exit, Failure> {
     let contest = contest(app, &args)?;
     if args.output.list {
-        terminal::answer(&report::list(&contest.tasks, app.lang, terminal::width()));
+        terminal::print_line(&report::list(&contest.tasks, app.lang, terminal::width()));
         return Ok(Exit::Done);
     }
     confirm(app, &contest, args.yes).await?;
@@ -89,7 +88,7 @@ async fn confirm(app: &Console, contest: &Contest, yes: bool) -> Result<(), Fail
         return Ok(());
     }
     let runs = contest.size() / contest.models.len() * paid.len();
-    terminal::complain(&app.text(text::compare::costs(&runs, &paid.join(", "))));
+    terminal::eprint_line(&app.text(text::compare::costs(&runs, &paid.join(", "))));
     let agreement = Agreement {
         question: text::compare::go_on(),
         needs_yes: text::compare::needs_yes(),
@@ -105,7 +104,7 @@ async fn run_all(
 ) -> Result<(ContestResults, Option<Exit>), Failure> {
     let mut signals = Signals::new(app)?;
     let stop = CancellationToken::new();
-    let host: Arc<dyn ContestHost> = Arc::new(CliHost { app: app.clone() });
+    let host: Arc<dyn ContestHost> = Arc::new(ContestOfConsole { app: app.clone() });
     let (quiet, several) = (app.quiet, contest.models.len() > 1);
     let running = contest.run(host, stop.clone(), |progress| {
         if !quiet {
@@ -115,14 +114,14 @@ async fn run_all(
     tokio::pin!(running);
     let exit = tokio::select! {
         results = &mut running => {
-            terminal::wipe();
+            terminal::clear_transient();
             return Ok((results, None));
         }
         exit = signals.next() => exit,
     };
     stop.cancel();
     let results = running.await;
-    terminal::wipe();
+    terminal::clear_transient();
     Ok((results, Some(exit)))
 }
 
@@ -136,8 +135,8 @@ fn tell(progress: ContestProgress<'_>, several: bool) {
     let parts = [&format!("{done}/{all}"), model, &cell.loop_name, &cell.task, mark];
     let line = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     match terminal::can_rewrite() {
-        true => terminal::pass(&line),
-        false => terminal::complain(&line),
+        true => terminal::show_transient(&line),
+        false => terminal::eprint_line(&line),
     }
 }
 
@@ -157,7 +156,7 @@ fn print(
     } else {
         report::text(results, manner)
     };
-    terminal::answer(&text);
+    terminal::print_line(&text);
 }
 
 fn falls_short(app: &Console, results: &ContestResults, wanted: u64) -> bool {
@@ -166,7 +165,7 @@ fn falls_short(app: &Console, results: &ContestResults, wanted: u64) -> bool {
     if short {
         let (percent, wanted) = (percent.to_string(), wanted.to_string());
         let words = app.text(text::compare::below(&percent, &wanted));
-        terminal::complain(&words);
+        terminal::eprint_line(&words);
     }
     short
 }
@@ -183,11 +182,11 @@ fn write(app: &Console, file: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Runs are set up as those of a person are, but for what a comparison fixes.
-struct CliHost {
-    app: Console,
+pub(super) struct ContestOfConsole {
+    pub(super) app: Console,
 }
 
-impl ContestHost for CliHost {
+impl ContestHost for ContestOfConsole {
     fn frame(&self, loop_name: &str, goal: &str, workspace: &Path, tools: Vec<ToolSpec>) -> Frame {
         let mut frame = frames::frame_with(&self.app, loop_name, workspace, tools);
         frames::fit_rounds_to_goal(&self.app, &mut frame, goal);

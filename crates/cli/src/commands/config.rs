@@ -1,23 +1,27 @@
 //! `everloop config`: look at the settings, and change the file they stand in.
 
 use crate::args;
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::survey::line;
-use crate::terminal;
 use everloop_app::config::{self, ConfigCheck, ConfigReport, SettingNow};
 use everloop_app::models::survey::survey;
-use everloop_app::settings::{SettingError, file};
+use everloop_app::settings::{EffectiveSetting, file};
+use everloop_console::show::doctor;
+use everloop_console::show::survey::line as survey_line;
+use everloop_console::{Console, Exit, Failure, terminal};
+use everloop_markdown::{StyledLine, Tone};
 use everloop_text as text;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 use unicode_width::UnicodeWidthStr;
 
+/// Columns of a value after which its origin follows.
+const VALUE_COLUMNS: usize = 28;
+
 pub(crate) async fn config(app: &Console, args: args::ConfigVerb) -> Result<Exit, Failure> {
     match args {
-        args::ConfigVerb::Get { key } => get(app, &key),
-        args::ConfigVerb::Set { key, value } => set(app, &key, &value),
-        args::ConfigVerb::Unset { key } => unset(app, &key),
+        args::ConfigVerb::Get { key, json } => get(app, &key, json),
+        args::ConfigVerb::Set { key, value, json } => set(app, &key, &value, json),
+        args::ConfigVerb::Unset { key, json } => unset(app, &key, json),
         args::ConfigVerb::Show { json: true, .. } => show_json(app),
         args::ConfigVerb::Show { origin, .. } => show(app, origin),
         args::ConfigVerb::Edit => edit(app).await,
@@ -26,16 +30,55 @@ pub(crate) async fn config(app: &Console, args: args::ConfigVerb) -> Result<Exit
             crate::setup::first_run(app).await?;
             Ok(Exit::Done)
         }
-        args::ConfigVerb::Path => {
-            terminal::answer(&app.sources.path.display().to_string());
+        args::ConfigVerb::Path { json } => {
+            let path = app.sources.path.display().to_string();
+            match json {
+                true => terminal::print_json(&json!({ "path": path })),
+                false => terminal::print_line(&path),
+            }
             Ok(Exit::Done)
         }
     }
 }
 
-fn get(app: &Console, key: &str) -> Result<Exit, Failure> {
-    terminal::answer(&app.checked(config::get(app, key))?);
+fn get(app: &Console, key: &str, as_json: bool) -> Result<Exit, Failure> {
+    let group = group(app, key);
+    if !group.is_empty() {
+        app.checked(config::check_usable(app))?;
+        match as_json {
+            true => terminal::print_json(&json!({ "data": group })),
+            false => group.iter().for_each(|setting| {
+                terminal::print_line(&format!("{} = {}", setting.key, setting.value));
+            }),
+        }
+        return Ok(Exit::Done);
+    }
+    let value = app.checked(config::get(app, key))?;
+    match as_json {
+        true => terminal::print_json(&described(app, key, value)),
+        false => terminal::print_line(&value),
+    }
     Ok(Exit::Done)
+}
+
+/// The settings of a group such as `loop`; none if it is no group.
+fn group(app: &Console, name: &str) -> Vec<EffectiveSetting> {
+    let mut all = app.sources.effective(&app.settings);
+    if all.iter().any(|setting| setting.key.as_str() == name) {
+        return Vec::new();
+    }
+    let head = format!("{}.", name.trim_end_matches('.'));
+    all.retain(|setting| setting.key.as_str().starts_with(&head));
+    all
+}
+
+/// A setting as programs read it: its value, and what decided about it.
+fn described(app: &Console, key: &str, value: String) -> Value {
+    let effective = app.sources.effective(&app.settings);
+    match effective.into_iter().find(|setting| setting.key.as_str() == key) {
+        Some(setting) => json!(setting),
+        None => json!({ "key": key, "value": value }),
+    }
 }
 
 fn show(app: &Console, origin: bool) -> Result<Exit, Failure> {
@@ -43,17 +86,19 @@ fn show(app: &Console, origin: bool) -> Result<Exit, Failure> {
     let all = app.sources.effective(&app.settings);
     let widest = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
     let keys = widest(&mut all.iter().map(|setting| setting.key.as_str().width()));
-    let values = widest(&mut all.iter().map(|setting| setting.value.width()));
+    // One long value must not push every origin off the screen.
+    let values = widest(&mut all.iter().map(|setting| setting.value.width())).min(VALUE_COLUMNS);
     for setting in &all {
         let key = padded(setting.key.as_str(), keys);
         let line = match origin {
             true => format!("{key}  {}  {}", padded(&setting.value, values), setting.origin),
             false => format!("{key}  {}", setting.value),
         };
-        terminal::answer(line.trim_end());
+        let line = StyledLine::new(Tone::Plain, line.trim_end()).hanging(keys + 2);
+        terminal::print_styled(&line);
     }
     for provider in survey(app) {
-        terminal::answer(&line(app, &provider));
+        terminal::print_line(&survey_line(app, &provider));
     }
     Ok(Exit::Done)
 }
@@ -63,15 +108,18 @@ fn padded(text: &str, width: usize) -> String {
 }
 
 fn show_json(app: &Console) -> Result<Exit, Failure> {
-    terminal::answer_json(&app.checked(ConfigReport::read(app))?);
+    terminal::print_json(&app.checked(ConfigReport::read(app))?);
     Ok(Exit::Done)
 }
 
-fn set(app: &Console, key: &str, text: &str) -> Result<Exit, Failure> {
+fn set(app: &Console, key: &str, text: &str, as_json: bool) -> Result<Exit, Failure> {
     let change = app.checked(config::set(app, key, text))?;
-    tell(app, key, change.now);
+    match as_json {
+        true => tell_json(key, Some(&change.now)),
+        false => tell(app, key, change.now),
+    }
     if let Some((old, new)) = change.new_owner {
-        terminal::complain(&app.text(text::config::new_owner(&old, &new)));
+        terminal::eprint_line(&app.text(text::config::new_owner(&old, &new)));
     }
     Ok(Exit::Done)
 }
@@ -81,21 +129,30 @@ fn tell(app: &Console, key: &str, now: SettingNow) {
     let now = match now {
         SettingNow::Setting(now) => now,
         SettingNow::Provider(provider) => {
-            return provider.iter().for_each(|provider| app.note_line(&line(app, provider)));
+            return provider.iter().for_each(|provider| app.note_line(&survey_line(app, provider)));
         }
     };
     let (value, origin) = (&now.value, &now.origin);
     match now.layer {
         "environment" | "flag" => {
             let overridden = text::config::Overridden { key: &key, value, origin };
-            terminal::complain(&app.text(overridden.text()));
+            terminal::eprint_line(&app.text(overridden.text()));
         }
         _ => app.note(text::config::InForce { key: &key, value, origin }.text()),
     }
 }
 
-fn unset(app: &Console, key: &str) -> Result<Exit, Failure> {
+/// The same for programs.
+fn tell_json(key: &str, now: Option<&SettingNow>) {
+    terminal::print_json(&match now {
+        Some(SettingNow::Setting(now)) => json!(now),
+        Some(SettingNow::Provider(_)) | None => json!({ "key": key }),
+    });
+}
+
+fn unset(app: &Console, key: &str, as_json: bool) -> Result<Exit, Failure> {
     match app.checked(config::unset(app, key))? {
+        now if as_json => tell_json(key, now.as_ref()),
         Some(now) => tell(app, key, now),
         None => app.note(text::config::was_not_set(&key)),
     }
@@ -108,7 +165,7 @@ async fn edit(app: &Console) -> Result<Exit, Failure> {
     app.checked(made)?;
     open_editor(app, &path).await?;
     let check = ConfigCheck::read(app);
-    fault_words(app, &check.faults).iter().for_each(|words| terminal::complain(words));
+    doctor::fault_words(app, &check.faults).iter().for_each(|words| terminal::eprint_line(words));
     if !check.is_usable {
         return Ok(Exit::Configuration);
     }
@@ -137,16 +194,4 @@ pub(crate) async fn open_editor(app: &Console, path: &Path) -> Result<(), Failur
         return Err(Failure { exit: Exit::Failed, words });
     }
     Ok(())
-}
-
-/// What is wrong with the settings, with the lines on which it stands.
-pub(crate) fn fault_words(app: &Console, faults: &[(SettingError, Option<usize>)]) -> Vec<String> {
-    let words = |(fault, line): &(SettingError, Option<usize>)| {
-        let words = fault.words(app.lang);
-        match line {
-            Some(line) => app.text(text::config::fault_at(line, &words)),
-            None => words,
-        }
-    };
-    faults.iter().map(words).collect()
 }

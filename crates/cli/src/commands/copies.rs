@@ -1,20 +1,22 @@
 //! `everloop backup` and `everloop restore`: a checked copy of the data, and the way back.
 
 use crate::args;
-use crate::console::{Agreement, Console};
-use crate::exit::{Exit, Failure};
-use crate::terminal;
-use everloop_app::copies::{self, CopyError, Restoration};
-use everloop_app::error::chain;
-use everloop_store::{OpenError, StoreError};
+use everloop_app::copies::{self, Restoration};
+use everloop_console::{Agreement, Console, Exit, Failure, terminal};
 use everloop_text as text;
 use everloop_types::RunId;
-use std::path::Path;
+use serde_json::json;
 
 pub(crate) async fn backup(app: &Console, args: args::BackupArgs) -> Result<Exit, Failure> {
     let copy = app.checked(copies::back_up(app, args.file).await)?;
     let file = copy.file.display().to_string();
-    terminal::answer(&file);
+    match args.json {
+        true => {
+            let told = json!({"file": file, "runs": copy.runs, "bytes": copy.bytes});
+            terminal::print_json(&told);
+        }
+        false => terminal::print_line(&file),
+    }
     let damaged = app.checked(copies::damaged_runs(&copy.file).await)?;
     if !damaged.is_empty() {
         let damaged = damaged.iter().map(RunId::as_str).collect::<Vec<_>>().join(", ");
@@ -27,18 +29,24 @@ pub(crate) async fn backup(app: &Console, args: args::BackupArgs) -> Result<Exit
 pub(crate) async fn restore(app: &Console, args: args::RestoreArgs) -> Result<Exit, Failure> {
     let restoration = app.checked(Restoration::prepare(app, args.file).await)?;
     if restoration.is_foreign {
-        terminal::complain(&app.text(text::restore::foreign(&restoration.copy.display())));
+        terminal::eprint_line(&app.text(text::restore::foreign(&restoration.copy.display())));
     }
     confirm(app, args.yes, &restoration).await?;
     let restored = app.checked(restoration.restore(app).await)?;
     let copy = restored.copy.display();
-    terminal::complain(&app.text(match &restored.kept {
+    if args.json {
+        let kept = restored.kept.as_ref().map(|kept| kept.display().to_string());
+        let dropped = restored.approvals_dropped;
+        let told = json!({"file": copy.to_string(), "kept": kept, "approvals_dropped": dropped});
+        terminal::print_json(&told);
+    }
+    terminal::eprint_line(&app.text(match &restored.kept {
         Some(kept) => text::restore::done(&copy, &kept.display()),
         None => text::restore::done_first(&copy),
     }));
     if restored.approvals_dropped > 0 {
         let dropped = text::restore::approvals_dropped(&restored.approvals_dropped);
-        terminal::complain(&app.text(dropped));
+        terminal::eprint_line(&app.text(dropped));
     }
     Ok(Exit::Done)
 }
@@ -48,7 +56,7 @@ pub(crate) async fn restore(app: &Console, args: args::RestoreArgs) -> Result<Ex
 async fn confirm(app: &Console, yes: bool, restoration: &Restoration) -> Result<(), Failure> {
     let open = copies::open_runs(&restoration.seen);
     if open > 0 {
-        terminal::complain(&app.text(text::restore::open_runs(&open)));
+        terminal::eprint_line(&app.text(text::restore::open_runs(&open)));
     }
     let file = &restoration.copy.display();
     let agreement = Agreement {
@@ -57,37 +65,4 @@ async fn confirm(app: &Console, yes: bool, restoration: &Restoration) -> Result<
         declined: text::restore::left(file),
     };
     app.agree(yes, agreement).await
-}
-
-/// Why there is no copy, or no way back to one.
-pub(crate) fn failure(app: &Console, error: &CopyError) -> Failure {
-    let (exit, text) = match error {
-        CopyError::Server => (Exit::Usage, text::backup::server()),
-        CopyError::NoDatabase(file) => (Exit::Data, text::backup::nothing(&file.display())),
-        CopyError::Exists(file) => (Exit::Usage, text::backup::exists(&file.display())),
-        CopyError::NotCopied { file, cause } => {
-            (Exit::Data, text::backup::failed(&file.display(), cause))
-        }
-        CopyError::NoFile(copy) => (Exit::Usage, text::restore::no_file(&copy.display())),
-        CopyError::SameFile(copy) => (Exit::Usage, text::restore::same(&copy.display())),
-        CopyError::Refused { copy, source } => return refused(app, copy, source),
-        CopyError::Newer { copy, schema } => {
-            (Exit::Data, text::restore::newer(&copy.display(), schema))
-        }
-        CopyError::Driven(holder) => (Exit::Data, text::restore::driven(&holder.pid)),
-        CopyError::NotRestored { database, cause } => {
-            (Exit::Data, text::restore::failed(&database.display(), cause))
-        }
-    };
-    app.failure(exit, text)
-}
-
-fn refused(app: &Console, copy: &Path, error: &StoreError) -> Failure {
-    let text = match error {
-        StoreError::Open(OpenError::NewerSchema { .. }) => text::restore::newer,
-        StoreError::Open(OpenError::NotOurs { altered: Some(_), .. }) => text::restore::altered,
-        StoreError::Open(OpenError::NotOurs { .. }) => text::restore::not_ours,
-        _ => text::restore::damaged,
-    };
-    app.failure(Exit::Data, text(&copy.display(), &chain(error)))
 }

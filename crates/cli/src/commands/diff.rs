@@ -1,11 +1,9 @@
 //! `everloop diff`: where two runs part, and what became of each.
 
 use crate::args::DiffArgs;
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::show::{preview, summary};
-use crate::terminal;
 use everloop_app::run_diff::{DiffEntry, DiffSide, RunDiff};
+use everloop_console::show::{preview, summary};
+use everloop_console::{Console, Exit, Failure, terminal};
 use everloop_engine::DifferenceKind;
 use everloop_text::{self as text, Text};
 use everloop_types::{one_line, spelled};
@@ -14,17 +12,17 @@ pub(crate) async fn diff(app: &Console, args: &DiffArgs) -> Result<Exit, Failure
     let store = app.open_to_read().await?;
     let diff = app.checked(RunDiff::read(app, &store, [&args.one, &args.other]).await)?;
     match (args.json, diff.differs) {
-        (true, _) => terminal::answer_json(&diff.report()),
+        (true, _) => terminal::print_json(&diff.report()),
         (false, Some(differs)) => tell(app, differs, &diff.sides),
-        (false, None) => terminal::answer(&app.text(text::diff::same())),
+        (false, None) => terminal::print_line(&app.text(text::diff::same())),
     }
     Ok(if diff.differs.is_none() { Exit::Done } else { Exit::Failed })
 }
 
 fn tell(app: &Console, differs: DifferenceKind, sides: &[DiffSide; 2]) {
-    terminal::answer(&app.text(difference(differs)));
+    terminal::print_line(&app.text(difference(differs)));
     for side in sides {
-        let run = side.details.row.run.as_str();
+        let run = side.details.row.run.short();
         let line = match &side.entry {
             Some(DiffEntry { seq, kind, says }) => {
                 let says = preview(says);
@@ -32,13 +30,13 @@ fn tell(app: &Console, differs: DifferenceKind, sides: &[DiffSide; 2]) {
             }
             None => app.text(text::diff::stands(&run)),
         };
-        terminal::answer(&line);
+        terminal::print_line(&line);
     }
     for side in sides {
-        terminal::answer("");
-        terminal::answer(&after(app, side));
+        terminal::print_line("");
+        terminal::print_line(&after(app, side));
         if let Some(text) = side.details.text() {
-            terminal::answer(&spelled(&text));
+            terminal::print_line(&spelled(&text));
         }
     }
 }
@@ -60,6 +58,6 @@ fn difference(differs: DifferenceKind) -> Text {
 fn after(app: &Console, side: &DiffSide) -> String {
     let tools = one_line(&side.tools_after.join(", "));
     let tools = if tools.is_empty() { "–".to_owned() } else { tools };
-    let after = text::diff::after(&side.details.row.run.as_str(), &tools);
+    let after = text::diff::after(&side.details.row.run.short(), &tools);
     format!("{}\n{}", app.text(after), summary(app, &side.details))
 }

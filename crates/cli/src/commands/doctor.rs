@@ -1,17 +1,15 @@
 //! `everloop doctor`: what is there and whether it works, in lines or as JSON.
 
-mod words;
-
 use crate::args;
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::{build, terminal};
+use crate::build;
 use everloop_app::doctor::{BuildFacts, CheckState, DoctorReport, TerminalFacts};
+use everloop_console::show::doctor::{self as words, CheckWords};
+use everloop_console::{Console, Exit, Failure, terminal};
+use everloop_markdown::{StyledLine, Tone};
 use everloop_text as text;
 use serde_json::{Value, json};
 use std::io::IsTerminal;
 use unicode_width::UnicodeWidthStr;
-use words::CheckWords;
 
 pub(crate) async fn doctor(app: &Console, args: &args::DoctorArgs) -> Result<Exit, Failure> {
     let facts = BuildFacts { version: build::VERSION, commit: build::COMMIT, date: build::DATE };
@@ -37,7 +35,7 @@ fn terminal_facts() -> TerminalFacts {
         is_there,
         width: crossterm::terminal::size().ok().filter(|_| is_there).map(|(width, _)| width),
         utf8: terminal::speaks_utf8(),
-        colour: is_there && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        color: is_there && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
     }
 }
 
@@ -51,7 +49,7 @@ fn print_json(app: &Console, report: DoctorReport, exit: Exit) {
     let mut fields = report.fields;
     fields.insert("ok".to_owned(), json!(exit == Exit::Done));
     fields.insert("checks".to_owned(), json!(checks));
-    terminal::answer(&Value::Object(fields).to_string());
+    terminal::print_line(&Value::Object(fields).to_string());
 }
 
 fn print_text(app: &Console, report: &DoctorReport) {
@@ -71,20 +69,22 @@ fn print_text(app: &Console, report: &DoctorReport) {
     let widest = worded.iter().map(|(_, words)| words.title.width()).max().unwrap_or(0);
     for (mark, words) in &worded {
         let room = " ".repeat(widest - words.title.width());
-        terminal::answer(&format!("{mark} {}{room}  {}", words.title, words.detail));
+        let line = format!("{mark} {}{room}  {}", words.title, words.detail);
+        let start = mark.width() + widest + 3;
+        terminal::print_styled(&StyledLine::new(Tone::Plain, &line).hanging(start));
         for line in words.advice.iter().flat_map(|advice| advice.lines()) {
-            terminal::answer(&format!("    {} {line}", marks.act));
+            terminal::print_line(&format!("    {} {line}", marks.act));
         }
     }
     let all = |name: &str| report.fields.get(name).and_then(Value::as_array).into_iter().flatten();
     let tools: Vec<&str> = all("tools").filter_map(Value::as_str).collect();
-    terminal::answer(&app.text(text::doctor::tools(&tools.join(", "))));
+    terminal::print_line(&app.text(text::doctor::tools(&tools.join(", "))));
     let changed = all("settings").map(|setting| {
         let of = |name: &str| setting[name].as_str().unwrap_or_default().to_owned();
         format!("\n  {} = {}  ({})", of("key"), of("value"), of("origin"))
     });
     let changed: String = changed.collect();
     if !changed.is_empty() {
-        terminal::answer(&app.text(text::doctor::settings(&changed)));
+        terminal::print_line(&app.text(text::doctor::settings(&changed)));
     }
 }

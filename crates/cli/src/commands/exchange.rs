@@ -1,10 +1,8 @@
 //! Todos and the schedule, to and from other programs' files.
 
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::terminal;
 use everloop_agenda::portable::{PortableContent, exchange_words};
 use everloop_app::exchange;
+use everloop_console::{Console, Exit, Failure, terminal};
 use everloop_text as text;
 use std::path::Path;
 
@@ -37,6 +35,6 @@ pub(crate) async fn import(
     let reader = app.reader();
     let done = exchange::import(app, &reader, &store, what, file).await;
     let done = done.map_err(|error| app.fail(error))?;
-    terminal::answer(&exchange_words(&reader, &done));
+    terminal::print_line(&exchange_words(&reader, &done));
     Ok(Exit::Done)
 }

@@ -1,12 +1,10 @@
 //! Runs and those below them: `runs tree`.
 
 use crate::args::OutputFormat;
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::show::preview;
-use crate::terminal;
 use everloop_agenda::show::padded;
 use everloop_app::{run_json, runs};
+use everloop_console::show::preview;
+use everloop_console::{Console, Exit, Failure, terminal};
 use everloop_store::{Relative, RunRow, Store};
 use everloop_text as text;
 use everloop_types::one_line;
@@ -21,14 +19,14 @@ pub(crate) async fn tree(
     let run = app.find_run(store, id).await?;
     let rows = runs::tree(store, &run).await.map_err(|error| app.fail(error))?;
     if format == OutputFormat::Json {
-        terminal::answer_json(&run_json::tree(&rows));
+        terminal::print_json(&run_json::tree(&rows));
         return Ok(Exit::Done);
     }
     for (depth, row) in &rows {
         let status = padded(everloop_text::status(app.lang, row.status), 11);
-        let (id, imported) = (one_line(row.run.as_str()), imported_mark(app, row));
+        let (id, imported) = (one_line(row.run.short()), imported_mark(app, row));
         let line = format!("{id}  {status}  {imported}{}", preview(&row.goal));
-        terminal::answer(&indented(*depth, &line));
+        terminal::print_line(&indented(*depth, &line));
     }
     Ok(Exit::Done)
 }
@@ -52,11 +50,11 @@ pub(crate) fn indented(depth: usize, line: &str) -> String {
 /// The lines of `runs show` about a run's parent and children.
 pub(crate) fn show_relations(app: &Console, row: &RunRow, children: &[Relative]) {
     if let Some(parent) = &row.origin.parent {
-        terminal::answer(&app.text(text::runs::show_parent(&parent)));
+        terminal::print_line(&app.text(text::runs::show_parent(&parent.short())));
     }
     for child in children {
         let status = everloop_text::status(app.lang, child.status);
-        let value = format!("{} {status} {}", child.run, preview(&child.goal));
-        terminal::answer(&app.text(text::runs::show_children(&value)));
+        let value = format!("{} {status} {}", child.run.short(), preview(&child.goal));
+        terminal::print_line(&app.text(text::runs::show_children(&value)));
     }
 }

@@ -4,18 +4,15 @@ mod asking;
 mod printing;
 
 use crate::args::OutputFormat;
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
 use crate::reminding;
-use crate::show::{PrintMode, Printer};
-use crate::signals::Signals;
-use crate::terminal;
 use asking::QuestionEnd;
 use everloop_app::delivery;
 use everloop_app::drive::{
     DriveNotice, DriveServices, DriveStop, DriveWatcher, RunDriver, StopSignal,
 };
 use everloop_app::runs::{self as tree, RunDetails};
+use everloop_console::show::{PrintMode, Printer, StatusPlace};
+use everloop_console::{Console, Exit, Failure, Signals, terminal};
 use everloop_engine::{Engine, EventKind, Projector, RunEvent};
 use everloop_store::Store;
 use everloop_text as text;
@@ -34,6 +31,9 @@ pub(crate) struct Foreground<'a> {
 
 /// How long a process that has done its work waits for its messages to arrive.
 const LAST_MOMENT: Duration = Duration::from_secs(3);
+
+/// How often the status line moves.
+const TICK: Duration = Duration::from_millis(250);
 
 /// Drives the run here, or follows it while another process does, and sends what it has queued.
 pub(crate) async fn drive_here(mut foreground: Foreground<'_>) -> Result<Exit, Failure> {
@@ -63,22 +63,25 @@ async fn follow(foreground: &mut Foreground<'_>) -> Result<Exit, Failure> {
     let frame = frame.map_err(|error| app.store_failure(&error))?.unwrap_or_default();
     if foreground.format == OutputFormat::StreamJson {
         let first = json!({"type": "session", "run_id": foreground.run,
-                           "needs_person": frame.tools_that_ask()});
-        terminal::answer(&first.to_string());
+                           "would_ask": frame.tools_that_ask()});
+        terminal::print_line(&first.to_string());
         foreground.show_beginning().await?;
     }
     let is_watched = foreground.manner() != PrintMode::Silent;
     let mut driver = RunDriver::begin(app, &foreground.engine, &foreground.run, is_watched).await;
-    let mut printer = Printer::new(app, foreground.manner(), driver.past());
+    let price = app.prices().of_model(&frame.model.name);
+    let place = StatusPlace::of_frame(&frame, &driver.past().loop_name, price);
+    let mut printer = Printer::new(app, foreground.manner(), driver.past()).at(place.clone());
     loop {
         let run = &foreground.run;
         let mut watcher = Watcher { app, run, printer: &mut printer, signals: &mut signals };
         match app.checked(driver.drive(&mut watcher).await)? {
             DriveStop::Over if foreground.goes_on().await? => {
                 driver.go_on_with(&foreground.run).await;
-                printer = Printer::new(app, foreground.manner(), driver.past());
+                let (past, place) = (driver.past(), place.clone());
+                printer = Printer::new(app, foreground.manner(), past).at(place);
             }
-            DriveStop::Over => return foreground.finish().await,
+            DriveStop::Over => return foreground.finish(&printer).await,
             DriveStop::Signal(StopSignal::Interrupt) => {
                 return Ok(foreground.leave(Exit::Interrupted));
             }
@@ -117,22 +120,31 @@ impl DriveWatcher for Watcher<'_, '_> {
 
     fn say(&self, notice: DriveNotice<'_>) {
         self.app.note(match notice {
-            DriveNotice::WorkerDrives => text::run::worker_drives(self.run),
-            DriveNotice::OtherDrives(holder) => text::run::other_drives(&holder.pid, self.run),
-            DriveNotice::TookUp(orphan) if orphan.status_now == Status::Quarantined => {
-                text::worker::put_aside(&orphan.run, &orphan.goal)
+            DriveNotice::WorkerDrives => text::run::worker_drives(&self.run.short()),
+            DriveNotice::OtherDrives(holder) => {
+                text::run::other_drives(&holder.pid, &self.run.short())
             }
-            DriveNotice::TookUp(orphan) => text::run::interrupted(&orphan.run, &orphan.goal),
+            DriveNotice::TookUp(orphan) if orphan.status_now == Status::Quarantined => {
+                text::worker::put_aside(&orphan.run.short(), &orphan.goal)
+            }
+            DriveNotice::TookUp(orphan) => {
+                text::run::interrupted(&orphan.run.short(), &orphan.goal)
+            }
             DriveNotice::Canceling => text::run::canceling(),
             DriveNotice::DatabaseAway(detail) => text::run::database_away(&detail),
-            DriveNotice::LeaseLost => text::run::lease_lost(self.run),
+            DriveNotice::LeaseLost => text::run::lease_lost(&self.run.short()),
         });
     }
 
     async fn signal(&mut self) -> StopSignal {
-        match self.signals.next().await {
-            Exit::Interrupted => StopSignal::Interrupt,
-            _ => StopSignal::Terminate,
+        loop {
+            tokio::select! {
+                exit = self.signals.next() => return match exit {
+                    Exit::Interrupted => StopSignal::Interrupt,
+                    _ => StopSignal::Terminate,
+                },
+                () = tokio::time::sleep(TICK) => self.printer.tick(),
+            }
         }
     }
 }
@@ -151,7 +163,7 @@ impl Foreground<'_> {
             matches!(event.kind, EventKind::RunStarted { .. } | EventKind::RunForked { .. })
         };
         events.retain(is_origin);
-        events.iter().for_each(|event| terminal::answer(&event.to_json()));
+        events.iter().for_each(|event| terminal::print_line(&event.to_json()));
         Ok(())
     }
 
@@ -162,6 +174,9 @@ impl Foreground<'_> {
 
     fn manner(&self) -> PrintMode {
         match self.format {
+            OutputFormat::Text if self.app.quiet && terminal::answers_are_seen() => {
+                PrintMode::Answer
+            }
             OutputFormat::Text if self.app.quiet => PrintMode::Silent,
             OutputFormat::Text => PrintMode::Lines,
             OutputFormat::Json => PrintMode::Silent,
@@ -173,7 +188,7 @@ impl Foreground<'_> {
     fn leave(&self, exit: Exit) -> Exit {
         let text =
             if exit == Exit::Interrupted { text::run::cancel_waits } else { text::run::left };
-        self.app.note(text(&self.run));
+        self.app.note(text(&self.run.short()));
         exit
     }
 

@@ -2,12 +2,9 @@
 
 use super::foreground::{Foreground, drive_here};
 use crate::args;
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::failure;
-use crate::show::call_args;
-use crate::terminal;
 use everloop_app::forks::{ForkOptions, RunSource, prepare_fork, read_settled};
+use everloop_console::show::call_args;
+use everloop_console::{Console, Exit, Failure, failure, terminal};
 use everloop_engine::{Engine, Fork, ForkError, ForkResult};
 use everloop_loops::UnknownEffect;
 use everloop_text as text;
@@ -24,8 +21,9 @@ pub(crate) async fn fork(app: &Console, args: args::ForkArgs) -> Result<Exit, Fa
     let engine = app.engine(store).await?;
     let ForkResult { run, at } = make(app, &engine, wanted).await?;
     let at = at.to_string();
-    app.note(text::fork::Begun { id: &run, parent: &parent, at: &at }.text());
-    drive_here(Foreground { app, engine, run, format: args.output_format }).await
+    let (id, parent) = (run.short(), parent.short());
+    app.note(text::fork::Begun { id: &id, parent: &parent, at: &at }.text());
+    drive_here(Foreground { app, engine, run, format: args.output_format.or_json(args.json) }).await
 }
 
 /// Whatever may have happened is settled first: by a look, or by the person.
@@ -48,7 +46,7 @@ async fn make(app: &Console, engine: &Engine, mut fork: Fork) -> Result<ForkResu
 
 async fn ask(app: &Console, unknown: &UnknownEffect) -> Option<SettledOutcome> {
     let shown = call_args(&unknown.call.args);
-    terminal::complain(&app.text(text::settle::question(&unknown.call.tool, &shown)));
+    terminal::eprint_line(&app.text(text::settle::question(&unknown.call.tool, &shown)));
     let said = terminal::ask(&app.text(text::settle::prompt())).await?;
     read_settled(&said)
 }

@@ -1,46 +1,31 @@
 //! `everloop loops`: what each loop is, how it goes round, and what bounds it.
 
 use crate::args;
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::terminal;
 use everloop_agenda::show::padded;
 use everloop_app::catalog::{LoopInfo, loop_infos};
-use everloop_loops::LoopSpec;
+use everloop_console::{Console, Exit, Failure, terminal};
 use everloop_text as text;
 use serde_json::json;
 
 pub(crate) fn loops(app: &Console, args: &args::LoopsArgs) -> Result<Exit, Failure> {
     let chosen = app.checked(loop_infos(app, args.name.as_deref()))?;
     if args.json {
-        terminal::answer_json(&json!({ "loops": chosen }));
+        terminal::print_json(&json!({ "loops": chosen }));
         return Ok(Exit::Done);
     }
     if args.name.is_none() {
-        terminal::answer(&app.text(text::loops::head(&chosen.len())));
+        terminal::print_line(&app.text(text::loops::head(&chosen.len())));
     }
     for info in &chosen {
-        terminal::answer(&format!("\n{}", explained(app, info)));
+        terminal::print_line(&format!("\n{}", explained(app, info)));
         if args.name.is_some() {
-            terminal::answer(&bounds(app, info));
+            terminal::print_line(&bounds(app, info));
         }
     }
     if args.name.is_none() {
-        terminal::answer(&format!("\n{}", app.text(text::loops::more())));
+        terminal::print_line(&format!("\n{}", app.text(text::loops::more())));
     }
     Ok(Exit::Done)
-}
-
-/// One line for each loop, with a mark before the one that is chosen.
-pub(crate) fn short_list(app: &Console, chosen: &str) -> String {
-    let line = |spec: &LoopSpec| {
-        let mark = if spec.name == chosen { "*" } else { " " };
-        let does = spec.texts().map(|texts| app.text(texts.does)).unwrap_or_default();
-        format!("{mark} {}  {does}", padded(spec.name, 18))
-    };
-    let mut lines: Vec<String> = LoopSpec::all().map(line).collect();
-    lines.push(app.text(text::loops::now(&chosen)));
-    lines.join("\n")
 }
 
 fn explained(app: &Console, info: &LoopInfo) -> String {

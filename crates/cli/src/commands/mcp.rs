@@ -10,11 +10,9 @@ mod approve;
 mod test;
 
 use crate::args;
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::terminal;
 use everloop_app::error::chain;
 use everloop_app::mcp_servers::{McpError, McpServerInfo, McpServerState, shown_way};
+use everloop_console::{Console, Exit, Failure, terminal};
 use everloop_mcp::{ApprovalStatus, Listing, Server, SkipReason, SkippedTool};
 use everloop_text::{self as text, Text};
 use everloop_types::{Approval, EffectClass, ToolSpec, one_line};
@@ -30,13 +28,13 @@ pub(crate) async fn mcp(app: &Console, args: args::McpArgs) -> Result<Exit, Fail
 
 fn list(app: &Console, as_json: bool) -> Exit {
     if as_json {
-        terminal::answer_json(&json!({ "servers": McpServerInfo::all(app) }));
+        terminal::print_json(&json!({ "servers": McpServerInfo::all(app) }));
         return Exit::Done;
     }
     let servers = app.servers(&app.settings);
     if servers.all().is_empty() {
         let file = app.home.config_file().display().to_string();
-        terminal::answer(&app.text(text::mcp::none(&file)));
+        terminal::print_line(&app.text(text::mcp::none(&file)));
     }
     for server in servers.all() {
         print(app, server);
@@ -66,8 +64,8 @@ fn print(app: &Console, server: &Server) {
         }
     };
     let words = app.text(state_text(&setting.name, McpServerState::of(&standing)));
-    terminal::answer(&format!("{mark} {}  {words}", one_line(&setting.name)));
-    terminal::answer(&format!("    {}", one_line(&shown_way(setting))));
+    terminal::print_line(&format!("{mark} {}  {words}", one_line(&setting.name)));
+    terminal::print_line(&format!("    {}", one_line(&shown_way(setting))));
     if let ApprovalStatus::Good(approved) = &standing {
         print_tools(app, server, &approved.listing);
     }
@@ -77,10 +75,10 @@ fn print(app: &Console, server: &Server) {
 fn print_tools(app: &Console, server: &Server, listing: &Listing) {
     for offer in &listing.offers {
         let spec = offer.spec(server.setting());
-        terminal::answer(&format!("    {}  {}", one_line(&spec.name), treatment(app, &spec)));
+        terminal::print_line(&format!("    {}  {}", one_line(&spec.name), treatment(app, &spec)));
     }
     for out in &listing.left_out {
-        terminal::answer(&format!("    {}", out_words(app, out)));
+        terminal::print_line(&format!("    {}", out_words(app, out)));
     }
 }
 

@@ -8,35 +8,32 @@
 mod test;
 
 use crate::args;
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::failure;
-use crate::terminal;
-use crate::trouble;
 use everloop_app::environment::is_scripted;
 use everloop_app::learnt::LearntFrom;
 use everloop_app::models::calling::{CallingReason, ToolCalling};
 use everloop_app::models::lists::{ListError, ModelEndpoint, ModelOverview};
 use everloop_app::trouble::AdviceFor;
+use everloop_console::{Console, Exit, Failure, failure, terminal, trouble};
 use everloop_text::{self as text, TextOf};
 use everloop_types::one_line;
+use serde_json::json;
 
 pub(crate) async fn models(app: &Console, args: args::ModelsArgs) -> Result<Exit, Failure> {
     match args.verb {
         Some(args::ModelsVerb::Test { name, json }) => return test::test(app, name, json).await,
-        Some(args::ModelsVerb::Forget { name }) => return forget(app, &name),
+        Some(args::ModelsVerb::Forget { name, json }) => return forget(app, &name, json),
         None => {}
     }
     let overview = ModelOverview::read(app).await;
     match args.json {
         true => {
             let value = overview.to_json(app, |error| unlisted(app, error));
-            terminal::answer(&value.to_string());
+            terminal::print_line(&value.to_string());
         }
         false => print(app, &overview),
     }
     for name in overview.not_offered() {
-        terminal::complain(&app.text(text::models::not_offered(&name)));
+        terminal::eprint_line(&app.text(text::models::not_offered(&name)));
     }
     Ok(if overview.lacks_a_key() { Exit::Configuration } else { Exit::Done })
 }
@@ -55,14 +52,14 @@ fn print(app: &Console, overview: &ModelOverview) {
         [(&overview.default, text::models::default), (&overview.fallback, text::models::fallback)];
     for (name, text) in chosen {
         if !name.is_empty() {
-            terminal::answer(&app.text(text(&name)));
+            terminal::print_line(&app.text(text(&name)));
             if !is_scripted(name) {
-                terminal::answer(&format!("  {}", calling(app, name)));
+                terminal::print_line(&format!("  {}", calling(app, name)));
             }
         }
     }
     if overview.default.is_empty() {
-        terminal::answer(&app.text(text::models::none()));
+        terminal::print_line(&app.text(text::models::none()));
     }
     for endpoint in &overview.endpoints {
         print_endpoint(app, overview, endpoint);
@@ -77,14 +74,14 @@ fn print_endpoint(app: &Console, overview: &ModelOverview, endpoint: &ModelEndpo
         Err(error) => {
             let (mark, detail) = (&marks.failed, &unlisted(app, error));
             let unreachable = text::models::Unreachable { mark, url, detail };
-            return terminal::answer(&app.text(unreachable.text()));
+            return terminal::print_line(&app.text(unreachable.text()));
         }
     };
-    terminal::answer(&format!("{} {url}", marks.done));
+    terminal::print_line(&format!("{} {url}", marks.done));
     for model in names {
         let name = one_line(&format!("{}/{model}", endpoint.provider));
         let mark = if overview.role(&name).is_some() { marks.now } else { " " };
-        terminal::answer(&format!("  {mark} {name}"));
+        terminal::print_line(&format!("  {mark} {name}"));
     }
 }
 
@@ -106,11 +103,14 @@ fn calling(app: &Console, name: &str) -> String {
 }
 
 /// Forgets what was found out about a model.
-fn forget(app: &Console, name: &str) -> Result<Exit, Failure> {
+fn forget(app: &Console, name: &str, as_json: bool) -> Result<Exit, Failure> {
     let forgotten = app.learnt().forget(name);
     let forgotten =
         forgotten.map_err(|error| app.failure(Exit::Failed, text::error::system(&error)))?;
     let text = if forgotten { text::models::forgotten } else { text::models::not_known };
-    terminal::answer(&app.text(text(&name)));
+    match as_json {
+        true => terminal::print_json(&json!({"name": name, "forgotten": forgotten})),
+        false => terminal::print_line(&app.text(text(&name))),
+    }
     Ok(if forgotten { Exit::Done } else { Exit::Failed })
 }

@@ -2,11 +2,9 @@
 //! language.
 
 use crate::args::{self, Cli};
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
 use crate::help::worded;
-use crate::terminal;
 use clap::{Command, CommandFactory};
+use everloop_console::{Console, Exit, Failure, terminal};
 use everloop_text as text;
 use std::io::Write;
 

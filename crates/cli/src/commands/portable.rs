@@ -2,17 +2,16 @@
 
 use crate::args::{ExportArgs, ImportArgs};
 use crate::build;
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::terminal;
 use everloop_app::error::chain;
 use everloop_app::portable::{
     self, ExportFile, ExportOutput, ExportProblem, ImportProblem, RunImportReport, RunImportResult,
 };
+use everloop_console::{Console, Exit, Failure, terminal};
 use everloop_engine::{ExportError, ImportError};
 use everloop_store::{Store, StoreError};
 use everloop_text::{self as text, Text};
 use everloop_types::{RunId, one_line};
+use serde_json::json;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -40,6 +39,10 @@ pub(crate) async fn export(app: &Console, args: &ExportArgs) -> Result<Exit, Fai
         }
         no_export(app, error)
     })?;
+    // On stdout stands the export itself, which is JSON.
+    if args.json && !is_screen {
+        terminal::print_json(&json!({"file": name, "runs": written}));
+    }
     app.note(text::export::done(&written, &name));
     Ok(if written == runs.len() { Exit::Done } else { Exit::Data })
 }
@@ -49,7 +52,7 @@ struct ExportToScreen;
 
 impl ExportOutput for ExportToScreen {
     fn line(&mut self, line: &str) -> io::Result<()> {
-        terminal::answer(line);
+        terminal::print_line(line);
         terminal::unwritten().map_or(Ok(()), Err)
     }
 
@@ -99,9 +102,9 @@ pub(crate) async fn import(app: &Console, args: &ImportArgs) -> Result<Exit, Fai
             exit = Exit::Failed;
         }
         if args.json {
-            terminal::answer_json(&report);
+            terminal::print_json(&report);
         } else {
-            terminal::answer(&app.text(imported(&report)));
+            terminal::print_line(&app.text(imported(&report)));
         }
     }
     Ok(exit)

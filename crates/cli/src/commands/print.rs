@@ -4,12 +4,11 @@
 use super::front::{self, FrontDoor};
 use super::run;
 use super::runs;
-use crate::args::{PrintArgs, RunArgs, RunsVerb};
-use crate::chat;
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::terminal;
+use crate::args::{PrintArgs, RunArgs, RunOptionArgs, RunsVerb};
+use everloop_app::conversation::router;
+use everloop_app::frames;
 use everloop_app::one_shot::{self, PipedInput};
+use everloop_console::{Console, Exit, Failure, terminal};
 use everloop_text as text;
 use everloop_types::{ConversationId, RunId};
 use std::io::{IsTerminal, Read};
@@ -17,28 +16,28 @@ use std::io::{IsTerminal, Read};
 /// Bytes of the input that are read.
 const INPUT_BYTES_MAX: u64 = 400_000;
 
-pub(crate) async fn print(app: &Console, args: PrintArgs) -> Result<Exit, Failure> {
+pub(crate) async fn print(app: &Console, mut args: PrintArgs) -> Result<Exit, Failure> {
     let app = &app.clone().quietly().with_person(false);
-    let (question, beside) = match args.question {
+    let (question, beside) = match args.question.take() {
         Some(question) => (question, None),
         None => (input(app)?, Some(PipedInput::Goal)),
     };
     if question.trim().is_empty() {
         return Err(Failure { exit: Exit::Usage, words: app.text(text::print::no_question()) });
     }
-    if let Some(id) = args.resume {
+    if let Some(id) = args.resume.take() {
         return answered(app, id, question, args.output_format).await;
     }
     let continued = match args.continued {
-        true => Some(last_conversation(app).await?),
+        true => Some(last_conversation(app, &args.how).await?),
         false => None,
     };
     if let Some(conversation) = &continued
-        && chat::router(app, "")?.is_cancel(&question)
+        && router(app, "").is_cancel(&question)
     {
         return canceled(app, conversation).await;
     }
-    let goal = match front::door(app, &question, &args.how, args.output_format).await? {
+    let goal = match front::route(app, &question, &mut args.how, args.output_format).await? {
         FrontDoor::Done(exit) => return Ok(exit),
         FrontDoor::Goal(goal) => goal,
     };
@@ -49,19 +48,21 @@ pub(crate) async fn print(app: &Console, args: PrintArgs) -> Result<Exit, Failur
         Some(piped) => piped,
         None => PipedInput::beside(&input(app)?),
     };
-    let run = RunArgs { goal, background: false, output_format: args.output_format, how: args.how };
+    let PrintArgs { output_format, how, .. } = args;
+    let run = RunArgs { goal: Some(goal), output_format, how, ..RunArgs::default() };
     let conversation = match continued {
         Some(conversation) => conversation,
-        None => one_shot::new_conversation(app, &chat::router(app, "")?.conversation),
+        None => one_shot::new_conversation(),
     };
     run::run_with(app, run, piped, Some(&conversation)).await
 }
 
-/// The conversation of the last question of `-p`; that of the chat if there was none.
-async fn last_conversation(app: &Console) -> Result<ConversationId, Failure> {
-    let chat = chat::router(app, "")?.conversation;
+/// The conversation of the last question of `-p` in this folder; that of its chat if there was
+/// none.
+async fn last_conversation(app: &Console, how: &RunOptionArgs) -> Result<ConversationId, Failure> {
+    let workspace = app.checked(frames::workspace(how.workspace.as_deref()))?;
     let store = app.open_store().await?;
-    app.checked(one_shot::last_conversation(app, &store, chat).await)
+    app.checked(one_shot::last_conversation(app, &store, &workspace).await)
 }
 
 /// Cancels the newest run of the conversation that is under way or waits.
@@ -72,12 +73,12 @@ async fn canceled(app: &Console, conversation: &ConversationId) -> Result<Exit, 
     drop(store);
     let key = match open.into_iter().next() {
         Some((run, _)) => {
-            runs::runs(app, RunsVerb::Cancel { id: run.to_string() }).await?;
+            runs::runs(app, RunsVerb::Cancel { id: run.to_string(), json: false }).await?;
             text::door::canceled()
         }
         None => text::door::nothing_to_cancel(),
     };
-    terminal::answer(&app.text(key));
+    terminal::print_line(&app.text(key));
     Ok(Exit::Done)
 }
 
@@ -102,7 +103,8 @@ async fn answered(
         Some(id) => id,
         None => newest(app).await?.to_string(),
     };
-    runs::runs(app, RunsVerb::Resume { id, answer: Some(answer), to: None, output_format }).await
+    let (answer, to, json) = (Some(answer), None, false);
+    runs::runs(app, RunsVerb::Resume { id, answer, to, output_format, json }).await
 }
 
 async fn newest(app: &Console) -> Result<RunId, Failure> {
@@ -112,7 +114,7 @@ async fn newest(app: &Console) -> Result<RunId, Failure> {
 }
 
 /// What is piped in; nothing from a terminal.
-fn input(app: &Console) -> Result<String, Failure> {
+pub(crate) fn input(app: &Console) -> Result<String, Failure> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
         return Ok(String::new());

@@ -1,12 +1,11 @@
 //! `everloop replay`: the journal as a story, the state at any entry, a verdict.
 
 use crate::args::ReplayArgs;
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::show::{backed_plan_lines, clock_time};
-use crate::terminal::{self, marks};
 use everloop_app::replay::{VerdictReport, tell_story, verify_run};
 use everloop_app::runs::history;
+use everloop_console::show::{backed_plan_lines, clock_time};
+use everloop_console::terminal::marks;
+use everloop_console::{Console, Exit, Failure, terminal};
 use everloop_engine::{History, ReplayVerdict};
 use everloop_text::{self as text, Text, TextOf};
 use everloop_types::{Message, one_line, spelled, without_mark};
@@ -28,14 +27,14 @@ pub(crate) async fn replay(app: &Console, args: &ReplayArgs) -> Result<Exit, Fai
 fn tell(app: &Console, history: &History, args: &ReplayArgs) -> Exit {
     for line in tell_story(history, app.lang) {
         if args.json {
-            terminal::answer_json(&line);
+            terminal::print_json(&line);
         } else {
             let words = one_line(&line.text);
-            terminal::answer(&format!("{:>4}  {}  {words}", line.seq, clock_time(line.ts)));
+            terminal::print_line(&format!("{:>4}  {}  {words}", line.seq, clock_time(line.ts)));
         }
     }
     if let (Some(text), false) = (history.final_text(), args.json) {
-        terminal::answer(&format!("\n{}", spelled(text)));
+        terminal::print_line(&format!("\n{}", spelled(text)));
     }
     Exit::Done
 }
@@ -49,7 +48,7 @@ fn at(app: &Console, history: &History, seq: i64, args: &ReplayArgs) -> Result<E
     }
     let state = history.state_at(seq).map_err(|error| app.store_failure(&error))?;
     if args.json {
-        terminal::answer(&state.state().replace(history.frame().mark(), ""));
+        terminal::print_line(&state.state().replace(history.frame().mark(), ""));
         return Ok(Exit::Done);
     }
     let (counts, progress) = (state.counts(), state.progress());
@@ -69,12 +68,12 @@ fn at(app: &Console, history: &History, seq: i64, args: &ReplayArgs) -> Result<E
         (text::replay::state_messages, state.messages().len().to_string()),
     ];
     for (text, value) in rows {
-        terminal::answer(&app.text(text(&value)));
+        terminal::print_line(&app.text(text(&value)));
     }
     let plan = backed_plan_lines(app, &progress, &marks());
-    plan.iter().for_each(|line| terminal::answer(line));
+    plan.iter().for_each(terminal::print_styled);
     for message in state.messages() {
-        terminal::answer(&format!(
+        terminal::print_line(&format!(
             "\n[{}]\n{}",
             app.text(role(message)),
             spelled(&without_mark(message.text(), history.frame().mark()))
@@ -101,7 +100,7 @@ fn print_verdict(app: &Console, args: &ReplayArgs, verdict: &ReplayVerdict) -> E
         | ReplayVerdict::Cannot { .. } => Exit::Failed,
     };
     if args.json {
-        terminal::answer_json(&VerdictReport::of(verdict, app.lang));
+        terminal::print_json(&VerdictReport::of(verdict, app.lang));
         return exit;
     }
     let words = match verdict {
@@ -115,7 +114,7 @@ fn print_verdict(app: &Console, args: &ReplayArgs, verdict: &ReplayVerdict) -> E
         }
         ReplayVerdict::Cannot { reason } => app.text(text::verify::cannot(&reason)),
     };
-    terminal::answer(&words);
-    terminal::answer(&app.text(text::verify::not_checked()));
+    terminal::print_line(&words);
+    terminal::print_line(&app.text(text::verify::not_checked()));
     exit
 }

@@ -1,24 +1,22 @@
 //! `everloop secrets`: put a secret away, list the names, take one out. No value is ever printed.
 
 use crate::args::SecretsVerb;
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
 use crate::setup::hidden::{self, HiddenInput};
-use crate::terminal;
-use everloop_app::secrets::{is_name, kept, redactor};
+use everloop_app::secrets::{Reference, is_name, kept, redactor};
+use everloop_console::{Console, Exit, Failure, terminal};
 use everloop_text::{self as text, TextOf};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::Read;
 
 pub(crate) fn secrets(app: &Console, args: SecretsVerb) -> Result<Exit, Failure> {
     match args {
-        SecretsVerb::Set { name, file } => set(app, &name, file),
+        SecretsVerb::Set { name, file, json } => set(app, &name, file, json),
         SecretsVerb::List { json } => Ok(list(app, json)),
-        SecretsVerb::Remove { name } => remove(app, &name),
+        SecretsVerb::Remove { name, json } => remove(app, &name, json),
     }
 }
 
-fn set(app: &Console, name: &str, in_file: bool) -> Result<Exit, Failure> {
+fn set(app: &Console, name: &str, in_file: bool, as_json: bool) -> Result<Exit, Failure> {
     let usage = |text: TextOf| app.failure(Exit::Usage, text(&name));
     if !is_name(name) {
         return Err(usage(text::secrets::bad_name));
@@ -43,27 +41,38 @@ fn set(app: &Console, name: &str, in_file: bool) -> Result<Exit, Failure> {
     if !redactor().learn(value) {
         app.note(text::secrets::too_plain(&name));
     }
+    if as_json {
+        terminal::print_json(&json!({"name": name, "reference": reference.to_string()}));
+    }
     app.note(text::secrets::kept(&name, &reference));
     Ok(Exit::Done)
 }
 
 fn list(app: &Console, as_json: bool) -> Exit {
     let all = kept::list(app);
-    if all.is_empty() && !as_json {
-        app.note(text::secrets::none());
+    if as_json {
+        let named = |(name, reference): &(String, Reference)| {
+            let reference = reference.to_string();
+            json!({"name": name, "reference": reference})
+        };
+        let data: Vec<Value> = all.iter().map(named).collect();
+        terminal::print_json(&json!({ "data": data }));
+        return Exit::Done;
+    }
+    if all.is_empty() {
+        terminal::print_line(&app.text(text::secrets::none()));
     }
     for (name, reference) in all {
-        let reference = reference.to_string();
-        terminal::answer(&match as_json {
-            true => json!({"name": name, "reference": reference}).to_string(),
-            false => format!("{name}  {reference}"),
-        });
+        terminal::print_line(&format!("{name}  {reference}"));
     }
     Exit::Done
 }
 
-fn remove(app: &Console, name: &str) -> Result<Exit, Failure> {
+fn remove(app: &Console, name: &str, as_json: bool) -> Result<Exit, Failure> {
     app.checked(kept::remove(app, name).map_err(Into::into))?;
+    if as_json {
+        terminal::print_json(&json!({ "removed": name }));
+    }
     app.note(text::secrets::removed(&name));
     Ok(Exit::Done)
 }

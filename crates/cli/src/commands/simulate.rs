@@ -1,14 +1,12 @@
 //! `schedule simulate`: a rehearsal of the reminders that are set, by the very code that fires.
 
 use crate::args::SimulateArgs;
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::failure::of_rehearsal;
-use crate::terminal;
 use everloop_agenda::kept::moment;
 use everloop_agenda::kept::simulate::{RehearsalResult, STEPS_MAX};
 use everloop_agenda::show::{DisplayContext, TextTable};
 use everloop_app::rehearsal::{RehearsalReport, RehearsalRequest, rehearse_reminders};
+use everloop_console::failure::of_rehearsal;
+use everloop_console::{Console, Exit, Failure, terminal};
 use everloop_store::{Firing, FiringOutcome};
 use everloop_text as text;
 
@@ -28,10 +26,10 @@ pub(crate) async fn simulate(
     let played = rehearse_reminders(app, &store, &request, &reader).await;
     let played = played.map_err(|error| of_rehearsal(app, &error))?;
     if json {
-        terminal::answer_json(&RehearsalReport::of(&played, &reader));
+        terminal::print_json(&RehearsalReport::of(&played, &reader));
     } else {
-        terminal::answer(&table(app, &reader, &played.firings));
-        terminal::answer(&verdict(app, &reader, &played));
+        terminal::print_line(&table(app, &reader, &played.firings));
+        terminal::print_line(&verdict(app, &reader, &played));
     }
     Ok(if played.is_right() { Exit::Done } else { Exit::Failed })
 }

@@ -1,12 +1,10 @@
 //! `everloop skills`: what skills runs in a workspace have, and which folders cannot be used.
 
 use crate::args;
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::terminal;
 use everloop_agenda::show::padded;
 use everloop_app::catalog::{SkillDetails, SkillInfo, SkillList, SkillOwner, find_skill};
 use everloop_app::frames;
+use everloop_console::{Console, Exit, Failure, terminal};
 use everloop_text as text;
 use everloop_types::{one_line, spelled};
 
@@ -16,7 +14,7 @@ pub(crate) fn skills(app: &Console, args: &args::SkillsArgs) -> Result<Exit, Fai
         Some(name) => {
             let skill = app.checked(find_skill(app, &workspace, name))?;
             if args.json {
-                terminal::answer_json(&skill);
+                terminal::print_json(&skill);
             } else {
                 print_skill(app, &skill);
             }
@@ -24,7 +22,7 @@ pub(crate) fn skills(app: &Console, args: &args::SkillsArgs) -> Result<Exit, Fai
         None => {
             let list = SkillList::read(app, &workspace);
             if args.json {
-                terminal::answer_json(&list);
+                terminal::print_json(&list);
             } else {
                 print_list(app, &list);
             }
@@ -34,27 +32,27 @@ pub(crate) fn skills(app: &Console, args: &args::SkillsArgs) -> Result<Exit, Fai
 }
 
 fn print_skill(app: &Console, SkillDetails { skill, body }: &SkillDetails) {
-    terminal::answer(&line(app, skill, skill.name.chars().count()));
-    terminal::answer(&skill.folder);
-    terminal::answer(&format!("\n{}", spelled(body)));
+    terminal::print_line(&line(app, skill, skill.name.chars().count()));
+    terminal::print_line(&skill.folder);
+    terminal::print_line(&format!("\n{}", spelled(body)));
     for file in &skill.files {
-        terminal::answer(&format!("  {}", one_line(file)));
+        terminal::print_line(&format!("  {}", one_line(file)));
     }
 }
 
 fn print_list(app: &Console, list: &SkillList) {
     if !app.settings.context.skills {
-        return terminal::answer(&app.text(text::skills::off()));
+        return terminal::print_line(&app.text(text::skills::off()));
     }
     if list.skills.is_empty() {
-        terminal::answer(&app.text(text::skills::none()));
+        terminal::print_line(&app.text(text::skills::none()));
     }
     let widest = list.skills.iter().map(|skill| skill.name.chars().count()).max().unwrap_or(0);
     for skill in &list.skills {
-        terminal::answer(&line(app, skill, widest));
+        terminal::print_line(&line(app, skill, widest));
     }
     for bad in &list.bad {
-        terminal::complain(&app.text(text::skills::bad(&bad.folder, &bad.detail)));
+        terminal::eprint_line(&app.text(text::skills::bad(&bad.folder, &bad.detail)));
     }
 }
 

@@ -3,9 +3,8 @@
 use super::foreground::{Foreground, drive_here};
 use super::runs;
 use crate::args::OutputFormat;
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
 use everloop_app::{forks, frames};
+use everloop_console::{Console, Exit, Failure};
 use everloop_store::Store;
 use everloop_text as text;
 use everloop_types::RunId;
@@ -24,7 +23,7 @@ pub(crate) async fn switch(
     let engine = app.engine(store).await?;
     let requested = forks::request_switch(app, &engine, &run, &loop_name, yes).await;
     let name = requested.map_err(|error| app.fail(error))?;
-    app.note(text::switch::wanted(&name, &run));
+    app.note(text::switch::wanted(&name, &run.short()));
     let reset = engine.store().queue().reset_stall_count(&run).await;
     reset.map_err(|error| app.store_failure(&error))?;
     drive_here(Foreground { app, engine, run, format }).await
@@ -38,7 +37,8 @@ pub(crate) async fn successor(
 ) -> Result<Option<(String, RunId)>, Failure> {
     let details = runs::details(app, store, run).await?;
     Ok(details.successor().map(|(to, loop_name)| {
-        (app.text(text::switch::Done { id: &run, r#loop: &loop_name, to: &to }.text()), to.clone())
+        let done = text::switch::Done { id: &run.short(), r#loop: &loop_name, to: &to.short() };
+        (app.text(done.text()), to.clone())
     }))
 }
 
@@ -49,7 +49,7 @@ impl Foreground<'_> {
             return Ok(false);
         };
         if !self.app.quiet {
-            crate::terminal::complain(&words);
+            everloop_console::terminal::eprint_line(&words);
         }
         self.run = to;
         if self.format == OutputFormat::StreamJson {

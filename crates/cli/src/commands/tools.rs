@@ -2,14 +2,11 @@
 //! new run in this folder has it.
 
 use crate::args;
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::terminal;
-use everloop_agenda::show::padded;
+use everloop_agenda::show::TextTable;
 use everloop_app::tool_overview::{ToolOverview, ToolReport, ToolState};
+use everloop_console::{Console, Exit, Failure, terminal};
 use everloop_text as text;
 use everloop_types::{Approval, EffectClass};
-use serde::Serialize;
 use serde_json::json;
 
 pub(crate) fn tools(app: &Console, args: &args::ToolsArgs) -> Result<Exit, Failure> {
@@ -17,13 +14,12 @@ pub(crate) fn tools(app: &Console, args: &args::ToolsArgs) -> Result<Exit, Failu
     match (args.json, shown.as_slice()) {
         (true, all) => {
             let all: Vec<ToolReport> = all.iter().map(|one| one.report(app.lang)).collect();
-            terminal::answer_json(&json!({ "tools": all }));
+            terminal::print_json(&json!({ "tools": all }));
         }
-        (false, [one]) if args.name.is_some() => terminal::answer(&explained(app, one)),
+        (false, [one]) if args.name.is_some() => terminal::print_line(&explained(app, one)),
         (false, all) => {
-            terminal::answer(&app.text(text::tools::head()));
-            all.iter().for_each(|one| terminal::answer(&line(app, one)));
-            terminal::answer(&format!("\n{}", app.text(text::tools::more())));
+            terminal::print_line(&table(app, all));
+            terminal::print_line(&format!("\n{}", app.text(text::tools::more())));
         }
     }
     Ok(Exit::Done)
@@ -41,7 +37,22 @@ fn state(app: &Console, tool: &ToolOverview) -> String {
     })
 }
 
-fn line(app: &Console, tool: &ToolOverview) -> String {
+fn table(app: &Console, tools: &[ToolOverview]) -> String {
+    let heads = [
+        text::tools::head::name(),
+        text::tools::head::crash(),
+        text::tools::head::asks(),
+        text::tools::head::limit(),
+        text::tools::head::acts_on(),
+        text::tools::head::here(),
+    ];
+    let mut table = TextTable::new(heads.map(|head| app.text(head)).to_vec());
+    table.may_drop(&[4, 3, 1]);
+    tools.iter().for_each(|tool| table.row(cells(app, tool)));
+    table.show(app.reader().width)
+}
+
+fn cells(app: &Console, tool: &ToolOverview) -> Vec<String> {
     let handling = &tool.handling;
     let approval = app.text(match handling.approval {
         Approval::Allow => text::tools::approval::allow(),
@@ -53,15 +64,14 @@ fn line(app: &Console, tool: &ToolOverview) -> String {
         ms => format!("{}s", ms / 1_000),
     };
     let acts_on = handling.resource_arg.clone().unwrap_or_default();
-    let parts = [
-        padded(tool.tool.name, 16),
-        padded(&word(&handling.class), 14),
-        padded(&approval, 10),
-        padded(&time, 6),
-        padded(&acts_on, 7),
-        state(app, tool),
-    ];
-    parts.join("  ")
+    let crash = app.text(match handling.class {
+        EffectClass::Transactional => text::tools::crash::transactional(),
+        EffectClass::Pure => text::tools::crash::pure(),
+        EffectClass::Keyed => text::tools::crash::keyed(),
+        EffectClass::Probeable => text::tools::crash::probeable(),
+        EffectClass::Dangerous => text::tools::crash::dangerous(),
+    });
+    vec![tool.tool.name.to_owned(), crash, approval, time, acts_on, state(app, tool)]
 }
 
 fn explained(app: &Console, tool: &ToolOverview) -> String {
@@ -72,19 +82,11 @@ fn explained(app: &Console, tool: &ToolOverview) -> String {
         EffectClass::Probeable => text::tools::class::probeable(),
         EffectClass::Dangerous => text::tools::class::dangerous(),
     });
-    let head = [app.text(text::tools::head()), line(app, tool), String::new()];
+    let head = [table(app, std::slice::from_ref(tool)), String::new()];
     let does = tool.report(app.lang).does;
     let mut lines = [head.to_vec(), vec![does, class]].concat();
     if let Some(spec) = &tool.spec {
         lines.push(app.text(text::tools::for_model(&spec.description)));
     }
     lines.join("\n")
-}
-
-/// The word of the journal, which is never translated.
-fn word(value: &impl Serialize) -> String {
-    serde_json::to_value(value)
-        .ok()
-        .and_then(|it| it.as_str().map(str::to_owned))
-        .unwrap_or_default()
 }

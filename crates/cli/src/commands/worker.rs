@@ -1,16 +1,15 @@
 //! `everloop worker`: drives every run that is ready, until it is told to stop.
 
 use crate::args;
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::signals::Signals;
 use everloop_app::error::chain;
 use everloop_app::log;
 use everloop_app::worker::WorkerSession;
+use everloop_console::{Console, Exit, Failure, Signals, terminal};
 use everloop_engine::{DriveEnd, WorkerReport};
 use everloop_store::{ClaimLockError, Orphan, StoreError};
 use everloop_text as text;
-use everloop_types::Status;
+use everloop_types::{RunId, Status};
+use serde_json::{Value, json};
 
 pub(crate) async fn worker(app: &Console, args: &args::WorkerArgs) -> Result<Exit, Failure> {
     let away = |error: &StoreError| app.note(text::run::database_away(&chain(error)));
@@ -22,8 +21,8 @@ pub(crate) async fn worker(app: &Console, args: &args::WorkerArgs) -> Result<Exi
     })?;
     // Before the first line: its reader may ask this process to stop.
     let signals = if args.drain { None } else { Some(Signals::new(app)?) };
-    app.checked(session.start(|report| tell(app, report)).await)?;
-    let worked = work(app, &session, signals).await;
+    app.checked(session.start(|report| tell(app, report, args.json)).await)?;
+    let worked = work(app, &session, signals, args.json).await;
     session.end().await;
     worked
 }
@@ -32,8 +31,9 @@ async fn work(
     app: &Console,
     session: &WorkerSession,
     signals: Option<Signals>,
+    as_json: bool,
 ) -> Result<Exit, Failure> {
-    let report = |report| tell(app, report);
+    let report = |report| tell(app, report, as_json);
     let Some(mut signals) = signals else {
         app.checked(session.drain(report).await)?;
         return Ok(Exit::Done);
@@ -64,7 +64,10 @@ fn tell_of_orphan(app: &Console, orphan: &Orphan) {
     app.note(key(&orphan.run, &goal));
 }
 
-fn tell(app: &Console, report: WorkerReport) {
+fn tell(app: &Console, report: WorkerReport, as_json: bool) {
+    if as_json {
+        return terminal::print_json(&as_object(&report));
+    }
     match report {
         WorkerReport::Claimed(run) => app.note(text::worker::claimed(&run)),
         WorkerReport::Driven(run, DriveEnd::Finished(status)) => {
@@ -86,4 +89,26 @@ fn tell(app: &Console, report: WorkerReport) {
         }
         WorkerReport::Stalled(run) => app.note(text::worker::stalled(&run)),
     }
+}
+
+/// The same for programs: one object a line.
+fn as_object(report: &WorkerReport) -> Value {
+    match report {
+        WorkerReport::Claimed(run) => object(run, "claimed", None, None),
+        WorkerReport::Driven(run, DriveEnd::Finished(status)) => {
+            object(run, "finished", Some(*status), None)
+        }
+        WorkerReport::Driven(run, DriveEnd::Released) => object(run, "released", None, None),
+        WorkerReport::Driven(run, DriveEnd::Parked(_)) => object(run, "waiting", None, None),
+        WorkerReport::PutAside(run) => object(run, "put_aside", None, None),
+        WorkerReport::TookUp(orphan) => {
+            object(&orphan.run, "taken_up", Some(orphan.status_now), None)
+        }
+        WorkerReport::Failed(run, error) => object(run, "failed", None, Some(chain(error))),
+        WorkerReport::Stalled(run) => object(run, "stalled", None, None),
+    }
+}
+
+fn object(run: &RunId, event: &str, status: Option<Status>, detail: Option<String>) -> Value {
+    json!({"run_id": run, "event": event, "status": status, "detail": detail})
 }

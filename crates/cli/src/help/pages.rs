@@ -34,8 +34,17 @@ macro_rules! pages {
 }
 
 /// Every page, in the order in which they are listed.
-pub(super) const PAGES: &[ManualPage] =
-    pages!["guide", "commands", "settings", "json", "events", "permissions", "evidence", "logging"];
+pub(super) const PAGES: &[ManualPage] = pages![
+    "guide",
+    "commands",
+    "settings",
+    "json",
+    "events",
+    "api",
+    "permissions",
+    "evidence",
+    "logging"
+];
 
 /// The page with this name.
 pub(super) fn find_page(name: &str) -> Option<&'static ManualPage> {

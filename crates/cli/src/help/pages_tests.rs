@@ -2,7 +2,7 @@
 
 use super::{PAGES, find_page};
 use crate::args::Cli;
-use crate::help::worded;
+use crate::help::{usage_words, worded};
 use clap::{Arg, Command, CommandFactory};
 use everloop_text as text;
 use everloop_types::Lang;
@@ -125,8 +125,9 @@ fn commands_page(lang: Lang) -> String {
 }
 
 fn push_command(page: &mut String, command: &mut Command, path: &str, level: usize, lang: Lang) {
-    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    let usage = command.render_usage().to_string();
+    let key = path.strip_prefix("everloop ").map_or(path.to_owned(), |path| path.replace(' ', "."));
+    let about = crate::help::about(&key, lang);
+    let usage = usage_words(command.render_usage().to_string(), lang);
     let usage = usage.trim_start_matches("Usage:").trim();
     writeln!(page, "\n{} {path}\n\n{about}\n\n```text\n{usage}\n```", "#".repeat(level)).unwrap();
     let is_root = level == 2;

@@ -1,51 +1,62 @@
 //! Whose model: a numbered list, and the question.
 
-use crate::console::Console;
-use crate::terminal;
+use super::guarded;
+use super::hidden::HiddenInput;
 use everloop_app::frames::default_model;
 use everloop_app::models::lists::LocalModels;
 use everloop_app::secrets;
 use everloop_app::settings::redact;
 use everloop_app::setup::{ProviderAnswer, ProviderChoice, is_address};
+use everloop_console::{Console, Exit, Failure, terminal};
 use everloop_text as text;
 
 /// Asks whose model is to be used.
-pub(super) async fn provider(app: &Console, local: Option<&LocalModels>) -> ProviderChoice {
+pub(super) async fn provider(
+    app: &Console,
+    local: Option<&LocalModels>,
+) -> Result<ProviderChoice, Failure> {
     show(app, local);
-    let prompt = app.text(text::setup::prompt());
     loop {
-        let Some(answer) = terminal::ask(&prompt).await else { return ProviderChoice::Nothing };
+        let answer = asked(app.text(text::setup::prompt())).await?;
         match ProviderAnswer::read(&answer) {
             ProviderAnswer::Choice(ProviderChoice::Local) if local.is_none() => {
-                terminal::complain(&app.text(text::setup::local_none()));
+                terminal::eprint_line(&app.text(text::setup::local_none()));
             }
-            ProviderAnswer::Choice(choice) => return choice,
-            ProviderAnswer::NeedsAddress => match address(app).await {
-                Some(url) => return ProviderChoice::At(url),
-                None => return ProviderChoice::Nothing,
-            },
+            ProviderAnswer::Choice(choice) => return Ok(choice),
+            ProviderAnswer::NeedsAddress => {
+                let url = address(app).await?;
+                return Ok(url.map_or(ProviderChoice::Nothing, ProviderChoice::At));
+            }
             ProviderAnswer::IsKey => is_key(app, &answer),
-            ProviderAnswer::Unknown => terminal::complain(&app.text(text::setup::no_provider())),
+            ProviderAnswer::Unknown => terminal::eprint_line(&app.text(text::setup::no_provider())),
         }
     }
 }
 
 /// Asks for the address of an endpoint; what is typed is not said again.
-async fn address(app: &Console) -> Option<String> {
-    let prompt = app.text(text::setup::address());
+async fn address(app: &Console) -> Result<Option<String>, Failure> {
     loop {
-        match terminal::ask(&prompt).await.filter(|answer| !answer.is_empty())? {
-            url if is_address(&url) => return Some(url),
+        match asked(app.text(text::setup::address())).await? {
+            nothing if nothing.is_empty() => return Ok(None),
+            url if is_address(&url) => return Ok(Some(url)),
             key if redact::looks_like_a_key(&key) => is_key(app, &key),
-            _ => terminal::complain(&app.text(text::setup::no_address())),
+            _ => terminal::eprint_line(&app.text(text::setup::no_address())),
         }
+    }
+}
+
+/// A line that is shown as long as it is no key.
+async fn asked(prompt: String) -> Result<String, Failure> {
+    match guarded::ask(prompt).await {
+        HiddenInput::Line(line) => Ok(line),
+        HiddenInput::GivenUp => Err(Failure { exit: Exit::Interrupted, words: String::new() }),
     }
 }
 
 /// A key where none was asked for is not kept, and not said again.
 fn is_key(app: &Console, key: &str) {
     secrets::redactor().learn(key.trim());
-    terminal::complain(&app.text(text::setup::key_too_early()));
+    terminal::eprint_line(&app.text(text::setup::key_too_early()));
 }
 
 fn show(app: &Console, local: Option<&LocalModels>) {
@@ -63,5 +74,5 @@ fn show(app: &Console, local: Option<&LocalModels>) {
         false => app.text(text::setup::keep()),
     };
     let listed = app.text(text::setup::providers());
-    terminal::complain(&format!("\n{question}\n{listed}\n{local}\n{last}"));
+    terminal::eprint_line(&format!("\n{question}\n{listed}\n{local}\n{last}"));
 }

@@ -1,8 +1,8 @@
 //! A line that is typed without being shown.
 
-use crate::terminal;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use everloop_console::terminal;
 use std::io::Write;
 
 /// What came of it.
@@ -13,12 +13,12 @@ pub(crate) enum HiddenInput {
 }
 
 /// Gives the terminal back, also when something goes wrong in between.
-struct RawMode;
+pub(super) struct RawMode;
 
 impl Drop for RawMode {
     fn drop(&mut self) {
         let _ = disable_raw_mode();
-        terminal::complain("");
+        terminal::eprint_line("");
     }
 }
 
@@ -26,6 +26,7 @@ impl Drop for RawMode {
 ///
 /// In raw mode even Ctrl-C is a key, so that no way out leaves the terminal mute.
 pub(crate) fn ask(prompt: &str) -> HiddenInput {
+    let _own = everloop_console::screen::suspend();
     if enable_raw_mode().is_err() {
         return HiddenInput::GivenUp;
     }
@@ -51,7 +52,7 @@ pub(crate) fn ask(prompt: &str) -> HiddenInput {
     }
 }
 
-enum HiddenKey {
+pub(super) enum HiddenKey {
     Char(char),
     Back,
     End,
@@ -59,7 +60,7 @@ enum HiddenKey {
     Nothing,
 }
 
-fn taken(key: &KeyEvent) -> HiddenKey {
+pub(super) fn taken(key: &KeyEvent) -> HiddenKey {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
         KeyCode::Char('c' | 'd') if control => HiddenKey::GiveUp,

@@ -1,25 +1,30 @@
 //! The name of a model, asked for until it can be one.
 
-use crate::console::Console;
-use crate::terminal;
 use everloop_app::setup::{NameProblem, TypedNames};
+use everloop_console::{Console, terminal};
 use everloop_text as text;
 
 /// Names of models that are shown at once.
 const NAMES_SHOWN: usize = 12;
 
-/// Asks for the name of a model, until it can be one. Nothing if the person gives up on it.
+/// Asks for the name of a model, until it can be one; the return key alone takes the first that is
+/// offered. Nothing if the person gives up on it.
 pub(super) async fn asked(app: &Console, offered: &[String]) -> Option<String> {
     if !offered.is_empty() {
-        terminal::complain(&app.text(text::setup::offers(&listed(offered))));
+        terminal::eprint_line(&app.text(text::setup::offers(&listed(offered))));
     }
-    let prompt = app.text(text::setup::model_name());
+    let first = offered.first();
+    let prompt = app.text(match first {
+        Some(first) => text::setup::model_name_or(first),
+        None => text::setup::model_name(),
+    });
     let mut names = TypedNames::new(offered);
     loop {
-        let name = terminal::ask(&prompt).await.filter(|name| !name.is_empty())?;
+        let typed = terminal::ask(&prompt).await?;
+        let name = Some(typed).filter(|name| !name.is_empty()).or_else(|| first.cloned())?;
         match check(app, &mut names, &name) {
             Ok(()) => return Some(name),
-            Err(words) => terminal::complain(&words),
+            Err(words) => terminal::eprint_line(&words),
         }
     }
 }

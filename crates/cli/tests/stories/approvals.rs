@@ -1,6 +1,6 @@
 //! Permission: nothing dangerous runs without it.
 
-use crate::support::{Home, calls, done, goes_on, of_type, plan, says, thought};
+use crate::support::{Home, calls, done, goes_on, of_type, plan, says, short, thought};
 use serde_json::{Value, json};
 
 const RUN: [&str; 4] = ["run", "--loop", "react", "touch a file"];
@@ -25,8 +25,8 @@ fn without_a_person_the_run_is_kept_and_its_id_printed() {
         assert!(!home.work("made").exists());
         let run = asked.stdout.trim().to_owned();
         assert_eq!((home.newest(), home.status(&run).as_str()), (run.clone(), "waiting"));
-        let words = ["Allow shell to run?", "echo x >> made", "--answer"];
-        asked.says(&words).says(&[&format!("everloop runs resume {run}")]);
+        let words = ["Run this command?", "echo x >> made", "--answer"];
+        asked.says(&words).says(&[&format!("everloop runs resume {}", short(&run))]);
         let ended = home.run(["runs", "resume", &run, "--answer", "y"]).ends_with(0);
         assert_eq!((ended.stdout.as_str(), home.read("made").as_str()), ("I am done.\n", "x\n"));
         home.verified(&run);
@@ -164,7 +164,7 @@ fn rules_allow_ask_and_deny_and_a_denial_wins_over_yes() {
         assert!(!home.work("src/secret.txt").exists());
         if yes.is_empty() {
             let scope = "always = write_file on src/b.txt, with any content";
-            ran.says(&["Allow write_file to run?", "src/b.txt", scope]);
+            ran.says(&["Create src/b.txt?", "src/b.txt", scope]);
             assert!(!home.work("src/b.txt").exists());
             home.run(["runs", "resume", &run, "--answer", "y"]).ends_with(0);
         }
@@ -231,11 +231,12 @@ fn always_is_kept_for_the_same_call_and_can_be_withdrawn() {
 #[test]
 fn a_run_that_nobody_attends_says_what_needs_a_person_and_may_deny_it() {
     let home = Home::scripted(&touching());
-    home.run(RUN).ends_with(3).says(&["No one is at the terminal", "shell", "waits"]);
+    home.run(RUN).ends_with(3).says(&["Not a terminal", "shell", "waits"]);
     let json = home.run(RUN.iter().chain(&["--output-format", "json"])).ends_with(3).json();
-    assert!(json["needs_person"].as_array().unwrap().contains(&json!("shell")), "{json}");
+    assert_eq!(json["needs_person"], json!(["shell"]));
+    assert_eq!(json["question"]["id"], json["approval"]["question"]);
     let chinese = home.run(RUN.iter().chain(&["--lang", "zh-CN"])).ends_with(3);
-    chinese.says(&["没有人在场", "shell"]);
+    chinese.says(&["现在不是交互终端", "shell"]);
     let deny = ["--set", "approvals.unattended=deny"];
     home.run(RUN.iter().chain(&deny)).ends_with(0).says(&["are denied", "shell"]);
     assert!(!home.work("made").exists());
@@ -262,7 +263,7 @@ fn a_file_that_others_take_instructions_from_is_asked_about_unless_it_is_allowed
     write("notes.md").run(RUN).ends_with(0);
     for path in ["AGENTS.md", ".vscode/tasks.json", ".husky/pre-commit"] {
         let home = write(path);
-        home.run(RUN).ends_with(3).says(&["Allow write_file to run?", path]);
+        home.run(RUN).ends_with(3).says(&[&format!("Create {path}?")]);
         assert!(!home.work(path).exists());
         let home = write(path);
         home.run(RUN.iter().chain(&["--yes"])).ends_with(0);
@@ -284,7 +285,7 @@ fn an_answer_to_a_question_that_is_over_answers_no_other_one() {
     let to = line.split(" --to ").nth(1).expect("the line names the question");
     let id = home.newest();
     let answer = ["runs", "resume", &id, "--answer", "y", "--to", to];
-    home.run(answer).ends_with(3).says(&["The answer to: Allow shell", "touch E1"]);
+    home.run(answer).ends_with(3).says(&["The answer to: Run this command?", "touch E1"]);
     let late = home.run(answer).ends_with(2);
     late.says(&["now asks another one", "touch E2"]);
     let zh = home.run(answer.iter().chain(&["--lang", "zh-CN"])).ends_with(2);

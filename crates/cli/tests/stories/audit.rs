@@ -3,7 +3,7 @@
 use crate::support::{Home, calls, says};
 use serde_json::{Value, json};
 
-const FIELDS: [&str; 19] = [
+const FIELDS: [&str; 21] = [
     "approved_by",
     "arguments",
     "attempt",
@@ -11,6 +11,7 @@ const FIELDS: [&str; 19] = [
     "duration_ms",
     "effect",
     "ending",
+    "event",
     "forked_from",
     "imported",
     "loop",
@@ -22,11 +23,12 @@ const FIELDS: [&str; 19] = [
     "time",
     "tool",
     "ts",
+    "turn_id",
     "user_message",
 ];
 
 fn audited(home: &Home, more: &[&str]) -> Vec<Value> {
-    home.run(["audit", "--json"].iter().chain(more)).ends_with(0).lines()
+    home.run(["audit", "--json", "--event", "tool_call"].iter().chain(more)).ends_with(0).lines()
 }
 
 fn home() -> Home {
@@ -57,7 +59,7 @@ fn every_call_is_told_with_all_that_is_known_of_it() {
     assert_eq!(read["arguments"], json!({"path": "none.txt"}));
     assert_eq!((&shell["ending"], &shell["approved_by"]), (&json!("ok"), &json!("--yes")));
     assert!(shell["result"].as_str().unwrap().contains("done"));
-    let table = home.run(["audit"]).ends_with(0).stdout;
+    let table = home.run(["audit", "--event", "tool_call"]).ends_with(0).stdout;
     let lines: Vec<&str> = table.lines().collect();
     assert!(
         lines.len() == 3 && lines[2].contains("shell") && lines[2].contains("--yes"),
@@ -116,7 +118,7 @@ fn each_call_is_appended_to_a_file_as_it_ends() {
     home.run(args).ends_with(0);
     let text = std::fs::read_to_string(&file).unwrap();
     let told: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let all = home.run(["audit", "--json"]).ends_with(0).lines();
+    let all = audited(&home, &[]);
     assert_eq!((told.len(), &told), (2, &all), "the same as the audit tells");
     let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
@@ -138,7 +140,7 @@ fn calls_of_a_run_that_came_in_a_file_are_no_calls_of_this_machine() {
     let told: Vec<_> = all.iter().map(|call| (&call["tool"], &call["imported"])).collect();
     assert_eq!(told, [(&json!("shell"), &json!(false))], "only what this machine did");
     mine.run(["audit"]).ends_with(0).says(&["1 imported run is left out", "audit --run"]);
-    mine.run(["audit", "--lang", "zh-CN"]).ends_with(0).says(&["没有列出导入的运行：1"]);
+    mine.run(["audit", "--lang", "zh-CN"]).ends_with(0).says(&["没有列出导入的任务：1"]);
     let named = audited(&mine, &["--run", &run]);
     assert_eq!(named.len(), 2);
     assert!(named.iter().all(|call| call["imported"] == json!(true)), "{named:?}");
@@ -176,4 +178,27 @@ fn the_file_of_the_audit_is_none_that_tools_write_and_no_pipe_that_waits() {
     let refused = home.run(["run", "--loop", "react", "--set", &set, "go"]);
     assert_ne!(refused.code, Some(0), "{}", refused.stderr);
     assert!(refused.stderr.contains("audit.file"), "{}", refused.stderr);
+}
+
+#[test]
+fn runs_and_permissions_are_events_of_the_audit() {
+    let shell = calls("shell", json!({"command": "echo hi"}));
+    let home = Home::scripted(&[shell, says("Done.")]);
+    home.run(["run", "--loop", "react", "do it"]).ends_with(3);
+    let run = home.newest();
+    home.run(["runs", "resume", &run, "--answer", "yes"]).ends_with(0);
+    let of = |event: &str| -> Vec<String> {
+        let lines = home.run(["audit", "--json", "--event", event]).ends_with(0).lines();
+        assert!(lines.iter().all(|line| line["event"] == event && line["run_id"] == json!(run)));
+        lines.iter().map(|line| line["what"].as_str().unwrap_or("call").to_owned()).collect()
+    };
+    assert_eq!(of("run"), ["created", "claimed", "waiting", "claimed", "ended"]);
+    assert_eq!(of("approval"), ["asked", "given"]);
+    assert_eq!(of("tool_call"), ["call"]);
+    let all = home.run(["audit", "--json"]).ends_with(0).lines();
+    assert_eq!(all.len(), 8, "without a filter there is everything");
+    let told = home.run(["audit"]).ends_with(0).stdout;
+    for words in ["run created", "approval given", "succeeded"] {
+        assert!(told.contains(words), "{words} is not in {told}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Canceling: from elsewhere, with Ctrl-C, and what a polite end leaves.
 
-use crate::support::{Home, ask, calls, eventually, of_type, plan, says};
+use crate::support::{Home, ask, calls, eventually, of_type, plan, says, short};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -108,7 +108,7 @@ fn ctrl_c_cancels_a_run_that_waits_for_another_process() {
     let mut second = home.spawn(["run", "--loop", "react", "second"]);
     let told = second.until("is saved and waits");
     let id = home.newest();
-    assert!(told.contains(&id));
+    assert!(told.contains(&id[id.len() - 8..]), "{told}");
     second.signal(Signal::INT);
     second.ended().ends_with(130);
     busy.kill9();
@@ -124,7 +124,7 @@ fn a_polite_end_leaves_the_run_to_be_resumed() {
     run.until("step.started");
     run.signal(Signal::TERM);
     let id = home.newest();
-    run.ended().ends_with(143).says(&[&format!("everloop runs resume {id}")]);
+    run.ended().ends_with(143).says(&[&format!("everloop runs resume {}", short(&id))]);
     home.rewrite(&[says("a b c d e f g h")]);
     let ended = home.run(["runs", "resume", &id]).ends_with(0);
     assert_eq!(ended.stdout, "a b c d e f g h\n");
@@ -145,4 +145,41 @@ fn a_polite_end_stops_a_command_and_writes_down_that_it_was_stopped() {
     let ended = home.run(["runs", "resume", &id]).ends_with(0);
     assert_eq!(ended.stdout, "I will look first.\n");
     home.verified(&id);
+}
+
+#[test]
+fn ctrl_c_ends_code_that_would_run_for_ever() {
+    if !std::path::Path::new("/usr/bin/python3").exists() {
+        eprintln!("there is no Python of the system: nothing to stop");
+        return;
+    }
+    let code = json!({"code": "open('begun', 'w').close()\nwhile True: pass"});
+    let home = Home::scripted(&[calls("run_code", code)]);
+    std::fs::write(home.work("sales.csv"), "region,amount\nEast,20\n").unwrap();
+    let run = home.spawn(["analyze", "--yes", "sales.csv", "which region?"]);
+    eventually("the code", || home.work("begun").exists().then_some(()));
+    let begun = Instant::now();
+    run.signal(Signal::INT);
+    run.ended().ends_with(130);
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    home.deserted();
+    assert_eq!(home.status(&home.newest()), "canceled");
+}
+
+#[test]
+fn ctrl_c_ends_a_profile_while_its_file_is_loaded() {
+    let home = Home::new();
+    let rows = "East,Q2,4812.6\n".repeat(2_000_000);
+    std::fs::write(home.work("sales.csv"), format!("region,quarter,amount\n{rows}")).unwrap();
+    let folders = || {
+        let found = std::fs::read_dir(home.data().join("analysis")).into_iter().flatten().flatten();
+        found.filter(|entry| entry.path().is_dir()).count()
+    };
+    let profile = home.spawn(["analyze", "--profile", "sales.csv"]);
+    eventually("the folder of the data", || (folders() > 0).then_some(()));
+    let begun = Instant::now();
+    profile.signal(Signal::INT);
+    profile.ended().ends_with(130);
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    assert_eq!(folders(), 0, "nothing of the data is left behind");
 }

@@ -1,7 +1,7 @@
 //! A chat that swallows nothing: what was typed is answered, kept or said back.
 
 use crate::support::{
-    Home, Terminal, ask, calls, done, eventually, plan, replanned, says, slow, thought,
+    Home, Terminal, ask, calls, done, eventually, plan, replanned, says, short, slow, thought,
 };
 use everloop_models::ScriptedReply;
 use everloop_models::testing::FakeServer;
@@ -45,7 +45,7 @@ fn an_answer_is_part_of_the_conversation_and_the_next_goal_hears_of_it() {
     let lines = ["the goal", "ZEBRA", "/history", "/export chat", "next goal"];
     let chat = home.chat(&lines).ends_with(3).stdout;
     assert_eq!(chat.matches("you: ZEBRA\n").count(), 2, "{chat}");
-    let order = ["you: the goal", "assistant: Please confirm: when?", "you: ZEBRA", "ok then"];
+    let order = ["you: the goal", "assistant: when?", "you: ZEBRA", "ok then"];
     let history = &chat[chat.find("you: the goal").unwrap()..];
     let at: Vec<usize> = order.iter().map(|words| history.find(words).unwrap()).collect();
     assert!(at.is_sorted(), "{history}");
@@ -68,11 +68,11 @@ fn a_line_after_a_question_that_was_answered_elsewhere_is_a_new_goal() {
     ];
     let home = on_terminal(Home::scripted(&script));
     let mut chat = open(&home);
-    chat.types("plan it").until("Please confirm: when?").until(PROMPT);
+    chat.types("plan it").until("when?").until("Answer › ");
     let run = home.newest();
     home.run(["runs", "resume", &run, "--answer", "two"]);
     chat.until("ended: succeeded").until("answered!").until(PROMPT);
-    chat.types("a new goal").until("Please confirm: when?").until(PROMPT).presses(CTRL_D);
+    chat.types("a new goal").until("when?").until("Answer › ").presses(CTRL_D);
     chat.ended().ends_with(0);
     assert_eq!(goals(&home), ["a new goal", "plan it"]);
 }
@@ -90,14 +90,15 @@ fn a_line_after_a_question_whose_run_ended_unheard_is_a_new_goal() {
     let home = Home::scripted(&script);
     let mut first = home.piped(["chat"]);
     first.hears(&["plan it"]);
-    first.until("Please confirm: when?");
+    first.until("when?");
     let run = home.newest();
-    let mut second = home.piped(["chat"]);
-    second.until("Please confirm: when?");
+    // In the same conversation, which the first chat has open.
+    let mut second = home.piped(["-c"]);
+    second.until("when?");
     first.hears(&["two"]);
     first.until("answered!");
     second.hears(&["a new goal"]);
-    second.until("Please confirm: when?");
+    second.until("when?");
     drop(second);
     assert_eq!(goals(&home), ["a new goal", "plan it"]);
     assert_eq!(home.status(&run), "succeeded");
@@ -117,7 +118,7 @@ fn a_run_that_was_left_in_the_queue_is_announced_and_its_answer_is_printed() {
     home.rewrite(&script(thought("x")));
     let second = home.chat(&[]).ends_with(0);
     assert_eq!(second.stdout, "said.\n");
-    second.says(&["Unfinished from last time", &format!("run {run} my goal: continues")]);
+    second.says(&["Unfinished from last time", &format!("run {} my goal: continues", short(&run))]);
     home.verified(&run);
 }
 
@@ -193,9 +194,9 @@ fn a_proposed_command_can_be_edited_in_the_line() {
     std::fs::write(home.data().join("config.toml"), "").unwrap();
     home.set("TZ", "UTC");
     let mut chat = open(&home);
-    chat.types("remind me to buy milk tomorrow").until("Understood as: /todo add buy milk");
+    chat.types("remind me to buy milk tomorrow").until("I read this as: /todo add buy milk");
     chat.until("[e] edit › ").types("/todo list").until("There are no todos");
-    chat.until("Understood as: /todo add buy milk").until("[e] edit › ").types("e");
+    chat.until("I read this as: /todo add buy milk").until("[e] edit › ").types("e");
     chat.until(PROMPT).until("/todo add buy milk").presses(CTRL_A).presses(CTRL_K);
     chat.types("/todo add bread").until("Added todo #1: bread");
     left(chat);
@@ -209,7 +210,7 @@ fn an_approval_names_few_words_and_what_is_unclear_is_asked_again() {
         let mut chat = home.piped(["chat", "--loop", "react"]);
         chat.hears(&["make it", word]);
         let ended = chat.ended().ends_with(if approves { 0 } else { 3 });
-        let chat = ended.says(&["[y] allow once   [a] always allow"]);
+        let chat = ended.says(&["[y] allow once   [a] always"]);
         assert_eq!(chat.stdout.ends_with("so be it.\n"), approves, "{}", chat.stdout);
         assert_eq!(chat.stdout.contains("“hm” was not understood"), !approves, "{}", chat.stdout);
         assert_eq!(home.work("made").exists(), approves, "{word}");
@@ -234,8 +235,8 @@ fn killed_in_a_command() -> Home {
 fn in_the_chat_an_unknown_outcome_is_looked_at_and_settled_by_a_number() {
     let home = killed_in_a_command();
     let chat = home.chat(&["3", "1", "/settle"]).ends_with(0);
-    assert!(chat.stdout.contains("A probe of shell: still unknown"), "{}", chat.stdout);
-    assert!(chat.stdout.contains("Settled: shell"), "{}", chat.stdout);
+    assert!(chat.stdout.contains("Checked shell: can't tell"), "{}", chat.stdout);
+    assert!(chat.stdout.contains("Settled: $ echo once"), "{}", chat.stdout);
     assert!(chat.stdout.ends_with("No call has an unknown outcome\n"), "{}", chat.stdout);
     chat.says(&["[1] it happened   [2] it did not   [3] check"]);
     let shown = home.show(&home.newest());
@@ -261,7 +262,7 @@ fn a_line_that_was_queued_before_a_kill_says_nothing_of_an_unknown_outcome() {
     second.until("Queued last time and not sent yet: 1").until("Did it happen?").until(PROMPT);
     let shown = home.show(&home.newest());
     assert_eq!(shown["unknowns"][0]["settled"], json!(null), "nobody has said what happened");
-    second.types("2").until("Settled: shell");
+    second.types("2").until("Settled: $ echo once");
     drop(second);
 }
 
@@ -273,7 +274,7 @@ fn an_unknown_outcome_is_settled_later_by_a_command() {
     let mut chat = home.piped(["chat", "--lang", "zh-CN"]);
     chat.hears(&lines);
     let chat = chat.ended().ends_with(0).stdout;
-    assert!(chat.contains("[1] 发生了   [2] 没有发生   [3] 查看"), "{chat}");
+    assert!(chat.contains("[1] 执行了   [2] 没执行   [3] 让工具去核实"), "{chat}");
     let shown = home.show(&home.newest());
     assert_eq!(shown["unknowns"][0]["settled"]["verdict"], "not", "{chat}");
 }

@@ -1,6 +1,9 @@
 //! The chat without a terminal: one line is one input; what is said goes to stdout, and only that.
 
-use crate::support::{Home, ask, done, goes_on, plan, replanned, says, slow, thought};
+use crate::support::{
+    Home, ask, asked, done, goes_on, held_answers, plan, replanned, says, short, slow, thought,
+};
+use everloop_models::testing::ReplyGate;
 use serde_json::{Value, json};
 
 /// A home that speaks Chinese, with a model that plays this script.
@@ -202,8 +205,8 @@ fn replies_that_are_no_json_are_asked_for_again() {
 }
 
 #[test]
-fn a_model_that_never_gives_json_ends_in_fixed_words_and_the_chat_goes_on() {
-    let home = chinese(&vec![says("不是 JSON"); 9]);
+fn a_model_that_never_keeps_its_contract_ends_in_fixed_words_and_the_chat_goes_on() {
+    let home = chinese(&vec![says("{\"status\":\"fly\"}"); 9]);
     let chat = home.chat(&["你好", "/todo add 照样能用"]).ends_with(0).stdout;
     assert!(chat.starts_with("抱歉，当前计划执行服务暂时不可用"), "{chat}");
     assert!(chat.contains("/todo") && chat.contains("/schedule"), "{chat}");
@@ -254,8 +257,8 @@ fn without_a_model_common_sentences_are_shown_as_commands_and_done_after_a_yes()
     let home = alone("en");
     let lines = ["remind me to buy milk tomorrow", "yes", "remind me to call Bob tomorrow", "no"];
     let chat = home.chat(&lines).ends_with(0).stdout;
-    assert!(chat.starts_with("Understood as: /todo add buy milk --due "), "{chat}");
-    assert!(chat.ends_with("Not carried out\n"), "{chat}");
+    assert!(chat.starts_with("I read this as: /todo add buy milk --due "), "{chat}");
+    assert!(chat.ends_with("Not done\n"), "{chat}");
     assert_eq!(todos(&home), ["buy milk"]);
 }
 
@@ -313,7 +316,10 @@ fn a_chat_killed_during_a_run_goes_on_with_it_and_nothing_is_added_twice() {
     home.rewrite(&goes(todo("/todo add 第二件")));
     let second = home.chat(&["/todo search 件"]).ends_with(0);
     assert!(second.stdout.starts_with("两件都记下了。\n"), "{}", second.stdout);
-    second.says(&["↻ 上次异常退出（", &format!("运行 {run} 记两件事：完成 0/1 项，继续执行")]);
+    second.says(&[
+        "↻ 上次异常退出（",
+        &format!("任务 {} 记两件事：完成 0/1 项，继续执行", short(&run)),
+    ]);
     assert_eq!(todos(&home), ["第一件", "第二件"]);
     home.verified(&run);
 }
@@ -348,7 +354,7 @@ fn input_that_ends_on_an_open_question_exits_3_with_the_run() {
     let chat = home.chat(&["约时间"]).ends_with(3);
     let run = home.newest();
     assert_eq!(chat.stdout, format!("请确认：哪天？\n{run}\n"));
-    chat.says(&[&format!("everloop runs resume {run} --answer")]);
+    chat.says(&[&format!("everloop runs resume {} --answer", short(&run))]);
     // Whoever leaves by a word has seen the question.
     home.chat(&["/quit"]).ends_with(0);
     assert_eq!(home.chat(&["周一"]).ends_with(0).stdout.lines().last(), Some("好，周一。"));
@@ -357,16 +363,20 @@ fn input_that_ends_on_an_open_question_exits_3_with_the_run() {
 /// The end comes while another run is looked at, and is told after it.
 #[test]
 fn a_run_in_the_background_is_announced_when_it_ends_during_another_one() {
-    let home = Home::scripted(&[]).with("AGENT_MODE", "react");
-    let mut look = says("Nothing there.");
-    look["delay_ms"] = json!(700);
-    home.rewrite_with(&[says("The cellar is dry.")], "around", &[look]);
-    let model = format!("scripted/{}", home.path("script.json").display());
-    let home = home.with("EVERLOOP_MODEL", &model);
+    let gates = [ReplyGate::default(), ReplyGate::default()];
+    let server = held_answers(&gates, &["The cellar is dry.", "Nothing there."]);
+    let home = Home::new().with("AGENT_MODE", "react").endpoint(&server.url());
     let mut chat = home.piped(["chat"]);
-    chat.hears(&["/bg look into the cellar", "look around"]);
+    chat.hears(&["/bg look into the cellar"]);
+    asked(&server, 1);
+    let cellar = home.newest();
+    chat.hears(&["look around"]);
+    asked(&server, 2);
+    gates[0].open();
+    home.until_status(&cellar, "succeeded");
+    gates[1].open();
     chat.until("Nothing there.");
-    chat.until("Background run run_");
+    chat.until("Background run ");
     chat.until("The cellar is dry.");
     let told = chat.ended().ends_with(0).stdout;
     assert_eq!(told.matches("The cellar is dry.").count(), 1, "{told}");

@@ -1,7 +1,8 @@
 //! The chat as a person at a terminal has it.
 
 use crate::support::{
-    Home, Terminal, ask, calls, done, eventually, goes_on, plan, replanned, says, slow, thought,
+    Home, Terminal, ask, asked, calls, done, eventually, goes_on, held_answers, plan, replanned,
+    says, short, slow, thought,
 };
 use everloop_models::testing::{CannedReply, FakeServer, ReplyGate};
 use serde_json::{Value, json};
@@ -77,11 +78,11 @@ fn a_goal_shows_its_plan_redrawn_in_place_and_its_answer() {
     replies.iter_mut().for_each(|reply| reply["delay_ms"] = json!(120));
     let home = chinese(&replies);
     let mut chat = open(&home, &[]);
-    chat.types("记下周报").until("模型正在制定计划").until("  ◐ 1 记下").until("  ○ 2 回答");
-    chat.until("→ todo").until("✔ todo：已添加待办 #1：写周报").until("  ✔ 1 记下");
-    chat.until("  ✔ 2 回答（未使用工具）").until("周报记下了。").until("成功");
+    chat.types("记下周报").until("正在制定计划").until("  ◐ 1 记下").until("  ○ 2 回答");
+    chat.until("→ ").until("已添加待办 #1：写周报").until("  ✔ 1 记下");
+    chat.until("  ✔ 2 回答").until("周报记下了。").until("成功");
     let screen = left(chat);
-    let redrawn = screen.matches("A\r\x1b[J").count();
+    let redrawn = screen.matches("A\r \x1b[J").count();
     assert!(redrawn > 3, "drawn over {redrawn} times: {screen}");
     let end = screen.rfind("\x1b[J▸ 计划").or_else(|| screen.rfind("▸ 计划")).unwrap();
     assert!(!screen[end..].contains("○"), "the plan that stays is the finished one: {screen}");
@@ -128,8 +129,8 @@ fn ctrl_c_during_a_run_cancels_it_and_says_what_is_kept() {
         slow(thought("从未说到")),
     ]);
     let mut chat = open(&home, &[]);
-    chat.types("记下周报").until("✔ todo").until("◐").presses(CTRL_C);
-    chat.until("正在取消").until("已取消").until("结果保留；/fork run_");
+    chat.types("记下周报").until("已添加待办").until("正在").presses(CTRL_C);
+    chat.until("正在取消").until("已取消").until("想接着做：/fork ");
     left(chat);
     assert_eq!(home.status(&home.newest()), "canceled");
     let list = home.run(["todo", "list", "--json"]).ends_with(0).json();
@@ -149,9 +150,9 @@ fn tab_completes_a_command() {
 fn a_line_typed_ahead_is_queued_and_sent_after() {
     let home = gated();
     let mut chat = open(&home, &GATED);
-    chat.types("第一句").until("→ shell").types("第二句").until("已排队：第二句");
+    chat.types("第一句").until("$ cat gate").types("第二句").until("已排队：第二句");
     open_gate(&home);
-    chat.until("门开了。").until("你 › 第二句").until("→ shell");
+    chat.until("门开了。").until("你 › 第二句").until("$ cat gate");
     open_gate(&home);
     chat.until("门开了。");
     left(chat);
@@ -177,16 +178,16 @@ fn a_word_that_comes_too_late_for_the_answer_is_the_next_message() {
         ]);
         let home = chinese(&[]).endpoint(&server.url());
         let mut chat = open(&home, &["--loop", "react"]);
-        chat.types("慢慢想").until("◐");
+        chat.types("慢慢想").until("正在思考");
         eventually("the model is asked", || server.seen().pop());
         chat.types("!要简短").until("已转告模型：要简短");
         gate.open();
         if seen_by == 1 {
-            chat.until("第一个回答。").until("说得晚了").until("你 › 要简短");
+            chat.until("第一个回答。").until("没赶上这次回答").until("你 › 要简短");
         }
         chat.until("第二个回答。");
         let screen = left(chat);
-        assert_eq!(screen.contains("说得晚了"), seen_by == 1);
+        assert_eq!(screen.contains("没赶上这次回答"), seen_by == 1);
         assert!(server.seen()[1].json()["messages"].to_string().contains("要简短"));
         assert_eq!(home.show(&home.newest())["model_calls"], if seen_by == 1 { 1 } else { 2 });
     }
@@ -196,24 +197,30 @@ fn a_word_that_comes_too_late_for_the_answer_is_the_next_message() {
 fn a_run_in_the_background_leaves_the_prompt_free_and_its_end_is_announced() {
     let home = gated();
     let mut chat = open(&home, &GATED);
-    chat.types("慢慢来").until("→ shell").types("/bg").until("在后台继续").until(PROMPT);
+    chat.types("慢慢来").until("$ cat gate").types("/bg").until("已转到后台").until(PROMPT);
     chat.types("/todo add 同时").until("已添加待办 #1：同时").until(PROMPT);
     open_gate(&home);
-    chat.until("● 后台运行 ").until("结束：成功").until("门开了。");
+    chat.until("● 后台任务 ").until("结束：成功").until("门开了。");
     left(chat);
 }
 
 #[test]
 fn a_run_in_the_background_that_ends_during_another_one_is_announced_after_it() {
-    let home = Home::scripted(&[]).with("EVERLOOP_LANG", "zh-CN").with("AGENT_MODE", "react");
-    let mut look = says("没有什么。");
-    look["delay_ms"] = json!(700);
-    home.rewrite_with(&[says("地窖是干的。")], "四处", &[look]);
-    let model = format!("scripted/{}", home.path("script.json").display());
-    let home = home.with("EVERLOOP_MODEL", &model);
+    let gates = [ReplyGate::default(), ReplyGate::default()];
+    let server = held_answers(&gates, &["地窖是干的。", "没有什么。"]);
+    let home = Home::new().with("EVERLOOP_LANG", "zh-CN").with("AGENT_MODE", "react");
+    let home = home.endpoint(&server.url());
     let mut chat = open(&home, &[]);
-    chat.types("/bg 看看地窖").until(PROMPT).types("四处看看").until("没有什么。");
-    chat.until("● 后台运行 ").until("结束：成功").until("地窖是干的。");
+    chat.types("/bg 看看地窖").until(PROMPT);
+    asked(&server, 1);
+    let cellar = home.newest();
+    chat.types("四处看看");
+    asked(&server, 2);
+    gates[0].open();
+    home.until_status(&cellar, "succeeded");
+    gates[1].open();
+    chat.until("没有什么。");
+    chat.until("● 后台任务 ").until("结束：成功").until("地窖是干的。");
     left(chat);
 }
 
@@ -221,12 +228,14 @@ fn a_run_in_the_background_that_ends_during_another_one_is_announced_after_it() 
 fn a_question_is_shown_again_after_a_kill_and_answered() {
     let home = chinese(&[plan(&["问"]), ask("哪天？"), done("好，周一。")]);
     let mut first = open(&home, &[]);
-    first.types("约时间").until("请确认：哪天？").until(PROMPT);
+    first.types("约时间").until("请确认：哪天？").until("回答 › ");
     first.kill9();
     let run = home.newest();
     let mut second = home.on_terminal(["chat"]);
-    second.until(&format!("↻ 运行 {run} 还在等你的回答（约时间）")).until("请确认：哪天？");
-    second.until(PROMPT).types("周一").until("好，周一。");
+    second
+        .until(&format!("↻ 任务 {} 还在等你的回答（约时间）", short(&run)))
+        .until("请确认：哪天？");
+    second.until("回答 › ").types("周一").until("好，周一。");
     left(second);
     home.verified(&run);
 }
@@ -238,13 +247,15 @@ fn a_run_that_was_killed_is_taken_up_and_shown_again() {
     script.push(done("记下了。"));
     let home = chinese(&script);
     let mut first = open(&home, &[]);
-    first.types("记下周报").until("✔ todo：已添加待办 #1");
+    first.types("记下周报").until("已添加待办 #1");
     first.kill9();
     let run = home.newest();
     script[2] = thought("好");
     home.rewrite(&script);
     let mut second = home.on_terminal(["chat"]);
-    second.until("↻ 上次异常退出（").until(&format!("运行 {run} 记下周报：完成 0/1 项，继续执行"));
+    second
+        .until("↻ 上次异常退出（")
+        .until(&format!("任务 {} 记下周报：完成 0/1 项，继续执行", short(&run)));
     second.until("记下了。");
     left(second);
     home.verified(&run);
@@ -288,7 +299,7 @@ fn a_chat_that_is_asked_to_end_leaves_its_run_and_a_terminal_that_can_be_used() 
     idle.keys("打到一半").until("半").terminate();
     idle.ended().ends_with(143);
     let mut busy = open(&home, &GATED);
-    busy.types("慢慢来").until("→ shell").terminate();
+    busy.types("慢慢来").until("$ cat gate").terminate();
     busy.ended().ends_with(143);
     assert_eq!(home.status(&home.newest()), "queued");
 }

@@ -378,3 +378,26 @@ fn wastes_no_more_than_the_document_says(seed: &str) {
         }
     }
 }
+
+#[test]
+fn loops_are_compared_over_http_with_progress_and_without_cost() {
+    let home = Home::new().with_token();
+    let served = home.serve();
+    let body = json!({"loops": ["react"], "tasks": ["files-copy"]});
+    let table = served.post("/v1/compare", &body).is(200).json();
+    assert_eq!((&table["complete"], &table["loops"]), (&json!(true), &json!(["react"])));
+    assert_eq!(table["runs"].as_array().unwrap().len(), 1, "{table}");
+    let headers = ["Accept: text/event-stream", "Content-Type: application/json"];
+    let streamed = served.request("POST /v1/compare", &headers, &body.to_string()).is(200).body;
+    for event in ["event: compare.progress", "event: compare.table"] {
+        assert!(streamed.contains(event), "{streamed}");
+    }
+    for bad in [
+        json!({"loops": ["dancing"]}),
+        json!({"models": ["openai/gpt"]}),
+        json!({"tasks": ["none"]}),
+        json!({"runs": 0}),
+    ] {
+        assert_eq!(served.post("/v1/compare", &bad).is(422).code(), "invalid_input", "{bad}");
+    }
+}

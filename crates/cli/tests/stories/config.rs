@@ -69,7 +69,7 @@ fn an_unknown_key_and_a_value_that_does_not_fit_are_named_and_nothing_is_written
     home.run(["config", "set", "store.database", "mysql://a/b"]).ends_with(2);
     home.run(["config", "unset", "loop.max_stepz"]).ends_with(2).says(&["loop.max_steps"]);
     let zh = home.run(many.iter().chain(&["--lang", "zh-CN"])).ends_with(2);
-    zh.says(&["不合适", "0..1000000"]);
+    zh.says(&["不能是", "0..1000000"]);
     assert!(!file(&home).exists());
     // What nobody knows but stands in the file can be taken out.
     std::fs::write(file(&home), "[loop]\nmax_stepz = 3\nmax_steps = 4\n").unwrap();
@@ -175,7 +175,7 @@ fn the_editor_is_started_and_faults_are_named_with_their_lines() {
     let faulty = write("# mine\n[loop]\nmax_stepz = 1\nmax_steps = \"many\"\n");
     let told = edit(&faulty, &[]).ends_with(5);
     told.says(&["Line 3: ", "Did you mean loop.max_steps?", "Line 4: ", "0..1000000"]);
-    edit(&faulty, &["--lang", "zh-CN"]).ends_with(5).says(&["第 4 行：", "不合适"]);
+    edit(&faulty, &["--lang", "zh-CN"]).ends_with(5).says(&["第 4 行：", "不能是"]);
     let good = write("[loop]\nmax_steps = 3\n");
     edit(&good, &[]).ends_with(0).says(&["is good"]);
     assert_eq!(home.run(["config", "get", "loop.max_steps"]).stdout, "3\n");

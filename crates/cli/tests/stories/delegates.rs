@@ -1,6 +1,6 @@
 //! Runs that hand a task to others.
 
-use crate::support::{Home, calls, eventually, goes_on, of_type, plan, says, slow};
+use crate::support::{Home, calls, eventually, goes_on, of_type, plan, says, short, slow};
 use serde_json::{Value, json};
 
 fn hands_on() -> Vec<Value> {
@@ -35,7 +35,7 @@ const GOAL: [&str; 4] = ["run", "--loop", "react", "is it wet?"];
 #[test]
 fn a_child_does_its_task_and_the_parent_reads_its_answer() {
     let home = family(&[calls("list_dir", json!({"path": "."})), says("No water anywhere.")]);
-    let ended = home.run(GOAL).ends_with(0).says(&["\u{21b3}", "list_dir", "No water anywhere."]);
+    let ended = home.run(GOAL).ends_with(0).says(&["\u{21b3}", "list .", "No water anywhere."]);
     assert_eq!(ended.stdout, "The cellar is dry.\n");
     let run = parent(&home);
     let shown = home.show(&run);
@@ -45,7 +45,8 @@ fn a_child_does_its_task_and_the_parent_reads_its_answer() {
     assert_eq!(home.show(&below)["parent"], json!(run));
     let tree = home.run(["runs", "tree", &run]).ends_with(0).stdout;
     let lines: Vec<&str> = tree.lines().collect();
-    assert!(lines[0].starts_with(&run) && lines[1].starts_with(&format!("\u{21b3} {below}")));
+    let below_line = format!("\u{21b3} {}", short(&below));
+    assert!(lines[0].starts_with(short(&run)) && lines[1].starts_with(&below_line), "{tree}");
     let tree = home.run(["runs", "tree", &run, "--json"]).ends_with(0).json();
     assert_eq!(tree["children"][0]["run_id"], json!(below));
     let events = home.events(&run);

@@ -19,7 +19,7 @@ fn items_that_all_failed_are_named_and_the_run_fails() {
     replies.push(says("Everything was done."));
     let home = Home::scripted(&replies);
     let ran = home.run(["run", "--loop", "task-driven", "do two"]).ends_with(1);
-    assert_eq!(ran.stdout, "Everything was done.\nFailed:\n- one: do one\n- two: do two\n");
+    assert_eq!(ran.stdout, "Everything was done.\n\nFailed:\n- one: do one\n- two: do two\n");
     home.verified(&home.newest());
 }
 
@@ -27,7 +27,7 @@ fn items_that_all_failed_are_named_and_the_run_fails() {
 fn items_that_stayed_open_are_named_beside_the_report() {
     let home = Home::scripted(&[two(), says("done"), says("Everything was done.")]);
     let ran = home.run(["run", "--loop", "hybrid", "do two"]).ends_with(0);
-    assert_eq!(ran.stdout, "Everything was done.\nNot done:\n- one: do one\n- two: do two\n");
+    assert_eq!(ran.stdout, "Everything was done.\n\nNot done:\n- one: do one\n- two: do two\n");
 }
 
 #[test]
@@ -109,7 +109,7 @@ const ROUNDS: [&str; 5] = ["run", "--loop", "plan-execute-think", "--yes", "writ
 #[test]
 fn a_task_that_was_done_and_not_summed_up_is_said_to_be_carried_out() {
     let mut replies = vec![round("a")];
-    replies.extend(vec![says("好"); 6]);
+    replies.extend(vec![says("{\"user_summary\":1}"); 6]);
     replies.push(says(""));
     let home = Home::scripted(&replies).with("EVERLOOP_LANG", "zh-CN");
     let ran = home.run(ROUNDS).ends_with(1).stdout;

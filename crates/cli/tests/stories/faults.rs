@@ -131,10 +131,10 @@ fn a_schema_that_says_nothing_clear_about_itself_is_refused_and_noticed_by_docto
 #[test]
 fn none_of_the_wanted_runs_is_not_no_run_at_all() {
     let home = Home::scripted(&[says("done")]);
-    home.run(["runs", "list"]).ends_with(0).says(&["No runs yet"]);
+    assert!(home.run(["runs", "list"]).ends_with(0).stdout.contains("No runs yet"));
     home.run(with(&REACT, &["go"])).ends_with(0);
     let none = home.run(["runs", "list", "--status", "waiting"]).ends_with(0);
-    none.says(&["No matching runs"]);
+    assert!(none.stdout.contains("No matching runs"), "{}", none.stdout);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A key goes to its own provider and to nobody else; what is wrong with one is said in words that
 //! help.
 
-use crate::support::{Home, says};
+use crate::support::{Home, says, short};
 use everloop_models::testing::{CannedReply, FakeServer};
 use everloop_models::{KnownProvider, providers};
 use serde_json::{Value, json};
@@ -248,7 +248,7 @@ fn in_the_chat_the_advice_can_be_typed_there() {
     home.run(["config", "set", "model.patience", "0s"]).ends_with(0);
     let told = home.chat(&["say hi"]).ends_with(0);
     let all = format!("{}{}", told.stdout, told.stderr);
-    let resume = format!("/resume {}", home.newest());
+    let resume = format!("/resume {}", short(&home.newest()));
     assert!(all.contains(&resume) && !all.contains("everloop runs resume"), "{all}");
     assert!(all.contains("The address http://127.0.0.1:9/v1 came from OPENAI_BASE_URL"), "{all}");
 }

@@ -1,6 +1,8 @@
 //! `kill -9` at the worst moments.
 
-use crate::support::{Home, calls, done, eventually, goes_on, of_type, plan, says, slow, thought};
+use crate::support::{
+    Home, calls, done, eventually, goes_on, of_type, plan, says, short, slow, thought,
+};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -17,7 +19,7 @@ fn a_run_killed_while_the_model_speaks_goes_on_where_it_was() {
     let run = home.newest();
     assert_eq!(home.status(&run), "running");
     home.rewrite(&[write, says("It is written.")]);
-    let resumed = home.run(["runs", "resume", &run]).ends_with(0).says(&["Recovered", &run]);
+    let resumed = home.run(["runs", "resume", &run]).ends_with(0).says(&["Recovered", short(&run)]);
     assert_eq!(resumed.stdout, "It is written.\n");
     assert_eq!(home.newest(), run);
     let shown = home.show(&run);
@@ -54,7 +56,7 @@ fn a_command_that_was_killed_half_way_is_never_repeated_and_its_outcome_is_unkno
     let outcomes = of_type(&events, "tool.failed");
     assert_eq!((outcomes.len(), &outcomes[0]["ending"]), (1, &json!("unknown")));
     let result = outcomes[0]["result"].as_str().unwrap();
-    assert!(result.contains("unknown") && result.contains("cut short after it started"));
+    assert!(result.contains("may or may not") && result.contains("cut short after it started"));
     let probes = of_type(&events, "tool.probed");
     assert_eq!((probes.len(), &probes[0]["found"]), (1, &json!("unknown")));
     home.verified(&run);
@@ -129,14 +131,17 @@ fn a_command_whose_end_nobody_heard_is_read_from_its_record() {
     home.verified(&run);
 }
 
-/// Ten files, one a step.
-fn ten_files() -> Vec<Value> {
-    let mut replies = vec![plan(&["write ten files"])];
-    for n in 0..10 {
+/// More files than there are kills: every process gets through at most one of them.
+const FILES: usize = 25;
+
+/// Many files, one a step.
+fn many_files() -> Vec<Value> {
+    let mut replies = vec![plan(&["write the files"])];
+    for n in 0..FILES {
         let input = json!({"path": format!("{n}.txt"), "content": format!("file {n}\n")});
         replies.push(goes_on("write_file", input));
     }
-    replies.extend([thought("written"), done("Ten files are written.")]);
+    replies.extend([thought("written"), done("The files are written.")]);
     // Slow enough that each kill comes while there is something to kill.
     replies.iter_mut().for_each(|reply| reply["delay_ms"] = json!(100));
     replies
@@ -144,8 +149,8 @@ fn ten_files() -> Vec<Value> {
 
 #[test]
 fn a_run_killed_twenty_times_writes_every_file_and_succeeds() {
-    let home = Home::scripted(&ten_files());
-    let mut first = home.spawn(["run", "--set", "loop.max_steps=50", "ten files"]);
+    let home = Home::scripted(&many_files());
+    let mut first = home.spawn(["run", "--set", "loop.max_steps=100", "many files"]);
     first.until("started");
     first.lines(2);
     first.kill9();
@@ -167,14 +172,14 @@ fn a_run_killed_twenty_times_writes_every_file_and_succeeds() {
     // The last process may have finished the run in the moment before it was killed.
     let was_over = home.show(&run)["status"] == "succeeded";
     let ended = home.run(["runs", "resume", &run]).ends_with(0);
-    assert_eq!(ended.stdout, "Ten files are written.\n");
-    for n in 0..10 {
+    assert_eq!(ended.stdout, "The files are written.\n");
+    for n in 0..FILES {
         assert_eq!(home.read(&format!("{n}.txt")), format!("file {n}\n"));
     }
     let files = std::fs::read_dir(home.work("")).unwrap().count();
-    assert_eq!(files, 10, "no temporary file is left");
+    assert_eq!(files, FILES, "no temporary file is left");
     let shown = home.show(&run);
-    assert_eq!((&shown["status"], &shown["tool_calls"]), (&json!("succeeded"), &json!(10)));
+    assert_eq!((&shown["status"], &shown["tool_calls"]), (&json!("succeeded"), &json!(FILES)));
     let resumed = of_type(&home.events(&run), "run.resumed").len();
     assert_eq!(resumed, if was_over { 19 } else { 20 });
     home.verified(&run);

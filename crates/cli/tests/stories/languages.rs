@@ -1,6 +1,6 @@
 //! The same messages in both languages.
 
-use crate::support::{Home, ask, calls, done, plan, says};
+use crate::support::{Home, ask, calls, done, plan, says, short};
 use serde_json::json;
 
 fn asking() -> Home {
@@ -12,10 +12,11 @@ fn a_question_begins_with_the_exact_prefix_in_chinese() {
     let home = asking().with("EVERLOOP_LANG", "zh-CN");
     let asked = home.run(["run", "刷墙"]).ends_with(3);
     let id = asked.stdout.trim().to_owned();
+    let short = short(&id).to_owned();
     asked.says(&[
-        &format!("运行 {id} 已开始"),
-        &format!("运行 {id} 需要有人回答：请确认：什么颜色？"),
-        &format!("回答：everloop runs resume {id} --answer"),
+        &format!("任务 {short} 已开始"),
+        &format!("任务 {short} 需要有人回答：请确认：什么颜色？"),
+        &format!("回答：everloop runs resume {short} --answer"),
     ]);
     assert_eq!(home.show(&id)["text"], "请确认：什么颜色？");
     let ended = home.run(["runs", "resume", &id, "--answer", "蓝"]).ends_with(0);
@@ -28,10 +29,11 @@ fn the_same_question_in_english() {
     let home = asking();
     let asked = home.run(["run", "paint"]).ends_with(3);
     let id = asked.stdout.trim().to_owned();
+    let short = short(&id).to_owned();
     asked.says(&[
-        &format!("Run {id} started"),
-        &format!("Run {id} needs a person to answer: Please confirm: 什么颜色？"),
-        &format!("Answer with: everloop runs resume {id} --answer"),
+        &format!("Run {short} started"),
+        &format!("Run {short} needs a person to answer: 什么颜色？"),
+        &format!("Answer with: everloop runs resume {short} --answer"),
     ]);
 }
 

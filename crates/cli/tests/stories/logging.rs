@@ -1,6 +1,6 @@
 //! The log: whole lines with ids and outcomes, nothing that people wrote, and no secret.
 
-use crate::support::{Home, says};
+use crate::support::{Home, Served, eventually, says};
 use everloop_models::ScriptedReply;
 use everloop_models::testing::FakeServer;
 use rustix::process::Signal;
@@ -137,4 +137,29 @@ fn every_line_of_a_worker_is_json_without_content() {
     for content in CONTENT {
         assert!(!told.stderr.contains(content), "{content} in {}", told.stderr);
     }
+}
+
+#[test]
+fn a_decision_that_failed_leads_to_the_request_that_brought_its_message() {
+    let home = Home::scripted(&[]).with_token();
+    let file = home.path("log.jsonl");
+    let set = format!("log.file={}", file.display());
+    let args = ["serve", "--json", "--listen", "127.0.0.1:0", "--set", "log.format=json", "--set"];
+    let served = Served::start(home.spawn(args.iter().chain(&[set.as_str()])));
+    let begun = served.post("/v1/conversations", &json!({})).is(201).json();
+    let path = format!("/v1/conversations/{}/messages", begun["id"].as_str().unwrap());
+    let sent = served.post(&path, &json!({"content": "tidy up the attic"})).is(202);
+    let request = sent.header("x-request-id").unwrap().to_owned();
+    let turn = sent.json()["turn_id"].clone();
+    let log = eventually("the failure", || {
+        let log = std::fs::read_to_string(&file).unwrap_or_default();
+        let (whole, _) = log.rsplit_once('\n')?;
+        whole.contains("decision failed").then(|| whole.to_owned())
+    });
+    let lines = parsed(&log);
+    let begun = with_message(&lines, "turn begun");
+    assert_eq!((&begun[0]["request"], &begun[0]["turn_id"]), (&json!(request), &turn), "{log}");
+    let failed = with_message(&lines, "decision failed");
+    assert_eq!((&failed[0]["turn_id"], failed[0]["reason"].is_string()), (&turn, true), "{log}");
+    assert!(!log.contains("attic"), "{log}");
 }

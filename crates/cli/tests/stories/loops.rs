@@ -49,17 +49,3 @@ fn settings_and_limits_are_those_in_force_and_the_default_is_the_chosen_one() {
         "{chat}"
     );
 }
-
-/// The tour plays the same task under every loop, and each ends well.
-#[test]
-fn the_tour_shows_every_loop() {
-    let tour = Home::new().run(["tour"]).ends_with(0).stdout;
-    let scene = tour.split("Scene three").nth(1).unwrap_or_else(|| panic!("{tour}"));
-    for name in LOOPS {
-        let line = scene.lines().find(|line| line.trim_start().starts_with(&format!("{name} ")));
-        let line = line.unwrap_or_else(|| panic!("{name} has no turn: {scene}"));
-        assert!(line.ends_with("succeeded: Two lines."), "{line}");
-        assert!(!line.contains("calls: 0"), "{line}");
-    }
-    assert!(tour.contains("Scene one") && tour.contains("Scene two"), "{tour}");
-}

@@ -1,6 +1,6 @@
 //! Endpoints that are down, slow, overloaded or unwilling.
 
-use crate::support::{Home, done, plan, thought};
+use crate::support::{Home, done, plan, short, thought};
 use everloop_models::ScriptedReply;
 use everloop_models::testing::{CannedReply, FakeServer};
 use serde_json::json;
@@ -37,7 +37,11 @@ fn an_endpoint_that_is_down_is_named_in_time_and_the_run_is_kept_until_it_is_up(
     assert!(down.stdout.is_empty(), "{}", down.stdout);
     let id = home.newest();
     assert_eq!(home.status(&id), "waiting");
-    down.says(&["does not answer", "nothing is lost", &format!("everloop runs resume {id}")]);
+    down.says(&[
+        "does not answer",
+        "nothing is lost",
+        &format!("everloop runs resume {}", short(&id)),
+    ]);
     let server = FakeServer::start(vec![hi()]);
     home.set("OPENAI_BASE_URL", &server.url());
     assert_eq!(home.run(["runs", "resume", &id]).ends_with(0).stdout, "hi\n");
@@ -132,7 +136,7 @@ fn a_wrong_key_ends_the_run_in_words_at_once() {
     let server = FakeServer::start(vec![CannedReply::status(401, "", body)]);
     let home = Home::new().endpoint(&server.url()).with("OPENAI_API_KEY", "sk-wrong");
     let ran = home.run(REACT).ends_with(5);
-    assert!(ran.stdout.contains("Incorrect API key provided"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("Incorrect API key provided"), "{}", ran.stderr);
     assert_eq!((home.status(&home.newest()).as_str(), server.seen().len()), ("failed", 1));
     home.verified(&home.newest());
 }
@@ -166,7 +170,7 @@ fn a_run_that_waits_is_told_of_when_the_chat_opens_and_is_not_asked_on_another_m
     assert_eq!(home.status(&run), "waiting");
     home.set("OPENAI_BASE_URL", "http://model.invalid/v1");
     let told = home.chat(&["/resume"]).ends_with(0);
-    let parked = format!("Run {run} (my goal) waits for the model openai/x");
+    let parked = format!("Run {} (my goal) waits for the model openai/x", short(&run));
     assert!(told.stderr.contains(&parked), "{}", told.stderr);
     let refused = "begun with a model on localhost, and here it would be asked on model.invalid";
     assert!(told.stdout.contains(refused), "{}", told.stdout);

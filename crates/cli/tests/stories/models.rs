@@ -108,7 +108,7 @@ fn a_fallback_that_fails_too_ends_the_run_in_words() {
     let server = FakeServer::start(vec![refused()]);
     let home = with_fallback(&server, &[json!({"fail": ["refused"]})]);
     let ran = home.run(REACT).ends_with(1);
-    assert!(ran.stdout.contains("scripted failure"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("scripted failure"), "{}", ran.stderr);
     home.verified(&home.newest());
 }
 

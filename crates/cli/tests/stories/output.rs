@@ -36,6 +36,9 @@ fn json_is_one_object_with_the_promised_fields() {
         "usage",
         "duration_ms",
         "needs_person",
+        "would_ask",
+        "model",
+        "workspace",
         "error",
     ];
     assert_eq!(sorted(keys(&object)), sorted(fields.to_vec()));
@@ -43,6 +46,7 @@ fn json_is_one_object_with_the_promised_fields() {
     assert_eq!(sorted(keys(&object["usage"])), sorted(tokens.to_vec()));
     assert_eq!(object["status"], "succeeded");
     assert_eq!(object["loop"], "plan-replan");
+    assert_eq!((&object["needs_person"], &object["would_ask"]), (&json!([]), &json!(["shell"])));
     assert_eq!(object["text"], "Written.");
     assert_eq!((&object["success"], &object["message"]), (&json!(true), &json!("Written.")));
     assert_eq!((&object["model_calls"], &object["tool_calls"]), (&json!(4), &json!(1)));
@@ -55,7 +59,7 @@ fn stream_json_begins_with_the_session_and_ends_with_the_result() {
     let home = Home::scripted(&planned());
     let ran = home.run(["run", "--output-format", "stream-json", "write"]).ends_with(0);
     let lines = ran.lines();
-    let session = json!({"type": "session", "run_id": home.newest(), "needs_person": ["shell"]});
+    let session = json!({"type": "session", "run_id": home.newest(), "would_ask": ["shell"]});
     assert_eq!(lines[0], session);
     let last = lines.last().unwrap();
     assert_eq!((&last["type"], &last["text"]), (&json!("result"), &json!("Written.")));
@@ -89,7 +93,7 @@ fn a_run_ends_with_one_line_of_numbers_on_stderr() {
     assert!(english.contains(" tokens (") && english.ends_with(" s"), "{english}");
     let chinese = last("zh-CN", &[]);
     assert!(chinese.starts_with("成功 · 4 次模型调用 · 1 次工具调用 · "), "{chinese}");
-    assert!(chinese.contains(" 词元（缓存 ") && chinese.ends_with(" 秒"), "{chinese}");
+    assert!(chinese.contains(" token（缓存 ") && chinese.ends_with(" 秒"), "{chinese}");
     for format in ["json", "stream-json"] {
         assert!(!last("en", &["--output-format", format]).contains("model calls"));
     }
@@ -100,7 +104,7 @@ fn a_pipe_sees_no_line_that_is_rewritten() {
     let home = Home::scripted(&[json!({"text": "a long answer", "chunk": 1, "delay_ms": 1})]);
     let ran = home.run(["run", "--loop", "react", "say"]).ends_with(0);
     assert!(!ran.stderr.contains(['\r', '\u{1b}']), "{:?}", ran.stderr);
-    assert!(!ran.stderr.contains("the model is thinking"), "{:?}", ran.stderr);
+    assert!(!ran.stderr.contains("thinking "), "{:?}", ran.stderr);
 }
 
 #[test]
@@ -156,7 +160,7 @@ fn an_empty_home_lists_nothing_and_says_what_to_try() {
     let home = Home::new();
     let list = home.run(["runs", "list", "--json"]).ends_with(0).json();
     assert_eq!(list, json!({"data": [], "next_cursor": null}));
-    home.run(["runs", "list"]).ends_with(0).says(&["No runs yet"]);
+    assert!(home.run(["runs", "list"]).ends_with(0).stdout.contains("No runs yet"));
 }
 
 #[test]

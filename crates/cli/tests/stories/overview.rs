@@ -48,7 +48,10 @@ fn doctor_looks_and_changes_nothing() {
     let home = Home::scripted(&[says("done")]);
     home.run(["run", "--loop", "react", "x"]).ends_with(0);
     let report = home.run(["doctor", "--json"]).ends_with(0).json();
-    assert_eq!((&report["quick_check"], &report["schema"]), (&json!("ok"), &json!(7)));
+    assert_eq!(
+        (&report["quick_check"], &report["schema"]),
+        (&json!("ok"), &json!(everloop_store::SCHEMA_VERSION))
+    );
     let loops = report["loops"].as_array().unwrap();
     let known = |it: &serde_json::Value| it["version"] == 1 && it["fingerprint"].is_string();
     assert!(loops.len() == everloop_loops::LOOPS.len() && loops.iter().all(known), "{loops:?}");

@@ -1,6 +1,6 @@
 //! The same commands on a server: any number of processes, and a password that is shown nowhere.
 
-use crate::support::{Home, calls, says};
+use crate::support::{Home, calls, says, short};
 use everloop_store::testing::PgServer;
 use serde_json::json;
 
@@ -29,7 +29,7 @@ fn every_command_works_on_a_server() {
     let other = Home::new();
     let flag = ["--database", &database.url];
     let list = other.run(["runs", "list", "--json", flag[0], flag[1]]).ends_with(0);
-    assert!(list.stdout.contains(&id), "{}", list.stdout);
+    assert!(list.stdout.contains(short(&id)), "{}", list.stdout);
 }
 
 #[test]

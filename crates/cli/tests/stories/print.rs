@@ -57,7 +57,7 @@ fn an_open_question_ends_with_code_3_and_the_run_can_be_answered_later() {
     let told = home.run(["-p", "buy milk"]).ends_with(3);
     let run = told.stdout.trim().to_owned();
     assert_eq!(run, home.newest(), "the id is printed");
-    told.says(&["Please confirm: Which milk?"]);
+    told.says(&["Which milk?"]);
     let ended = home.run(["runs", "resume", &run, "--answer", "oat"]).ends_with(0);
     assert_eq!(ended.stdout, "Oat milk it is.\n");
 }
@@ -74,7 +74,7 @@ fn slash_commands_work_without_a_model() {
     let home = Home::new();
     home.run(["-p", "/todo add buy milk"]).ends_with(0);
     let list = home.run(["-p", "/todo list"]).ends_with(0);
-    assert!(list.stdout.contains("buy milk") && list.stdout.contains("1 in all, 1 open"));
+    assert!(list.stdout.contains("buy milk") && list.stdout.contains("1 todo, 1 open"));
     let list = home.run(["-p", "/todo list", "--output-format", "json"]).ends_with(0).json();
     assert_eq!(list["todos"][0]["text"], "buy milk");
     home.run(["-p", "/todo get 9"]).ends_with(1).says(&["Todo #9 not found"]);

@@ -8,11 +8,11 @@ use serde_json::Value;
 /// The most that the first request of a loop may cost, in a plain folder with the settings as they
 /// come. Lower them when a prompt gets shorter.
 const CEILINGS: [(&str, u64); 8] = [
-    ("plan-replan", 1_210),
-    ("react", 1_260),
-    ("plan-execute-think", 1_270),
-    ("tool-driven", 1_460),
-    ("task-driven", 1_470),
+    ("plan-replan", 1_220),
+    ("react", 1_340),
+    ("plan-execute-think", 1_280),
+    ("tool-driven", 1_550),
+    ("task-driven", 1_560),
     ("staged", 610),
     ("hybrid", 610),
     ("autonomous", 1_050),

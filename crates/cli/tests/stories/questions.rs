@@ -21,7 +21,7 @@ fn waiting(home: &Home) -> String {
 fn a_question_outlives_its_process_and_another_one_answers_it() {
     let home = Home::scripted(&asking());
     let run = waiting(&home);
-    assert_eq!(home.show(&run)["text"], "Please confirm: Which colour?");
+    assert_eq!(home.show(&run)["text"], "Which colour?");
     let ended = home.run(["runs", "resume", &run, "--answer", "blue"]).ends_with(0);
     assert_eq!(ended.stdout, "It will be blue.\n");
     let events = home.events(&run);
@@ -80,7 +80,7 @@ fn react_asks_through_its_tool_and_the_model_reads_the_answer() {
     let home = Home::scripted(&[question, says("The second.")]);
     let asked = home.run(["run", "--loop", "react", "choose"]).ends_with(3);
     let run = asked.stdout.trim().to_owned();
-    asked.says(&["Please confirm: Which one?"]);
+    asked.says(&["Which one?"]);
     let ended = home.run(["runs", "resume", &run, "--answer", "the second"]).ends_with(0);
     assert_eq!(ended.stdout, "The second.\n");
     let events = home.events(&run);

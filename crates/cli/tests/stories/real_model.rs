@@ -1,6 +1,6 @@
 //! A real llama.cpp server with real small weights, which `./check --with-model` installs.
 
-use crate::support::Home;
+use crate::support::{Home, PATIENCE};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -85,4 +85,43 @@ fn a_real_model_is_asked_again_after_a_kill_in_the_middle_of_its_stream() {
     let shown = home.show(&run);
     assert_eq!(shown["status"], "succeeded", "{shown}");
     home.verified(&run);
+}
+
+/// Small weights write what they like. What is checked is that no number of theirs is unmarked.
+#[test]
+fn a_real_model_is_asked_about_a_file_and_its_report_can_be_checked() {
+    let Some(server) = server() else { return };
+    let home = home(&server, "llamacpp/small").with("EVERLOOP_MODEL__MAX_TOKENS", "64");
+    std::fs::write(home.work("sales.csv"), "region,amount\nEast,20\nWest,10\n").unwrap();
+    let asked = ["analyze", "--loop", "react", "--out", "report", "sales.csv", "Which sells most?"];
+    home.spawn(asked).ended_within(PATIENCE * 20).ends_with(0);
+    let report = home.read("report/report.md");
+    assert!(report.contains("numbers have a source."), "{report}");
+    let checked = home.run(["analyze", "--json", "--check", "report"]).ends_with(0).json();
+    assert_eq!(checked["differences"], serde_json::json!([]), "{checked}");
+    home.verified(&home.newest());
+}
+
+/// Of so many labelled messages one is decided: a real model takes seconds for each.
+const SAMPLED: usize = 16;
+
+/// Small weights decide badly. What is checked is that every case is counted, whatever they write.
+#[test]
+fn a_real_model_decides_on_a_sample_of_the_labelled_messages() {
+    let Some(server) = server() else { return };
+    let home = home(&server, "llamacpp/small")
+        .with("EVERLOOP_MODEL__MAX_TOKENS", "200")
+        .with("AGENT_DECISION_TIMEOUT_SECONDS", "120");
+    let set = include_str!("../../../../docs/decision/messages.jsonl");
+    let sample: Vec<&str> = set.lines().step_by(SAMPLED).collect();
+    let file = home.path("sample.jsonl");
+    std::fs::write(&file, format!("{}\n", sample.join("\n"))).unwrap();
+    let file = file.display().to_string();
+    let evaluate = ["decide", "--evaluate", &file, "--json"];
+    let report = home.spawn(evaluate).ended_within(PATIENCE * 20).ends_with(0).json();
+    println!("{report:#}");
+    let rows = report["confusion"].as_object().unwrap().values();
+    let cells = rows.flat_map(|row| row.as_object().unwrap().values());
+    let counted: i64 = cells.filter_map(Value::as_i64).sum();
+    assert_eq!(counted, i64::try_from(sample.len()).unwrap(), "{report}");
 }

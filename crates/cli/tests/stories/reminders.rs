@@ -52,6 +52,34 @@ fn a_reminder_comes_while_a_run_is_watched_and_rings() {
     fired_once(&home);
 }
 
+/// Whoever sits at either terminal reads it; one of the two rings.
+#[test]
+fn a_reminder_comes_to_each_open_terminal_and_rings_once() {
+    let home = Home::scripted(&[]).with("EVERLOOP_UI__TIME_ZONE", "UTC");
+    let home = home.with("TERM", "xterm").with("NO_COLOR", "1");
+    let open = || {
+        let mut chat = home.on_terminal(["chat"]);
+        chat.until(PROMPT);
+        chat
+    };
+    let (mut one, mut other) = (open(), open());
+    set_reminder(&home);
+    let mut screens = Vec::new();
+    one.until("ding");
+    other.until("ding");
+    for mut chat in [one, other] {
+        chat.until(PROMPT).presses(CTRL_D);
+        screens.push(chat.ended().ends_with(0).stdout);
+    }
+    for screen in &screens {
+        assert_eq!(screen.matches("⏰").count(), 1, "{screen}");
+    }
+    // The notification of the terminal ends with a bell too.
+    let called = screens.iter().filter(|screen| screen.contains("\x1b]9;")).count();
+    assert_eq!(called, 1, "{screens:?}");
+    fired_once(&home);
+}
+
 #[test]
 fn a_reminder_comes_while_a_pipe_is_open_whether_a_run_works_or_not() {
     let home = gated();

@@ -32,7 +32,7 @@ fn a_rule_allows_a_command_without_a_question() {
     assert!(home.work("made").exists());
     home.verified(&home.newest());
     let other = with_rules("touch made; echo x > other", ALLOW);
-    other.run(RUN).ends_with(3).says(&["Allow shell to run?"]);
+    other.run(RUN).ends_with(3).says(&["Run this command?"]);
     assert!(!other.work("made").exists());
 }
 
@@ -86,10 +86,10 @@ fn the_doctor_tries_each_part_of_the_sandbox() {
         checks.iter().find(of).unwrap()["state"].as_str().unwrap().to_owned()
     };
     for part in ["bubblewrap", "landlock", "seccomp"] {
-        let works = seen[format!("wall_{part}")].as_bool().unwrap();
+        let works = seen[format!("sandbox_{part}")].as_bool().unwrap();
         assert_eq!(state(part), if works { "ok" } else { "note" });
     }
-    if seen["wall_bubblewrap"] == true {
+    if seen["sandbox_bubblewrap"] == true {
         assert_eq!(seen["sandbox"], "full");
     }
     let off = home.run(["doctor", "--json", "--set", "tools.shell_sandbox=off"]).json();

@@ -32,7 +32,7 @@ fn an_unsettled_run_is_settled_once_and_its_journal_stays_as_it_is() {
     assert_eq!((&unknown["tool"], &unknown["settled"]), (&json!("shell"), &json!(null)));
     let effect = unknown["effect"].as_str().unwrap();
     let probed = home.run(["runs", "settle", &run, "probe"]).ends_with(7);
-    probed.says(&["still unknown", "cut short after it started"]);
+    probed.says(&["can't tell", "cut short after it started"]);
     let list = home.run(["runs", "list", "--json"]).ends_with(0).json();
     assert_eq!(list["data"][0]["open_unknowns"], 1);
     let settled = home.run(["runs", "settle", &run, "happened"]).ends_with(0);
@@ -41,7 +41,9 @@ fn an_unsettled_run_is_settled_once_and_its_journal_stays_as_it_is() {
     assert_eq!((&shown["status"], &shown["settled_since"]), (&json!("unsettled"), &json!(true)));
     let verdict = &shown["unknowns"][0]["settled"];
     assert_eq!((&verdict["verdict"], &verdict["by"]), (&json!("happened"), &json!("user")));
-    home.run(["runs", "settle", &run, "not"]).ends_with(2).says(&["no effect"]);
+    home.run(["runs", "settle", &run, "not"])
+        .ends_with(2)
+        .says(&["has no call whose outcome is open"]);
     let other = home.run(["runs", "settle", &run, "not", "--effect", effect]).ends_with(2);
     other.says(&["settled before", "it happened"]);
     home.run(["runs", "settle", &run, "not", "--effect", "9:9"]).ends_with(2);
@@ -58,7 +60,7 @@ fn settling_speaks_both_languages() {
     let settled = home.run(["runs", "settle", &run, "not", "--lang", "zh-CN"]).ends_with(0);
     assert!(settled.stdout.contains("没有发生"), "{}", settled.stdout);
     let list = home.run(["runs", "list", "--lang", "zh-CN"]).ends_with(0);
-    assert!(list.stdout.contains("结果未定，之后已确认"), "{}", list.stdout);
+    assert!(list.stdout.contains("结果未知，之后已确认"), "{}", list.stdout);
     let list = home.run(["runs", "list"]).ends_with(0);
     assert!(list.stdout.contains("unsettled, settled since"), "{}", list.stdout);
 }

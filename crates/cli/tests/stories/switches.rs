@@ -46,14 +46,14 @@ fn heir(home: &Home, first: &str, loop_name: &str) -> String {
 fn loop_in_the_middle_of_a_chat_run_finishes_the_call_and_goes_on_under_the_other_loop() {
     let home = gated().with("TERM", "xterm").with("NO_COLOR", "1");
     let mut chat = home.on_terminal(["chat", "--loop", "react", "--yes"]);
-    chat.until("You › ").types("what is behind the gate?").until("→ shell");
+    chat.until("You › ").types("what is behind the gate?").until("→ ");
     chat.types("/loop plan-repaln").until("Did you mean plan-replan?");
     chat.types("/loop react").until("already uses react").until("New goals use the react loop");
     chat.types("/loop plan-replan").until("stops at its next step boundary");
     let first = home.newest();
     assert_eq!(home.status(&first), "running", "the command is under way");
     open_gate(&home);
-    chat.until("✔ shell").until("continues under plan-replan as run_").until("It was open.");
+    chat.until("✔ ").until("continues under plan-replan as ").until("It was open.");
     // Later goals are the new loop's, too.
     chat.until("You › ").types("/loop").until("* plan-replan").until("You › ").presses(4);
     chat.ended().ends_with(0);
@@ -76,7 +76,7 @@ fn a_run_that_another_process_drives_is_switched_from_elsewhere_and_both_follow(
     let mut other = home.spawn(["runs", "switch", &first, "--loop", "plan-replan"]);
     other.until("stops at its next step boundary");
     open_gate(&home);
-    let run = run.ended().ends_with(0).says(&["continues under plan-replan as run_"]);
+    let run = run.ended().ends_with(0).says(&["continues under plan-replan as "]);
     assert_eq!(run.stdout, "It was open.\n");
     assert_eq!(other.ended().ends_with(0).stdout, "It was open.\n");
     heir(&home, &first, "plan-replan");
@@ -86,8 +86,7 @@ fn a_run_that_another_process_drives_is_switched_from_elsewhere_and_both_follow(
 
 #[test]
 fn a_run_that_waits_for_an_answer_goes_on_without_it() {
-    for (lang, words) in [("en", "continues under react as run_"), ("zh-CN", "改由 react 以 run_")]
-    {
+    for (lang, words) in [("en", "continues under react as "), ("zh-CN", "改由 react 以 ")] {
         let home = Home::scripted(&[plan(&["ask"]), ask("which day?"), says("Monday then.")]);
         let home = home.with("EVERLOOP_LANG", lang);
         let chat = home.chat(&["make a date", "/loop react"]).ends_with(0).says(&[words]);
@@ -133,7 +132,7 @@ fn what_the_first_run_was_allowed_is_said_anew_for_the_one_that_goes_on() {
     let first = home.run(["run", "--loop", "plan-replan", "--yes", "make it"]).ends_with(3);
     let first = first.stdout.trim().to_owned();
     let asked = home.run(["runs", "switch", &first, "--loop", "react"]).ends_with(3);
-    asked.says(&["Allow shell to run?"]);
+    asked.says(&["Run this command?"]);
     assert!(!home.work("made").exists());
 
     let home = touching();
@@ -152,7 +151,7 @@ fn what_a_chat_was_allowed_holds_for_the_run_that_goes_on() {
         chat.hears(&["make it", "/loop react"]);
         let chat = chat.ended().ends_with(if made { 0 } else { 3 });
         assert_eq!(home.work("made").exists(), made, "{}", chat.stdout);
-        assert_eq!(chat.stdout.contains("Allow shell to run?"), !made, "{}", chat.stdout);
+        assert_eq!(chat.stdout.contains("Run this command?"), !made, "{}", chat.stdout);
         assert_eq!(chat.stdout.ends_with("It is made.\n"), made, "{}", chat.stdout);
     }
 }

@@ -26,15 +26,16 @@ fn asking() -> Home {
 fn a_goal_typed_in_one_terminal_is_no_answer_to_the_question_of_another() {
     let home = asking();
     let mut one = open(&home);
-    one.types("choose").until("Please confirm: Which one?").until("You › ");
+    one.types("choose").until("Which one?").until("Answer › ");
     let run = home.newest();
     let mut other = home.on_terminal(["chat", "--loop", "react"]);
-    other.until("A run of another terminal waits").until(&format!("/resume {run}"));
+    other.until("“choose” is open in another terminal, so this is a new conversation");
+    other.until("● “choose” in ").until("asks something: everloop -r ");
     other.until("You › ").types("start on the readme").until("The readme is begun.");
     assert_eq!(home.status(&run), "waiting");
     // Whoever takes it up may answer it, and the first terminal learns of that.
-    other.until("You › ").types(&format!("/resume {run}")).until("Please confirm: Which one?");
-    other.until("You › ").types("the left one").until("Answered: the left one");
+    other.until("You › ").types(&format!("/resume {run}")).until("Which one?");
+    other.until("Answer › ").types("the left one").until("Answered: the left one");
     one.until("answered elsewhere");
     left(other);
     let screen = left(one);
@@ -74,8 +75,10 @@ fn a_chat_says_that_runs_of_others_wait() {
     let home = home.with("TERM", "xterm").with("NO_COLOR", "1");
     home.run(["run", "paint it"]).ends_with(3);
     let mut chat = home.on_terminal(["chat"]);
-    chat.until("1 run waits for an answer").until("/resume");
+    chat.until("● “paint it” in ").until("asks something: everloop -r ").until("/resume ");
     left(chat);
+    let again = left(home.on_terminal(["chat"]));
+    assert!(!again.contains("asks something"), "it was told of once: {again}");
 }
 
 /// The chat that came first drives every run of the home; the others see what happens all the same.
@@ -107,7 +110,7 @@ fn a_paste_that_answers_one_question_of_a_run_allows_nothing_else() {
     let home = home.with("TERM", "xterm").with("NO_COLOR", "1");
     let mut run = home.on_terminal(["run", "--loop", "react", "go"]);
     run.until("paste the log").until("› ").keys("line 1 of the log\nalways\ny\nmore\n");
-    run.until("Allow shell").until("allow once").until("› ").types("no");
+    run.until("Run this command").until("allow once").until("› ").types("no");
     run.ended().ends_with(0);
     assert!(!home.work("TWO").exists());
     let allowed = home.run(["approvals"]).ends_with(0).stdout;
@@ -121,7 +124,7 @@ fn a_yes_that_was_typed_before_the_question_allows_nothing() {
     let home = Home::scripted(&[call, says("done")]).with("TERM", "xterm").with("NO_COLOR", "1");
     let mut run = home.on_terminal(["run", "--loop", "react", "go"]);
     run.until("started").types("y");
-    run.until("Allow shell").until("allow once").until("› ").types("no");
+    run.until("Run this command").until("allow once").until("› ").types("no");
     run.ended().ends_with(0);
     assert!(!home.work("ONE").exists());
 }
@@ -133,7 +136,7 @@ fn a_question_cannot_be_pushed_off_the_screen() {
     let home = Home::scripted(&[calls("shell", json!({ "command": command })), says("done")]);
     let home = home.with("TERM", "xterm").with("NO_COLOR", "1");
     let mut run = home.on_terminal(["run", "--loop", "react", "go"]);
-    run.until("one call of shell").until("touch EVIL #").until("allow once").until("› ");
+    run.until("one call of shell").until("EVIL #").until("allow once").until("› ");
     run.types("no");
     run.ended().ends_with(0);
     assert!(!home.work("EVIL").exists());

@@ -83,9 +83,9 @@ fn a_model_reads_a_page_of_a_host_that_the_settings_name_and_of_no_other_near_on
 
 #[test]
 fn every_tool_is_listed_with_its_class_in_both_languages() {
-    for (lang, asked, off) in [
-        ("en", "each time", "no: set tools.channels first"),
-        ("zh-CN", "每次都问", "没有：先设置 tools.channels"),
+    for (lang, asked, checked, off) in [
+        ("en", "each time", "checked first", "no: set tools.channels first"),
+        ("zh-CN", "每次都问", "先核实", "没有：先设置 tools.channels"),
     ] {
         let home = Home::new().with("EVERLOOP_LANG", lang);
         let said = home.run(["tools"]).ends_with(0).stdout;
@@ -93,7 +93,7 @@ fn every_tool_is_listed_with_its_class_in_both_languages() {
             let found = said.lines().find(|line| line.starts_with(name));
             found.unwrap_or_else(|| panic!("{name}: {said}")).to_owned()
         };
-        assert!(line("edit_file").contains("probeable") && line("edit_file").contains("path"));
+        assert!(line("edit_file").contains(checked) && line("edit_file").contains("path"));
         assert!(line("shell").contains(asked), "{said}");
         assert!(line("send_message").contains(off), "{said}");
         let all = home.run(["tools", "--json"]).ends_with(0).json();
@@ -137,7 +137,7 @@ fn the_default_set_is_small_and_pushes_nothing() {
     let tools = all["tools"].as_array().unwrap();
     let of = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap();
     let offered = tools.iter().filter(|tool| tool["offered"] == json!(true)).count();
-    assert_eq!(offered, 15);
+    assert_eq!(offered, 17);
     assert_eq!(
         (&of("git_push")["available"], &of("git_push")["offered"]),
         (&json!(true), &json!(false))

@@ -1,6 +1,6 @@
 //! Time travel: forks, where two runs part, and runs that move between data folders.
 
-use crate::support::{Home, calls, done, eventually, goes_on, plan, says, script, thought};
+use crate::support::{Home, calls, done, eventually, goes_on, plan, says, script, short, thought};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
@@ -55,7 +55,7 @@ fn a_fork_goes_on_from_its_entry_and_both_runs_know_each_other() {
     let at = after_first_reply(&home, &parent);
     home.rewrite(&[write("a.txt"), says("It is written again.")]);
     let forked = home.run(["fork", &parent, "--at", &at, "--output-format", "json"]).ends_with(0);
-    let result = forked.says(&["forked from", &parent, "not rolled back"]).json();
+    let result = forked.says(&["forked from", short(&parent), "not rolled back"]).json();
     assert_eq!(
         (&result["status"], &result["text"]),
         (&json!("succeeded"), &json!("It is written again."))
@@ -72,9 +72,9 @@ fn a_fork_goes_on_from_its_entry_and_both_runs_know_each_other() {
     let forks = &home.show(&parent)["forks"];
     assert_eq!((&forks[0]["run_id"], forks[0]["at"].to_string()), (&json!(child), at));
     let words = home.run(["runs", "show", &parent]).ends_with(0).stdout;
-    assert!(words.contains("forks") && words.contains(&child), "{words}");
+    assert!(words.contains("forks") && words.contains(short(&child)), "{words}");
     let words = home.run(["runs", "show", &child, "--lang", "zh-CN"]).ends_with(0).stdout;
-    assert!(words.contains("来自") && words.contains(&parent), "{words}");
+    assert!(words.contains("来自") && words.contains(short(&parent)), "{words}");
     let story = home.run(["replay", &child]).ends_with(0).stdout;
     assert!(story.contains("forked here"), "{story}");
 }
@@ -107,7 +107,7 @@ fn a_fork_may_have_another_loop_model_and_workspace_and_does_not_inherit_yes() {
     assert_eq!(home.read("log"), "x\n");
     let at = after_first_reply(&home, &parent);
     let asks = home.run(["fork", &parent, "--at", &at]).ends_with(3);
-    assert!(asks.says(&["Allow shell"]).stdout.contains("run_"));
+    assert!(asks.says(&["Run this command?"]).stdout.contains("run_"));
     assert_eq!(home.read("log"), "x\n");
     std::fs::create_dir(home.path("elsewhere")).unwrap();
     let other = home.path("elsewhere");

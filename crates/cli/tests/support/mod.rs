@@ -1,16 +1,19 @@
 //! The real binary in a home of its own: run it, follow it, kill it, read what it left.
 
 mod child;
+pub(crate) mod http;
 mod script;
 mod terminal;
 
 pub(crate) use child::Spawned;
+pub(crate) use http::{EventReader, HttpClient, Served};
 pub(crate) use script::{
     ask, calls, done, goes_on, plan, replanned, reply, says, script, slow, thought,
 };
 pub(crate) use terminal::Terminal;
 
-use serde_json::Value;
+use everloop_models::testing::{CannedReply, FakeServer, ReplyGate};
+use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -31,6 +34,21 @@ pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> 
         // Nobody wakes us: files and processes tell nothing, so we look again in a moment.
         std::thread::park_timeout(Duration::from_millis(5));
     }
+}
+
+/// A model that answers the n-th request with the n-th text, once the n-th gate is open.
+pub(crate) fn held_answers(gates: &[ReplyGate], texts: &[&str]) -> FakeServer {
+    let held = gates.iter().zip(texts).map(|(gate, text)| {
+        let choice = json!({"index": 0, "delta": {"content": text}, "finish_reason": "stop"});
+        let event = format!("data: {}\n\ndata: [DONE]\n\n", json!({ "choices": [choice] }));
+        CannedReply::stream().behind(gate).then(event).end()
+    });
+    FakeServer::start(held.collect())
+}
+
+/// Waits until the model was asked so many times.
+pub(crate) fn asked(server: &FakeServer, times: usize) {
+    eventually("a request to the model", || (server.seen().len() >= times).then_some(()));
 }
 
 /// A data folder, a workspace and an environment, gone with the test.
@@ -91,6 +109,8 @@ impl Home {
             .with("HOME", user.to_str().unwrap())
             .with("EVERLOOP_LANG", "en")
             .with("LANG", "C.UTF-8")
+            // A title is one more call of the model; the story about titles turns it on.
+            .with("EVERLOOP_CHAT__TITLES", "off")
             .with("PATH", &std::env::var("PATH").unwrap_or_default())
     }
 
@@ -160,7 +180,7 @@ impl Home {
     }
 
     fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
-        self.command_of(Path::new(env!("CARGO_BIN_EXE_everloop")), args)
+        self.command_of(&program(), args)
     }
 
     fn command_of<S: AsRef<OsStr>>(
@@ -255,6 +275,20 @@ impl Home {
         Spawned::start(command).ended()
     }
 
+    /// With a socket that is open already, as systemd hands one over.
+    pub(crate) fn spawn_on_socket<'a>(
+        &self,
+        socket: std::net::TcpListener,
+        args: impl IntoIterator<Item = &'a str>,
+    ) -> Spawned {
+        let inner = self.command(args);
+        let lines = "exec 3<&0 </dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec \"$0\" \"$@\"";
+        let mut outer = self.command_of(Path::new("sh"), ["-c", lines]);
+        outer.arg(inner.get_program()).args(inner.get_args());
+        outer.stdin(std::os::fd::OwnedFd::from(socket));
+        Spawned::start(outer)
+    }
+
     /// Through a pipe that stays open.
     pub(crate) fn piped<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Spawned {
         let mut command = self.command(args);
@@ -311,6 +345,11 @@ impl Home {
         self.run(["runs", "events", run]).ends_with(0).lines()
     }
 
+    #[track_caller]
+    pub(crate) fn until_status(&self, run: &str, status: &str) {
+        eventually(&format!("{run}: {status}"), || (self.status(run) == status).then_some(()));
+    }
+
     /// The newest run.
     #[track_caller]
     pub(crate) fn newest(&self) -> String {
@@ -362,7 +401,26 @@ impl Home {
     }
 }
 
+/// The binary under test: another one, such as that of a release, where figures are measured.
+fn program() -> PathBuf {
+    std::env::var_os("EVERLOOP_TEST_BINARY")
+        .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_everloop")), PathBuf::from)
+}
+
+/// Bytes of memory that a process holds.
+pub(crate) fn resident_bytes(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    let kilobytes = line.split_whitespace().nth(1).and_then(|size| size.parse::<u64>().ok());
+    kilobytes.unwrap() << 10
+}
+
 /// Events of one type.
 pub(crate) fn of_type<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
     events.iter().filter(|event| event["type"] == kind).collect()
+}
+
+/// What people read of a run's id.
+pub(crate) fn short(id: &str) -> &str {
+    &id[id.len() - 8..]
 }

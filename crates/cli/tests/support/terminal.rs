@@ -6,12 +6,18 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{
     LocalModes, OptionalActions, OutputModes, Winsize, tcgetattr, tcsetattr, tcsetwinsize,
 };
+use std::cell::Cell;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
+use std::num::NonZeroU16;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
+
+/// The size that a terminal has at first.
+const ROWS: u16 = 40;
+const COLUMNS: u16 = 100;
 
 /// What runs there. It is killed when the test drops it.
 pub(crate) struct Terminal {
@@ -22,6 +28,10 @@ pub(crate) struct Terminal {
     pub(crate) seen: String,
     /// How much of it `until` has passed.
     passed: usize,
+    /// Columns that the terminal has.
+    columns: Cell<u16>,
+    /// The beginning of a character whose rest has not come yet.
+    torn: Vec<u8>,
 }
 
 impl Terminal {
@@ -38,7 +48,7 @@ impl Terminal {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
-        let size = Winsize { ws_row: 40, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
+        let size = Winsize { ws_row: ROWS, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&master, size).unwrap();
         let mut modes = tcgetattr(&master).unwrap();
         modes.output_modes = (modes.output_modes - OutputModes::OPOST) | output;
@@ -66,7 +76,8 @@ impl Terminal {
                 }
             }
         });
-        Self { child, keyboard, screen: receiver, seen: String::new(), passed: 0 }
+        let (seen, columns) = (String::new(), Cell::new(COLUMNS));
+        Self { child, keyboard, screen: receiver, seen, passed: 0, columns, torn: Vec::new() }
     }
 
     /// Waits until these words are on the screen, after what was waited for before.
@@ -80,10 +91,48 @@ impl Terminal {
             }
             let left = until.saturating_duration_since(Instant::now());
             match self.screen.recv_timeout(left) {
-                Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
+                Ok(bytes) => self.see(&bytes),
                 Err(why) => panic!("{words:?} did not come ({why}): {}", self.seen),
             }
         }
+    }
+
+    /// The terminal has another width from now on.
+    pub(crate) fn resize(&self, columns: u16) {
+        self.columns.set(columns);
+        let size = Winsize { ws_row: ROWS, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&self.keyboard, size).unwrap();
+    }
+
+    /// A read may end in the middle of a character.
+    fn see(&mut self, bytes: &[u8]) {
+        self.torn.extend_from_slice(bytes);
+        let whole = match std::str::from_utf8(&self.torn) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => self.torn.len(),
+        };
+        let rest = self.torn.split_off(whole);
+        self.seen.push_str(&String::from_utf8_lossy(&self.torn));
+        self.torn = rest;
+    }
+
+    /// The screen as it is by now.
+    pub(crate) fn screen(&self) -> vt100::Parser {
+        let size = |count| NonZeroU16::new(count).unwrap();
+        let mut parser = vt100::Parser::new(size(ROWS), size(self.columns.get()), 0);
+        parser.process(self.seen.as_bytes());
+        parser
+    }
+
+    /// The rows that a person sees by now, without empty ones at the end.
+    pub(crate) fn rows(&self) -> Vec<String> {
+        let parser = self.screen();
+        let rows = parser.screen().rows(0, self.columns.get());
+        let mut rows: Vec<String> = rows.map(|row| row.trim_end().to_owned()).collect();
+        while rows.last().is_some_and(String::is_empty) {
+            rows.pop();
+        }
+        rows
     }
 
     /// Types something, with the return key after it.
@@ -126,7 +175,7 @@ impl Terminal {
         while let Ok(bytes) =
             self.screen.recv_timeout(until.saturating_duration_since(Instant::now()))
         {
-            self.seen.push_str(&String::from_utf8_lossy(&bytes));
+            self.see(&bytes);
         }
         assert!(Instant::now() < until, "it does not end: {}", self.seen);
         let code = self.child.wait().unwrap().code();

@@ -129,7 +129,7 @@ fn confirmed(line: &str, text: &str) -> Option<ShownTodo> {
 fn row(line: &str, text: &str) -> Option<ShownTodo> {
     let before = line.trim_end().strip_suffix(text)?;
     let mut words = before.strip_suffix("  ")?.split_whitespace();
-    let (id, state) = (words.next()?.parse().ok()?, words.next()?);
+    let (id, state) = (words.next()?.parse().ok()?, words.next().unwrap_or_default());
     let done = [Lang::En, Lang::ZhCn].map(|lang| text::todo::state::done().in_lang(lang));
     Some(if done.iter().any(|word| word == state) { ShownTodo::Done } else { ShownTodo::Open(id) })
 }
@@ -168,6 +168,7 @@ mod tests {
         assert_eq!(todo(table, "milk"), Some(ShownTodo::Open(5)));
         assert_eq!(todo(table, "buy milk"), Some(ShownTodo::Open(4)));
         assert_eq!(todo(table, "butter"), None);
+        assert_eq!(todo("ID  Text\n2   milk\n1 in all", "milk"), Some(ShownTodo::Open(2)));
         assert_eq!(
             todo("Added todo #7: milk (due 2030-05-06 23:59)", "milk"),
             Some(ShownTodo::Open(7))

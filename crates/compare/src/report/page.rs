@@ -21,14 +21,7 @@ pub fn page(results: &ContestResults, about: &ReportHeader, lang: Lang) -> Strin
     }
     body.push_str(&goals(results, lang));
     let title = escape(&word(lang, text::compare::title()));
-    FRAME.replace("{lang}", lang_tag(lang)).replace("{title}", &title).replace("{body}", &body)
-}
-
-fn lang_tag(lang: Lang) -> &'static str {
-    match lang {
-        Lang::ZhCn => "zh-CN",
-        Lang::En => "en",
-    }
+    FRAME.replace("{lang}", lang.tag()).replace("{title}", &title).replace("{body}", &body)
 }
 
 fn opening(results: &ContestResults, about: &ReportHeader, lang: Lang) -> String {

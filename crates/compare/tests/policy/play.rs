@@ -92,6 +92,7 @@ pub(crate) fn play(
         frame: digest_json(&frame),
         build: "test".to_owned(),
         policy_hash: String::new(),
+        turn: None,
     };
     let frame = Arc::new(frame);
     let run = AnyRun::new(&created, frame.clone()).expect("a loop of that name");

@@ -133,6 +133,11 @@ pub(crate) fn frame() -> Frame {
         workspace: "workspace".to_owned(),
         carried: Vec::new(),
         completion_mark: String::new(),
+        task: None,
+        decision: None,
+        follow_up: None,
+        analysis: None,
+        caller: None,
     }
 }
 

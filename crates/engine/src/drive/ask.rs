@@ -25,8 +25,7 @@ impl QuestionAsker<'_, '_> {
             said => Words::Said(said.to_owned()),
         };
         let language = self.driver.run.frame().language;
-        let prefix = text::confirm::prefix().in_lang(language);
-        let words = Words::Said(format!("{prefix}{}", everloop_text::render(&asked, language)));
+        let words = Words::Said(confirmed(&everloop_text::render(&asked, language), language));
         self.ask_about(open, QuestionKind::Ask, call, text, &words).await
     }
 
@@ -54,19 +53,16 @@ impl QuestionAsker<'_, '_> {
             QuestionKind::Approve => "approve",
             QuestionKind::Settle => "settle",
         };
-        self.ask_question(question_id(open, word), kind, call, text, words).await
+        let (id, call) = (question_id(open, word), call.id.clone());
+        self.ask_question(Question { id, kind, call, text, request: None }, words).await
     }
 
     pub(super) async fn ask_question(
         &mut self,
-        id: String,
-        kind: QuestionKind,
-        call: &ToolCall,
-        text: String,
+        question: Question,
         words: &Words,
     ) -> Result<LoopFlow, DriveError> {
-        let question = Question { id: id.clone(), kind, call: call.id.clone(), text };
-        self.driver.emit(format!("ask:{id}"), words);
+        self.driver.emit(format!("ask:{}", question.id), words);
         self.await_answer(question).await
     }
 
@@ -88,6 +84,16 @@ pub(super) fn question_id(open: &OpenToolCall, word: &str) -> String {
     format!("q{}.{}.{word}", open.effect.cause, open.effect.index)
 }
 
+/// A question with the prefix that its language has for it. English needs none before words that
+/// are a question already.
+fn confirmed(asked: &str, language: Lang) -> String {
+    let is_question = asked.trim_end().ends_with(['?', '？']);
+    match language {
+        Lang::En if is_question => asked.to_owned(),
+        _ => format!("{}{asked}", text::confirm::prefix().in_lang(language)),
+    }
+}
+
 /// A question without the standard prefix, which some models write themselves.
 fn without_prefix(question: &str) -> &str {
     let mut question = question.trim();
@@ -104,7 +110,15 @@ fn without_prefix(question: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::without_prefix;
+    use super::{confirmed, without_prefix};
+    use everloop_types::Lang;
+
+    #[test]
+    fn a_question_in_english_needs_no_prefix_and_one_in_chinese_has_it_always() {
+        assert_eq!(confirmed("At what time?", Lang::En), "At what time?");
+        assert_eq!(confirmed("the time", Lang::En), "Please confirm: the time");
+        assert_eq!(confirmed("几点出发？", Lang::ZhCn), "请确认：几点出发？");
+    }
 
     #[test]
     fn a_prefix_that_the_model_wrote_itself_is_not_said_twice() {

@@ -4,13 +4,26 @@ use super::{DriveEnd, DriveError, Driver};
 use everloop_loops::{CallStage, Decision};
 use everloop_store::StoreError;
 use everloop_types::journal::Outcome;
-use everloop_types::{Ending, Observation};
+use everloop_types::{Ending, Observation, Words};
+
+/// The slot of a reply that was stopped in the middle.
+const STOPPED: &str = "stopped";
 
 impl Driver<'_> {
     /// Gives every outstanding effect its outcome and ends the run. No call is running any more.
     pub(super) async fn end_canceled(&mut self) -> Result<DriveEnd, DriveError> {
+        self.keep_what_was_read();
         self.settle_outstanding("the run was canceled");
         self.end(self.run.canceled()).await
+    }
+
+    /// What people had read of a reply stays readable: it becomes a message of the run.
+    fn keep_what_was_read(&mut self) {
+        let Some((effect, text)) = self.read.take() else { return };
+        let is_open = self.run.open_model_call().is_some_and(|open| open.effect == effect);
+        if is_open && !text.trim().is_empty() {
+            self.emit(STOPPED.to_owned(), &Words::Said(text));
+        }
     }
 
     /// Ends a run whose journal is full, with a summary of what it contains.
@@ -60,8 +73,8 @@ fn not_awaited(why: &str) -> Observation {
 
 /// The unknown outcome. It asks the model to inspect the state first, and has what a probe saw.
 pub(super) fn interrupted(seen: &str) -> Observation {
-    let mut text = "interrupted; whether it happened is unknown and it was not repeated; \
-                    inspect the state of things before you do it again"
+    let mut text = "interrupted; it may or may not have happened, and it was not repeated; \
+                    check before you do it again"
         .to_owned();
     if !seen.is_empty() {
         text = format!("{text}\n{seen}");

@@ -21,6 +21,9 @@ impl Driver<'_> {
         let mut writer = JournalWriter { engine: self.engine, claim: &mut self.claim };
         writer.plant_snapshot_ahead(&mut commit).await?;
         let entries = writer.append(&commit).await?;
+        if !commit.started.is_empty() {
+            self.engine.inbox_signals.wake_workers();
+        }
         if matches!(commit.then, NextStatus::Finish(_)) && self.run.unaccounted().is_empty() {
             self.engine.environment.forget(&self.claim.run);
         }
@@ -28,9 +31,9 @@ impl Driver<'_> {
         self.kept.audit(&entries);
         let run = &self.claim.run;
         for entry in entries {
-            self.engine.watchers.send(|| Update::Entry(run.clone(), Box::new(entry)));
+            self.engine.watchers.send(Update::Entry(run.clone(), Box::new(entry)));
         }
-        self.kept.remember(&self.claim.run, &self.run);
+        self.kept.remember(&self.claim.run, &self.run).await;
         Ok(())
     }
 

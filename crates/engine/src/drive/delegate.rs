@@ -14,13 +14,13 @@ use crate::ids::derived_id;
 use crate::submit::policy_hash;
 use everloop_loops::{LOOPS, LoopSpec, OpenToolCall};
 use everloop_ports::DelegateArgs;
-use everloop_store::{ChildReport, NewChild, NewRun, NextStatus};
+use everloop_store::{ChildReport, NewChild, NewRun, NextStatus, RunLink};
 use everloop_types::journal::{
     BudgetUse, ChildEnded, Delegated, EntryKind, RunCreated, Waiting, WaitingOn,
 };
 use everloop_types::{
-    Budget, ConversationId, Ending, Frame, Goal, Labels, Limits, Observation, Policy, RunId,
-    Status, TODO_WRITE, Taint, ToolSpec, UtcMs, Words, digest_json,
+    ApprovalMode, Budget, ConversationId, Ending, Frame, Goal, Labels, Limits, Observation, Policy,
+    RunId, RunProfile, Status, TODO_WRITE, Taint, ToolSpec, UtcMs, Words, digest_json,
 };
 
 /// The tool whose calls are answered by child runs.
@@ -91,7 +91,7 @@ impl Delegator<'_, '_> {
         context: String,
     ) -> Result<NewChild, Observation> {
         let loop_name = wanted.loop_name.clone().unwrap_or(self.driver.claim.loop_name.clone());
-        let Some(child_loop) = LoopSpec::named(&loop_name) else {
+        let Some(child_loop) = LoopSpec::offered(&loop_name) else {
             let known = LOOPS.join(", ");
             let name: String = loop_name.chars().take(64).collect();
             return Err(refused(&format!("there is no loop {name:?}; the loops are: {known}")));
@@ -115,6 +115,7 @@ impl Delegator<'_, '_> {
             frame: digest_json(&frame),
             build: self.driver.engine.identity.build.clone(),
             policy_hash: policy_hash(&frame),
+            turn: Some(self.driver.claim.turn.clone()),
         };
         let new = NewRun {
             run,
@@ -122,7 +123,10 @@ impl Delegator<'_, '_> {
             created,
             frame,
             idem_key: None,
+            profile: RunProfile::default(),
+            opens: None,
             now: self.now(),
+            link: RunLink::default(),
         };
         Ok(NewChild { new, by })
     }
@@ -171,6 +175,10 @@ fn child_frame(parent: &Frame, tools: Vec<ToolSpec>, budget: Budget, held: &Tain
     let mut inherited = Taint::default();
     inherited.join(held);
     let delegate = parent.limits.delegate.below();
+    let mode = match parent.policy.mode {
+        ApprovalMode::All => ApprovalMode::Ask,
+        mode => mode,
+    };
     let system = match parent.system.contains(CHILD) {
         true => parent.system.clone(),
         false => format!("{}\n{CHILD}", parent.system),
@@ -179,8 +187,14 @@ fn child_frame(parent: &Frame, tools: Vec<ToolSpec>, budget: Budget, held: &Tain
         system,
         tools,
         limits: Limits { budget, delegate, ..parent.limits },
-        policy: Policy { approve_all: false, inherited, ..parent.policy.clone() },
+        policy: Policy { approve_all: false, mode, inherited, ..parent.policy.clone() },
         carried: Vec::new(),
+        task: None,
+        // What follows is decided once, at the end of the run that was started.
+        follow_up: None,
+        // A helper writes no report.
+        analysis: None,
+        caller: None,
         ..parent.clone()
     }
 }

@@ -56,7 +56,7 @@ impl InboxReader<'_, '_> {
             self.driver.note(None, EntryKind::Input(Input { dedupe, message: message.clone() }));
             match message {
                 InboxMessage::Answer { question, text, by } => {
-                    self.take_answer(&question, &text, by)
+                    self.take_answer(&question, &text, by).await?
                 }
                 InboxMessage::Child(ended) => Delegator { driver: self.driver }.take_child(&ended),
                 InboxMessage::Cancel { .. }
@@ -69,20 +69,22 @@ impl InboxReader<'_, '_> {
     }
 
     /// An answer to a question that is no longer open settles nothing.
-    fn take_answer(&mut self, id: &str, text: &str, by: String) {
+    async fn take_answer(&mut self, id: &str, text: &str, by: String) -> Result<(), DriveError> {
         let asked = self.driver.run.open_tool_calls().iter().find_map(|open| match &open.stage {
             CallStage::Asked(question) if question.id == id => Some((open.clone(), question.kind)),
             _ => None,
         });
-        let Some((open, kind)) = asked else { return };
+        let Some((open, kind)) = asked else { return Ok(()) };
         self.keep_answer(id, text);
         match kind {
             QuestionKind::Ask => self.driver.note_seen(&open, Observation::ok(text), 0),
             QuestionKind::Approve => {
-                PermissionGate { driver: self.driver }.take_permission(&open, id, text, by)
+                let mut gate = PermissionGate { driver: self.driver };
+                gate.take_permission(&open, id, text, by).await?;
             }
             QuestionKind::Settle => self.driver.note_seen(&open, settled(text), 0),
         }
+        Ok(())
     }
 
     /// Adds the answer to the conversation, where the question already is.
@@ -103,7 +105,7 @@ fn settled(text: &str) -> Observation {
         }
         Some(OutcomeReport::Look) | None => Observation {
             ending: Ending::Unknown,
-            text: "interrupted; whether it happened is unknown; inspect before repeating"
+            text: "interrupted; it may or may not have happened; check before you repeat it"
                 .to_owned(),
         },
     }

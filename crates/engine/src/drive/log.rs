@@ -21,7 +21,16 @@ use tracing::{Span, debug, error_span, info, warn};
 /// the filter is.
 pub(super) fn run_span(claim: &Claim, worker: &WorkerId) -> Span {
     let epoch = claim.epoch;
-    error_span!("run", run = %claim.run, epoch, worker = %worker, "loop" = Empty)
+    let (conversation, turn_id) = (&claim.conversation, &claim.turn);
+    error_span!(
+        "run",
+        run = %claim.run,
+        %conversation,
+        %turn_id,
+        epoch,
+        worker = %worker,
+        "loop" = Empty
+    )
 }
 
 /// The span of one turn of the main loop.

@@ -4,14 +4,14 @@ use super::log;
 use super::tagged::TaggedStream;
 use super::{DriveEnd, DriveError, Driver, LoopFlow};
 use crate::clock::measured;
-use crate::{Fragment, Update};
+use crate::{Clock, Fragment};
 use everloop_loops::{OpenModelCall, ReplyForm, output_schema, own_tools};
 use everloop_ports::{Delta, Request};
 use everloop_store::NextStatus;
 use everloop_types::journal::{EffectAttemptFailed, EntryKind, Outcome, Waiting, WaitingOn};
 use everloop_types::{
-    Fallback, Frame, MarkFilter, ModelCall, ModelError, Reply, ReplyPiece, TagFilter, ToolOffer,
-    ToolSpec, UtcMs,
+    CallStream, EffectId, Fallback, Frame, MarkFilter, ModelCall, ModelError, ModelErrorKind,
+    Reply, ReplyPiece, TagFilter, ToolOffer, ToolSpec, UtcMs,
 };
 use tracing::{Instrument, info};
 
@@ -39,11 +39,18 @@ impl ModelCaller<'_, '_> {
         }
         self.driver.commit(NextStatus::GoOn).await?;
         let engine = self.driver.engine;
+        if self.driver.asking.as_ref().is_none_or(|(asked, _)| *asked != open.effect) {
+            self.driver.asking = Some((open.effect.clone(), engine.clock.since_boot_ms()));
+        }
         let attempt = self.attempt(call, &open);
         let (attempt, took_ms) = measured(engine.clock(), attempt).await;
         match attempt {
             // The main loop finds out why, and ends or releases the run.
             ModelAttempt::Interrupted => {}
+            // A decision does not wait for another process, and the person gets a reply.
+            ModelAttempt::Unavailable(error) if self.is_bounded() => {
+                self.driver.note_outcome(open.effect, Outcome::ModelFailed(error), took_ms);
+            }
             ModelAttempt::Unavailable(error) => {
                 let again_ms = self.driver.engine.rules.backoff_max_ms;
                 let until = self.driver.engine.clock.now().saturating_add_unsigned(again_ms);
@@ -55,6 +62,22 @@ impl ModelCaller<'_, '_> {
             ModelAttempt::Over(Err(error)) => return self.model_failed(open, error, took_ms).await,
         }
         Ok(LoopFlow::GoOn)
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.driver.run.frame().decision.is_some()
+    }
+
+    /// How long the call may still take, with all its attempts in this process, if it is bounded.
+    fn left_ms(&self, effect: &EffectId) -> Option<u64> {
+        let terms = self.driver.run.frame().decision.as_deref()?;
+        let now = self.driver.engine.clock.since_boot_ms();
+        let since = match &self.driver.asking {
+            Some((asked, since)) if asked == effect => *since,
+            _ => now,
+        };
+        let gone_ms = now.saturating_sub(since);
+        Some(terms.reply_within_ms.saturating_sub(gone_ms))
     }
 
     async fn attempt(&mut self, call: &ModelCall, open: &OpenModelCall) -> ModelAttempt {
@@ -69,7 +92,9 @@ impl ModelCaller<'_, '_> {
         let watchers = &self.driver.engine.watchers;
         let own = own_tools(&call.offer, &frame);
         let output = call.output.map(|contract| output_schema(contract, &frame));
-        let send = |fragment| watchers.send(|| Update::Delta(open.effect.clone(), fragment));
+        let (epoch, attempt) = (self.driver.claim.epoch, open.failed_attempts);
+        let pieces = CallStream { effect: open.effect.clone(), epoch, attempt };
+        let send = |fragment| watchers.send_piece(&pieces, fragment);
         let mut stream =
             ReplyStream::new(frame.mark(), self.driver.run.spec().reply_form == ReplyForm::Tags);
         let mut on_delta = |delta: Delta<'_>| {
@@ -90,17 +115,25 @@ impl ModelCaller<'_, '_> {
             temperature_milli: frame.model.temperature_milli,
             max_tokens: frame.model.max_tokens,
         };
+        let left_ms = self.left_ms(&open.effect);
         let attempt = tokio::select! {
             biased;
             () = self.driver.interrupts().during_call() => {
                 ModelAttempt::Interrupted
             }
+            () = pause_for(self.driver.engine.clock(), left_ms) => {
+                ModelAttempt::Over(Err(late()))
+            }
             replied = model.ask(request, &mut on_delta).instrument(span) => {
                 ModelAttempt::Over(replied)
             }
         };
-        if let ModelAttempt::Over(Ok(_)) = attempt {
-            stream.rest().into_iter().for_each(send);
+        match attempt {
+            ModelAttempt::Over(Ok(_)) => stream.rest().into_iter().for_each(send),
+            ModelAttempt::Interrupted => {
+                self.driver.read = Some((open.effect.clone(), stream.read));
+            }
+            _ => {}
         }
         self.driver.wire = wire;
         attempt
@@ -131,7 +164,8 @@ impl ModelCaller<'_, '_> {
             let next = next.clone();
             return self.fall_back(open, error, next).await;
         }
-        if !error.is_transient() || own_attempt >= rules.model_attempts {
+        let is_over = self.left_ms(&open.effect).is_some_and(|left_ms| left_ms <= wait_ms);
+        if is_over || !error.is_transient() || own_attempt >= rules.model_attempts {
             self.driver.note_outcome(open.effect, Outcome::ModelFailed(error), took_ms);
             return Ok(LoopFlow::GoOn);
         }
@@ -190,8 +224,25 @@ impl ModelCaller<'_, '_> {
     }
 }
 
+/// Passes after this time; never without one.
+async fn pause_for(clock: &dyn Clock, left_ms: Option<u64>) {
+    match left_ms {
+        Some(left_ms) => clock.pause(left_ms).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn late() -> ModelError {
+    ModelError::new(ModelErrorKind::TimedOut, "the decision took too long")
+}
+
 /// The tools that a call offers, in the frame's order. A loop's own tool hides one of the frame.
-fn offered<'f>(frame: &'f Frame, own: &'f [ToolSpec], offer: &ToolOffer) -> Vec<&'f ToolSpec> {
+/// The tools that a call offers: the loop's own, and those of the frame that are wanted.
+pub(crate) fn offered<'f>(
+    frame: &'f Frame,
+    own: &'f [ToolSpec],
+    offer: &ToolOffer,
+) -> Vec<&'f ToolSpec> {
     let wanted = |tool: &&ToolSpec| match offer {
         ToolOffer::None => false,
         ToolOffer::All => true,
@@ -204,6 +255,8 @@ fn offered<'f>(frame: &'f Frame, own: &'f [ToolSpec], offer: &ToolOffer) -> Vec<
 
 /// A streamed reply as watchers see it, without the mark that ends an answer and without tags.
 struct ReplyStream {
+    /// The text that was shown so far.
+    read: String,
     text: MarkFilter,
     reasoning: MarkFilter,
     tags: TagParser,
@@ -246,11 +299,22 @@ impl ReplyStream {
             true => TagParser::Strict(TaggedStream::default()),
             false => TagParser::Lenient(TagFilter::default()),
         };
-        Self { text: MarkFilter::new(mark), reasoning: MarkFilter::new(mark), tags }
+        let (text, reasoning) = (MarkFilter::new(mark), MarkFilter::new(mark));
+        Self { read: String::new(), text, reasoning, tags }
     }
 
     /// What can be shown of this piece, and of what was held back before it.
     fn shown(&mut self, delta: Delta<'_>) -> Vec<Fragment> {
+        let shown = self.ready(delta);
+        for fragment in &shown {
+            if let Fragment::Text(text) = fragment {
+                self.read.push_str(text);
+            }
+        }
+        shown
+    }
+
+    fn ready(&mut self, delta: Delta<'_>) -> Vec<Fragment> {
         match delta {
             Delta::Text(piece) => {
                 let parsed = self.tags.push(piece);

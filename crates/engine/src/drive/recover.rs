@@ -1,6 +1,6 @@
 //! Effects that a dead process had begun, and folding a run.
 //!
-//! Recovery follows the record made when the effect was planned, not today's catalogue. A crash,
+//! Recovery follows the record made when the effect was planned, not today's catalog. A crash,
 //! and a time-out to which the tool did not respond, are handled alike:
 //! [`EffectRecovery::without_outcome`].
 

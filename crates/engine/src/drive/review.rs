@@ -55,6 +55,7 @@ impl CallReview<'_> {
             rule: self.policy_says(call).map(|(decision, _)| decision),
             is_sensitive: tool.is_some_and(|tool| tool.is_delicate(&call.args)),
             is_blocked: self.blocked_egress(call).is_some(),
+            only_plans: self.run.frame().only_plans(call),
         })
     }
 
@@ -147,6 +148,7 @@ impl CallReview<'_> {
             standing: StandingMatch::Unread,
             approve_all: of_run.approve_all,
             unattended: of_run.unattended,
+            only_plans: self.run.frame().only_plans(call),
         }
     }
 

@@ -52,11 +52,17 @@ impl<'e> SideRecords<'e> {
     }
 
     /// Passes a summary on once it is durable. Nothing happens in between, so after a crash only
-    /// the newest one can be missing.
-    pub(super) fn remember(&mut self, run: &RunId, state: &AnyRun) {
+    /// the newest one can be missing. A conversation that is kept out of memory leaves none; while
+    /// that cannot be read, the summary waits for the next commit.
+    pub(super) async fn remember(&mut self, run: &RunId, state: &AnyRun) {
         let Some((number, text)) = state.summary().filter(|(n, _)| *n > self.summary) else {
             return;
         };
+        let Ok(is_kept_out) = self.engine.store.facts().is_kept_out(run).await else { return };
+        if is_kept_out {
+            self.summary = number;
+            return;
+        }
         let at = state.last_at();
         let untrusted = !state.holding().untrusted.is_empty();
         let summary = Summary { run, number, text: &text, at, untrusted };

@@ -6,21 +6,22 @@ use super::judge::denied;
 use super::log;
 use super::permit::PermissionGate;
 use super::recover::EffectRecovery;
+use super::timer::Sleeper;
 use super::{DriveError, Driver, LoopFlow};
 use crate::clock::measured;
 use crate::ids::idem_key;
 use crate::inbox_signal::RunInterrupts;
 use crate::permission::Sandboxing;
-use crate::{Engine, Fragment, Update};
+use crate::{CallStream, Engine, Fragment};
 use everloop_loops::OpenToolCall;
 use everloop_ports::{
     AccessRules, CallContext, Outgoing, Registry, ToolReturn, TransientToolError,
 };
-use everloop_store::{NewOutbox, NextStatus};
+use everloop_store::{NewFact, NewOutbox, NextStatus};
 use everloop_types::journal::{EffectAttemptFailed, EffectStarted, EntryKind, PlannedToolCall};
 use everloop_types::planted::{self, Bug};
 use everloop_types::{
-    EffectClass, EffectId, Ending, Frame, Handling, Observation, ToolCall, UtcMs,
+    EffectClass, Ending, FactProposal, Frame, Handling, Labels, Observation, ToolCall, UtcMs,
 };
 use futures_util::future::join_all;
 use serde_json::Value;
@@ -70,7 +71,12 @@ impl ToolCaller<'_, '_> {
         let runs = open.iter().map(|open| setup.call(open));
         for (open, (came_back, took_ms)) in open.iter().zip(join_all(runs).await) {
             let seen = match came_back {
-                CallResult::Done(ToolReturn::Seen(seen) | ToolReturn::Queued(seen, _)) => seen,
+                CallResult::Done(
+                    ToolReturn::Seen(seen)
+                    | ToolReturn::Queued(seen, _)
+                    | ToolReturn::Proposed(seen, _)
+                    | ToolReturn::Changed(seen, _),
+                ) => seen,
                 CallResult::Done(ToolReturn::Passing(failed))
                     if self.may_retry_after(open, &failed) =>
                 {
@@ -82,6 +88,12 @@ impl ToolCaller<'_, '_> {
                 CallResult::Done(ToolReturn::Ask(question)) => Observation::error(question),
                 CallResult::Done(ToolReturn::Delegate(_)) => {
                     Observation::error("a call that changes nothing cannot delegate")
+                }
+                CallResult::Done(ToolReturn::Sleep(_)) => {
+                    Observation::error("a call that changes nothing cannot sleep")
+                }
+                CallResult::Done(ToolReturn::Start(_)) => {
+                    Observation::error("a call that changes nothing cannot start a run")
                 }
                 CallResult::Silent(ending) => stopped(ending),
             };
@@ -146,13 +158,24 @@ impl ToolCaller<'_, '_> {
             ToolReturn::Delegate(wanted) => {
                 return Delegator { driver: self.driver }.delegate(open, &wanted).await;
             }
+            ToolReturn::Sleep(wait_ms) => {
+                return Sleeper { driver: self.driver }.begin(open, wait_ms).await;
+            }
+            ToolReturn::Start(start) => self.driver.start_run(open, *start, took_ms),
             ToolReturn::Lost(why) if class.needs_intent() => {
                 return self.lost(open, call, why).await;
             }
             ToolReturn::Seen(seen) => self.driver.note_seen(open, bounded(seen, frame), took_ms),
+            ToolReturn::Changed(seen, change) => {
+                self.driver.note_change(open, bounded(seen, frame), took_ms, Some(change));
+            }
             ToolReturn::Queued(seen, Outgoing { channel, text }) => {
                 let outbox_id = idem_key(&open.effect);
                 self.driver.pending.outbox.push(NewOutbox { outbox_id, channel, body: text });
+                self.driver.note_seen(open, bounded(seen, frame), took_ms);
+            }
+            ToolReturn::Proposed(seen, fact) => {
+                self.propose(open, *fact);
                 self.driver.note_seen(open, bounded(seen, frame), took_ms);
             }
             ToolReturn::Passing(failed) if self.may_retry_after(open, &failed) => {
@@ -166,6 +189,23 @@ impl ToolCaller<'_, '_> {
             }
         }
         Ok(LoopFlow::GoOn)
+    }
+
+    /// Writes a fact with the outcome of its call. Whatever the tool says, a run that holds what
+    /// others wrote proposes something untrusted, which only a person can accept.
+    fn propose(&mut self, open: &OpenToolCall, mut fact: FactProposal) {
+        fact.untrusted |= self.holds().untrusted;
+        fact.source.run = Some(open.effect.run.clone());
+        let new = NewFact::proposed(fact, "model", self.driver.engine.clock.now());
+        self.driver.pending.writes.extend(new.writes());
+    }
+
+    /// The labels of all that the run has read; runs from before labels have no record of it.
+    fn holds(&self) -> Labels {
+        match self.driver.run.frame().policy.label_guard {
+            None => Labels::ALL,
+            Some(_) => self.driver.run.holding().labels(),
+        }
     }
 
     /// Handles a call that returned without an outcome and may have acted. A probe that finds
@@ -232,8 +272,10 @@ impl ToolCaller<'_, '_> {
             engine: self.driver.engine,
             tools: &self.driver.tools,
             frame,
+            epoch: self.driver.claim.epoch,
             inbox_seen,
             sandboxing,
+            holds: self.holds(),
         }
     }
 
@@ -316,8 +358,10 @@ struct CallSetup<'d> {
     engine: &'d Engine,
     tools: &'d Registry,
     frame: &'d Frame,
+    epoch: i64,
     inbox_seen: u64,
     sandboxing: Sandboxing,
+    holds: Labels,
 }
 
 impl CallSetup<'_> {
@@ -333,6 +377,13 @@ impl CallSetup<'_> {
                 measured(clock, self.make(open, call, left_ms)).instrument(span).await
             }
         }
+    }
+
+    /// Shows watchers what the tool prints.
+    fn output_of(&self, open: &OpenToolCall) -> Arc<dyn Fn(&str) + Send + Sync> {
+        let (watchers, effect) = (self.engine.watchers.clone(), open.effect.clone());
+        let stream = CallStream { effect, epoch: self.epoch, attempt: open.failed_attempts };
+        Arc::new(move |text| watchers.send_piece(&stream, Fragment::Output(text.to_owned())))
     }
 
     async fn make(&self, open: &OpenToolCall, call: &ToolCall, left_ms: Option<u64>) -> CallResult {
@@ -351,9 +402,10 @@ impl CallSetup<'_> {
             idem_key: idem_key(&open.effect),
             effect: Some(open.effect.clone()),
             attempt: open.failed_attempts + 1,
-            on_output: Some(output_to(engine, &open.effect)),
+            on_output: Some(self.output_of(open)),
             may_run_bare: matches!(self.sandboxing, Sandboxing::ApprovedUnsandboxed),
             bars: AccessRules::new(&self.frame.policy, &call.tool, &self.frame.workspace),
+            holds: self.holds,
         };
         let interrupts = RunInterrupts { engine, run, seen: self.inbox_seen };
         let mut calling = tool.call(&call.args, &context);
@@ -378,13 +430,6 @@ impl CallSetup<'_> {
             () = skipped.cancelled() => CallResult::Silent(ending),
         }
     }
-}
-
-fn output_to(engine: &Engine, effect: &EffectId) -> Arc<dyn Fn(&str) + Send + Sync> {
-    let (watchers, effect) = (engine.watchers.clone(), effect.clone());
-    Arc::new(move |text| {
-        watchers.send(|| Update::Delta(effect.clone(), Fragment::Output(text.to_owned())));
-    })
 }
 
 fn handling(frame: &Frame, open: &OpenToolCall) -> Handling {

@@ -54,7 +54,8 @@ impl ParentHistory {
             let labels = begun.as_ref().map(|seen| self.brought(&effect, seen)).unwrap_or_default();
             let seen = refused(&effect).or(begun).unwrap_or_else(not_performed);
             let outcome = Outcome::Observed(seen);
-            (effect, EntryKind::EffectFinished(EffectFinished { outcome, took_ms: 0, labels }))
+            let finished = EffectFinished { labels, ..EffectFinished::unlabeled(outcome, 0) };
+            (effect, EntryKind::EffectFinished(finished))
         };
         late.into_iter().chain(could_not.into_iter().chain(could).map(close)).collect()
     }

@@ -4,7 +4,7 @@ use super::sane::is_sane;
 use super::{EXPORT_FORMAT, digest_of};
 use everloop_loops::AnyRun;
 use everloop_store::StoreError;
-use everloop_store::portable::{TableRow, blob, columns};
+use everloop_store::portable::{TableRow, added_column, blob, columns};
 use everloop_types::journal::{Entry, EntryKind};
 use everloop_types::{RunId, SqlValue};
 use serde_json::Value;
@@ -179,7 +179,12 @@ fn row(line: &str, number: usize) -> Result<TableRow, ImportError> {
     if let Some(unknown) = cells.keys().find(|name| !names.contains(&name.as_str())) {
         return Err(ImportError::NewerLine { line: number, what: unknown.clone() });
     }
-    let cells = names.iter().map(|name| cells.get(*name).and_then(cell).ok_or_else(damaged));
+    let read = |name: &&str| match cells.get(*name) {
+        Some(value) => cell(value),
+        // A file of an earlier program does not have what came later.
+        None => added_column(table, name),
+    };
+    let cells = names.iter().map(|name| read(name).ok_or_else(damaged));
     Ok(TableRow { table, cells: cells.collect::<Result<_, _>>()? })
 }
 

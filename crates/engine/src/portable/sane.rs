@@ -74,6 +74,9 @@ fn is_run(cells: &RowCells<'_>) -> bool {
         && cells.all(&["epoch", "next_seq", "snap_seq", "bytes", "inbox_ctr"], &COUNTS)
         && cells.all(&["wake_at", "created_at", "updated_at"], &MOMENTS)
         && cells.none_or("trimmed_at", &MOMENTS)
+        && cells.name("run_type")
+        && (cells.is_null("title") || cells.text("title").is_some())
+        && (cells.is_null("retry_of") || cells.text("retry_of").is_some_and(is_run_id))
 }
 
 /// The rest of an entry is checked where it is read.
@@ -87,7 +90,7 @@ fn is_entry(cells: &RowCells<'_>) -> bool {
 fn is_message(cells: &RowCells<'_>) -> bool {
     let slot = cells.text("slot").unwrap_or_default();
     let known = match slot.split_once(':') {
-        None => matches!(slot, "goal" | "word" | "final"),
+        None => matches!(slot, "goal" | "word" | "stopped" | "final"),
         Some((what, id)) => matches!(what, "ask" | "answer") && is_name(id),
     };
     // A message must not have the id of another run's message.

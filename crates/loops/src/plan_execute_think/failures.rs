@@ -2,8 +2,8 @@
 
 use super::replies::{PLAN, THINK, TOO_MANY, steps_most};
 use super::{PlanExecuteThink, RoundPhase};
-use crate::AgentLoop;
 use crate::run::why;
+use crate::{AgentLoop, contract};
 use everloop_text as text;
 use everloop_types::{Answer, Message, Reason, Reply, Words};
 
@@ -12,6 +12,19 @@ impl PlanExecuteThink {
         for call in &reply.calls {
             self.transcript.answer(&call.id, text);
         }
+    }
+
+    /// Words instead of a call: the second time they are the answer. The model was sure enough to
+    /// say them twice, and there is nothing else to run.
+    pub(super) fn take_words(&mut self, reply: &Reply) -> bool {
+        let (RoundPhase::Planning { tries } | RoundPhase::Thinking { tries }) = self.phase else {
+            return false;
+        };
+        let said = contract::said_again(reply, &self.transcript, tries, &self.frame);
+        let Some(words) = said else { return false };
+        self.note = None;
+        self.phase = RoundPhase::Finished(Answer { words: Words::Said(words), trouble: None });
+        true
     }
 
     /// A reply that breaks the contract: try again with a word on what was wrong.

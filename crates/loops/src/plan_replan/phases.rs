@@ -2,7 +2,7 @@
 
 use super::replies::{self, PhaseReply, PlanReply, ReplanReply, ReplannedTask, ThoughtReply};
 use super::{PlanPhase, PlanReplan};
-use crate::contract::Salvage;
+use crate::contract::{self, Salvage};
 use crate::toolbox::listed;
 use crate::{AgentLoop, Voice, broken};
 use everloop_text as text;
@@ -33,21 +33,42 @@ impl PlanReplan {
         self.phase = PlanPhase::Planning { tries: 0 };
     }
 
-    /// Strictly first. On the last try a reply with exactly one reading is taken, and that is said.
+    /// Strictly first. A reply with exactly one reading is taken at once; under the limits of older
+    /// programs on the last try, and that is said.
     pub(super) fn take_reply(&mut self, reply: &Reply) {
         self.transcript.push(Message::Assistant { text: reply.text.clone(), calls: Vec::new() });
         let Some((contract, tries)) = self.phase.asks() else { return };
+        let is_lenient = self.frame.limits.steps.is_lenient;
         let last = tries >= self.frame.limits.steps.contract_retries;
         match replies::read(contract, &reply.text) {
             Ok(said) => self.take(said),
             Err(wrong) => {
-                let salvaged = replies::salvage(contract, reply).filter(|_| last);
-                let Some((said, how)) = salvaged else { return self.take_broken(&wrong) };
+                let salvaged = replies::salvage(contract, reply).filter(|_| last || is_lenient);
+                let Some((said, how)) = salvaged else {
+                    return match self.plain_answer(reply, tries) {
+                        Some(words) => self.answered(words),
+                        None => self.take_broken(&wrong),
+                    };
+                };
                 self.take(said);
+                if is_lenient {
+                    return;
+                }
                 let notes = Salvage::words(&how).into_iter().chain(self.note.take());
                 self.note = Some(Words::All(notes.collect()));
             }
         }
+    }
+
+    /// Words instead of a plan, or after the last item: the second time they are the answer.
+    fn plain_answer(&self, reply: &Reply, tries: u32) -> Option<String> {
+        let is_open = |item: &PlanItem| item.state != ItemState::Completed;
+        let may_answer = match self.phase {
+            PlanPhase::Planning { .. } => true,
+            PlanPhase::Replanning { .. } => !self.plan.items.iter().any(is_open),
+            _ => false,
+        };
+        contract::said_again(reply, &self.transcript, tries, &self.frame).filter(|_| may_answer)
     }
 
     fn take(&mut self, said: PhaseReply) {

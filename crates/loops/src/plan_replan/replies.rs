@@ -117,6 +117,7 @@ fn read_object(contract: Contract, object: Value) -> Result<PhaseReply, Contract
         Contract::Plan => read_plan(object).map(PhaseReply::Plan),
         Contract::Thought => read_thought(object).map(PhaseReply::Thought),
         Contract::Replan => read_replan(object).map(PhaseReply::Replan),
+        Contract::Decision => unreachable!("no phase of this loop decides on a message"),
     }
 }
 

@@ -23,6 +23,7 @@ fn run(limits: Limits) -> AnyRun {
         frame: digest_json(&frame),
         build: "test".to_owned(),
         policy_hash: String::new(),
+        turn: None,
     };
     let mut run = AnyRun::new(&created, Arc::new(frame)).expect("a loop");
     apply(&mut run, None, EntryKind::RunCreated(created));

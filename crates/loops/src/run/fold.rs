@@ -150,6 +150,12 @@ impl<L: AgentLoop> RunFold<'_, L> {
                 open.stage = CallStage::Asked(question.clone());
             }
         }
+        if let (WaitingOn::Timer { call }, Some(until)) = (&waiting.on, waiting.until) {
+            let sleeps = |open: &&mut OpenToolCall| open.planned.call.id == *call;
+            if let Some(open) = self.run.ledger.tool_calls_mut().iter_mut().find(sleeps) {
+                open.stage = CallStage::Sleeping(until);
+            }
+        }
         self.run.parked = RunPause::Waiting(waiting.clone());
         self.run.guards.stop_work();
     }

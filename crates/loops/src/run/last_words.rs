@@ -6,7 +6,10 @@ use super::{Decision, Run};
 use crate::{AgentLoop, LoopSpec, StepUnit, broken};
 use everloop_text as text;
 use everloop_types::planted::{self, Bug};
-use everloop_types::{Answer, BudgetKind, Frame, Money, Reason, Status, Words, without_tags};
+use everloop_types::{
+    Answer, BudgetKind, Frame, Money, Reason, Status, ToolCall, Words, without_tags,
+};
+use serde_json::Value;
 
 /// The endings of a run, each with its words.
 pub(super) struct EndingWords<'r, L: AgentLoop> {
@@ -80,10 +83,30 @@ impl<'r, L: AgentLoop> EndingWords<'r, L> {
         if self.run.ledger.unknowns.is_empty() {
             return words;
         }
-        let calls: Vec<String> = self.run.ledger.unknowns.iter().map(|u| shown(&u.call)).collect();
+        let calls: Vec<String> = self.run.ledger.unknowns.iter().map(|u| said(&u.call)).collect();
         let line = text::run::unsettled(&calls.join("; ")).words();
         Words::All(vec![line, words])
     }
+}
+
+/// A call in one line without the form that programs read: its values, with names if there are
+/// several.
+fn said(call: &ToolCall) -> String {
+    let Ok(Value::Object(fields)) = serde_json::from_str(&call.args) else { return shown(call) };
+    let value = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let line = match fields.len() {
+        1 => fields.values().map(value).collect::<String>(),
+        _ => {
+            let named = fields.iter().map(|(name, it)| format!("{name}: {}", value(it)));
+            named.collect::<Vec<_>>().join(", ")
+        }
+    };
+    let line: String = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line: String = line.chars().take(120).collect();
+    format!("{} {line}", call.tool).trim_end().to_owned()
 }
 
 /// Why a run ended as it did, in words.
@@ -122,6 +145,7 @@ fn reason_line(reason: &Reason, spec: &LoopSpec) -> Words {
         Reason::BrokenContract => text::reason::broken_contract().words(),
         Reason::RepeatedQuestion => text::reason::repeated_question().words(),
         Reason::TooManyQuestions { .. } => text::reason::too_many_questions().words(),
+        Reason::TaskFailed { detail } => text::tasks::failed(&detail).words(),
         Reason::Canceled => text::reason::canceled().words(),
     }
 }

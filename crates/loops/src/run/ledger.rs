@@ -42,6 +42,9 @@ pub struct OpenToolCall {
     /// Under which policy, and for which form of its tool, permission was asked for or given.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub policy_hash: String,
+    /// Whether a person changed the arguments before they allowed it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_edited: bool,
 }
 
 /// What is outstanding: one model call, or the tool calls of one batch, or nothing.
@@ -73,6 +76,8 @@ pub enum CallStage {
     Started(EffectStarted),
     /// A child does it, and the run waits for the child's end.
     Delegated(RunId),
+    /// It is over at this moment, and the run waits for it.
+    Sleeping(UtcMs),
 }
 
 /// An effect whose outcome is unknown.
@@ -134,6 +139,7 @@ impl Ledger {
                 retry_at: None,
                 may_have_acted: false,
                 policy_hash: String::new(),
+                is_edited: false,
             }),
             (EffectPlanned::CallModel(planned), open) if *open == OpenCalls::default() => {
                 let planned = planned.clone();
@@ -167,6 +173,11 @@ impl Ledger {
         if let Some(open) = self.tool_call_mut(effect) {
             open.stage = CallStage::Approved;
             open.policy_hash.clone_from(&given.policy_hash);
+            // The model's own words stay in the transcript; from here on the call is this one.
+            if let Some(args) = &given.edited_args {
+                open.planned.call.args.clone_from(args);
+                open.is_edited = true;
+            }
         }
         if let Some(place) = &given.releases {
             self.holding.release(place);

@@ -6,7 +6,8 @@
 mod versions;
 
 use crate::support::{Point, Scenario, fold, relay, write_line};
-use everloop_loops::{AnyRun, LOOPS, golden_entry};
+use crate::task::{model_task, tool_task};
+use everloop_loops::{AnyRun, LoopSpec, golden_entry};
 use everloop_types::journal::{Entry, EntryKind};
 use everloop_types::{CallId, Ending, Frame, Message, ModelErrorKind, ToolCall, digest_bytes};
 use serde_json::{Value, json};
@@ -68,6 +69,11 @@ fn runs() -> Vec<(&'static str, Scenario)> {
         ("autonomous-1-errand", tagged()),
         ("react-1-errand", react_errand()),
         ("react-1-compacted", compacted()),
+        ("task-1-tool", tool_task().thorough().crash_after(4).sees("one")),
+        ("task-1-failed", tool_task().observes(Ending::Error, "no such file")),
+        ("task-1-model", model_task().thorough().breaks_off("Two li").says("Two lines.")),
+        ("decision-1-start", decision_start()),
+        ("decision-1-apology", decision_apology()),
     ]
 }
 
@@ -226,6 +232,25 @@ fn react_errand() -> Scenario {
     scenario.says("").says("It is the red one.")
 }
 
+/// A reply that is no decision, a run that begins, a crash.
+fn decision_start() -> Scenario {
+    Scenario::decision("整理一下")
+        .thorough()
+        .crash_after(6)
+        .by_snapshots()
+        .says("<think>hm</think>好的")
+        .decides(None, Some(("agent", "整理文件")))
+        .sees("{\"started\":\"run_2\"}")
+}
+
+/// Nothing that could be read, however often it was asked for.
+fn decision_apology() -> Scenario {
+    Scenario::decision("hello")
+        .limits(|limits| limits.steps.contract_retries = 1)
+        .says("{}")
+        .says("Hello!")
+}
+
 /// A compaction, a budget, an answer wanted now.
 fn compacted() -> Scenario {
     let mut scenario = Scenario::react("read on")
@@ -278,7 +303,7 @@ fn every_loop_and_every_kind_of_entry_has_a_golden_journal() {
             }
         }
     }
-    assert_eq!(loops, LOOPS.iter().map(|name| (*name).to_owned()).collect());
+    assert_eq!(loops, LoopSpec::registered().map(|spec| spec.name.to_owned()).collect());
     assert_eq!(
         kinds.into_iter().collect::<Vec<_>>(),
         [

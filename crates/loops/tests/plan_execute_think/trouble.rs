@@ -367,3 +367,19 @@ fn words_of_the_user_while_steps_run_come_after_the_results() {
         > be brief
     "#]].assert_eq(&talk(scenario));
 }
+
+#[test]
+fn words_instead_of_a_plan_of_a_round_are_the_answer_when_they_come_again() {
+    let scenario = Scenario::plan_execute_think("hello")
+        .limits(|limits| limits.steps.is_lenient = true)
+        .says("Hello! How can I help?")
+        .says("Hello! How can I help?");
+    check(
+        scenario,
+        &expect![[r#"
+        call_model plan with 3 messages
+        call_model plan with 5 messages
+        finish succeeded "Hello! How can I help?"
+    "#]],
+    );
+}

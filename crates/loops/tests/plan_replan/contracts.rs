@@ -240,3 +240,56 @@ fn a_good_answer_in_prose_is_shown_when_the_contract_is_broken_to_the_end() {
     let trace = planned().says(&long).says(&long).says(&long).forever().play().trace;
     assert!(trace.len() < 2_500, "{}", trace.len());
 }
+
+fn lenient(goal: &str) -> Scenario {
+    Scenario::plan_replan(goal).limits(|limits| limits.steps.is_lenient = true)
+}
+
+#[test]
+fn words_instead_of_a_plan_are_the_answer_when_they_come_again() {
+    let hello = "你好！我是助手。";
+    let played = lenient("hello").says(hello).says(hello).play();
+    expect![[r#"
+        call_model plan with 3 messages
+        call_model plan with 5 messages
+        finish succeeded "你好！我是助手。"
+    "#]]
+    .assert_eq(&played.trace);
+}
+
+#[test]
+fn words_after_a_broken_object_or_with_a_trace_of_one_are_no_answer() {
+    let broken = "{\"status\":\"planned\"}";
+    for second in ["I am sorry, here is the plan.", "The plan is {status: planned}"] {
+        let scenario = lenient("go").says(broken).says(second).plans(&["try"]);
+        let trace = scenario.closes_item(None).concludes("done").play().trace;
+        assert!(trace.ends_with("finish succeeded \"done\"\n"), "{trace}");
+        assert!(trace.contains("call_model plan with 7 messages"), "{trace}");
+    }
+}
+
+#[test]
+fn what_has_one_reading_is_taken_at_once_and_without_a_note() {
+    let prose = "Here is the plan:\n```json\n{\"status\":\"planned\",\"plan\":[\"read it\"]}\n```";
+    let args = "{\"status\":\"continue\",\"current_step\":\"x\",\
+                \"next_action\":{\"tool\":\"read_file\",\"args\":{\"path\":\"a\"}}}";
+    let strings = "{\"status\":\"replanned\",\"plan\":[\"tell\"]}";
+    let scenario = lenient("go").says(prose).says(args).sees("one").closes_item(None);
+    let played = scenario.says(strings).closes_item(None).concludes("done").play();
+    expect![[r#"
+        call_model plan with 3 messages
+        call_model think with 5 messages
+        call_tool read_file {"path":"a"}
+        call_model think with 8 messages
+        call_model replan with 10 messages
+        call_model think with 12 messages
+        call_model replan with 14 messages
+        finish succeeded "done"
+    "#]]
+    .assert_eq(&played.trace);
+    for n in 1..played.journal.len() {
+        let note = crate::support::fold(&played.journal[..n], &played.frame).progress().note;
+        let keys = note.iter().flat_map(keys).collect::<Vec<_>>().join(" ");
+        assert!(!keys.contains("salvaged") && !keys.contains("sent_back"), "{keys}");
+    }
+}

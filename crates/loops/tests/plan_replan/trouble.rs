@@ -285,7 +285,7 @@ fn an_unknown_outcome_leaves_the_run_unsettled() {
         refuse write_file {"content":"y","path":"a"}: Denied: the outcome of an earlier call on the same resource is unknown (write_file {"content":"x","path":"a"}); nothing was done; inspect the state of things, do something else, or leave it for the user to settle
         call_model think with 11 messages
         call_model replan with 13 messages
-        finish unsettled [run.unsettled calls=write_file {"content":"x","path":"a"}] "Please look at a."
+        finish unsettled [run.unsettled calls=write_file content: x, path: a] "Please look at a."
     "#]],
     );
 }

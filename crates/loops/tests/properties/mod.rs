@@ -4,7 +4,7 @@
 //! only grow, calls and results pair up, a planned prompt can be rendered again, words at the end.
 
 use crate::support::{Played, Reply, Scenario, Wild, decisions_hold, fold, relay, wild};
-use everloop_loops::LOOPS;
+use everloop_loops::LoopSpec;
 use everloop_types::journal::{EffectPlanned, EntryKind};
 use everloop_types::{Counts, PlanItem, digest_bytes};
 use proptest::prelude::*;
@@ -16,8 +16,8 @@ fn config(cases: u32) -> ProptestConfig {
 }
 
 fn for_every_loop(wild: &Wild, holds: impl Fn(Scenario)) {
-    for name in LOOPS {
-        holds(wild.scenario(name));
+    for spec in LoopSpec::registered() {
+        holds(wild.scenario(spec.name));
     }
 }
 
@@ -118,7 +118,7 @@ proptest! {
 
 #[test]
 fn a_snapshot_entry_names_the_state_before_it() {
-    for name in LOOPS {
+    for name in LoopSpec::registered().map(|spec| spec.name) {
         let scenario = Scenario::of(name, "go").thorough().forever();
         let played = scenario.replies(Reply::Fitting(3)).sees("one").play();
         for (place, entry) in played.journal.iter().enumerate() {

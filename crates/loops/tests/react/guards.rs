@@ -237,7 +237,7 @@ fn an_unknown_outcome_bars_its_resource_and_is_the_first_line_of_the_answer() {
         call_tool write_file {"content":"x","path":"b.txt"}
         call_tool read_file {"path":"a.txt"}
         call_model think with 8 messages
-        finish unsettled [run.unsettled calls=write_file {"content":"x","path":"a.txt"}] "b.txt is written."
+        finish unsettled [run.unsettled calls=write_file content: x, path: a.txt] "b.txt is written."
     "#]].assert_eq(&played.trace);
     let unknown: Vec<&str> = played.run.unknowns().iter().map(|u| u.resource.as_str()).collect();
     assert_eq!(unknown, ["path:a.txt"]);
@@ -291,7 +291,7 @@ fn without_a_named_resource_tool_and_arguments_are_the_resource() {
         refuse deploy {"target":"moon"}: Denied: the outcome of an earlier call on the same resource is unknown (deploy {"target":"moon"}); nothing was done; inspect the state of things, do something else, or leave it for the user to settle
         call_tool deploy {"target":"mars"}
         call_model think with 7 messages
-        finish unsettled [run.unsettled calls=deploy {"target":"moon"}] "Mars is done."
+        finish unsettled [run.unsettled calls=deploy moon] "Mars is done."
     "#]].assert_eq(&played.trace);
 }
 
@@ -334,7 +334,7 @@ fn a_canceled_run_still_names_its_unknown_outcome() {
             call_model think with 2 messages
             call_tool deploy {"target":"moon"}
             letter cancel
-            finish canceled (canceled) [run.unsettled calls=deploy {"target":"moon"}] [run.canceled_early]
+            finish canceled (canceled) [run.unsettled calls=deploy moon] [run.canceled_early]
         "#]],
     );
 }

@@ -1,7 +1,8 @@
 //! A frame with one tool of each kind that the guards treat differently.
 
 use everloop_types::{
-    Approval, EffectClass, Frame, Handling, Lang, Limits, ModelChoice, OnUnknown, Policy, ToolSpec,
+    Approval, DecisionTerms, EffectClass, Frame, Handling, Lang, Limits, ModelChoice, OnUnknown,
+    Policy, RunTypeOffer, START_RUN, ToolSpec,
 };
 use serde_json::{Map, Value, json};
 
@@ -24,7 +25,33 @@ pub(crate) fn frame() -> Frame {
         workspace: "workspace".to_owned(),
         carried: Vec::new(),
         completion_mark: String::new(),
+        task: None,
+        decision: None,
+        follow_up: None,
+        analysis: None,
+        caller: None,
     }
+}
+
+/// The frame of decisions: what may be started, and the one tool that does it.
+pub(crate) fn decision_frame() -> Frame {
+    let offer = |name: &str| {
+        let (name, about) = (name.to_owned(), format!("does {name}"));
+        RunTypeOffer { name, about }
+    };
+    let run_types = ["agent", "sleep"].map(offer).to_vec();
+    let terms = DecisionTerms { run_types, reply_within_ms: 30_000, ..DecisionTerms::default() };
+    let start = handling(EffectClass::Transactional, OnUnknown::TellModel);
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "type": {"type": "string"}, "title": {"type": "string"}, "input": {"type": "object"},
+        },
+        "required": ["type", "title", "input"],
+        "additionalProperties": false,
+    });
+    let tools = vec![ToolSpec { schema, ..tool(START_RUN, &[], start) }];
+    Frame { tools, decision: Some(Box::new(terms)), ..frame() }
 }
 
 fn tools() -> Vec<ToolSpec> {

@@ -83,6 +83,7 @@ impl Player {
             frame: digest_json(&script.frame),
             build: "test".to_owned(),
             policy_hash: String::new(),
+            turn: None,
         };
         let run = AnyRun::new(&created, frame.clone()).expect("a loop of that name");
         Self {
@@ -239,6 +240,7 @@ impl Player {
             by: "user".to_owned(),
             policy_hash: String::new(),
             releases: None,
+            edited_args: None,
         };
         self.append(Some(&id), EntryKind::ApprovalGiven(given));
         let start_by = self.at + 10_000;
@@ -263,6 +265,7 @@ impl Player {
             kind,
             call: CallId::new(call.id.as_str()),
             text: call.args.clone(),
+            request: None,
         };
         let slot = format!("ask:{}", question.id);
         self.append(None, EntryKind::MessageEmitted(MessageEmitted { slot }));

@@ -1,8 +1,8 @@
 //! A scenario: what the model replies, what the tools say, and what goes wrong on the way.
 
-use super::frame::frame;
+use super::frame::{decision_frame, frame};
 use super::play::{Played, Player};
-use everloop_loops::LOOPS;
+use everloop_loops::{DECISION_LOOP, LOOPS};
 use everloop_types::journal::{InboxMessage, Switch};
 use everloop_types::{
     CallId, Ending, Frame, Limits, Message, ModelError, ModelErrorKind, Observation, Purpose,
@@ -65,13 +65,26 @@ impl Scenario {
         Self {
             loop_name: loop_name.to_owned(),
             goal: goal.to_owned(),
-            frame: frame(),
+            frame: if loop_name == DECISION_LOOP { decision_frame() } else { frame() },
             replies: Vec::new(),
             outcomes: Vec::new(),
             letters: Vec::new(),
             upsets: Upsets::default(),
             usage: Usage { input_tokens: 10, output_tokens: 5, cached_tokens: 0 },
         }
+    }
+
+    /// A decision that may start `agent` and `sleep`.
+    pub(crate) fn decision(message: &str) -> Self {
+        Self::of(DECISION_LOOP, message)
+    }
+
+    /// A decision, as the model writes it.
+    pub(crate) fn decides(self, reply: Option<&str>, run: Option<(&str, &str)>) -> Self {
+        let input = json!({"goal": "tidy up"});
+        let run = run.map(|(run_type, title)| (run_type, title, &input));
+        let text = everloop_loops::replies::json_decision(reply, run).text;
+        self.says(&text)
     }
 
     pub(crate) fn react(goal: &str) -> Self {
@@ -375,6 +388,13 @@ impl Scenario {
             ("autonomous", Purpose::Think) => {
                 let call = format!("<tool name=\"read_file\">{{\"path\":\"{name}\"}}</tool>");
                 json!(call.repeat((choice % 3 + 1) as usize))
+            }
+            ("decision", Purpose::Think) => {
+                let input = json!({"goal": name});
+                let run = ["agent", "fly"][(choice / 4 % 2) as usize];
+                let run = (!choice.is_multiple_of(4)).then_some((run, "a task", &input));
+                let reply = (choice % 4 != 1).then_some("at once");
+                json!(everloop_loops::replies::json_decision(reply, run).text)
             }
             (_, Purpose::Plan) => json!({"status": "planned", "plan": ["first", "second"]}),
             (_, Purpose::Close | Purpose::Compact) => json!("an honest account"),

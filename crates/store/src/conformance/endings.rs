@@ -93,20 +93,20 @@ pub(super) async fn the_outbox_is_in_order(store: Store) {
         .await
         .unwrap();
     let due = async |now| -> Vec<String> {
-        let rows = store.outbox().due(now, 10).await.unwrap();
+        let rows = store.outbox().due(now, None, 10).await.unwrap();
         rows.into_iter().map(|row| row.outbox_id).collect()
     };
     assert_eq!(due(NOW - 1).await, [""; 0]);
     assert_eq!(due(NOW).await, ["o2", "o3"], "the first of each channel");
-    let row = store.outbox().due(NOW, 1).await.unwrap().remove(0);
+    let row = store.outbox().due(NOW, None, 1).await.unwrap().remove(0);
     assert!(store.outbox().hold(&row, NOW + 20).await.unwrap());
     assert!(!store.outbox().hold(&row, NOW + 30).await.unwrap(), "one of two who saw it gets it");
     assert_eq!(due(NOW + 19).await, ["o3"], "and those behind it wait");
-    let row = store.outbox().due(NOW + 20, 10).await.unwrap().remove(1);
+    let row = store.outbox().due(NOW + 20, None, 10).await.unwrap().remove(1);
     assert_eq!((row.outbox_id.as_str(), row.due_at, row.tries), ("o2", NOW + 20, 0));
     store.outbox().mark_failed("o2", NOW + 50).await.unwrap();
     assert_eq!(due(NOW).await, ["o3"], "a failed one holds those behind it");
-    assert_eq!(store.outbox().due(NOW + 50, 10).await.unwrap()[1].tries, 1);
+    assert_eq!(store.outbox().due(NOW + 50, None, 10).await.unwrap()[1].tries, 1);
     store.outbox().mark_sent("o2", NOW + 50).await.unwrap();
     store.outbox().mark_sent("o2", NOW + 60).await.unwrap();
     assert_eq!(due(NOW + 50).await, ["o1", "o3"]);

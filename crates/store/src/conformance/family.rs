@@ -151,7 +151,7 @@ pub(super) async fn a_child_that_is_put_aside_is_reported_and_takes_its_children
     store.journal().append(&mut child, commit).await.unwrap();
     for _ in 0..2 {
         let report = Some(report(Status::Quarantined));
-        let word = FinalMessage { message: "stuck".to_owned(), report };
+        let word = FinalMessage { message: "stuck".to_owned(), report, title: None };
         store.queue().quarantine(&child.run, None, "stuck", NOW, Some(word)).await.unwrap();
     }
     assert_eq!(status(&store, "run_a").await, Status::Queued);

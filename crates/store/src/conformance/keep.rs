@@ -1,8 +1,8 @@
 //! Checks of lists, retention, copies and inspection.
 
 use super::kit::{
-    NOW, blob, claim, claimed, create, effect, ending, epoch_started, finished, planned, run_id,
-    started,
+    BY, NOW, blob, claim, claimed, create, effect, ending, epoch_started, finished, planned,
+    run_id, started,
 };
 use crate::{Claim, Commit, Removal, RunFilter, Store, TrimCounts};
 use everloop_types::{RunId, Status, digest_bytes, journal::EntryKind};
@@ -56,15 +56,15 @@ pub(super) async fn a_run_is_deleted_as_a_whole_and_only_when_it_is_over(store: 
     let mut old = claimed(&store, "run_a").await;
     let live = claimed(&store, "run_b").await;
     assert_eq!(
-        store.maintenance().delete_run(&old.run).await.unwrap(),
+        store.maintenance().delete_run(&old.run, BY).await.unwrap(),
         Removal::NotOver(old.run.clone())
     );
     finish(&store, &mut old).await;
     assert_eq!(store.maintenance().ended_before(NOW - 1).await.unwrap(), []);
     assert_eq!(store.maintenance().ended_before(NOW).await.unwrap(), [old.run.clone()]);
     let gone = Removal::Gone(vec![old.run.clone()]);
-    assert_eq!(store.maintenance().delete_run(&old.run).await.unwrap(), gone);
-    assert_eq!(store.maintenance().delete_run(&old.run).await.unwrap(), Removal::NoSuchRun);
+    assert_eq!(store.maintenance().delete_run(&old.run, BY).await.unwrap(), gone);
+    assert_eq!(store.maintenance().delete_run(&old.run, BY).await.unwrap(), Removal::NoSuchRun);
     assert_eq!(store.runs().get(&old.run).await.unwrap(), None);
     assert!(store.journal().entries(&old.run, 0, 100).await.unwrap().is_empty());
     assert!(store.runs().messages(&old.run).await.unwrap().is_empty());

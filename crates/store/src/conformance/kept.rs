@@ -3,7 +3,7 @@
 use super::kit::{NOW, claim, create, ending, run_id};
 use crate::{
     Applied, DueReminder, Firing, FiringBatch, FiringKind, FiringOutcome, ReminderRule, RepeatRule,
-    ScheduleGuard, ScheduleRow, ScheduleText, Span, Store, TodoRow, TodoText, WriteKey,
+    ScheduleGuard, ScheduleRow, ScheduleText, Span, Store, TodoRow, TodoText, UndoResult, WriteKey,
 };
 use everloop_types::{ConversationId, Status};
 
@@ -20,7 +20,7 @@ fn todo(uid: &str) -> TodoRow {
         uid: uid.to_owned(),
         said: TodoText {
             text: format!("caf\u{e9} \u{4e70}\u{725b}\u{5976} {uid}"),
-            tag: "default".to_owned(),
+            tags: vec!["home".to_owned(), "b\u{fc}ro \u{5bb6}".to_owned()],
             priority: 2,
             due_at: Some(NOW + 20),
             remind_at: Some(NOW + 10),
@@ -49,6 +49,7 @@ fn entry(uid: &str) -> ScheduleRow {
             repeat: Some(RepeatRule { rrule: "FREQ=DAILY".to_owned(), times: Some(3), on: 1 }),
             remind: Some(ReminderRule { lead_ms: 95, from: Some(NOW) }),
             catch_up: Some("all".to_owned()),
+            run: None,
         },
         remind_next: Some(NOW + 5),
         created_at: NOW,
@@ -78,6 +79,70 @@ pub(super) async fn what_is_kept_comes_back_whole(store: Store) {
         Applied::Now(id)
     );
     assert_eq!(store.agenda().schedules().await.unwrap(), [ScheduleRow { version: 2, ..bare }]);
+}
+
+/// What undoing the newest change did.
+async fn undo(store: &Store) -> Option<UndoResult> {
+    let record = store.agenda().last_change().await.unwrap()?;
+    Some(store.agenda().undo_change(&record, NOW + 1).await.unwrap())
+}
+
+pub(super) async fn the_last_changes_of_the_agenda_are_undone(store: Store) {
+    let agenda = store.agenda();
+    let untagged = TodoRow { said: TodoText { tags: Vec::new(), ..todo("b").said }, ..todo("b") };
+    agenda.add_todo(&todo("a"), PLAIN).await.unwrap();
+    agenda.add_todo(&untagged, PLAIN).await.unwrap();
+    agenda.add_schedule(&entry("c"), ANYWAY, PLAIN).await.unwrap();
+    let all = agenda.todos().await.unwrap();
+    let entries = agenda.schedules().await.unwrap();
+    assert!(all[1].said.tags.is_empty());
+    let due = all[0].said.due_at.unwrap();
+    assert_eq!(agenda.count_due_todos(due).await.unwrap(), 0);
+    assert_eq!(agenda.count_due_todos(due + 1).await.unwrap(), 2);
+    let done: Vec<TodoRow> =
+        all.iter().map(|todo| TodoRow { done_at: Some(NOW), ..todo.clone() }).collect();
+    agenda.change_todos(&done, PLAIN).await.unwrap();
+    assert_eq!(agenda.count_due_todos(due + 1).await.unwrap(), 0, "what is done is not due");
+    agenda.delete_todos(&[1, 2], PLAIN).await.unwrap();
+    let moved = ScheduleRow { remind_next: None, ..entries[0].clone() };
+    agenda.change_schedule(&moved, ANYWAY, PLAIN).await.unwrap();
+    agenda.delete_schedules(&[1], PLAIN).await.unwrap();
+    for _ in 0..2 {
+        assert_eq!(undo(&store).await, Some(UndoResult::Undone));
+    }
+    let back = agenda.schedules().await.unwrap();
+    assert_eq!((&back[0].said, back[0].remind_next), (&entries[0].said, entries[0].remind_next));
+    assert_eq!(undo(&store).await, Some(UndoResult::Undone));
+    let finished = agenda.todos().await.unwrap();
+    assert_eq!(finished.iter().map(|todo| todo.id).collect::<Vec<_>>(), [1, 2]);
+    assert!(finished.iter().all(|todo| todo.done_at == Some(NOW)));
+    assert_eq!(undo(&store).await, Some(UndoResult::Undone));
+    for (todo, was) in agenda.todos().await.unwrap().iter().zip(&all) {
+        assert_eq!((&todo.said, todo.done_at, &todo.uid), (&was.said, None, &was.uid));
+    }
+    for _ in 0..3 {
+        assert_eq!(undo(&store).await, Some(UndoResult::Undone));
+    }
+    assert_eq!(undo(&store).await, None, "there is nothing left to undo");
+    assert!(
+        agenda.todos().await.unwrap().is_empty() && agenda.schedules().await.unwrap().is_empty()
+    );
+}
+
+pub(super) async fn a_change_on_top_is_not_undone_with_the_one_below(store: Store) {
+    let agenda = store.agenda();
+    agenda.add_todo(&todo("a"), keyed("k1")).await.unwrap();
+    agenda.add_todo(&todo("b"), keyed("k1")).await.unwrap();
+    let record = agenda.last_change().await.unwrap().unwrap();
+    assert_eq!((record.number, record.items.len()), (1, 1), "a repeated write is no change");
+    let mut row = agenda.todo(1).await.unwrap().unwrap();
+    row.said.text = "else".to_owned();
+    agenda.change_todos(&[row], PLAIN).await.unwrap();
+    assert_eq!(agenda.undo_change(&record, NOW).await.unwrap(), UndoResult::ChangedSince(1));
+    let due = DueReminder { kind: FiringKind::Todo, subject: 1, due_at: NOW + 10 };
+    assert!(agenda.fire(&FiringBatch { due, firings: Vec::new(), next: None }).await.unwrap());
+    assert_eq!(undo(&store).await, Some(UndoResult::Undone), "a reminder that fired is no change");
+    assert_eq!(agenda.todo(1).await.unwrap().unwrap().said, todo("a").said);
 }
 
 pub(super) async fn a_number_is_never_given_twice(store: Store) {

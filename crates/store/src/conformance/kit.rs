@@ -1,9 +1,9 @@
 //! What the checks have in common: small runs, and a way around the front door.
 
-use crate::{Claim, Commit, NewMessage, NewRun, NextStatus, RunCreation, Store, Urgency};
+use crate::{Claim, Commit, Deleter, NewMessage, NewRun, NextStatus, RunCreation, Store, Urgency};
 use everloop_types::{
     CallId, ConversationId, EffectClass, EffectId, Frame, Goal, Observation, OnUnknown, Rows,
-    RunId, SqlValue, Statement, Status, ToolCall, WorkerId, Write, digest_json,
+    RunId, RunProfile, SqlValue, Statement, Status, ToolCall, WorkerId, Write, digest_json,
     journal::{
         EffectFinished, EffectPlanned, EffectStarted, EntryDraft, EntryKind, EpochStarted,
         InboxMessage, Input, MessageEmitted, Outcome, PlannedToolCall, RunCreated, RunFinished,
@@ -11,6 +11,8 @@ use everloop_types::{
 };
 
 pub(super) const NOW: i64 = 1_000_000;
+
+pub(super) const BY: Deleter<'static> = Deleter { by: "user", now: NOW };
 
 pub(super) fn worker(name: &str) -> WorkerId {
     WorkerId::new(name)
@@ -32,10 +34,14 @@ pub(super) fn new_run(name: &str) -> NewRun {
             frame: digest_json(&frame),
             build: "test".to_owned(),
             policy_hash: String::new(),
+            turn: None,
         },
         frame,
         idem_key: None,
+        profile: RunProfile::default(),
+        opens: None,
         now: NOW,
+        link: crate::RunLink::default(),
     }
 }
 

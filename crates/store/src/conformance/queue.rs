@@ -5,7 +5,7 @@ use super::kit::{
     status, worker,
 };
 use crate::{Commit, NewRun, NextStatus, Orphan, RunCreation, Store, StoreError};
-use everloop_types::{Status, journal::InboxMessage};
+use everloop_types::{RunProfile, Status, journal::InboxMessage};
 use std::collections::BTreeSet;
 
 pub(super) async fn a_run_is_claimed_once(store: Store) {
@@ -165,4 +165,22 @@ pub(super) async fn released_runs_go_to_the_next_worker(store: Store) {
     assert_eq!((theirs[0].epoch, theirs[0].next_seq), (2, 2));
     assert_eq!(store.queue().held_by(&worker("w2")).await.unwrap(), theirs);
     assert_eq!(store.queue().held_by(&worker("w1")).await.unwrap(), []);
+}
+
+pub(super) async fn a_run_keeps_its_type_its_title_and_what_it_does_again(store: Store) {
+    create(&store, "run_1").await;
+    let plain = store.runs().get(&run_id("run_1")).await.unwrap().unwrap();
+    assert_eq!(plain.profile, RunProfile::default());
+    let profile = RunProfile {
+        run_type: "sleep".to_owned(),
+        title: Some("\u{5348}\u{7761}".to_owned()),
+        retry_of: Some(run_id("run_1")),
+    };
+    let again = NewRun { profile: profile.clone(), ..new_run("run_2") };
+    store.queue().create_run(&again).await.unwrap();
+    let row = store.runs().get(&run_id("run_2")).await.unwrap().unwrap();
+    assert_eq!(row.profile, profile);
+    assert_eq!(store.runs().retries(&run_id("run_1")).await.unwrap(), [run_id("run_2")]);
+    let claim = claim(&store, "run_2").await;
+    assert_eq!(Some(claim.title), profile.title);
 }

@@ -1,8 +1,8 @@
 //! Checks of standing approvals.
 
-use super::kit::{NOW, claim, claimed, effect, finished};
-use crate::{Commit, Store, StoreError, allow_for_good};
-use everloop_types::StandingApproval;
+use super::kit::{BY, NOW, claim, claimed, effect, finished};
+use crate::{Commit, ConversationRemoval, NewConversation, Store, StoreError, allow_for_good};
+use everloop_types::{ConversationId, StandingApproval};
 
 fn approval(id: &str, resource: &str) -> StandingApproval {
     StandingApproval {
@@ -49,4 +49,29 @@ pub(super) async fn an_approval_for_good_covers_what_it_names_until_it_is_withdr
     assert!(!store.approvals().withdraw("a").await.unwrap());
     assert_eq!(store.approvals().find(&one).await.unwrap(), None);
     assert_eq!(store.approvals().all().await.unwrap(), [other]);
+}
+
+pub(super) async fn an_approval_for_a_conversation_ends_with_it(store: Store) {
+    let mut ours = claimed(&store, "run_a").await;
+    let here = approval("a", "conversation:conv_over");
+    let there = approval("b", "conversation:conv_2");
+    let file = approval("c", "path:a.txt");
+    let mut commit = Commit::new(vec![finished(effect(&ours, 1), "ok")], NOW);
+    commit.writes = [&here, &there, &file].map(allow_for_good).to_vec();
+    store.journal().append(&mut ours, commit).await.unwrap();
+    let over = ConversationId::new("conv_over");
+    store
+        .conversations()
+        .ensure(&NewConversation {
+            id: over.clone(),
+            channel: "terminal".to_owned(),
+            thread: None,
+            workspace: None,
+            now: NOW,
+        })
+        .await
+        .unwrap();
+    let gone = store.maintenance().delete_conversation(&over, BY).await.unwrap();
+    assert_eq!(gone, ConversationRemoval::Gone(Vec::new()));
+    assert_eq!(store.approvals().all().await.unwrap(), [there, file]);
 }

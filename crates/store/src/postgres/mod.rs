@@ -6,12 +6,13 @@
 //! ```
 //!
 //! Every transaction has a task of its own, so that dropping its future neither takes it back nor
-//! leaves it open. Deliberately absent: `LISTEN` and `NOTIFY` (a commit that notifies waits for all
-//! others that do), and poolers that hand a connection on between transactions: settings and
-//! statements belong to the connection.
+//! leaves it open. `LISTEN` and `NOTIFY` have a connection of their own (`live`) and are no part of
+//! a commit. Deliberately absent: poolers that hand a connection on between transactions: settings
+//! and statements belong to the connection.
 
 mod address;
 mod errors;
+mod live;
 mod migrate;
 mod pool;
 mod session;

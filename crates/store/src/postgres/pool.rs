@@ -3,6 +3,7 @@
 use super::{
     address::PgAddress,
     errors::{PgFailure, classify},
+    live::PgLive,
     migrate::{migrate, read},
     session::PgSession,
 };
@@ -85,6 +86,13 @@ impl PgDb {
         found.next(shown, MIGRATIONS)?;
         pool.put_back(first);
         Ok((Self { pool: Arc::new(pool) }, found))
+    }
+}
+
+impl PgDb {
+    /// How processes that use this database tell each other what happens.
+    pub(crate) fn live(&self) -> PgLive {
+        PgLive::new(self.pool.address.clone(), self.pool.options.patience)
     }
 }
 

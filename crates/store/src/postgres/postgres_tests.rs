@@ -26,10 +26,21 @@ fn new_run(name: &str) -> NewRun {
         frame: digest_json(&frame),
         build: "test".to_owned(),
         policy_hash: String::new(),
+        turn: None,
     };
     let conversation = ConversationId::new("conv");
     let run = RunId::new(name);
-    NewRun { run, conversation, created, frame, idem_key: None, now: 1 }
+    NewRun {
+        run,
+        conversation,
+        created,
+        frame,
+        idem_key: None,
+        profile: Default::default(),
+        opens: None,
+        now: 1,
+        link: crate::RunLink::default(),
+    }
 }
 
 fn started(build: &str) -> EntryDraft {

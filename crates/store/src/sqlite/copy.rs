@@ -41,18 +41,22 @@ pub(crate) fn back_up(database: &Path, to: &Path) -> Result<Inspection, OpenErro
         true => writable(database)?,
         false => connect(database)?,
     };
-    place_copy(&source, to, Existing::Refuse)
+    place_copy(&source, to, ExistingFile::Refuse)
 }
 
 /// What to do with a file of the wanted name.
 #[derive(PartialEq)]
-enum Existing {
+enum ExistingFile {
     Refuse,
     Replace,
 }
 
 /// Makes a whole copy under another name, checks it, and gives it its name.
-fn place_copy(source: &Connection, to: &Path, existing: Existing) -> Result<Inspection, OpenError> {
+fn place_copy(
+    source: &Connection,
+    to: &Path,
+    existing: ExistingFile,
+) -> Result<Inspection, OpenError> {
     let failed = |source| OpenError::Backup { path: to.to_owned(), source };
     let part = beside(to, ".part");
     match fs::remove_file(&part) {
@@ -65,13 +69,13 @@ fn place_copy(source: &Connection, to: &Path, existing: Existing) -> Result<Insp
     let placed = made.and_then(|seen| {
         file.sync_all().map_err(failed)?;
         match existing {
-            Existing::Refuse => fs::hard_link(&part, to).map_err(failed)?,
-            Existing::Replace => fs::rename(&part, to).map_err(failed)?,
+            ExistingFile::Refuse => fs::hard_link(&part, to).map_err(failed)?,
+            ExistingFile::Replace => fs::rename(&part, to).map_err(failed)?,
         }
         files::sync_folder(to).map_err(failed)?;
         Ok(seen)
     });
-    if existing == Existing::Refuse || placed.is_err() {
+    if existing == ExistingFile::Refuse || placed.is_err() {
         // Ours: a second name of the copy, or half of one.
         let _ = fs::remove_file(&part);
     }
@@ -133,7 +137,7 @@ pub(crate) fn compact(database: &Path) -> Result<(), OpenError> {
 pub(crate) fn stage(from: &Path, to: &Path) -> Result<(), OpenError> {
     whole(from)?;
     unstage(to);
-    place_copy(&connect(from)?, to, Existing::Replace).map(drop)
+    place_copy(&connect(from)?, to, ExistingFile::Replace).map(drop)
 }
 
 /// Removes a working copy and its log.
@@ -150,7 +154,7 @@ pub(crate) fn restore(from: &Path, database: &Path, aside: &Path) -> Result<(), 
     whole(from)?;
     let source = connect(from)?;
     if !database.try_exists().is_ok_and(|there| there) {
-        return place_copy(&source, database, Existing::Refuse).map(drop);
+        return place_copy(&source, database, ExistingFile::Refuse).map(drop);
     }
     match look(database) {
         // A copy is also the way out of a database with foreign triggers.
@@ -165,7 +169,7 @@ pub(crate) fn restore(from: &Path, database: &Path, aside: &Path) -> Result<(), 
         // No process can use such a file, so none is disturbed when it is moved.
         Err(OpenError::Db(DbError::Damaged { .. })) => {
             move_aside(database, aside)?;
-            place_copy(&source, database, Existing::Replace).map(drop)
+            place_copy(&source, database, ExistingFile::Replace).map(drop)
         }
         Err(error) => Err(error),
     }

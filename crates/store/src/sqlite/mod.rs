@@ -10,6 +10,7 @@ mod readers;
 mod reading;
 mod session;
 mod shape;
+mod tables;
 mod writer;
 
 pub(crate) use copy::{back_up, check_copy, compact, restore, stage, unstage};
@@ -17,6 +18,7 @@ pub(crate) use look::{look, meta};
 pub use memory::MemoryDb;
 pub use open::{OpenError, SqliteDb};
 pub(crate) use reading::ReadingDb;
+pub(crate) use tables::{TableShape, tables};
 
 #[cfg(test)]
 mod sqlite_tests;

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     db::{DatabaseKind, Db, DbError, DbFuture, SqlRow, Urgency, WriteResult},
     dialect,
-    schema::{MIGRATIONS, Migration},
+    schema::{HALF_COPIED, MIGRATIONS, Migration},
 };
 use everloop_types::{SqlValue, Write};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -203,6 +203,13 @@ fn not_ours(altered: Option<&str>) -> String {
     }
 }
 
+fn newer(needed: i64, known: i64) -> String {
+    match needed {
+        HALF_COPIED => "is a copy that was not finished; delete it and copy again".to_owned(),
+        _ => format!("needs schema {needed}, this program knows {known}; use a newer program"),
+    }
+}
+
 /// Why a database cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -239,11 +246,8 @@ pub enum OpenError {
         /// What was added to our file, or removed from it; none for a file that was never ours.
         altered: Option<String>,
     },
-    /// A newer program has written the file.
-    #[error(
-        "{} needs schema {needed}, this program knows {known}; use a newer program",
-        .path.display()
-    )]
+    /// A newer program has written the file, or a copy into it broke off.
+    #[error("{} {}", .path.display(), newer(*needed, *known))]
     NewerSchema {
         /// The file.
         path: PathBuf,

@@ -31,10 +31,21 @@ fn new_run(name: &str) -> NewRun {
         frame: digest_json(&frame),
         build: "test".to_owned(),
         policy_hash: String::new(),
+        turn: None,
     };
     let conversation = ConversationId::new("conv");
     let run = RunId::new(name);
-    NewRun { run, conversation, created, frame, idem_key: None, now: 1 }
+    NewRun {
+        run,
+        conversation,
+        created,
+        frame,
+        idem_key: None,
+        profile: Default::default(),
+        opens: None,
+        now: 1,
+        link: crate::RunLink::default(),
+    }
 }
 
 fn entry(build: &str) -> Commit {
@@ -162,8 +173,8 @@ async fn an_older_file_is_copied_and_then_migrated() {
     let db = SqliteDb::open_with(&path, &steps).unwrap();
     let kept = db.query("SELECT x FROM notes", Vec::new()).await.unwrap();
     assert_eq!(kept, [SqlRow(vec![SqlValue::from("kept")])]);
+    assert!(db.query("SELECT run_id FROM runs", Vec::new()).await.unwrap().is_empty());
     let store = Store::with_db(Arc::new(db));
-    store.queue().create_run(&new_run("run_a")).await.unwrap();
     assert_eq!(store.maintenance().inspect().await.unwrap().schema_version, 1);
     let copy = rusqlite::Connection::open(folder.path().join("e.db.before-v1.bak")).unwrap();
     let sql = "SELECT v FROM schema_meta WHERE k = 'schema_version'";
@@ -184,8 +195,13 @@ fn copies(folder: &tempfile::TempDir) -> Vec<String> {
 async fn a_file_of_the_first_release_is_brought_up_to_date() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("e.db");
-    let first = Store::with_db(Arc::new(SqliteDb::open_with(&path, &[v1()]).unwrap()));
-    first.queue().create_run(&new_run("run_a")).await.unwrap();
+    drop(SqliteDb::open_with(&path, &[v1()]).unwrap());
+    // As that release wrote it: it knew none of the columns that came later.
+    let first = rusqlite::Connection::open(&path).unwrap();
+    let run = "INSERT INTO runs (run_id, conversation_id, loop_name, loop_ver, goal, frame_ref,
+                                 status, wake_at, next_seq, bytes, created_at, updated_at)
+               VALUES ('run_a', 'conv', 'react', 1, 'goal', 'frame', 'queued', 1, 2, 0, 1, 1)";
+    first.execute(run, []).unwrap();
     drop(first);
     let store = Store::open(&path).unwrap();
     let newest = MIGRATIONS.last().unwrap().version;

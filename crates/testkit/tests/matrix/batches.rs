@@ -100,7 +100,13 @@ impl Batch {
         let (tools, time_zone) = (batch.means.1.specs(), "UTC".to_owned());
         let frame = Frame { model, tools, time_zone, ..Frame::default() };
         let goal = Goal { text: "goal".to_owned(), ..Goal::default() };
-        let submission = Submission { loop_name: "react".to_owned(), goal, frame, idem_key: None };
+        let submission = Submission {
+            loop_name: "react".to_owned(),
+            goal,
+            frame,
+            idem_key: None,
+            profile: Default::default(),
+        };
         batch.run = batch.engine("maker").submit(submission).await.unwrap();
         batch
     }

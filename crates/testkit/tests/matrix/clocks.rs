@@ -55,7 +55,10 @@ async fn parked(clock: &Arc<Set>) -> (Arc<Engine>, RunId) {
     let frame = Frame { model, time_zone: "UTC".to_owned(), ..Frame::default() };
     let goal = Goal { text: "goal".to_owned(), ..Goal::default() };
     let loop_name = "react".to_owned();
-    let run = engine.submit(Submission { loop_name, goal, frame, idem_key: None }).await.unwrap();
+    let run = engine
+        .submit(Submission { loop_name, goal, frame, idem_key: None, profile: Default::default() })
+        .await
+        .unwrap();
     let claim =
         engine.store().queue().claim_run(&engine.identity().worker, &run, clock.now()).await;
     let driven = engine.drive(claim.unwrap().unwrap()).await.unwrap();

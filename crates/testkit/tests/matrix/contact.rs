@@ -144,7 +144,13 @@ async fn row_11_a_worker_that_cannot_reach_the_database_stops_before_another_tak
     let specs = tools.specs();
     let frame = Frame { model, tools: specs, time_zone: "UTC".to_owned(), ..Frame::default() };
     let goal = Goal { text: "goal".to_owned(), ..Goal::default() };
-    let submission = Submission { loop_name: "react".to_owned(), goal, frame, idem_key: None };
+    let submission = Submission {
+        loop_name: "react".to_owned(),
+        goal,
+        frame,
+        idem_key: None,
+        profile: Default::default(),
+    };
     let run = near.submit(submission).await.unwrap();
 
     let (mine, theirs) = (Arc::<Mutex<Vec<u64>>>::default(), Arc::<Mutex<Vec<u64>>>::default());

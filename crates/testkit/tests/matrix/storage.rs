@@ -135,9 +135,20 @@ fn new_run(name: &str) -> NewRun {
         frame: digest_json(&frame),
         build: "test".to_owned(),
         policy_hash: String::new(),
+        turn: None,
     };
     let (run, conversation) = (RunId::new(name), ConversationId::new(name));
-    NewRun { run, conversation, created, frame, idem_key: None, now: 1 }
+    NewRun {
+        run,
+        conversation,
+        created,
+        frame,
+        idem_key: None,
+        profile: Default::default(),
+        opens: None,
+        now: 1,
+        link: everloop_store::RunLink::default(),
+    }
 }
 
 async fn claimed(store: &Store, name: &str) -> Claim {

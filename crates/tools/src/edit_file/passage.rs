@@ -117,17 +117,17 @@ fn none(content: &str, old: &str) -> String {
         let shown = near.iter().map(|at| passage(&lines, *at, wanted.len()));
         let shown: Vec<String> = shown.collect();
         return format!(
-            "old does not stand there, but this does, with other whitespace:\n{}",
+            "the old text is not in the file, but this is, with other whitespace:\n{}",
             shown.join("\n")
         );
     }
     let begins = starts(lines.iter().map(|line| !first.is_empty() && squeezed(line) == first));
     match begins.first() {
         Some(at) => format!(
-            "old does not stand there; a passage that begins alike does:\n{}",
+            "the old text is not in the file; a passage that begins alike is:\n{}",
             passage(&lines, *at, wanted.len())
         ),
-        None => "old does not stand there; read the file and copy the passage".to_owned(),
+        None => "the old text is not in the file; read the file and copy the passage".to_owned(),
     }
 }
 
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(all("aaa", "aa", "b"), Ok(("ba".to_owned(), 1, 1)));
         assert_eq!(all(&"x\n".repeat(50), "x", "y"), Ok(("y\n".repeat(50), 1, 50)));
         assert_eq!(all("a\r\nb\r\na\r\n", "a\n", "c\n"), Ok(("c\r\nb\r\nc\r\n".to_owned(), 1, 2)));
-        assert!(all("b", "a", "c").unwrap_err().starts_with("old does not stand there"));
+        assert!(all("b", "a", "c").unwrap_err().starts_with("the old text is not in the file"));
     }
 
     #[test]
@@ -206,9 +206,9 @@ mod tests {
             words.contains("other whitespace:\n1: \"fn a() {\\n\"\n2: \"\\tlet x =  1;\\n\"\n")
         );
         let words = refused(content, "fn a() {\n    let y = 1;\n}");
-        assert!(words.contains("begins alike does:\n1: \"fn a() {\\n\"\n2: \"\\tlet x"), "{words}");
+        assert!(words.contains("begins alike is:\n1: \"fn a() {\\n\"\n2: \"\\tlet x"), "{words}");
         let words = refused(content, "fn b() {");
-        assert_eq!(words, "old does not stand there; read the file and copy the passage");
+        assert_eq!(words, "the old text is not in the file; read the file and copy the passage");
     }
 
     #[test]
@@ -216,7 +216,7 @@ mod tests {
         assert!(refused("a", "").starts_with("old is empty"));
         assert_eq!(edited("a", "a", "a"), Err("old and new are the same".to_owned()));
         for old in ["\n", " ", "\t\n\n", "\u{0}"] {
-            assert!(refused("", old).starts_with("old does not stand there"), "{old:?}");
+            assert!(refused("", old).starts_with("the old text is not in the file"), "{old:?}");
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Commands that try to get out of the sandbox.
 
-use crate::attempts::{Attempt, Barrier, Check, FILES, LEFT, LIMITS, NETWORK, PROTECTED, RIGHTS};
+use crate::attempt_rows::{
+    Attempt, Barrier, Check, FILES, LEFT, LIMITS, NETWORK, PROTECTED, RIGHTS,
+};
 use crate::sandbox_scene::{Scene, Things};
 use crate::support::bare;
 use crate::told::{Sandboxing, Stage, Told, Verdict, is_asked, tried};

@@ -1,9 +1,9 @@
 //! Addresses and redirects that lead where no tool may go.
 
+use crate::attack_web::{fetched, moved, web};
 use crate::rows::{ADDRESSES, Address, REDIRECTS};
 use crate::server::Server;
 use crate::told::{Stage, Told, Verdict, tried};
-use crate::web::{fetched, moved, web};
 use everloop_types::{Ending, Observation};
 use serde_json::json;
 use std::sync::Arc;

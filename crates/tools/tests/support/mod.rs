@@ -107,7 +107,7 @@ impl Place {
         context: &CallContext,
     ) -> Observation {
         match self.tool(name).call(&args.to_string(), context).await {
-            ToolReturn::Seen(seen) => seen,
+            ToolReturn::Seen(seen) | ToolReturn::Changed(seen, _) => seen,
             // As if no attempt were left.
             ToolReturn::Passing(failed) => failed.seen,
             other => panic!("{other:?}"),

@@ -15,7 +15,7 @@ pub struct ApprovalAsked {
 /// See [`EntryKind::ApprovalGiven`](super::EntryKind::ApprovalGiven).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalGiven {
-    /// Digest of tool and arguments: the grant holds for nothing else.
+    /// Digest of tool and arguments, as edited: the grant holds for nothing else.
     pub args_hash: String,
     /// Who gave it.
     pub by: String,
@@ -25,4 +25,7 @@ pub struct ApprovalGiven {
     /// The place to which the run may send from now on without being asked about its labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub releases: Option<String>,
+    /// The arguments that the person wants in place of the model's: the call is made with them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited_args: Option<String>,
 }

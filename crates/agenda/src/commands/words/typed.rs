@@ -120,4 +120,54 @@ pub(in super::super) const ASKS: [&str; 9] = [
 ];
 
 /// They say that a date is in another year.
-pub(in super::super) const YEARS: &[&str] = &["明年", "后年", "後年", "next year"];
+pub(in super::super) const YEARS: &[&str] =
+    &["明年", "后年", "後年", "次年", "翌年", "来年", "next year", "the year after"];
+
+/// They count from today, so that no year is missing.
+pub(in super::super) const FROM_TODAY: &[&str] = &[
+    "天后",
+    "日后",
+    "周后",
+    "星期后",
+    "礼拜后",
+    "个月后",
+    "月后",
+    "年后",
+    "以后",
+    "之后",
+    "天內",
+    "天内",
+    "下周",
+    "下个月",
+    "下下",
+    "下月",
+    "明天",
+    "后天",
+    "明晚",
+    "本周",
+    "这周",
+    "周末",
+    "下个季度",
+    "下季度",
+    "next ",
+    "tomorrow",
+    "from now",
+    "later",
+    "days",
+    "weeks",
+    "months",
+    "years",
+];
+
+/// How a year of two digits begins a word.
+pub(in super::super) fn short_years(year: i16) -> [String; 3] {
+    ["年", "-", "/"].map(|mark| format!("{:02}{mark}", year % 100))
+}
+
+/// A year in Chinese digits, as people write it.
+pub(in super::super) fn written_year(year: i16) -> [String; 2] {
+    ["〇一二三四五六七八九", "零一二三四五六七八九"].map(|digits| {
+        let place = |c: char| c.to_digit(10).and_then(|n| digits.chars().nth(n as usize));
+        year.to_string().chars().filter_map(place).collect()
+    })
+}

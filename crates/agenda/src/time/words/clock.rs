@@ -5,6 +5,11 @@ use super::{WordList, WordTable};
 
 pub(in super::super) const PARTS: WordTable<DayPart> = &[
     ("凌晨", DayPart::Night),
+    ("拂晓", DayPart::Night),
+    ("黎明", DayPart::Night),
+    ("破晓", DayPart::Night),
+    ("天亮前", DayPart::Night),
+    ("子夜", DayPart::Midnight),
     ("清晨", DayPart::Morning),
     ("早晨", DayPart::Morning),
     ("早上", DayPart::Morning),
@@ -98,8 +103,25 @@ pub(in super::super) const DAY_PARTS: WordTable<DayPart> = &[
 /// Before the end of a span that goes over midnight.
 pub(in super::super) const NEXT_DAY: WordList = &["次日", "第二天", "翌日", "隔天"];
 /// Activities of the evening, and of the morning.
-pub(in super::super) const EVENING_THINGS: WordList =
-    &["dinner", "supper", "晚饭", "晚餐", "晚会", "夜宵", "宵夜", "晚自习", "晚宴"];
+pub(in super::super) const EVENING_THINGS: WordList = &[
+    "dinner",
+    "supper",
+    "bedtime",
+    "晚饭",
+    "晚餐",
+    "晚会",
+    "夜宵",
+    "宵夜",
+    "晚自习",
+    "晚宴",
+    "睡觉",
+    "就寝",
+    "入睡",
+    "上床",
+    "熄灯",
+    "关灯睡",
+    "早睡",
+];
 pub(in super::super) const MORNING_THINGS: WordList =
     &["breakfast", "wake up", "起床", "早饭", "早餐", "早会", "晨跑", "晨会", "早操", "早读"];
 pub(in super::super) const SHORT_OF: WordList = &["差", "还差"];
@@ -120,6 +142,9 @@ pub(in super::super) const MINUTES_PAST: WordTable<i8> = &[
 ];
 pub(in super::super) const DIGITS_PAST: WordTable<i8> =
     &[("5", 5), ("10", 10), ("15", 15), ("20", 20), ("25", 25)];
+/// Right after one of these a clock alone is the name of a thing: "买三点一刻奶茶".
+pub(in super::super) const BOUGHT_BY: WordList =
+    &["买", "喝", "吃", "尝", "订购", "购买", "下单", "卖", "囤"];
 /// Before an approximate time, and after one.
 pub(in super::super) const ROUGHLY: WordList = &[
     "大概",

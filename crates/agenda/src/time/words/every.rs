@@ -85,6 +85,36 @@ pub(in super::super) const TO_DAY: WordList = &["到", "至", "-", "~", "to", "t
 pub(in super::super) const DAY_AND: WordList =
     &["、", "和", "及", "跟", "与", ",", "，", "and", ", and", "&", "/", "还有", "以及", "+"];
 pub(in super::super) const EACH_OF: WordList = &["每天", "每日", "的每天", "every day", "daily"];
+/// What is done again and again: after one of these a repetition is a rule even if no gap is
+/// between them.
+pub(in super::super) const REPEATED_VERBS: WordList = &[
+    "开会",
+    "吃药",
+    "跑步",
+    "提醒",
+    "锻炼",
+    "健身",
+    "浇",
+    "喂",
+    "打扫",
+    "上课",
+    "练",
+    "写",
+    "交",
+    "喝",
+    "吃",
+    "遛狗",
+    "倒垃圾",
+    "叫我",
+    "看",
+    "读",
+    "背",
+    "还",
+    "给",
+    "做",
+    "运动",
+    "早起",
+];
 pub(in super::super) const LAST_DAY: WordList = &[
     "最后一天",
     "的最后一天",

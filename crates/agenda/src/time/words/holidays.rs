@@ -155,6 +155,15 @@ pub(in super::super) const BEHIND_HOLIDAYS: WordList = &[
     "祭", "上坟", "踏青", "喝", "煮", "贴", "值班", "加班", "旅游", "登山", "爬山", "逛", "划",
     "团圆", "在", "体检", "值",
 ];
+/// Activities of holidays, and what is written about them: "国庆旅游攻略".
+pub(in super::super) const ACTIVITIES: WordList = &[
+    "旅游", "旅行", "放假", "送礼", "出行", "出游", "值班", "加班", "聚会", "聚餐", "团圆", "登山",
+    "爬山", "踏青", "赏月", "体检", "扫墓", "拜年", "回家", "回乡", "开门", "看房", "看展",
+];
+pub(in super::super) const DOCUMENTS: &[&str] = &[
+    "攻略", "计划", "安排", "清单", "方案", "名单", "通知", "预算", "活动", "照片", "总结", "表",
+    "路线", "须知", "行程", "报名", "文案", "海报", "费用", "机票", "车票", "酒店",
+];
 /// The ends of names that are an evening.
 pub(in super::super) const EVES: &[&str] = &["夜", "year's eve", "years eve", "christmas eve"];
 /// What may go with the name of a holiday.

@@ -48,6 +48,11 @@ pub(in super::super) const SEVERAL_TIMES: WordList = &[
 
 /// Means a little, not an hour.
 pub(in super::super) const A_LITTLE: &str = "一点";
+/// They take place at one o'clock, and there is no little of them.
+pub(in super::super) const AT_ONE: WordList = &[
+    "开会", "例会", "会议", "吃饭", "午饭", "午休", "面试", "上课", "出发", "集合", "见面", "开始",
+    "起床", "睡觉", "上班", "考试", "培训", "彩排", "体检", "提醒", "叫我",
+];
 /// No number of a date begins after these.
 pub(in super::super) const NO_NUMBER_AFTER: &str = "年月点时第:-/.每";
 pub(in super::super) const NO_AMOUNT_AFTER: &str = "月年周期第底末";

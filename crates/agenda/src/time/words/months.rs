@@ -40,7 +40,7 @@ pub(in super::super) const BEFORE_MONTH: WordList = &["前", "之前", "以前"]
 pub(in super::super) const BEGIN: WordList = &["初", "月初", "的第一天", "第一天", "首日"];
 pub(in super::super) const MIDDLE: WordList = &["中", "月中"];
 /// After the middle of a month: a third of it, which is not a day.
-pub(in super::super) const NOT_MIDDLE: &str = "旬下上";
+pub(in super::super) const NOT_MIDDLE: &str = "旬下上天国美";
 pub(in super::super) const QUARTER_ENDS: WordTable<i64> = &[
     ("季度末", 0),
     ("季末", 0),

@@ -185,6 +185,16 @@ pub(in super::super) const NO_PARTS: WordTable<&str> = &[
 /// A city begins with the end of a part: 晚 + 上海.
 pub(in super::super) const SHANGHAI: WordTable<&str> =
     &[("上海", "鲜底边滩报外洋岛参带归淘军关景量选狗马豹苔运棠域")];
+/// They begin with a repetition.
+pub(in super::super) const NO_REPEATS: WordTable<&str> = &[
+    ("工作日志", ""),
+    ("工作日程", ""),
+    ("工作日记", ""),
+    ("工作日报", "名到"),
+    ("双周刊", ""),
+    ("每日优鲜", ""),
+    ("每日一题", ""),
+];
 /// They begin with a day.
 pub(in super::super) const NO_DAYS: WordTable<&str> = &[
     ("今日事今日毕", ""),

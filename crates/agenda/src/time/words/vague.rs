@@ -128,8 +128,51 @@ pub(in super::super) const VAGUE: WordList = &[
 /// Days that only the user knows; with a date they are a part of the text.
 pub(in super::super) const OCCASIONS: WordList =
     &["生日", "每年生日", "周年", "birthday", "my birthday"];
+/// Periods and days that no rule knows. A todo keeps them in its text, and that is said.
+pub(in super::super) const UNREAD: WordList = &[
+    "明后天",
+    "今明两天",
+    "这两天",
+    "每季度第一天",
+    "每季度",
+    "国庆期间",
+    "春节期间",
+    "五一期间",
+    "元旦期间",
+    "假期",
+    "暑假",
+    "寒假",
+    "节后",
+    "节前",
+    "年后",
+    "年前",
+    "明年",
+    "后年",
+    "今年",
+    "下半年",
+    "上半年",
+    "年中",
+    "年内",
+    "子夜",
+    "闰月初一",
+    "闰月",
+    "下下周",
+    "周末前",
+    "next year",
+    "this year",
+    "over the holidays",
+    "during the holidays",
+];
+/// Before a weekday, without the period that it is the last one of.
+pub(in super::super) const LAST_ONE: &str = "最后一个";
 /// After a date they are a piece of one, unless one of these characters follows.
 pub(in super::super) const SUSPICIOUS_TAILS: super::WordTable<&str> = &[
+    ("最后一个工作日", ""),
+    ("最后一个", ""),
+    ("倒数", ""),
+    ("第一个工作日", ""),
+    ("第二个工作日", ""),
+    ("首个", ""),
     ("节", "目日能约水省奏拍"),
     ("号", "码召称令"),
     ("点", "名餐心赞外菜评击火灯单亮卡播"),

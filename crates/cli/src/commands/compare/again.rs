@@ -6,19 +6,35 @@
 
 use crate::args;
 use crate::build;
-use crate::console::Console;
-use crate::show::timestamp;
 use everloop_app::comparison::{limits, quoted, shown_settings, withheld_settings};
 use everloop_compare::report::ReportHeader;
 use everloop_compare::{Contest, is_simulated};
+use everloop_console::Console;
+use everloop_console::show::timestamp;
 use everloop_engine::{Clock, SystemClock};
 
 /// What a report says about itself.
 pub(super) fn about(app: &Console, args: &args::CompareArgs, contest: &Contest) -> ReportHeader {
+    header(app, contest, command(app, args, contest))
+}
+
+/// The same for a comparison of tasks and policies that come with the program.
+pub(in crate::commands) fn about_contest(app: &Console, contest: &Contest) -> ReportHeader {
+    let mut words = vec!["everloop compare".to_owned()];
+    let mut say = |option: &str, value: &str| words.extend([option.to_owned(), quoted(value)]);
+    say("--loops", &contest.loops.join(","));
+    say("--models", &contest.models.join(","));
+    contest.tasks.iter().for_each(|task| say("--task", &task.name));
+    say("--seed", &contest.seed.to_string());
+    say("--runs", &contest.repeats.to_string());
+    header(app, contest, words.join(" "))
+}
+
+fn header(app: &Console, contest: &Contest, command: String) -> ReportHeader {
     let asks_endpoints = contest.models.iter().any(|name| !is_simulated(name));
     let limits = contest.loops.iter().map(|name| (name.clone(), limits(app, name)));
     ReportHeader {
-        command: command(app, args, contest),
+        command,
         withheld: withheld_settings(app, asks_endpoints),
         limits: limits.collect(),
         version: build::VERSION.to_owned(),

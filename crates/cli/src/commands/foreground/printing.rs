@@ -2,32 +2,33 @@
 
 use super::Foreground;
 use crate::args::OutputFormat;
-use crate::exit::{Exit, Failure};
-use crate::show::{PrintMode, summary};
-use crate::terminal;
-use crate::trouble;
+use everloop_app::run_json;
 use everloop_app::runs::RunDetails;
 use everloop_app::trouble::{AdviceFor, ModelTrouble, final_words};
+use everloop_console::show::{PrintMode, Printer, summary};
+use everloop_console::{Exit, Failure, terminal, trouble};
+use everloop_markdown::{StyledLine, Tone};
 use everloop_text as text;
 use everloop_types::ModelError;
 use serde_json::json;
 
 impl Foreground<'_> {
-    pub(super) async fn finish(&self) -> Result<Exit, Failure> {
+    pub(super) async fn finish(&self, printer: &Printer<'_>) -> Result<Exit, Failure> {
         let shown = self.shown().await?;
-        self.print(&shown);
+        self.print(&shown, |text| printer.unshown(text));
         if self.manner() == PrintMode::Lines {
-            terminal::complain(&summary(self.app, &shown));
+            let line = StyledLine::new(Tone::Dim, &summary(self.app, &shown));
+            terminal::eprint_styled(&line);
         }
         if shown.has_open_unknown() {
-            self.app.note(text::settle::how(&self.run));
+            self.app.note(text::settle::how(&self.run.short()));
         }
         let Some(trouble) = ModelTrouble::of_run(self.app, &shown) else {
             return Ok(Exit::of(shown.row.status, shown.reason()));
         };
         // A program reads the events.
         if self.manner() != PrintMode::Events {
-            terminal::complain(&trouble::words(self.app, &trouble, AdviceFor::Shell));
+            terminal::eprint_line(&trouble::words(self.app, &trouble, AdviceFor::Shell));
         }
         Ok(match trouble.error.is_about_the_key() {
             true => Exit::Configuration,
@@ -42,33 +43,31 @@ impl Foreground<'_> {
         let trouble = ModelTrouble::of_run(app, &shown)
             .unwrap_or_else(|| ModelTrouble::of(app, &shown.history.frame().model.name, error));
         let words = trouble::words(app, &trouble, AdviceFor::Shell);
-        terminal::complain(&app.text(text::run::model_down(&words, &self.run.as_str())));
+        terminal::eprint_line(&app.text(text::run::model_down(&words, &self.run.short())));
         self.print_result().await?;
         Ok(Exit::Failed)
     }
 
     pub(super) async fn print_result(&self) -> Result<(), Failure> {
         if self.format != OutputFormat::Text {
-            self.print(&self.shown().await?);
+            self.print(&self.shown().await?, |text| Some(text.to_owned()));
         }
         Ok(())
     }
 
-    fn print(&self, shown: &RunDetails) {
-        let trouble = ModelTrouble::of_run(self.app, shown);
-        let mut result = match self.format {
-            OutputFormat::Text => {
-                if let Some(text) = final_words(shown, trouble.as_ref()) {
-                    terminal::answer(&text);
-                }
-                return;
+    fn print(&self, shown: &RunDetails, unshown: impl Fn(&str) -> Option<String>) {
+        if self.format == OutputFormat::Text {
+            let trouble = ModelTrouble::of_run(self.app, shown);
+            let last = final_words(shown, trouble.as_ref());
+            if let Some(text) = last.and_then(|text| unshown(&text)) {
+                terminal::print_markdown(&text);
             }
-            OutputFormat::Json | OutputFormat::StreamJson => shown.result(),
-        };
-        result["error"] = json!(trouble.map(|trouble| trouble.report(self.app.lang)));
+            return;
+        }
+        let mut result = run_json::printed_result(self.app, shown, self.app.lang);
         if self.format == OutputFormat::StreamJson {
             result["type"] = json!("result");
         }
-        terminal::answer(&result.to_string());
+        terminal::print_line(&result.to_string());
     }
 }

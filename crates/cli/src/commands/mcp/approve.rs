@@ -2,12 +2,10 @@
 //! is offered them.
 
 use super::{failure, out_words, treatment};
-use crate::console::{Agreement, Console};
-use crate::exit::{Exit, Failure};
-use crate::terminal;
 use everloop_app::mcp_servers::{
     McpError, McpServerState, approved_listing, find_server, list_tools, shown_way,
 };
+use everloop_console::{Agreement, Console, Exit, Failure, terminal};
 use everloop_mcp::{ApprovalStatus, Listing, OfferedTool, Server, ServerTransport};
 use everloop_text::{self as text, Text};
 use everloop_types::visible;
@@ -34,7 +32,7 @@ pub(super) async fn approve(app: &Console, name: &str, yes: bool) -> Result<Exit
     }
     let tools = seen.offers.len().to_string();
     server.approve(seen).map_err(|error| fail(McpError::NotKept(error)))?;
-    terminal::complain(&app.text(text::mcp::kept(&name, &tools)));
+    terminal::eprint_line(&app.text(text::mcp::kept(&name, &tools)));
     Ok(Exit::Done)
 }
 
@@ -44,9 +42,9 @@ fn show_command(app: &Console, server: &Server, standing: &ApprovalStatus) {
         ServerTransport::Command { .. } => text::mcp::command,
         ServerTransport::Address { .. } => text::mcp::address,
     };
-    terminal::answer(&app.text(key(&shown_way(server.setting()))));
+    terminal::print_line(&app.text(key(&shown_way(server.setting()))));
     if let ApprovalStatus::OtherCommand(approved) = standing {
-        terminal::answer(&app.text(text::mcp::command_was(&approved.shown)));
+        terminal::print_line(&app.text(text::mcp::command_was(&approved.shown)));
     }
 }
 
@@ -59,7 +57,7 @@ fn show_tools(app: &Console, server: &Server, was: Option<&Listing>, seen: &List
             None => {
                 let spec = offer.spec(server.setting());
                 let line = app.text(text::mcp::added(&offer.name));
-                terminal::answer(&format!("{line}  {}", treatment(app, &spec)));
+                terminal::print_line(&format!("{line}  {}", treatment(app, &spec)));
                 show_part("    ", &offer.description);
                 // A model reads the words about parameters in every prompt.
                 show_part("    ", &offer.schema.to_string());
@@ -68,15 +66,15 @@ fn show_tools(app: &Console, server: &Server, was: Option<&Listing>, seen: &List
     }
     let gone = was.into_iter().flat_map(|was| &was.offers);
     for known in gone.filter(|known| seen.offer(&known.name).is_none()) {
-        terminal::answer(&app.text(text::mcp::removed(&known.name)));
+        terminal::print_line(&app.text(text::mcp::removed(&known.name)));
     }
     for out in &seen.left_out {
-        terminal::answer(&out_words(app, out));
+        terminal::print_line(&out_words(app, out));
     }
 }
 
 fn show_change(app: &Console, known: &OfferedTool, now: &OfferedTool) {
-    terminal::answer(&app.text(text::mcp::changed(&now.name)));
+    terminal::print_line(&app.text(text::mcp::changed(&now.name)));
     let hints = |offer: &OfferedTool| serde_json::to_string(&offer.hints).unwrap_or_default();
     let parts = [
         (known.description.clone(), now.description.clone()),
@@ -92,7 +90,7 @@ fn show_change(app: &Console, known: &OfferedTool, now: &OfferedTool) {
 /// All of it: what is not shown here is not what a model may read. The listing has its own bounds.
 fn show_part(before: &str, text: &str) {
     for line in visible(text).lines() {
-        terminal::answer(&format!("{before}{line}"));
+        terminal::print_line(&format!("{before}{line}"));
     }
 }
 

@@ -1,12 +1,10 @@
 //! `everloop mcp test`: whether an approved server works and still offers what was approved.
 
 use super::failure;
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::terminal;
 use everloop_app::mcp_servers::{
     McpError, McpServerState, McpTestReport, find_server, test_server,
 };
+use everloop_console::{Console, Exit, Failure, terminal};
 use everloop_text::{self as text, TextOf};
 use everloop_types::one_line;
 
@@ -14,7 +12,7 @@ pub(super) async fn test(app: &Console, name: &str, as_json: bool) -> Result<Exi
     let server = find_server(app, name).map_err(|error| failure(app, &error))?;
     let report = test_server(&server).await.map_err(|error| failure(app, &error))?;
     if as_json {
-        terminal::answer_json(&report);
+        terminal::print_json(&report);
     } else {
         print(app, &report);
     }
@@ -27,13 +25,13 @@ pub(super) async fn test(app: &Console, name: &str, as_json: bool) -> Result<Exi
 
 fn print(app: &Console, report: &McpTestReport) {
     let works = text::mcp::Works { name: &report.name, tools: &report.tools, ms: &report.took_ms };
-    terminal::answer(&app.text(works.text()));
+    terminal::print_line(&app.text(works.text()));
     let kinds: [(TextOf, _); 3] = [
         (text::mcp::added, &report.added),
         (text::mcp::removed, &report.removed),
         (text::mcp::changed, &report.changed),
     ];
     for (key, names) in kinds {
-        names.iter().for_each(|name| terminal::answer(&app.text(key(&one_line(name)))));
+        names.iter().for_each(|name| terminal::print_line(&app.text(key(&one_line(name)))));
     }
 }

@@ -1,13 +1,10 @@
 //! `everloop models test`: what the trial of a model came to, in lines or as JSON.
 
-use crate::console::Console;
-use crate::exit::{Exit, Failure};
-use crate::terminal;
-use crate::trouble;
-use everloop_app::models::trial::{ModelTrial, TrialCheck, TrialFault, TrialVerdict};
+use everloop_app::models::trial::{ModelTrial, TrialFault, TrialVerdict};
 use everloop_app::trouble::AdviceFor;
+use everloop_console::{Console, Exit, Failure, terminal, trouble};
 use everloop_models::CallWay;
-use everloop_text::{self as text, Text};
+use everloop_text as text;
 use serde_json::json;
 use unicode_width::UnicodeWidthStr;
 
@@ -21,22 +18,22 @@ pub(super) async fn test(
         let mut value = trial.to_json(|fault| words(app, fault));
         let trouble = trial.trouble.as_ref();
         value["error"] = json!(trouble.map(|trouble| trouble.report(app.lang)));
-        terminal::answer(&value.to_string());
+        terminal::print_line(&value.to_string());
     } else {
         print(app, &trial);
     }
     let Some(trouble) = &trial.trouble else {
         return Ok(if trial.works() { Exit::Done } else { Exit::Failed });
     };
-    terminal::complain(&trouble::words(app, trouble, AdviceFor::Shell));
+    terminal::eprint_line(&trouble::words(app, trouble, AdviceFor::Shell));
     Ok(if trouble.error.is_about_the_key() { Exit::Configuration } else { Exit::Failed })
 }
 
 fn print(app: &Console, trial: &ModelTrial) {
     let marks = terminal::marks();
-    terminal::answer(&trial.model);
+    terminal::print_line(&trial.model);
     let titles: Vec<String> =
-        trial.findings.iter().map(|finding| app.text(title(finding.check))).collect();
+        trial.findings.iter().map(|finding| finding.check.words(app.lang)).collect();
     let widest = titles.iter().map(|title| title.width()).max().unwrap_or(0);
     for (finding, title) in trial.findings.iter().zip(&titles) {
         let room = " ".repeat(widest - title.width());
@@ -46,11 +43,11 @@ fn print(app: &Console, trial: &ModelTrial) {
             None => (marks.done, String::new()),
             Some(fault) => (marks.failed, format!("  {}", words(app, fault))),
         };
-        terminal::answer(&format!("{mark} {title}{room}  {time}{fault}"));
+        terminal::print_line(&format!("{mark} {title}{room}  {time}{fault}"));
     }
     if trial.trouble.is_none() {
         let way = trial.way.map_or("", CallWay::as_str);
-        terminal::answer(&app.text(match trial.verdict() {
+        terminal::print_line(&app.text(match trial.verdict() {
             TrialVerdict::Works => text::models::verdict::works(&marks.done, &way),
             TrialVerdict::Partly => text::models::verdict::partly(&marks.failed, &way),
             TrialVerdict::NoCalls => text::models::verdict::no_calls(&marks.failed),
@@ -59,24 +56,6 @@ fn print(app: &Console, trial: &ModelTrial) {
     }
 }
 
-fn title(check: TrialCheck) -> Text {
-    match check {
-        TrialCheck::Text => text::models::text(),
-        TrialCheck::Stream => text::models::stream(),
-        TrialCheck::Usage => text::models::usage(),
-        TrialCheck::ToolCall => text::models::tool_call(),
-        TrialCheck::NamedTool => text::models::named_tool(),
-        TrialCheck::SchemaCall => text::models::schema_call(),
-        TrialCheck::TaggedCall => text::models::tagged_call(),
-    }
-}
-
 fn words(app: &Console, fault: &TrialFault) -> String {
-    app.text(match fault {
-        TrialFault::Missing => text::models::missing(),
-        TrialFault::WrittenCall => text::models::written_call(),
-        TrialFault::NoCall => text::models::no_call(),
-        TrialFault::TooSlow(seconds) => text::models::too_slow(seconds),
-        TrialFault::Model(error) => return error.detail.clone(),
-    })
+    fault.words(app.lang)
 }

@@ -1,0 +1,154 @@
+use super::*;
+
+fn result(columns: &[&str], rows: Vec<Vec<DataValue>>) -> QueryResult {
+    let columns = columns.iter().map(|name| (*name).to_owned()).collect();
+    QueryResult { columns, rows, ..QueryResult::default() }
+}
+
+fn spec(kind: ChartKind, x: &str, y: &[&str]) -> ChartSpec {
+    let y = y.iter().map(|name| (*name).to_owned()).collect();
+    let title = "各地区 <sales>".to_owned();
+    ChartSpec { kind, title, x: x.to_owned(), y, series: None, lang: Lang::En }
+}
+
+fn regions() -> QueryResult {
+    let row =
+        |name: &str, amount: f64| vec![DataValue::Text(name.to_owned()), DataValue::Real(amount)];
+    result(&["region", "sales"], vec![row("华东", 3927.1), row("West", -20.5)])
+}
+
+#[test]
+fn every_kind_of_chart_is_whole_markup_with_words_for_those_who_cannot_see() {
+    let numbers =
+        (0..50_i32).map(|n| vec![DataValue::Int(n.into()), DataValue::Int((n * n).into())]);
+    let numbers = result(&["a", "b"], numbers.collect());
+    for (kind, x, y, data) in [
+        (ChartKind::Bar, "region", "sales", regions()),
+        (ChartKind::Line, "a", "b", numbers.clone()),
+        (ChartKind::Scatter, "a", "b", numbers.clone()),
+        (ChartKind::Histogram, "b", "b", numbers.clone()),
+    ] {
+        let drawn = draw(&spec(kind, x, &[y]), &data).unwrap();
+        assert!(drawn.svg.starts_with("<svg ") && drawn.svg.trim_end().ends_with("</svg>"));
+        assert!(
+            drawn.svg.contains("各地区 &lt;sales&gt;") && !drawn.svg.contains("NaN"),
+            "{kind:?}"
+        );
+        assert!(drawn.svg.contains("role=\"img\"") && drawn.alternative.len() > 20, "{kind:?}");
+    }
+}
+
+#[test]
+fn more_series_than_can_be_told_apart_are_refused() {
+    let rows = (0..9_i64)
+        .map(|n| vec![DataValue::Int(1), DataValue::Int(n), DataValue::Text(format!("s{n}"))]);
+    let data = result(&["x", "y", "s"], rows.collect());
+    let spec = ChartSpec { series: Some("s".to_owned()), ..spec(ChartKind::Bar, "x", &["y"]) };
+    assert!(draw(&spec, &data).unwrap_err().contains("cannot be told apart"));
+}
+
+#[test]
+fn a_column_that_is_not_there_is_named_with_those_that_are() {
+    let error = draw(&spec(ChartKind::Bar, "regio", &["sales"]), &regions()).unwrap_err();
+    assert_eq!(error, "there is no column regio; there are region, sales");
+}
+
+#[test]
+fn ticks_are_round_and_short() {
+    assert_eq!(ticks::places(0.0, 97.0, 5.0), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
+    assert_eq!(ticks::label(1_500_000.0, 500_000.0, Lang::En), "1.5M");
+    assert_eq!(ticks::label(15_000_000.0, 5_000_000.0, Lang::ZhCn), "1,500万");
+    assert_eq!(ticks::label(0.25, 0.05, Lang::En), "0.25");
+}
+
+fn text(words: &str) -> DataValue {
+    DataValue::Text(words.to_owned())
+}
+
+fn amounts(rows: &[(&str, Option<i64>)]) -> QueryResult {
+    let row =
+        |(x, y): &(&str, Option<i64>)| vec![text(x), y.map_or(DataValue::Null, DataValue::Int)];
+    result(&["x", "y"], rows.iter().map(row).collect())
+}
+
+fn pieces(result: &QueryResult) -> Vec<Vec<(f64, f64)>> {
+    let data = by_place(&spec(ChartKind::Line, "x", &["y"]), result).unwrap();
+    draw::pieces(&data, &data.lines[0])
+}
+
+#[test]
+fn a_line_over_time_goes_from_left_to_right_and_breaks_where_a_month_is_missing() {
+    let months = [
+        ("2026-03", Some(3)),
+        ("2025-12", Some(1)),
+        ("2026-01", Some(2)),
+        ("2025-11", Some(9)),
+        ("2026-04", Some(5)),
+    ];
+    let places: Vec<Vec<f64>> =
+        pieces(&amounts(&months)).iter().map(|p| p.iter().map(|p| p.1).collect()).collect();
+    assert_eq!(places, [vec![9.0, 1.0, 2.0], vec![3.0, 5.0]]);
+    let data = by_place(&spec(ChartKind::Line, "x", &["y"]), &amounts(&months)).unwrap();
+    assert_eq!(data.axis, ChartAxis::Values(AxisForm::Month));
+}
+
+#[test]
+fn a_line_breaks_at_a_row_without_a_number_and_not_at_a_weekend() {
+    let rows = [("1", Some(1)), ("2", None), ("3", Some(3)), ("4", Some(4))];
+    assert_eq!(pieces(&amounts(&rows)).len(), 2);
+    let days = ["2026-11-12", "2026-11-13", "2026-11-16", "2026-11-17", "2026-11-18"];
+    let days: Vec<(&str, Option<i64>)> = days.into_iter().map(|day| (day, Some(1))).collect();
+    assert_eq!(pieces(&amounts(&days)).len(), 1);
+    let without = [days[0], days[2], days[3], days[4]];
+    assert_eq!(pieces(&amounts(&without)).len(), 2);
+}
+
+#[test]
+fn numbers_lie_at_their_distance_and_names_stay_in_the_order_of_the_query() {
+    let numbers = [("10", Some(1)), ("2", Some(2)), ("30", Some(3))];
+    let data = by_place(&spec(ChartKind::Line, "x", &["y"]), &amounts(&numbers)).unwrap();
+    let at: Vec<f64> = data.lines[0].points.iter().map(|p| p.0).collect();
+    assert_eq!(at, [2.0, 10.0, 30.0]);
+    let names = [("West", Some(1)), ("East", Some(2)), ("North", Some(3))];
+    let data = by_place(&spec(ChartKind::Bar, "x", &["y"]), &amounts(&names)).unwrap();
+    let labels = ["West", "East", "North"].map(str::to_owned).to_vec();
+    assert_eq!(data.axis, ChartAxis::Labels(labels));
+}
+
+#[test]
+fn bars_of_months_quarters_and_years_stand_in_their_order() {
+    for (given, shown) in [
+        (["2026-02", "2025-11", "2026-01"], ["2025-11", "2026-01", "2026-02"]),
+        (["2026-Q1", "2025-Q3", "2025-Q4"], ["2025-Q3", "2025-Q4", "2026-Q1"]),
+        (["2026", "2024", "2025"], ["2024", "2025", "2026"]),
+        (["2026年2月", "2026年10月", "2026年1月"], ["2026年1月", "2026年2月", "2026年10月"]),
+    ] {
+        let rows: Vec<(&str, Option<i64>)> = given.into_iter().map(|x| (x, Some(1))).collect();
+        let data = by_place(&spec(ChartKind::Bar, "x", &["y"]), &amounts(&rows)).unwrap();
+        assert_eq!(data.axis, ChartAxis::Labels(shown.map(str::to_owned).to_vec()));
+    }
+}
+
+#[test]
+fn ticks_of_time_are_dates_and_no_more_than_there_is_room_for() {
+    let day = |text: &str| AxisForm::Day.place(text).unwrap();
+    let shown = |form: AxisForm, low, high, most| -> Vec<String> {
+        form.ticks(low, high, most, Lang::En).into_iter().map(|tick| tick.1).collect()
+    };
+    let year = shown(AxisForm::Day, day("2026-01-10"), day("2026-12-20"), 6.0);
+    assert_eq!(year, ["2026-03", "2026-05", "2026-07", "2026-09", "2026-11"]);
+    let week = shown(AxisForm::Day, day("2026-01-01"), day("2026-01-04"), 6.0);
+    assert_eq!(week, ["2026-01-01", "2026-01-02", "2026-01-03", "2026-01-04"]);
+    assert_eq!(shown(AxisForm::Year, 2019.0, 2024.0, 3.0), ["2020", "2022", "2024"]);
+    assert_eq!(AxisForm::Quarter.show(2026.0 * 4.0 + 2.0), "2026-Q3");
+    assert_eq!(AxisForm::of(["2026-13-01", "x"].into_iter()), None);
+}
+
+#[test]
+fn a_chart_of_the_first_rows_is_known_as_one() {
+    let rows = (0..5_001_i64).map(|n| vec![DataValue::Int(n), DataValue::Int(n)]).collect();
+    let long = result(&["a", "b"], rows);
+    assert!(shows_part(ChartKind::Scatter, &long));
+    assert!(!shows_part(ChartKind::Histogram, &long));
+    assert!(shows_part(ChartKind::Histogram, &QueryResult { is_cut: true, ..long }));
+}

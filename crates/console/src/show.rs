@@ -1,0 +1,115 @@
+//! Records as people and programs read them: lines of progress, tables, answers, JSON objects with
+//! fixed fields.
+
+mod answer_stream;
+pub mod answering;
+pub mod approval;
+mod approval_table;
+mod audit_table;
+mod call_words;
+pub mod choices;
+pub mod conversations;
+mod diff_lines;
+pub mod doctor;
+mod event_lines;
+pub mod facts;
+mod held_lines;
+mod json_answer;
+mod labels;
+pub mod mention;
+mod plan;
+mod printer;
+pub mod run_list;
+pub mod settling;
+mod status;
+mod status_row;
+pub mod survey;
+mod thoughts;
+pub mod undoing;
+
+use crate::console::Console;
+pub use answer_stream::AnswerStream;
+pub use approval_table::ApprovalTable;
+pub use audit_table::AuditTable;
+pub use diff_lines::{diff_lines, event_diff_lines};
+pub use event_lines::{LinesFor, child_line, event_lines, replanned_line, tool_of, unfolded_lines};
+use everloop_app::prices::Cost;
+use everloop_app::runs::RunDetails;
+pub use everloop_app::show::{call_args, preview, timestamp};
+use everloop_text::{self as text, TextOf};
+use everloop_types::{Usage, UtcMs};
+pub use held_lines::HeldLines;
+pub use labels::labels_line;
+use plan::replanned;
+pub use plan::{backed_plan_lines, plan_head, plan_lines};
+pub use printer::{PrintMode, Printer};
+pub use status::{
+    StatusPlace, elapsed, output_tail, own_command_line, short_folder, status_line, status_row,
+    turning_mark,
+};
+pub use thoughts::ThoughtFold;
+
+/// The last line about a run that ended: its status, its counts, its time.
+pub fn summary(app: &Console, details: &RunDetails) -> String {
+    let counts = details.counts;
+    let calls = |count: u32, text: TextOf| app.text(text(&grouped(count.into())));
+    let seconds = format!("{:.1}", details.duration_ms() as f64 / 1000.0);
+    let mut parts = vec![
+        everloop_text::status(app.lang, details.row.status).to_owned(),
+        calls(counts.model_calls, text::ended::model_calls),
+        calls(counts.tool_calls, text::ended::tool_calls),
+    ];
+    // A call that was canceled, and some providers, report none.
+    if counts.usage.input_tokens + counts.usage.output_tokens > 0 {
+        parts.push(tokens(app, counts.usage));
+    }
+    parts.push(app.text(text::ended::seconds(&seconds)));
+    parts.extend(details.cost.as_ref().map(Cost::words));
+    parts.join(" · ")
+}
+
+/// Tokens read and written, in words.
+pub fn tokens(app: &Console, usage: Usage) -> String {
+    let [read, written, cached] =
+        [usage.input_tokens, usage.output_tokens, usage.cached_tokens].map(grouped);
+    app.text(if usage.cached_tokens == 0 {
+        text::ended::tokens(&read, &written)
+    } else {
+        text::ended::TokensCached { r#in: &read, out: &written, cached: &cached }.text()
+    })
+}
+
+/// A number with a comma between its thousands.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// The time of day, for stories.
+pub fn clock_time(at: UtcMs) -> String {
+    let Ok(moment) = jiff::Timestamp::from_millisecond(at) else { return at.to_string() };
+    moment.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M:%S%.3f").to_string()
+}
+
+/// One short line of what a tool came back with, in the language of the person.
+pub fn seen_line(app: &Console, text: &str) -> String {
+    preview(&everloop_text::observed(app.lang, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        let shown = [0, 999, 1_000, 12_304, 1_000_000].map(grouped);
+        assert_eq!(shown, ["0", "999", "1,000", "12,304", "1,000,000"]);
+    }
+}

@@ -1,0 +1,39 @@
+//! What a form came to, for the page that follows it.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long it is shown.
+const SHOWN: Duration = Duration::from_secs(30);
+
+/// Words that are kept.
+const KEPT_MAX: usize = 1_000;
+
+/// What forms came to, by session and page.
+#[derive(Default)]
+pub(crate) struct Flashes(Mutex<BTreeMap<(String, String), (Instant, String)>>);
+
+impl Flashes {
+    /// Keeps the words for a page of a session.
+    pub(crate) fn put(&self, session: &str, page: &str, said: String) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, (at, _)| at.elapsed() < SHOWN);
+        if all.len() < KEPT_MAX {
+            all.insert((session.to_owned(), page.to_owned()), (Instant::now(), said));
+        }
+    }
+
+    /// The words for a page of a session. A page may be read several times.
+    pub(crate) fn get(&self, session: &str, page: &str) -> Option<String> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, said) = all.get(&(session.to_owned(), page.to_owned()))?;
+        (at.elapsed() < SHOWN).then(|| said.clone())
+    }
+
+    /// Forgets them: something newer was done.
+    pub(crate) fn clear(&self, session: &str, page: &str) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.remove(&(session.to_owned(), page.to_owned()));
+    }
+}

@@ -1,0 +1,189 @@
+//! What forms send, and the answers to questions.
+
+use super::frame::PageRequest;
+use super::respond::see_other;
+use super::session::PageSession;
+use crate::json::{Body, PathOf};
+use crate::problem::{Problem, ProblemCode};
+use crate::routes::interrupts::{self, InterruptAction, InterruptAnswer};
+use crate::routes::messages::run_row;
+use crate::routes::run_id;
+use crate::state::ServerState;
+use axum::extract::{FromRequest, Request, State};
+use axum::response::Response;
+use everloop_app::settling::{self, SettleWord};
+use everloop_engine::OpenUnknown;
+use everloop_pages::parts::say;
+use everloop_text::pages as words;
+use std::collections::BTreeMap;
+
+/// The header in which scripts send the token.
+const TOKEN_HEADER: &str = "x-csrf-token";
+
+/// The fields of a form whose token is right.
+pub(crate) struct FormFields(BTreeMap<String, String>);
+
+/// The path, if it is one of this server.
+pub(crate) fn local_path(path: &str) -> &str {
+    let is_local = path.starts_with('/')
+        && !path.starts_with("//")
+        && !path.contains('\\')
+        && path.bytes().all(|byte| byte.is_ascii_graphic());
+    if is_local { path } else { "/" }
+}
+
+impl FormFields {
+    /// A field; empty if it is not there.
+    pub(crate) fn get(&self, name: &str) -> &str {
+        self.0.get(name).map(String::as_str).unwrap_or_default()
+    }
+
+    /// A field that has something in it.
+    pub(crate) fn some(&self, name: &str) -> Option<String> {
+        let value = self.get(name).trim();
+        (!value.is_empty()).then(|| value.to_owned())
+    }
+
+    /// The page that the form stands on.
+    pub(crate) fn back(&self) -> &str {
+        local_path(self.get("back"))
+    }
+}
+
+/// Refuses a request of a script that does not bring the token of its session.
+///
+/// # Errors
+/// [`ProblemCode::ForbiddenOrigin`].
+pub(crate) fn check_token(
+    session: &PageSession,
+    headers: &axum::http::HeaderMap,
+) -> Result<(), Problem> {
+    match has_token(session, sent_token(headers)) {
+        true => Ok(()),
+        false => Err(ProblemCode::ForbiddenOrigin.because("the token of the page is missing")),
+    }
+}
+
+/// Whether a request comes from a page of this session.
+fn has_token(session: &PageSession, given: Option<&str>) -> bool {
+    let digest = |text: &str| blake3::hash(text.as_bytes());
+    given.is_some_and(|given| digest(given) == digest(&session.csrf))
+}
+
+/// The token that a script sent.
+pub(super) fn sent_token(headers: &axum::http::HeaderMap) -> Option<&str> {
+    headers.get(TOKEN_HEADER).and_then(|value| value.to_str().ok())
+}
+
+impl FromRequest<ServerState> for FormFields {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &ServerState) -> Result<Self, Problem> {
+        let session = request.extensions().get::<PageSession>().cloned();
+        let header = sent_token(request.headers()).map(str::to_owned);
+        let form = axum::Form::<Vec<(String, String)>>::from_request(request, state).await;
+        let axum::Form(fields) =
+            form.map_err(|refused| ProblemCode::BadRequest.because(refused.body_text()))?;
+        Self(fields.into_iter().collect()).checked(session.as_ref(), header.as_deref())
+    }
+}
+
+impl FormFields {
+    /// The fields, if the token that came with them is that of the session.
+    pub(super) fn checked(
+        self,
+        session: Option<&PageSession>,
+        header: Option<&str>,
+    ) -> Result<Self, Problem> {
+        if let Some(session) = session {
+            let given = header.or_else(|| Some(self.get("csrf")));
+            if !has_token(session, given) {
+                return Err(ProblemCode::ForbiddenOrigin.because("the token of the form is wrong"));
+            }
+        }
+        Ok(self)
+    }
+
+    /// Fields that came in another form.
+    pub(super) fn of(fields: BTreeMap<String, String>) -> Self {
+        Self(fields)
+    }
+}
+
+/// The answer that a button and the fields beside it mean.
+fn answer_of(fields: &FormFields) -> Result<InterruptAnswer, Problem> {
+    let choice = fields.get("choice");
+    let (verb, rest) = choice.split_once(':').unwrap_or((choice, ""));
+    let action = match verb {
+        "accept" => InterruptAction::Accept,
+        "always" => InterruptAction::AcceptAlways,
+        "edit" => InterruptAction::Edit,
+        "decline" | "respond_no" => InterruptAction::Decline,
+        // A field that is sent with Enter has no button.
+        "respond" | "" => InterruptAction::Respond,
+        _ => return Err(Problem::of_field("choice", choice)),
+    };
+    let text = match verb {
+        "edit" => fields.some("edited"),
+        "respond_no" => fields.some("reason"),
+        "always" | "respond" if !rest.is_empty() => Some(rest.to_owned()),
+        // Words of one's own count more than an option that was chosen before.
+        _ => fields.some("text").or_else(|| fields.some("pick")),
+    };
+    Ok(InterruptAnswer { action, text })
+}
+
+/// Looks whether a call happened whose outcome is unknown. What is found answers the question; if
+/// nothing is found the question stays, and the page says so.
+async fn look(state: &ServerState, request: &PageRequest, id: &str) -> Result<(), Problem> {
+    let (run, question) = id.split_once('.').ok_or_else(super::frame::missing)?;
+    let row = run_row(state, &run_id(run)?).await?;
+    let unknowns = state.engine().open_unknowns(&row.run).await?;
+    let is_it = |open: &&OpenUnknown| open.question.as_ref().is_some_and(|it| it.id == question);
+    // Somebody else was faster: the page shows what they said.
+    let Some(open) = unknowns.iter().find(is_it) else { return Ok(()) };
+    let report = settling::settle(state.engine(), open, SettleWord::Probe).await?;
+    if report.settling.is_none() {
+        let page = format!("chat:{}", row.conversation);
+        let said = say(request.lang(), words::ask::still_unknown());
+        state.flashes.put(request.session_name(), &page, said);
+    }
+    Ok(())
+}
+
+pub(crate) async fn answer(
+    State(state): State<ServerState>,
+    PathOf(id): PathOf<String>,
+    request: PageRequest,
+    fields: FormFields,
+) -> Result<Response, Problem> {
+    if fields.get("choice") == "probe" {
+        look(&state, &request, &id).await?;
+        return Ok(see_other(fields.back()));
+    }
+    let answer = answer_of(&fields)?;
+    let answered = interrupts::answer_interrupt(State(state), PathOf(id), Body(answer)).await;
+    match answered {
+        // Somebody else was faster: the page shows what they said.
+        Ok(_) => Ok(see_other(fields.back())),
+        Err(problem) if problem.code == ProblemCode::AlreadyAnswered => {
+            Ok(see_other(fields.back()))
+        }
+        Err(problem) => Err(problem),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_leads_only_to_pages_of_this_server() {
+        assert_eq!(local_path("/runs/run_1?at=3"), "/runs/run_1?at=3");
+        for bad in
+            ["", "//evil.example", "https://evil.example", "/\\evil", "/a\nb", "javascript:x"]
+        {
+            assert_eq!(local_path(bad), "/", "{bad}");
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! How a run looks as a chat completion or a response: whole, and in pieces as they come.
+
+use crate::problem::{Problem, ProblemCode};
+use crate::state::ServerState;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use everloop_app::runs::RunDetails;
+use everloop_engine::{EventKind, Follower, RunEvent, Scope};
+use everloop_types::journal::{EntryKind, WaitingOn};
+use everloop_types::{CallerTerms, RunId, Status};
+use futures_util::stream;
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::time::Duration;
+
+/// How often a stream shows that it lives.
+const PING: Duration = Duration::from_secs(15);
+
+/// Which interface is spoken.
+#[derive(Debug, Clone)]
+pub(super) enum FacadeForm {
+    /// Chat completions.
+    Chat {
+        /// The model's name, as it was asked for.
+        model: String,
+        /// Whether the last piece has the tokens.
+        with_usage: bool,
+    },
+    /// Responses, with what was asked.
+    Response(CallerTerms),
+}
+
+/// How a run stands: its words, or what it asks.
+pub(super) struct RunAnswerText {
+    status: Status,
+    text: String,
+    usage: Value,
+    created: i64,
+    /// Why it failed, with a stable code.
+    error: Value,
+    /// What it waits for.
+    waits: Option<&'static str>,
+}
+
+impl RunAnswerText {
+    /// Waits until the run is over or needs a person.
+    pub(super) async fn wait(state: &ServerState, run: &RunId) -> Result<Self, Problem> {
+        let mut follower = state.engine().follow(run, 0, Scope::Run).await?;
+        while let Some(event) = follower.next().await? {
+            if event.is_stop() && !is_pause(&event) {
+                break;
+            }
+        }
+        Self::now(state, run).await
+    }
+
+    /// How it stands now.
+    pub(super) async fn now(state: &ServerState, run: &RunId) -> Result<Self, Problem> {
+        let details = RunDetails::read(&state.app, state.store(), run).await?;
+        let usage = details.counts.usage;
+        let text = details.text().unwrap_or_default();
+        Ok(Self {
+            status: details.row.status,
+            error: error_of(&details, &text),
+            waits: details.waiting_on.as_ref().map(waits_for),
+            text,
+            usage: json!({"input": usage.input_tokens, "output": usage.output_tokens}),
+            created: details.row.times.created_at / 1_000,
+        })
+    }
+
+    fn tokens(&self, name: &str) -> u64 {
+        self.usage[name].as_u64().unwrap_or(0)
+    }
+}
+
+/// Why a run failed; null if it did not.
+fn error_of(details: &RunDetails, text: &str) -> Value {
+    if response_status(details.row.status) != "failed" {
+        return Value::Null;
+    }
+    let reason = details.history.entries.iter().rev().find_map(|entry| match &entry.kind {
+        EntryKind::RunFinished(end) => end.reason.as_ref(),
+        _ => None,
+    });
+    let code = json!(reason)["reason"].as_str().unwrap_or("server_error").to_owned();
+    let message = Some(text).filter(|text| !text.is_empty());
+    let message = message.or(details.row.note.as_deref()).unwrap_or(details.row.status.as_str());
+    json!({"code": code, "message": message})
+}
+
+fn waits_for(waiting: &WaitingOn) -> &'static str {
+    match waiting {
+        WaitingOn::Person { .. } => "waiting_for_user",
+        WaitingOn::Model { .. } => "waiting_for_model",
+        WaitingOn::Child { .. } => "waiting_for_run",
+        WaitingOn::Timer { .. } => "waiting_for_time",
+    }
+}
+
+/// Whether a run waits for something that comes by itself.
+fn is_pause(event: &RunEvent) -> bool {
+    use everloop_engine::WaitingFor;
+    matches!(&event.kind, EventKind::RunWaiting(waits) if *waits != WaitingFor::User)
+}
+
+impl FacadeForm {
+    fn id(&self, run: &RunId) -> String {
+        let own = run.as_str().trim_start_matches("run_");
+        match self {
+            Self::Chat { .. } => format!("chatcmpl-{own}"),
+            Self::Response(_) => format!("resp_{own}"),
+        }
+    }
+
+    /// The whole answer.
+    pub(super) fn whole(&self, run: &RunId, answer: &RunAnswerText) -> Value {
+        let (input, output) = (answer.tokens("input"), answer.tokens("output"));
+        match self {
+            Self::Chat { model, .. } => json!({
+                "id": self.id(run), "object": "chat.completion", "created": answer.created,
+                "model": model,
+                "choices": [{"index": 0, "finish_reason": "stop", "logprobs": null,
+                    "message": {"role": "assistant", "content": answer.text, "refusal": null}}],
+                "usage": chat_usage(input, output),
+                "everloop": {"run_id": run, "status": answer.status, "error": answer.error},
+            }),
+            Self::Response(asked) => json!({
+                "id": self.id(run), "object": "response", "created_at": answer.created,
+                "status": response_status(answer.status), "model": asked.model,
+                "error": answer.error,
+                "incomplete_details": answer.waits.map(|reason| json!({"reason": reason})),
+                "instructions": Some(&asked.instructions).filter(|told| !told.is_empty()),
+                "previous_response_id": asked.previous.as_ref().map(|run| self.id(run)),
+                "metadata": {"run_id": run}, "parallel_tool_calls": true, "tool_choice": "auto",
+                "tools": [], "temperature": null, "top_p": null,
+                "output": [self.output_item(run, &answer.text, answer.status)],
+                "usage": {"input_tokens": input, "output_tokens": output,
+                    "total_tokens": input + output,
+                    "input_tokens_details": {"cached_tokens": 0},
+                    "output_tokens_details": {"reasoning_tokens": 0}},
+            }),
+        }
+    }
+
+    fn output_item(&self, run: &RunId, text: &str, status: Status) -> Value {
+        json!({"id": format!("msg_{}", run.as_str().trim_start_matches("run_")),
+            "type": "message", "role": "assistant", "status": response_status(status),
+            "content": [{"type": "output_text", "text": text, "annotations": []}]})
+    }
+
+    /// The pieces before the first words.
+    fn opening(&self, run: &RunId, created: i64) -> Vec<Event> {
+        match self {
+            Self::Chat { .. } => {
+                let delta = json!({"role": "assistant", "content": ""});
+                vec![self.chunk(run, created, &delta, None)]
+            }
+            Self::Response(_) => {
+                let begun = RunAnswerText {
+                    status: Status::Running,
+                    text: String::new(),
+                    usage: Value::Null,
+                    created,
+                    error: Value::Null,
+                    waits: None,
+                };
+                let whole = self.whole(run, &begun);
+                let item = whole["output"][0].clone();
+                let part = json!({"type": "output_text", "text": "", "annotations": []});
+                vec![
+                    named("response.created", json!({"response": whole})),
+                    named("response.output_item.added", json!({"output_index": 0, "item": item})),
+                    named(
+                        "response.content_part.added",
+                        json!({"item_id": item["id"], "output_index": 0, "content_index": 0,
+                            "part": part}),
+                    ),
+                ]
+            }
+        }
+    }
+
+    /// A piece of the words.
+    fn piece(&self, run: &RunId, created: i64, text: &str) -> Event {
+        match self {
+            Self::Chat { .. } => self.chunk(run, created, &json!({"content": text}), None),
+            Self::Response(_) => named(
+                "response.output_text.delta",
+                json!({"item_id": self.output_item(run, "", Status::Running)["id"],
+                    "output_index": 0, "content_index": 0, "delta": text}),
+            ),
+        }
+    }
+
+    /// The pieces after the last words.
+    fn closing(&self, run: &RunId, answer: &RunAnswerText) -> Vec<Event> {
+        match self {
+            Self::Chat { with_usage, model } => {
+                let mut last = vec![self.chunk(run, answer.created, &json!({}), Some("stop"))];
+                if *with_usage {
+                    let usage = chat_usage(answer.tokens("input"), answer.tokens("output"));
+                    let piece = json!({"id": self.id(run), "object": "chat.completion.chunk",
+                        "created": answer.created, "model": model, "choices": [], "usage": usage});
+                    last.push(Event::default().data(piece.to_string()));
+                }
+                last.push(Event::default().data("[DONE]"));
+                last
+            }
+            Self::Response(_) => {
+                let whole = self.whole(run, answer);
+                let item = whole["output"][0].clone();
+                let name = match response_status(answer.status) {
+                    "failed" => "response.failed",
+                    "incomplete" | "cancelled" => "response.incomplete",
+                    _ => "response.completed",
+                };
+                vec![
+                    named(
+                        "response.output_text.done",
+                        json!({"item_id": item["id"], "output_index": 0, "content_index": 0,
+                            "text": answer.text}),
+                    ),
+                    named("response.output_item.done", json!({"output_index": 0, "item": item})),
+                    named(name, json!({"response": whole})),
+                ]
+            }
+        }
+    }
+
+    fn chunk(&self, run: &RunId, created: i64, delta: &Value, finish: Option<&str>) -> Event {
+        let Self::Chat { model, .. } = self else { return Event::default() };
+        let piece = json!({"id": self.id(run), "object": "chat.completion.chunk",
+            "created": created, "model": model,
+            "choices": [{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": null}]});
+        Event::default().data(piece.to_string())
+    }
+}
+
+fn chat_usage(input: u64, output: u64) -> Value {
+    json!({"prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output})
+}
+
+fn response_status(status: Status) -> &'static str {
+    match status {
+        Status::Queued => "queued",
+        Status::Running => "in_progress",
+        Status::Succeeded | Status::Unsettled => "completed",
+        Status::Waiting => "incomplete",
+        Status::Canceled => "cancelled",
+        Status::Failed | Status::Quarantined => "failed",
+    }
+}
+
+fn named(name: &str, mut data: Value) -> Event {
+    data["type"] = json!(name);
+    Event::default().event(name).data(data.to_string())
+}
+
+/// A run whose words are streamed.
+struct FacadeStream {
+    state: ServerState,
+    run: RunId,
+    form: FacadeForm,
+    follower: Follower,
+    created: i64,
+    /// What was streamed of the words of this call.
+    streamed: String,
+    ready: VecDeque<Event>,
+    is_over: bool,
+}
+
+/// Streams the words of a run in one of the forms.
+pub(super) async fn stream(
+    state: &ServerState,
+    run: RunId,
+    form: FacadeForm,
+) -> Result<Response, Problem> {
+    let follower = state.engine().follow(&run, 0, Scope::Run).await?;
+    let row = state.store().runs().get(&run).await?;
+    let row = row.ok_or_else(|| ProblemCode::NotFound.bare())?;
+    let created = row.times.created_at / 1_000;
+    let ready = form.opening(&run, created).into();
+    let state = state.clone();
+    let open = FacadeStream {
+        state,
+        run,
+        form,
+        follower,
+        created,
+        streamed: String::new(),
+        ready,
+        is_over: false,
+    };
+    let events = stream::unfold(open, |mut open| async move {
+        let event = open.next().await?;
+        Some((Ok::<_, Infallible>(event), open))
+    });
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(PING)).into_response())
+}
+
+impl FacadeStream {
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Some(event);
+            }
+            if self.is_over {
+                return None;
+            }
+            let stopping = self.state.stopping.clone();
+            let next = tokio::select! {
+                biased;
+                () = stopping.cancelled() => return None,
+                next = self.follower.next() => next,
+            };
+            match next {
+                Ok(Some(event)) => self.take(&event).await,
+                Ok(None) | Err(_) => self.close().await,
+            }
+        }
+    }
+
+    async fn take(&mut self, event: &RunEvent) {
+        match &event.kind {
+            EventKind::MessageDelta { text } => {
+                self.streamed.push_str(text);
+                self.ready.push_back(self.form.piece(&self.run, self.created, text));
+            }
+            // The words with a tool call stay; the next ones begin a paragraph.
+            EventKind::MessageCompleted { text, tool_calls, .. } if *tool_calls > 0 => {
+                self.say_rest(text);
+                if !text.is_empty() {
+                    self.ready.push_back(self.form.piece(&self.run, self.created, "\n\n"));
+                }
+                self.streamed.clear();
+            }
+            _ if event.is_stop() && !is_pause(event) => self.close().await,
+            _ => {}
+        }
+    }
+
+    /// What was not streamed of a text; all of it in a paragraph of its own if it is another one.
+    fn say_rest(&mut self, text: &str) {
+        let rest = match text.strip_prefix(self.streamed.as_str()) {
+            Some(rest) => rest.to_owned(),
+            None if self.streamed.trim() == text.trim() => String::new(),
+            None => format!("\n\n{text}"),
+        };
+        if !rest.is_empty() {
+            self.ready.push_back(self.form.piece(&self.run, self.created, &rest));
+        }
+    }
+
+    async fn close(&mut self) {
+        self.is_over = true;
+        if let Ok(answer) = RunAnswerText::now(&self.state, &self.run).await {
+            self.say_rest(&answer.text);
+            self.ready.extend(self.form.closing(&self.run, &answer));
+        }
+    }
+}

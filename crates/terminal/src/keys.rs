@@ -1,0 +1,142 @@
+//! Reads keys on a thread of its own, for as long as the program wants them.
+
+use crossterm::event::{Event, KeyEventKind};
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// How long the thread waits for a key before it looks whether it is still wanted. It is woken when
+/// that changes; only a change before its first look has to wait for so long.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
+
+/// A key, a paste or a new size, and when it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyInput {
+    /// What came.
+    pub event: Event,
+    /// When.
+    pub at: Instant,
+}
+
+/// The keys, in their order.
+#[derive(Debug)]
+pub struct KeyReader {
+    keys: UnboundedReceiver<KeyInput>,
+    switch: ReaderSwitch,
+}
+
+/// Stops the reader for a while, so that another program can have the keys.
+#[derive(Debug, Clone)]
+pub struct ReaderSwitch(Arc<(Mutex<ReaderState>, Condvar)>);
+
+#[derive(Debug, Default)]
+struct ReaderState {
+    /// How many want the keys for themselves.
+    pauses: usize,
+    is_paused: bool,
+    is_over: bool,
+}
+
+impl KeyReader {
+    /// Begins to read. The terminal must give single keys.
+    ///
+    /// # Errors
+    /// If no thread can be had.
+    pub fn start() -> io::Result<Self> {
+        let (sender, keys) = unbounded_channel();
+        let switch = ReaderSwitch(Arc::default());
+        let own = switch.clone();
+        let thread = std::thread::Builder::new().name("keys".to_owned());
+        thread.spawn(move || {
+            read_keys(&own, &sender);
+            let mut state = own.state();
+            state.is_over = true;
+            own.0.1.notify_all();
+        })?;
+        Ok(Self { keys, switch })
+    }
+
+    /// The next key; none if the terminal is gone.
+    pub async fn next(&mut self) -> Option<KeyInput> {
+        self.keys.recv().await
+    }
+
+    /// A key that has come already.
+    pub fn try_next(&mut self) -> Option<KeyInput> {
+        self.keys.try_recv().ok()
+    }
+
+    /// What stops it for a while.
+    #[must_use]
+    pub fn switch(&self) -> ReaderSwitch {
+        self.switch.clone()
+    }
+}
+
+impl Drop for KeyReader {
+    fn drop(&mut self) {
+        self.switch.state().is_over = true;
+        self.switch.0.1.notify_all();
+        wake_reader();
+    }
+}
+
+/// Ends the wait for a key. A new size does that, and nothing else that the library listens to; who
+/// is told of a size that is not new draws the same lines again.
+fn wake_reader() {
+    let _ =
+        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::WINCH);
+}
+
+impl ReaderSwitch {
+    fn state(&self) -> MutexGuard<'_, ReaderState> {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns when the reader reads no more.
+    pub fn pause(&self) {
+        let mut state = self.state();
+        state.pauses += 1;
+        if !state.is_paused {
+            wake_reader();
+        }
+        while !state.is_paused && !state.is_over {
+            state = self.0.1.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Takes one pause back.
+    pub fn resume(&self) {
+        let mut state = self.state();
+        state.pauses = state.pauses.saturating_sub(1);
+        self.0.1.notify_all();
+    }
+
+    /// Waits while the keys belong to somebody else; whether they are still wanted.
+    fn wait_for_turn(&self) -> bool {
+        let mut state = self.state();
+        while state.pauses > 0 && !state.is_over {
+            state.is_paused = true;
+            self.0.1.notify_all();
+            state = self.0.1.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.is_paused = false;
+        !state.is_over
+    }
+}
+
+fn read_keys(switch: &ReaderSwitch, sender: &UnboundedSender<KeyInput>) {
+    while switch.wait_for_turn() {
+        match crossterm::event::poll(LOOK_AGAIN) {
+            Ok(true) => {}
+            Ok(false) => continue,
+            Err(_) => return,
+        }
+        let Ok(event) = crossterm::event::read() else { return };
+        let is_release = matches!(&event, Event::Key(key) if key.kind == KeyEventKind::Release);
+        if !is_release && sender.send(KeyInput { event, at: Instant::now() }).is_err() {
+            return;
+        }
+    }
+}
