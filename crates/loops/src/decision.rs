@@ -44,8 +44,8 @@ pub struct DecisionLoop {
     /// Always empty: there is nothing to plan.
     #[serde(skip)]
     list: TodoList,
-    /// Model calls that came back.
-    replies: u32,
+    /// Decisions that were taken. A reply that is none, and is sent back, is not a step.
+    steps: u32,
     /// Runs that were to be started.
     starts: u32,
     #[serde(skip)]
@@ -139,7 +139,7 @@ impl AgentLoop for DecisionLoop {
             items: Vec::new(),
             current: None,
             version: 0,
-            steps: self.replies,
+            steps: self.steps,
             steps_max: self.frame.limits.steps.max_steps,
             failed: 0,
             note,
@@ -170,7 +170,7 @@ impl DecisionLoop {
     /// What failed is tried again; a reply stays unless the user adds something. A run that was
     /// started stays started.
     fn fork(&mut self, word: Option<&str>) {
-        self.replies = 0;
+        self.steps = 0;
         if let DecisionPhase::Finished(answer) = &self.phase
             && (word.is_some() || answer.trouble.is_some())
         {
@@ -179,7 +179,6 @@ impl DecisionLoop {
     }
 
     fn take_reply(&mut self, reply: &Reply) {
-        self.replies += 1;
         self.transcript.push(Message::Assistant { text: reply.text.clone(), calls: Vec::new() });
         let DecisionPhase::Deciding { tries } = self.phase else { return };
         match read_decision(&reply.text) {
@@ -196,6 +195,7 @@ impl DecisionLoop {
     }
 
     fn take(&mut self, decision: DecisionReply) {
+        self.steps += 1;
         let shown = decision.shown_reply();
         let Some(run) = decision.run else {
             return self.finish(vec![Words::Said(shown.unwrap_or_default())]);

@@ -123,6 +123,14 @@ fn a_reply_that_is_no_decision_is_sent_back_and_then_apologized_for() {
 }
 
 #[test]
+fn a_reply_that_is_sent_back_is_not_a_step() {
+    let steps = |scenario: Scenario| scenario.play().run.counts().steps;
+    let broken = Scenario::decision("hi").says("Hello!").says("Hello?");
+    assert_eq!(steps(broken.clone().decides(Some("Hello!"), None)), 1);
+    assert_eq!(steps(broken.says("Hello.")), 0);
+}
+
+#[test]
 fn a_model_that_fails_is_apologized_for_and_not_asked_for_last_words() {
     check(
         Scenario::decision("hi").fails(ModelErrorKind::TimedOut, "too long"),
