@@ -124,6 +124,20 @@ fn truth(text: &str) -> Option<bool> {
     }
 }
 
+/// Why a column is text although many of its values look like something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TextReason {
+    /// Digits that name something: with leading zeros, or longer than a number.
+    Codes,
+    /// Half of the values are numbers, but not nine in ten.
+    SomeNumbers,
+    /// Half of the values are dates, but not nine in ten.
+    SomeDates,
+    /// Digits with a unit, or grouped as no number is.
+    Units,
+}
+
 /// How the values of a column are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnPlan {
@@ -142,6 +156,9 @@ pub struct ColumnPlan {
     /// Whether its numbers could be 1.234 as well as 1234.
     #[serde(default, skip_serializing_if = "is_false")]
     pub ambiguous_numbers: bool,
+    /// Why it is text, where many values look like something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_reason: Option<TextReason>,
     /// The sign of the currency of its amounts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<char>,
@@ -167,6 +184,7 @@ impl ColumnPlan {
             ambiguous_dates: false,
             mixed_percent: false,
             ambiguous_numbers: false,
+            text_reason: None,
             currency: None,
             mixed_currency: false,
             zone: None,

@@ -146,3 +146,37 @@ fn the_other_columns_of_a_file_and_its_separator_say_how_numbers_are_written() {
     let plan = columns[0].plan(StyleHint::of(&columns, Some(',')));
     assert_eq!((plan.kind, plan.numbers), (ColumnKind::Integer, NumberStyle::Point));
 }
+
+#[test]
+fn digits_that_nothing_groups_say_what_the_point_means() {
+    let bare = plan_of(&["50.975", "49.999", "5000", "-9000"]);
+    assert_eq!((bare.kind, bare.numbers), (ColumnKind::Decimal, NumberStyle::Point));
+    let mut evidence = ColumnEvidence::default();
+    ["50.975", "49.999"].iter().for_each(|value| evidence.take(RawField::Text(value)));
+    let in_comma_file = evidence.plan(StyleHint::of(&[], Some(',')));
+    assert_eq!(in_comma_file.kind, ColumnKind::Decimal);
+}
+
+#[test]
+fn blanks_and_apostrophes_group_digits_only_by_three() {
+    for texts in [["5'11", "6'02"], ["06 12 34 56 78", "06 22 34 56 78"], ["10 20", "11 21"]] {
+        assert_eq!(kind_of(&texts), ColumnKind::Text, "{texts:?}");
+    }
+    assert_eq!(kind_of(&["+4915112345678", "+4915112345679"]), ColumnKind::Text);
+    for texts in [["1 234", "12 345"], ["1'234.50", "7"], ["€ 1 234,56", "- 5,1"], ["5 %", "7 %"]]
+    {
+        assert!(kind_of(&texts).is_number(), "{texts:?}");
+    }
+}
+
+#[test]
+fn a_column_says_why_it_is_text() {
+    let reason = |texts: &[&str]| plan_of(texts).text_reason;
+    assert_eq!(reason(&["007", "012"]), Some(TextReason::Codes));
+    assert_eq!(reason(&["1", "2", "x"]), Some(TextReason::SomeNumbers));
+    assert_eq!(reason(&["2026-01-31", "2026-02-01", "soon"]), Some(TextReason::SomeDates));
+    assert_eq!(reason(&["5 kg", "7 kg"]), Some(TextReason::Units));
+    assert_eq!(reason(&["12,34,100.00", "1.5\u{4e07}"]), Some(TextReason::Units));
+    assert_eq!(reason(&["east", "west"]), None);
+    assert_eq!(reason(&["12 Main Street", "13 Main Street"]), None);
+}

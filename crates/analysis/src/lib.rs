@@ -26,6 +26,7 @@ mod query;
 mod report;
 mod results;
 mod source;
+mod statistics;
 mod sums;
 mod tools;
 mod value;

@@ -2,6 +2,7 @@
 
 use crate::error::AnalysisError;
 use crate::load::DataFolder;
+use crate::statistics;
 use crate::sums;
 use crate::value::DataValue;
 use rusqlite::fallible_iterator::FallibleIterator;
@@ -147,6 +148,7 @@ impl DataFolder {
         connection.pragma_update(None, "temp_store", "FILE")?;
         connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LENGTH_MAX)?;
         sums::register(&connection)?;
+        statistics::register(&connection)?;
         let reads = Arc::clone(reads);
         connection.authorizer(Some(move |context: rusqlite::hooks::AuthContext<'_>| {
             reads.note(&context.action);
@@ -284,6 +286,9 @@ fn collect(
     if columns.is_empty() || !statement.readonly() {
         return Err(AnalysisError::Refused("it is no query: it returns nothing".to_owned()));
     }
+    // What is in a table is told as it is there; what was worked out, without its noise.
+    let is_stored: Vec<bool> =
+        statement.columns().map(|column| column.decl_type().is_some()).collect();
     let mut found = QueryResult { columns: unique(columns), ..QueryResult::default() };
     let mut bytes = 0;
     let mut rows = statement.query(())?;
@@ -293,8 +298,9 @@ fn collect(
             break;
         }
         let mut values = Vec::with_capacity(found.columns.len());
-        for at in 0..found.columns.len() {
-            let mut value = DataValue::of_sql(row.get_ref(at)?);
+        for (at, is_stored) in is_stored.iter().enumerate() {
+            let value = DataValue::of_sql(row.get_ref(at)?);
+            let mut value = if *is_stored { value } else { value.without_noise() };
             if let DataValue::Text(text) = &mut value {
                 text.truncate(text.floor_char_boundary(VALUE_BYTES_MAX));
                 bytes += text.len();

@@ -33,6 +33,16 @@ impl DataValue {
         }
     }
 
+    /// Without the last digits that sums and products of floating-point numbers leave behind:
+    /// 0.30000000000000004 is 0.3, as every calculator shows it.
+    #[must_use]
+    pub(crate) fn without_noise(self) -> Self {
+        match self {
+            Self::Real(number) => Self::Real(quiet(number)),
+            other => other,
+        }
+    }
+
     /// The number, exactly; none for text that is no number.
     #[must_use]
     pub fn number(&self) -> Option<Exact> {
@@ -64,6 +74,21 @@ impl DataValue {
             Self::Text(text) => text.clone(),
         }
     }
+}
+
+/// Digits that a floating-point number has for certain.
+const CERTAIN_DIGITS: usize = 15;
+
+/// A number of at most so many digits is taken for what was meant.
+const MEANT_DIGITS: usize = 12;
+
+fn quiet(number: f64) -> f64 {
+    let digits = |number: f64| Exact::from_f64(number).map_or(0, Exact::significant_digits);
+    if digits(number) <= CERTAIN_DIGITS {
+        return number;
+    }
+    let rounded = format!("{number:.*e}", CERTAIN_DIGITS - 1).parse().unwrap_or(number);
+    if digits(rounded) <= MEANT_DIGITS { rounded } else { number }
 }
 
 /// A number with more digits than SQLite keeps, as its digits. It is a blob there, so that it is

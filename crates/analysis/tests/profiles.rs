@@ -63,6 +63,16 @@ fn keys_of_other_names_are_found_by_the_name_of_the_table_and_by_values() {
 }
 
 #[test]
+fn a_key_that_is_there_twice_is_told_with_the_join_that_it_multiplies() {
+    let desk = Desk::new();
+    desk.load("customers.csv", "id,name\n1,Ann\n2,Bo\n2,Bo\n3,Cy\n");
+    desk.load("orders.csv", "nr,customer_id\n10,1\n11,2\n12,2\n13,3\n14,1\n");
+    let joins = desk.profile().joins;
+    let told: Vec<_> = joins.iter().map(|join| (join.by.as_str(), join.is_repeated)).collect();
+    assert_eq!(told, [("orders.customer_id", true)]);
+}
+
+#[test]
 fn spellings_blanks_dates_to_come_and_weekly_gaps_are_told() {
     let desk = Desk::new();
     let text = "week,region,until\n2024-01-05,East,2999-01-01\n2024-01-12,EAST,2024-01-02\n\

@@ -3,6 +3,7 @@
 
 use everloop_analysis::{
     ColumnKind, DataFolder, DataValue, LoadedTable, QueryEngine, QueryLimits, ReadLimits,
+    ResultStore,
 };
 use std::io::Write as _;
 use tempfile::TempDir;
@@ -297,4 +298,29 @@ fn a_date_in_iso_form_among_others_is_a_date() {
     let table = desk.load("dates.csv", text);
     assert_eq!(table.columns[0].misfits.misfits, 0);
     assert_eq!(desk.one("SELECT min(\"when\") FROM dates"), DataValue::Text("2026-01-05".into()));
+}
+
+#[test]
+fn what_is_worked_out_from_decimals_has_no_digits_that_nobody_wrote() {
+    let desk = Desk::new();
+    desk.load("dec.csv", "a,b\n0.1,0.2\n2.675,1.1\n");
+    assert_eq!(desk.one("SELECT a + b FROM dec"), DataValue::Real(0.3));
+    assert_eq!(desk.one("SELECT round(a, 2) FROM dec WHERE a > 1"), DataValue::Real(2.68));
+    assert_eq!(desk.one("SELECT sum(a * b) FROM dec"), DataValue::Real(2.9625));
+    assert_eq!(desk.one("SELECT median(b) FROM dec"), DataValue::Real(0.65));
+    let third = desk.one("SELECT 1.0 / 3");
+    assert_eq!(third, DataValue::Real(1.0 / 3.0));
+}
+
+#[test]
+fn a_kept_result_is_read_back_to_the_last_digit() {
+    let desk = Desk::new();
+    let rows: String = (1..1_000).map(|at| format!("{},{}\n", at * 7, at % 13 + 1)).collect();
+    desk.load("shares.csv", format!("part,whole\n{rows}"));
+    let sql = "SELECT part * 1.0 / whole AS share FROM shares";
+    let found = desk.data.query(sql, &QueryLimits::default()).unwrap();
+    let store = ResultStore::open(&desk.data).unwrap();
+    store.keep_query("call", sql, found.clone(), 1).unwrap();
+    let kept = ResultStore::open(&desk.data).unwrap().queries().unwrap();
+    assert_eq!(kept[0].result, found);
 }

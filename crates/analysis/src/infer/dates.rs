@@ -115,7 +115,7 @@ impl DateStyle {
 }
 
 fn date_of(year: u32, month: u32, day: u32) -> Option<Date> {
-    if !(1_000..=2_999).contains(&year) {
+    if !(1_000..=9_999).contains(&year) {
         return None;
     }
     Date::new(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?).ok()

@@ -2,7 +2,7 @@
 
 use super::dates::{DateStyle, TimeForm};
 use super::numbers::{self, NumberShape, NumberStyle};
-use super::{ColumnKind, ColumnPlan, is_null_word, truth};
+use super::{ColumnKind, ColumnPlan, TextReason, is_null_word, truth};
 use crate::source::RawField;
 use std::collections::BTreeMap;
 
@@ -43,6 +43,10 @@ pub(crate) struct ColumnEvidence {
     numbers: BTreeMap<NumberStyle, u64>,
     /// Numbers that are another one in each style, by the character that is read in two ways.
     unclear: BTreeMap<char, u64>,
+    /// Digits with a unit, or with separators where none belongs.
+    quantities: u64,
+    /// Whole numbers of four digits and more that nothing groups.
+    ungrouped: u64,
     /// By the sign of a currency.
     currencies: BTreeMap<char, u64>,
     percents: u64,
@@ -100,8 +104,10 @@ impl ColumnEvidence {
         if numbers::is_code(text) {
             self.codes += 1;
         }
-        if let Some(shape) = numbers::shape_of(text) {
-            self.count_number(shape);
+        self.ungrouped += u64::from(numbers::is_ungrouped(text));
+        match numbers::shape_of(text) {
+            Some(shape) => self.count_number(shape),
+            None => self.quantities += u64::from(numbers::is_quantity(text)),
         }
         let mut time = TimeForm::Day;
         for (style, form) in DateStyle::candidates(text) {
@@ -151,12 +157,18 @@ impl ColumnEvidence {
 
     /// The style of its numbers; none if they could be of either.
     fn style(&self, hint: StyleHint) -> Option<NumberStyle> {
-        let has_commas_alone = self.unclear.keys().all(|separator| *separator == ',');
+        let alone = |separator| self.unclear.keys().all(|own| *own == separator);
         match self.only_style() {
             Some(style) => Some(style),
             None if self.unclear.is_empty() => Some(NumberStyle::Point),
-            None if hint.is_comma_file && has_commas_alone => Some(NumberStyle::Point),
-            None => hint.others,
+            None if hint.is_comma_file && alone(',') => Some(NumberStyle::Point),
+            None if hint.others.is_some() => hint.others,
+            // Who writes 5000 does not write 1.234 for 1234, and where commas part fields, points
+            // are the decimal ones.
+            None if alone('.') && (hint.is_comma_file || self.ungrouped > 0) => {
+                Some(NumberStyle::Point)
+            }
+            None => None,
         }
     }
 
@@ -175,7 +187,7 @@ impl ColumnEvidence {
         let count = self.numbers.values().max().copied().unwrap_or(0);
         // One code in twenty is enough to leave them as they are.
         if !self.fits(count) || self.codes * 20 > self.there {
-            return text;
+            return ColumnPlan { text_reason: self.text_reason(count), ..text };
         }
         let is_percent = self.fits(self.percents);
         if !is_percent && self.percents * MIXED_ONE_IN > self.there {
@@ -194,6 +206,19 @@ impl ColumnEvidence {
         let kind = if is_whole { ColumnKind::Integer } else { ColumnKind::Decimal };
         let currency = currency.map(|(sign, _)| *sign);
         ColumnPlan { kind, numbers, is_percent, currency, ..text }
+    }
+
+    /// Why it is text, where its values look like something else.
+    fn text_reason(&self, numbers: u64) -> Option<TextReason> {
+        let dates = self.dates.values().max().copied().unwrap_or(0);
+        let is_most = |count: u64| count > 0 && count * 2 >= self.there;
+        match () {
+            () if self.codes * 20 > self.there => Some(TextReason::Codes),
+            () if is_most(dates) => Some(TextReason::SomeDates),
+            () if is_most(numbers) => Some(TextReason::SomeNumbers),
+            () if is_most(self.quantities + numbers) => Some(TextReason::Units),
+            () => None,
+        }
     }
 
     fn date_plan(&self) -> Option<ColumnPlan> {

@@ -58,10 +58,29 @@ impl NumberShape {
     }
 }
 
-/// Digits with a leading zero, or more of them than a number has, are a code.
+/// Digits with a leading zero, or more of them than a number has, are a code; so is what begins
+/// with a plus and is as long as the number of a telephone.
 pub(crate) fn is_code(text: &str) -> bool {
+    if let Some(phone) = text.strip_prefix('+') {
+        let digits = phone.bytes().filter(u8::is_ascii_digit).count();
+        return digits >= 8 && phone.bytes().all(|b| b.is_ascii_digit() || b"- ()".contains(&b));
+    }
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     digits && (text.len() > 18 || text.len() > 1 && text.starts_with('0'))
+}
+
+/// Whether it is four digits or more that nothing groups: then its column groups none.
+pub(super) fn is_ungrouped(text: &str) -> bool {
+    let digits = text.trim_start_matches(['-', '+']);
+    digits.len() >= 4 && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether it is digits with a short unit (`5 kg`, `1.5w`), or grouped as no number is.
+pub(super) fn is_quantity(text: &str) -> bool {
+    let is_numeric = |c: char| ascii_digit(c).is_ascii_digit() || "+-−., '".contains(c);
+    let unit = text.trim_start_matches(is_numeric);
+    let digits = text.len() - unit.len();
+    digits > 0 && unit.chars().count() <= 4 && unit.chars().all(|c| c.is_alphabetic() || c == '%')
 }
 
 /// How a text can be read as a number; none if it cannot.
@@ -100,6 +119,8 @@ pub(crate) fn parse_number(text: &str, style: NumberStyle) -> Option<ParsedNumbe
         NumberStyle::Comma => ('.', ','),
     };
     let (whole, part) = body.split_once(point).unwrap_or((&body, ""));
+    // Blanks and apostrophes group digits in both styles; one number has one way of grouping.
+    let thousands = if whole.contains(BLANK) { BLANK } else { thousands };
     let whole = ungrouped(whole, thousands)?;
     if body.contains(point) && part.is_empty() && whole.is_empty() {
         return None;
@@ -111,6 +132,9 @@ pub(crate) fn parse_number(text: &str, style: NumberStyle) -> Option<ParsedNumbe
     let value = if negative { value.negated() } else { value };
     Some(ParsedNumber { value, percent, currency })
 }
+
+/// What stands for a blank or an apostrophe between digits.
+const BLANK: char = ' ';
 
 /// Digits and separators, and what stood around them.
 struct BareNumber {
@@ -131,21 +155,21 @@ fn currency_of(c: char) -> Option<char> {
 
 /// Without blanks, currency, sign and percent sign.
 fn bare(text: &str) -> Option<BareNumber> {
-    let mut body: String = text
-        .chars()
-        .map(ascii_digit)
-        .filter(|c| !c.is_whitespace() && *c != '\u{a0}' && *c != '\u{202f}' && *c != '\'')
-        .collect();
+    let is_blank = |c: char| c.is_whitespace() || matches!(c, '\'' | '’');
+    let body: String =
+        text.chars().map(ascii_digit).map(|c| if is_blank(c) { BLANK } else { c }).collect();
+    let mut body = body.trim_matches(BLANK);
     let mut negative = false;
-    if body.starts_with('(') && body.ends_with(')') && body.len() > 2 {
-        body = body[1..body.len() - 1].to_owned();
+    if let Some(inner) = body.strip_prefix('(').and_then(|body| body.strip_suffix(')')) {
+        body = inner;
         negative = true;
     }
     let currency = body.chars().find_map(currency_of);
     let is_currency = |c: char| currency_of(c).is_some() && currency_of(c) == currency;
-    let trimmed = body.trim_matches(is_currency);
+    let is_around = |c: char| c == BLANK || is_currency(c);
+    let trimmed = body.trim_matches(is_around);
     let (trimmed, percent) = match trimmed.strip_suffix(['%', '％']) {
-        Some(rest) => (rest, true),
+        Some(rest) => (rest.trim_end_matches(BLANK), true),
         None => (trimmed, false),
     };
     let trimmed = match trimmed.strip_prefix(['-', '−']) {
@@ -155,7 +179,7 @@ fn bare(text: &str) -> Option<BareNumber> {
         }
         _ => trimmed.strip_prefix('+').unwrap_or(trimmed),
     };
-    let trimmed = trimmed.trim_start_matches(is_currency);
+    let trimmed = trimmed.trim_start_matches(is_around);
     let starts = trimmed.starts_with(|c: char| c.is_ascii_digit() || ".,".contains(c));
     let body = trimmed.to_owned();
     starts.then_some(BareNumber { body, negative, percent, currency })

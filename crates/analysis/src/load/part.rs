@@ -221,7 +221,7 @@ impl PartLoader<'_> {
     fn declare(&self, own: &PartPlans, written: &WrittenRows) -> Result<(), AnalysisError> {
         let sql = self.table_sql(own, |at, plan| {
             let is_pure = written.misfits[at].long == 0;
-            if is_pure || plan.kind.sql() == "TEXT" { plan.kind.sql() } else { "" }
+            if is_pure || plan.kind.sql() == "TEXT" { plan.kind.sql() } else { "BLOB" }
         });
         self.connection.execute_batch("PRAGMA writable_schema = ON")?;
         let update = "UPDATE sqlite_schema SET sql = $1 WHERE type = 'table' AND name = $2";

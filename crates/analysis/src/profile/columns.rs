@@ -3,7 +3,7 @@
 use super::gaps::{DateGaps, gaps_between};
 use super::sample::ColumnSample;
 use super::scan::{ColumnScan, DAYS_MAX};
-use crate::infer::ColumnKind;
+use crate::infer::{ColumnKind, TextReason};
 use crate::load::{LoadedColumn, LoadedTable};
 use crate::value::DataValue;
 use jiff::civil::Date;
@@ -110,8 +110,11 @@ pub(super) fn profile_column(
     let ColumnSeen { sample, scan, top } = seen;
     let (distinct, is_distinct_rough) = scan.distinct.count();
     let is_number = column.plan.kind.is_number();
+    let is_text = column.plan.kind == ColumnKind::Text;
     let end = |of: fn(&(DataValue, DataValue)) -> &DataValue| {
-        scan.ends.as_ref().map_or_else(String::new, |ends| of(ends).shown())
+        scan.ends
+            .as_ref()
+            .map_or_else(String::new, |ends| crate::source::example(&of(ends).shown()))
     };
     let mut found = ColumnProfile {
         name: column.name.clone(),
@@ -135,7 +138,7 @@ pub(super) fn profile_column(
         gaps: date_gaps(scan),
         spelling: TextSpelling {
             with_blanks: scan.with_blanks,
-            variants: if distinct <= VARIANTS_AMONG { sample.variants() } else { 0 },
+            variants: if is_text && distinct <= VARIANTS_AMONG { sample.variants() } else { 0 },
         },
         odd: Vec::new(),
     };
@@ -172,6 +175,10 @@ fn oddities(
         (column.plan.mixed_percent, "mixed_percent"),
         (column.plan.ambiguous_numbers, "ambiguous_numbers"),
         (column.plan.mixed_currency, "mixed_currency"),
+        (column.plan.text_reason == Some(TextReason::Codes), "codes"),
+        (column.plan.text_reason == Some(TextReason::SomeNumbers), "some_numbers"),
+        (column.plan.text_reason == Some(TextReason::SomeDates), "some_dates"),
+        (column.plan.text_reason == Some(TextReason::Units), "units"),
         (column.misfits.odd_zones > 0, "odd_zones"),
         (found.spread.outliers.is_some_and(|count| count > 0), "outliers"),
         (found.spelling.with_blanks > 0, "with_blanks"),

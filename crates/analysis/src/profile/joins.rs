@@ -106,13 +106,18 @@ fn pairs_of(
                     let is_first = is_key != is_other_key && is_key;
                     (is_first || is_key == is_other_key && is_smaller).then_some(JoinHint::SameName)
                 }
-                () if is_key && names_table(&one.name, key, by) => Some(JoinHint::NameOfTable),
-                () if is_key && key.plan.kind == ColumnKind::Text => {
-                    let (keys, values) = (distinct(at, key_at), distinct(other, by_at));
-                    (values >= VALUES_MIN && values <= keys && !(is_other_key && at > other))
-                        .then_some(JoinHint::Values)
-                }
-                () => None,
+                // `customer_id` names the `id` of `customers`, also where some are there twice: a
+                // join over those multiplies rows, which the reader has to know.
+                () => match named_by(&one.name, key, by) {
+                    NamedPart::Key => Some(JoinHint::NameOfTable),
+                    NamedPart::Table if is_key => Some(JoinHint::NameOfTable),
+                    _ if is_key && key.plan.kind == ColumnKind::Text => {
+                        let (keys, values) = (distinct(at, key_at), distinct(other, by_at));
+                        (values >= VALUES_MIN && values <= keys && !(is_other_key && at > other))
+                            .then_some(JoinHint::Values)
+                    }
+                    _ => None,
+                },
             };
             pairs.extend(hint.map(|hint| JoinPair { hint, key: (at, key_at), by: (other, by_at) }));
         }
@@ -120,9 +125,17 @@ fn pairs_of(
     pairs
 }
 
-/// Whether a column is called after a table and its key: `customer_id`, `customers_id`,
-/// `CustomerId` for the `id` of `customers`, or `customer` alone.
-fn names_table(table: &str, key: &LoadedColumn, by: &LoadedColumn) -> bool {
+/// What of another table the name of a column names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NamedPart {
+    /// Table and key: `customer_id`, `customers_id` or `CustomerId` for the `id` of `customers`.
+    Key,
+    /// The table alone: `customer`.
+    Table,
+    Nothing,
+}
+
+fn named_by(table: &str, key: &LoadedColumn, by: &LoadedColumn) -> NamedPart {
     let plain = |name: &str| name.to_lowercase().replace('_', "");
     let (table, key, by) = (plain(table), plain(&key.name), plain(&by.name));
     let singles = [
@@ -131,7 +144,12 @@ fn names_table(table: &str, key: &LoadedColumn, by: &LoadedColumn) -> bool {
         table.strip_suffix("es").unwrap_or(&table).to_owned(),
         table.strip_suffix("ies").map_or_else(|| table.clone(), |stem| format!("{stem}y")),
     ];
-    singles.iter().any(|single| by == *single || by == format!("{single}{key}"))
+    let is_key = singles.iter().any(|single| by == format!("{single}{key}"));
+    match is_key {
+        true => NamedPart::Key,
+        false if singles.contains(&by) => NamedPart::Table,
+        false => NamedPart::Nothing,
+    }
 }
 
 fn compare(

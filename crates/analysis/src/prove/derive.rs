@@ -111,7 +111,8 @@ const TOTAL: [&str; 18] = [
 const MEAN: [&str; 6] = ["average", "averages", "averaged", "mean", "typical", "\u{5747}"];
 
 /// Words for a difference; the last ones are Chinese.
-const DIFFERENCE: [&str; 62] = [
+const DIFFERENCE: [&str; 63] = [
+    "minus",
     "more",
     "less",
     "fewer",

@@ -385,6 +385,8 @@ fn is_label(name: &str, rows: &[Vec<DataValue>], at: usize) -> bool {
         some = true;
         match value {
             DataValue::Int(number) => names_time && (1..=9_999).contains(number),
+            // `strftime('%Y', day)` gives text.
+            DataValue::Text(text) if names_time && text.trim().len() <= 4 => true,
             other => other.label().is_some(),
         }
     });

@@ -40,7 +40,8 @@ pub(super) fn is_near(number: &WrittenNumber, found: f64, column: &str) -> bool 
 fn readings(number: &WrittenNumber, column: &str) -> impl Iterator<Item = Exact> {
     let hundredth = Exact::new(1, 2);
     let one = Exact::new(1, 0);
-    let has_unit = !number.unit_text.is_empty() && column.contains(&number.unit_text);
+    let has_unit =
+        !number.unit_text.is_empty() && (number.unit_apart || column.contains(&number.unit_text));
     let unit = number.unit;
     let first = if number.percent { unit.times(hundredth).unwrap_or(unit) } else { unit };
     // A column may hold percents, or ten thousands, as such.

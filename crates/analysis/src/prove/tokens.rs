@@ -43,6 +43,8 @@ pub(crate) struct WrittenNumber {
     pub(crate) unit: Exact,
     /// The unit as written.
     pub(crate) unit_text: String,
+    /// Whether a blank stands before the unit: then it may be that of the column.
+    pub(crate) unit_apart: bool,
     pub(crate) percent: bool,
     pub(crate) signed: bool,
     /// Whether the text says that it is not exact.
@@ -213,28 +215,67 @@ fn read(text: &str, start: usize, end: usize) -> WrittenNumber {
         !earlier.is_some_and(|c| c.is_alphanumeric() || ")%".contains(c))
     });
     let from = sign.map_or(start, |sign| start - sign.len_utf8());
-    let rest = &text[end..];
-    let unit = UNITS.iter().find(|(word, _)| {
-        rest.strip_prefix(word).is_some_and(|after| {
-            let is_word = word.is_ascii();
-            !is_word || !after.starts_with(|c: char| c.is_ascii_alphanumeric())
-        })
-    });
-    let unit_end = end + unit.map_or(0, |(word, _)| word.len());
-    let percent = PERCENTS.iter().find(|sign| text[unit_end..].starts_with(**sign));
-    let until = unit_end + percent.map_or(0, |sign| sign.len());
+    let (unit, unit_end) = unit_of(text, end);
+    let (is_percent, until) = percent_of(text, unit_end);
     let value = if sign.is_some_and(|c| c != '+') { magnitude.negated() } else { magnitude };
     WrittenNumber {
         at: from..until,
         value,
         places: magnitude.scale(),
-        unit: Exact::new(10_i128.pow(unit.map_or(0, |(_, power)| *power)), 0),
+        unit: Exact::new(10_i128.pow(unit.map_or(0, |(_, power)| power)), 0),
         unit_text: unit.map_or(String::new(), |(word, _)| word.trim().to_owned()),
-        percent: percent.is_some(),
+        unit_apart: unit.is_some_and(|(word, _)| unit_end - end > word.len()),
+        percent: is_percent,
         signed: sign.is_some(),
         rough: is_rough(&text[..from]),
         form: NumberForm::Digits,
     }
+}
+
+/// Blanks that many styles put before a unit or a percent sign.
+const BLANKS: [char; 4] = [' ', '\u{a0}', '\u{2009}', '\u{202f}'];
+
+/// What follows, and how long the blank before it is, if there is just one.
+fn behind_blank(rest: &str) -> (&str, usize) {
+    match rest.chars().next().filter(|c| BLANKS.contains(c)) {
+        Some(blank) => (&rest[blank.len_utf8()..], blank.len_utf8()),
+        None => (rest, 0),
+    }
+}
+
+/// Characters that make a thousand a measure: kilogram, kilometre, kilowatt, kilobyte, kilocalorie.
+const MEASURES: [char; 5] = ['\u{514b}', '\u{7c73}', '\u{74e6}', '\u{5b57}', '\u{5361}'];
+
+/// The unit behind a number, and where it ends.
+fn unit_of(text: &str, end: usize) -> (Option<(&'static str, u32)>, usize) {
+    let rest = &text[end..];
+    let (behind, blank) = behind_blank(rest);
+    let found = UNITS.iter().find_map(|(word, power)| {
+        let is_word = |after: &str| {
+            let is_more = |c: char| c.is_ascii_alphanumeric() && word.is_ascii();
+            let is_measure = |c: char| *word == "\u{5343}" && MEASURES.contains(&c);
+            !after.starts_with(|c: char| is_more(c) || is_measure(c))
+        };
+        let at = |rest: &str, blank: usize| {
+            rest.strip_prefix(word).filter(|after| is_word(after)).map(|_| blank + word.len())
+        };
+        // A single letter behind a blank may be anything.
+        let may_stand_off = word.len() > 1;
+        let len = at(rest, 0).or_else(|| if may_stand_off { at(behind, blank) } else { None })?;
+        Some(((*word, *power), end + len))
+    });
+    found.map_or((None, end), |(unit, end)| (Some(unit), end))
+}
+
+/// Whether a percent sign follows, and where it ends.
+fn percent_of(text: &str, end: usize) -> (bool, usize) {
+    let rest = &text[end..];
+    if let Some(sign) = PERCENTS.iter().find(|sign| rest.starts_with(**sign)) {
+        return (true, end + sign.len());
+    }
+    let (behind, blank) = behind_blank(rest);
+    let sign = ["%", "％"].into_iter().find(|sign| behind.starts_with(*sign));
+    sign.map_or((false, end), |sign| (true, end + blank + sign.len()))
 }
 
 fn is_rough(before: &str) -> bool {

@@ -13,13 +13,15 @@ fn vague(text: &str) -> Vec<&str> {
 #[test]
 fn numbers_are_found_with_sign_unit_and_percent() {
     assert_eq!(found("fell 18.4% to 3,927.1"), ["18.4%", "3,927.1"]);
-    assert_eq!(found("环比 −18.4%，少 885.5 万元，约 1.2亿"), ["−18.4%", "885.5", "1.2亿"]);
+    assert_eq!(found("环比 −18.4%，少 885.5 万元，约 1.2亿"), ["−18.4%", "885.5 万", "1.2亿"]);
     assert_eq!(found("$1.5 million and 20k"), ["1.5 million", "20k"]);
     assert_eq!(
         found("rose 3 percentage points, 2.5个百分点"),
         ["3 percentage points", "2.5个百分点"]
     );
     assert_eq!(found("between 3-5 units"), ["3", "5"]);
+    assert_eq!(found("3.57 万元，38.68 %，5 千克"), ["3.57 万", "38.68 %", "5"]);
+    assert_eq!(found("29.0\u{202f}% and 5 M&Ms and 3 bn"), ["29.0\u{202f}%", "5", "3 bn"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 #   python3 analysis.py                      the data where it was, or beside the report
 #   python3 analysis.py --data FOLDER        the data in another folder
 #   python3 analysis.py --save data.sqlite   keeps the tables; then: sqlite3 data.sqlite < analysis.sql
-import argparse, csv, datetime, decimal, gzip, importlib.util, io, itertools, json, os, re, sqlite3, sys, zipfile
+import argparse, csv, datetime, decimal, functools, gzip, importlib.util, io, itertools, json, math, os, re, sqlite3, statistics, sys, zipfile
 
 HERE = os.path.dirname(os.path.abspath(globals().get("__file__", "analysis.py")))
 parser = argparse.ArgumentParser()
@@ -131,13 +131,17 @@ def frames(table, path):
         sys.exit(f"{path}: Excel and Parquet need pandas: python3 -m pip install pandas openpyxl pyarrow")
     if table["form"] == "parquet":
         frame = pandas.read_parquet(path)
+        for name in [column.get("named") or column["name"] for column in table["columns"]]:
+            if name not in frame:
+                first, *inner = name.split(".")
+                frame[name] = [functools.reduce(lambda own, key: own and own.get(key), inner, own) for own in frame[first]]
         frame = frame[[column.get("named") or column["name"] for column in table["columns"]]]
     else:
         frame = pandas.read_excel(path, sheet_name=table.get("part") or 0, header=None, dtype=object)
         frame = frame.dropna(how="all").dropna(axis=1, how="all")
         frame = frame.iloc[table["notes"].get("title_rows", 0) + bool(table["notes"].get("has_header")) :]
     for row in frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None):
-        yield [str(v) if isinstance(v, (datetime.date, decimal.Decimal)) else v for v in row]
+        yield [str(v) if isinstance(v, (datetime.date, datetime.time, decimal.Decimal)) else v for v in row]
 
 
 def ungrouped(whole, separator):
@@ -151,20 +155,20 @@ def ungrouped(whole, separator):
 def number(text, plan):
     """The number and whether it had a percent sign; nothing if it is none."""
     text = "".join(chr(ord(c) - 0xFEE0) if "\uff10" <= c <= "\uff19" or c in "\uff0c\uff0e" else c for c in text)
-    text = re.sub(r"[\s\u00a0\u202f']", "", text)
+    text = re.sub(r"[\s'\u2019]", " ", text).strip()
     signs = {"\u00a5" if c in "\u00a5\uffe5\u5143" else c for c in text if c in CURRENCY}
     if len(signs) > 1 or signs and signs != {plan.get("currency")}:
         return None
     negative = len(text) > 2 and text[0] == "(" and text[-1] == ")"
-    text = (text[1:-1] if negative else text).strip(CURRENCY)
+    text = (text[1:-1] if negative else text).strip(CURRENCY + " ")
     percent = text[-1:] in ("%", "\uff05")
-    text = text[:-1] if percent else text
+    text = text[:-1].rstrip() if percent else text
     if text[:1] in ("-", "\u2212") and not negative:
         negative, text = True, text[1:]
-    text = text.removeprefix("+").lstrip(CURRENCY)
+    text = text.removeprefix("+").lstrip(CURRENCY + " ")
     thousands, point = (",", ".") if plan["numbers"] == "point" else (".", ",")
     whole, _, part = text.partition(point)
-    whole = ungrouped(whole, thousands)
+    whole = ungrouped(whole, " " if " " in whole else thousands)
     if whole is None or not re.fullmatch(r"[0-9]*", whole) or not re.fullmatch(r"[0-9]*([eE][-+]?[0-9]+)?", part):
         if whole is None or not re.fullmatch(r"[0-9]+[eE][-+]?[0-9]+", whole) or part:
             return None
@@ -304,6 +308,87 @@ class ExactMean(ExactSum):
         return float(self.sum / self.count) if self.count else None
 
 
+def numeric(value):
+    return None if value is None or isinstance(value, str) else float(value)
+
+
+def rounded(value, places=0):
+    if numeric(value) is None or places is None:
+        return None
+    exact = decimal.Decimal(value.decode() if isinstance(value, bytes) else repr(value))
+    unit = decimal.Decimal(1).scaleb(-min(max(places, 0), 30))
+    try:
+        return float(exact.quantize(unit, decimal.ROUND_HALF_UP))
+    except decimal.InvalidOperation:
+        return float(value)
+
+
+def scalar(function):
+    def call(*values):
+        try:
+            values = [numeric(value) for value in values]
+            return None if None in values else float(function(*values))
+        except (ValueError, OverflowError, ZeroDivisionError):
+            return None
+    return call
+
+
+def aggregate(arguments, result):
+    """A function of all values: those that are no numbers are left out."""
+    class Own:
+        def __init__(self):
+            self.rows, self.last = [], None
+
+        def step(self, *values):
+            self.last, values = values[-1], [numeric(value) for value in values]
+            if None not in values[:arguments]:
+                self.rows.append(values)
+
+        def finalize(self):
+            try:
+                return result(self.rows, self.last) if self.rows else None
+            except (statistics.StatisticsError, ZeroDivisionError):
+                return None
+    return Own
+
+
+def percentile(rows, percent):
+    values = sorted(row[0] for row in rows)
+    place = float(percent) / 100 * (len(values) - 1)
+    low = values[int(place)]
+    return low + (values[min(int(place) + 1, len(values) - 1)] - low) * (place - int(place))
+
+
+def of_values(function):
+    return lambda rows, _: function([row[0] for row in rows])
+
+
+def correlation(rows, _):
+    one, two = [row[0] for row in rows], [row[1] for row in rows]
+    first, second = statistics.fmean(one), statistics.fmean(two)
+    products = sum((x - first) * (y - second) for x, y in zip(one, two))
+    return products / (sum((x - first) ** 2 for x in one) * sum((y - second) ** 2 for y in two)) ** 0.5
+
+
+def add_statistics(database):
+    for places in (1, 2):
+        database.create_function("round", places, rounded, deterministic=True)
+    scalars = {"sqrt": math.sqrt, "exp": math.exp, "ln": math.log, "log": math.log10, "log10": math.log10,
+               "log2": math.log2, "floor": math.floor, "ceil": math.ceil, "ceiling": math.ceil, "trunc": math.trunc}
+    for own, function in scalars.items():
+        database.create_function(own, 1, scalar(function), deterministic=True)
+    for own in ("pow", "power"):
+        database.create_function(own, 2, scalar(math.pow), deterministic=True)
+    database.create_aggregate("median", 1, aggregate(1, lambda rows, _: percentile(rows, 50)))
+    for own in ("percentile", "quantile"):
+        database.create_aggregate(own, 2, aggregate(1, percentile))
+    spreads = {"stddev": statistics.stdev, "stddev_samp": statistics.stdev, "stddev_pop": statistics.pstdev,
+               "variance": statistics.variance, "var_samp": statistics.variance, "var_pop": statistics.pvariance}
+    for own, function in spreads.items():
+        database.create_aggregate(own, 1, aggregate(1, of_values(function)))
+    database.create_aggregate("corr", 2, aggregate(2, correlation))
+
+
 def name(text):
     return '"' + text.replace('"', '""') + '"'
 
@@ -369,6 +454,7 @@ def compare(database, query):
 database = sqlite3.connect(options.save)
 for function, own in (("sum", ExactSum), ("total", ExactTotal), ("avg", ExactMean)):
     getattr(database, "create_window_function", database.create_aggregate)(function, 1, own)
+add_statistics(database)
 for table in manifest["tables"]:
     load(database, table)
 database.commit()

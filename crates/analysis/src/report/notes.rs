@@ -1,6 +1,6 @@
 //! What is known of the data of a report, and what a reader should know before they trust it.
 
-use crate::infer::{ColumnPlan, Misfits};
+use crate::infer::{ColumnPlan, Misfits, TextReason};
 use crate::load::{DataFolder, LoadedColumn, LoadedTable, quoted};
 use crate::manifest::{DataManifest, ManifestPeriod};
 use crate::query::{QueryEngine, QueryLimits};
@@ -157,7 +157,23 @@ impl ColumnPlan {
         ];
         let told = told.into_iter().filter(|(is, _)| *is).map(|(_, words)| words.in_lang(lang));
         let zone = self.zone.map(|zone| text::analysis::odd::zone(&zone_name(zone)).in_lang(lang));
-        told.chain(zone).collect()
+        // That codes are text surprises nobody.
+        let reason = self.text_reason.filter(|reason| *reason != TextReason::Codes);
+        told.chain(zone).chain(reason.map(|reason| reason.words(lang))).collect()
+    }
+}
+
+impl TextReason {
+    /// Why a column is text.
+    #[must_use]
+    pub fn words(self, lang: Lang) -> String {
+        match self {
+            Self::Codes => text::analysis::odd::codes(),
+            Self::SomeNumbers => text::analysis::odd::some_numbers(),
+            Self::SomeDates => text::analysis::odd::some_dates(),
+            Self::Units => text::analysis::odd::units(),
+        }
+        .in_lang(lang)
     }
 }
 

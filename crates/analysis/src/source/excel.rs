@@ -216,10 +216,16 @@ fn shown(cell: &Data) -> String {
         }
         Data::DateTime(when) => match when.is_duration() {
             true => when.as_f64().to_string(),
+            // Less than a day after the first day that there is: a time of day alone.
+            false if (0.0..1.0).contains(&when.as_f64()) => time_alone(when.to_ymd_hms_milli()),
             false => iso(when.to_ymd_hms_milli()),
         },
         other => other.to_string(),
     }
+}
+
+fn time_alone((_, _, _, hour, minute, second, _): (u16, u8, u8, u8, u8, u8, u16)) -> String {
+    format!("{hour:02}:{minute:02}:{second:02}")
 }
 
 fn iso((year, month, day, hour, minute, second, milli): (u16, u8, u8, u8, u8, u8, u16)) -> String {

@@ -63,7 +63,7 @@ pub(super) fn read(
     }
     notes.examples.truncate(super::EXAMPLES_MAX);
     let kept = meta.columns.len().min(COLUMNS_MAX);
-    notes.dropped_columns = (meta.columns.len() - kept + meta.left_out.len()) as u64;
+    notes.dropped_columns = (meta.columns.len() - kept) as u64;
     let names: Vec<String> =
         meta.columns[..kept].iter().map(|column| column.name.clone()).collect();
     if names.is_empty() {

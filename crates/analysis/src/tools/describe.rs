@@ -2,7 +2,7 @@
 
 use crate::error::AnalysisError;
 use crate::exact::Exact;
-use crate::infer::{ColumnKind, ColumnPlan};
+use crate::infer::{ColumnKind, ColumnPlan, TextReason};
 use crate::load::{DataFolder, LoadedColumn, LoadedTable, quoted};
 use crate::query::{QueryEngine, QueryLimits, QueryResult};
 use crate::report::zone_name;
@@ -209,6 +209,13 @@ fn plan_words(out: &mut String, plan: ColumnPlan) {
         (plan.is_percent, "; 12% is kept as 0.12"),
     ];
     told.iter().filter(|(is, _)| *is).for_each(|(_, words)| out.push_str(words));
+    out.push_str(match plan.text_reason {
+        Some(TextReason::Codes) => "; digits with leading zeros or too many for a number: codes",
+        Some(TextReason::SomeNumbers) => "; many values are numbers and many are not, left as text",
+        Some(TextReason::SomeDates) => "; many values are dates and many are not, left as text",
+        Some(TextReason::Units) => "; digits with units or odd grouping, left as text",
+        None => "",
+    });
     if let Some(sign) = plan.currency {
         let _ = write!(out, "; amounts in {sign}");
     }

@@ -218,6 +218,10 @@ fn odd_lines(column: &ColumnProfile, lang: Lang) -> Vec<String> {
             "future" => text::analysis::odd::future(&column.max),
             "ambiguous_numbers" => text::analysis::odd::ambiguous_numbers(),
             "mixed_currency" => text::analysis::odd::mixed_currency(),
+            "codes" => text::analysis::odd::codes(),
+            "some_numbers" => text::analysis::odd::some_numbers(),
+            "some_dates" => text::analysis::odd::some_dates(),
+            "units" => text::analysis::odd::units(),
             "odd_zones" => text::analysis::odd::odd_zones(&column.odd_zones),
             "outliers" => {
                 text::analysis::odd::outliers(&column.spread.outliers.unwrap_or_default())

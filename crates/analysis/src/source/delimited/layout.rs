@@ -97,11 +97,13 @@ fn separator_of(text: &str) -> (u8, Option<usize>) {
         let records = first_records(text, *separator);
         let (width, count) = common_width(&records);
         let share = count * 1_000 / records.len().max(1);
+        // Decimal commas part each row into two, but not the names above them.
+        let names = records.first().is_some_and(|first| first.len() == width);
         // A separator that is hardly ever there is none.
-        if width < 2 { (0, 0) } else { (share.min(950), width) }
+        if width < 2 { (0, false, 0) } else { (share.min(950), names, width) }
     };
     let best = SEPARATORS.iter().rev().max_by_key(|separator| score(separator));
-    if let Some(best) = best.filter(|best| score(best) > (0, 0)) {
+    if let Some(best) = best.filter(|best| score(best) > (0, false, 0)) {
         // Commas that the first line does not have may group digits in aligned columns.
         let is_in_first = text.lines().next().is_some_and(|line| line.as_bytes().contains(best));
         return match !is_in_first && has_wide_blanks(text) {
@@ -206,6 +208,7 @@ mod tests {
         let cases = [
             ("a,b\n1,2\n3,4\n", b',', true),
             ("a;b\n1,5;2\n3,7;4\n", b';', true),
+            ("k;v\n0;0,00\n1;1,11\n2;2,22\n", b';', true),
             ("a\tb\n1\t2\n", b'\t', true),
             ("1,2\n3,4\n", b',', false),
             ("name|note\nx|\"y,z\"\n", b'|', true),
