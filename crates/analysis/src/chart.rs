@@ -1,14 +1,17 @@
-//! Charts of query results, as SVG: bars, lines, points, histograms.
+//! Charts of query results, as SVG and PNG: bars, lines, points, histograms.
 //!
 //! ```text
-//!   ChartSpec + result ──► ChartData (axis, series) ──► ChartPicture (bars, lines, words) ──► SVG
+//!   ChartSpec + result ──► ChartData (axis, series) ──► ChartPicture (bars, lines, words) ──► SVG, PNG
 //! ```
 //!
 //! Colors are those that color-blind people tell apart; there are eight, and so are the most
-//! series. Text is text, so any reader's fonts draw it, Chinese too.
+//! series. In SVG text is text, so any reader's fonts draw it, Chinese too. A PNG is drawn with the
+//! fonts of this machine, if they have every character.
 
 mod axis;
 mod draw;
+mod fonts;
+mod raster;
 mod shapes;
 mod ticks;
 
@@ -17,10 +20,12 @@ use crate::value::DataValue;
 use axis::AxisForm;
 use draw::PictureSize;
 use everloop_types::Lang;
+pub(crate) use fonts::FontSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use shapes::SvgUse;
 use std::collections::HashMap;
+use ticks::TickScale;
 
 /// Most series of a chart.
 pub const SERIES_MAX: usize = 8;
@@ -114,11 +119,7 @@ pub fn draw(spec: &ChartSpec, result: &QueryResult) -> Result<DrawnChart, String
     if result.rows.is_empty() {
         return Err("the result has no rows: there is nothing to draw".to_owned());
     }
-    let data = match spec.kind {
-        ChartKind::Histogram => histogram(spec, result)?,
-        ChartKind::Scatter => scatter(spec, result)?,
-        ChartKind::Bar | ChartKind::Line => by_place(spec, result)?,
-    };
+    let data = data_of(spec, result)?;
     let alternative = alternative(spec, &data);
     let drawn = |size, used: &SvgUse<'_>| draw::picture(spec, &data, size).svg(used);
     let file = SvgUse::File { title: &spec.title, alternative: &alternative };
@@ -126,6 +127,27 @@ pub fn draw(spec: &ChartSpec, result: &QueryResult) -> Result<DrawnChart, String
     let svg = drawn(PictureSize::File, &file) + "\n";
     let inline = drawn(PictureSize::Wide, &wide) + &drawn(PictureSize::Narrow, &SvgUse::Narrow);
     Ok(DrawnChart { svg, inline, alternative })
+}
+
+/// Draws a chart as PNG. Nothing if the columns of the result cannot be drawn.
+///
+/// # Errors
+/// The characters for which no font has a glyph.
+pub(crate) fn draw_png(
+    spec: &ChartSpec,
+    result: &QueryResult,
+    fonts: &mut FontSet,
+) -> Result<Option<Vec<u8>>, Vec<char>> {
+    let Ok(data) = data_of(spec, result) else { return Ok(None) };
+    raster::png_of(&draw::picture(spec, &data, PictureSize::File), fonts).map(Some)
+}
+
+fn data_of(spec: &ChartSpec, result: &QueryResult) -> Result<ChartData, String> {
+    match spec.kind {
+        ChartKind::Histogram => histogram(spec, result),
+        ChartKind::Scatter => scatter(spec, result),
+        ChartKind::Bar | ChartKind::Line => by_place(spec, result),
+    }
 }
 
 /// Whether a chart of a result shows only its first rows.
@@ -281,7 +303,8 @@ fn histogram(spec: &ChartSpec, result: &QueryResult) -> Result<ChartData, String
     }
     #[expect(clippy::cast_precision_loss, reason = "a picture")]
     let edge = |bin: usize| start + step * bin as f64;
-    let labels = (0..count).map(|bin| ticks::label(edge(bin), step, spec.lang)).collect();
+    let scale = TickScale::new(low.abs().max(high.abs()), step, spec.lang);
+    let labels = (0..count).map(|bin| scale.label(edge(bin))).collect();
     #[expect(clippy::cast_precision_loss, reason = "a picture")]
     let points = bins.iter().enumerate().map(|(at, n)| (at as f64, f64::from(*n))).collect();
     let counted = everloop_text::analysis::chart_count().in_lang(spec.lang);

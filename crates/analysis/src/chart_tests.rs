@@ -56,9 +56,18 @@ fn a_column_that_is_not_there_is_named_with_those_that_are() {
 #[test]
 fn ticks_are_round_and_short() {
     assert_eq!(ticks::places(0.0, 97.0, 5.0), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
-    assert_eq!(ticks::label(1_500_000.0, 500_000.0, Lang::En), "1.5M");
-    assert_eq!(ticks::label(15_000_000.0, 5_000_000.0, Lang::ZhCn), "1,500万");
-    assert_eq!(ticks::label(0.25, 0.05, Lang::En), "0.25");
+    let labels = |places: &[f64], lang| {
+        let scale = ticks::TickScale::of(places, lang);
+        places.iter().map(|place| scale.label(*place)).collect::<Vec<String>>()
+    };
+    assert_eq!(
+        labels(&[0.0, 500_000.0, 1_000_000.0, 1_500_000.0], Lang::En)[1..],
+        ["0.5M", "1.0M", "1.5M"]
+    );
+    assert_eq!(labels(&[10_000_000.0, 15_000_000.0], Lang::ZhCn), ["1,000万", "1,500万"]);
+    assert_eq!(labels(&[0.2, 0.25], Lang::En), ["0.20", "0.25"]);
+    assert_eq!(labels(&[0.0, 8_000.0, 16_000.0], Lang::En), ["0", "8k", "16k"]);
+    assert_eq!(labels(&[-2.0, -1.0], Lang::En), ["\u{2212}2", "\u{2212}1"]);
 }
 
 fn text(words: &str) -> DataValue {
@@ -151,4 +160,95 @@ fn a_chart_of_the_first_rows_is_known_as_one() {
     assert!(shows_part(ChartKind::Scatter, &long));
     assert!(!shows_part(ChartKind::Histogram, &long));
     assert!(shows_part(ChartKind::Histogram, &QueryResult { is_cut: true, ..long }));
+}
+
+/// A font in which every ASCII character is the same box, 500 of 1,000 units wide.
+fn box_font() -> Vec<u8> {
+    let be16 = |values: &[i16]| values.iter().flat_map(|n| n.to_be_bytes()).collect::<Vec<u8>>();
+    let be32 = |values: &[u32]| values.iter().flat_map(|n| n.to_be_bytes()).collect::<Vec<u8>>();
+    let mut head = be32(&[0x0001_0000, 0x0001_0000, 0, 0x5f0f_3cf5]);
+    head.extend(be16(&[0, 1000]));
+    head.extend([0; 16]);
+    head.extend(be16(&[0, 0, 500, 700, 0, 8, 2, 0, 0]));
+    let mut hhea = be32(&[0x0001_0000]);
+    hhea.extend(be16(&[800, -200, 0, 500, 0, 0, 500, 1, 0, 0, 0, 0, 0, 0, 0, 2]));
+    let mut maxp = be32(&[0x0001_0000]);
+    maxp.extend(be16(&[2, 4, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]));
+    let mut cmap = be16(&[0, 1, 3, 10]);
+    cmap.extend(be32(&[12]));
+    cmap.extend(be16(&[13, 0]));
+    cmap.extend(be32(&[28, 0, 1, 0x20, 0x7e, 1]));
+    let mut glyf = be16(&[1, 50, 0, 450, 700, 3, 0]);
+    glyf.extend([1; 4]);
+    glyf.extend(be16(&[50, 400, 0, -400, 0, 0, 700, 0]));
+    let tables = [
+        (*b"cmap", cmap),
+        (*b"glyf", glyf.clone()),
+        (*b"head", head),
+        (*b"hhea", hhea),
+        (*b"hmtx", be16(&[500, 0, 500, 0])),
+        (*b"loca", be16(&[0, 0, i16::try_from(glyf.len() / 2).unwrap()])),
+        (*b"maxp", maxp),
+    ];
+    let mut font = be32(&[0x0001_0000]);
+    font.extend(be16(&[7, 64, 2, 48]));
+    let mut at = 12 + 16 * tables.len();
+    let mut bodies = Vec::new();
+    for (name, body) in tables {
+        font.extend(name);
+        font.extend(be32(&[0, u32::try_from(at).unwrap(), u32::try_from(body.len()).unwrap()]));
+        at += body.len().next_multiple_of(4);
+        bodies.extend(&body);
+        bodies.resize(bodies.len().next_multiple_of(4), 0);
+    }
+    font.extend(bodies);
+    font
+}
+
+fn boxes() -> (tempfile::TempDir, FontSet) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("Boxes-Regular.ttf"), box_font()).unwrap();
+    std::fs::write(folder.path().join("Broken.ttf"), "no font").unwrap();
+    let fonts = FontSet::of_folders(&[folder.path().to_owned()]);
+    (folder, fonts)
+}
+
+/// Width, height and the dots of a PNG, three bytes each.
+fn decoded(png: &[u8]) -> (usize, usize, Vec<u8>) {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().unwrap();
+    let mut dots = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut dots).unwrap();
+    (info.width as usize, info.height as usize, dots)
+}
+
+#[test]
+fn a_png_shows_the_bars_in_their_color_and_the_letters_of_a_font() {
+    let (_folder, mut fonts) = boxes();
+    let title = "Sales".to_owned();
+    let data = amounts(&[("East", Some(4)), ("West", Some(2))]);
+    let wanted = ChartSpec { title, ..spec(ChartKind::Bar, "x", &["y"]) };
+    let png = draw_png(&wanted, &data, &mut fonts).unwrap().unwrap();
+    let (width, height, dots) = decoded(&png);
+    assert_eq!((width, height), (1440, 744));
+    let count = |color: [u8; 3]| dots.chunks(3).filter(|dot| **dot == color).count();
+    // The first bar is twice as high as the second; letters are boxes of the color of text.
+    assert!(count([0x00, 0x72, 0xb2]) > 50_000, "{}", count([0x00, 0x72, 0xb2]));
+    assert!(count([0x33, 0x33, 0x33]) > 1_000, "{}", count([0x33, 0x33, 0x33]));
+    assert!(count([0xff, 0xff, 0xff]) > width * height / 2);
+}
+
+#[test]
+fn a_character_without_a_glyph_or_one_that_has_to_be_joined_makes_no_png() {
+    let (_folder, mut fonts) = boxes();
+    let data = amounts(&[("华东", Some(4)), ("مبيعات", Some(2))]);
+    let missing = draw_png(&spec(ChartKind::Bar, "x", &["y"]), &data, &mut fonts).unwrap_err();
+    let missing: String = missing.into_iter().collect();
+    assert!(missing.contains('华') && missing.contains('م') && !missing.contains('s'), "{missing}");
+}
+
+#[test]
+fn a_machine_without_fonts_draws_no_png() {
+    let mut none = FontSet::of_folders(&[]);
+    let data = amounts(&[("East", Some(4))]);
+    assert!(draw_png(&spec(ChartKind::Line, "x", &["y"]), &data, &mut none).is_err());
 }

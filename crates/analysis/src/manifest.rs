@@ -88,6 +88,9 @@ pub struct ManifestChart {
     pub spec: ChartSpec,
     /// What it shows, in words.
     pub alternative: String,
+    /// Characters for which no font had a glyph, so that there is no PNG of it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub without_glyph: String,
 }
 
 /// How a cell of code ended.

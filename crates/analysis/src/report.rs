@@ -1,7 +1,7 @@
 //! The report folder: words with numbers that have a source, charts, and all that made them.
 //!
 //! ```text
-//!   report.md  report.html  charts/chart1.svg  results/q1.csv
+//!   report.md  report.html  charts/chart1.svg  charts/chart1.png  results/q1.csv
 //!   analysis.sql  analysis.py  data_manifest.json
 //! ```
 
@@ -15,6 +15,7 @@ mod sections;
 mod titles;
 mod words;
 
+use crate::chart::{self, FontSet};
 use crate::check::seen_from;
 use crate::error::AnalysisError;
 use crate::escape::{csv_field, table_cell};
@@ -78,8 +79,17 @@ pub(crate) struct ReportContent<'a> {
     pub(crate) tables: Vec<LoadedTable>,
     pub(crate) queries: Vec<KeptQuery>,
     pub(crate) charts: Vec<KeptChart>,
+    pub(crate) drawn: Vec<DrawnPng>,
     pub(crate) cells: Vec<KeptCell>,
     pub(crate) periods: Vec<ManifestPeriod>,
+}
+
+/// A chart as PNG, or why there is none.
+pub(crate) struct DrawnPng {
+    /// The number of the chart.
+    pub(crate) chart: u32,
+    /// The picture, or the characters for which no font has a glyph.
+    pub(crate) png: Result<Vec<u8>, String>,
 }
 
 /// Checks the numbers of a report and writes its folder. An earlier report there is replaced.
@@ -103,7 +113,9 @@ pub fn write_report(
     let evidence = NumberEvidence::new(&queries, &cells, &tables).with_periods(&periods);
     let proven = prove(parts.words.trim(), &parts.question, &evidence);
     let titles = titles::prove_titles(&mut charts, &queries, &parts.question, &evidence);
-    let content = ReportContent { parts, proven, titles, tables, queries, charts, cells, periods };
+    let drawn = pngs_of(&charts, &queries);
+    let content =
+        ReportContent { parts, proven, titles, tables, queries, charts, drawn, cells, periods };
     let mut manifest = manifest_of(&content);
     let model = model_of(&content, &manifest);
     let mut files = files_of(&content, &model);
@@ -134,6 +146,9 @@ fn files_of(content: &ReportContent<'_>, model: &ReportModel) -> Vec<(String, Ve
     for chart in &content.charts {
         files.push((format!("charts/chart{}.svg", chart.number), chart.svg.clone().into_bytes()));
     }
+    for DrawnPng { chart, png } in &content.drawn {
+        files.extend(png.clone().ok().map(|png| (format!("charts/chart{chart}.png"), png)));
+    }
     for (name, picture) in pictures(&content.cells) {
         files.extend(BASE64_STANDARD.decode(picture).ok().map(|bytes| (name, bytes)));
     }
@@ -152,6 +167,23 @@ fn files_of(content: &ReportContent<'_>, model: &ReportModel) -> Vec<(String, Ve
     files
 }
 
+/// The charts as PNG, drawn with the fonts of this machine.
+fn pngs_of(charts: &[KeptChart], queries: &[KeptQuery]) -> Vec<DrawnPng> {
+    let mut fonts = FontSet::installed();
+    let mut drawn = Vec::new();
+    for chart in charts {
+        let query = queries.iter().find(|query| query.number == chart.query);
+        let (Some(spec), Some(query)) = (&chart.spec, query) else { continue };
+        let png = match chart::draw_png(spec, &query.result, &mut fonts) {
+            Ok(None) => continue,
+            Ok(Some(png)) => Ok(png),
+            Err(missing) => Err(missing.into_iter().collect()),
+        };
+        drawn.push(DrawnPng { chart: chart.number, png });
+    }
+    drawn
+}
+
 fn model_of(content: &ReportContent<'_>, manifest: &DataManifest) -> ReportModel {
     let results = content.queries.iter().map(|query| (query.number, query.result.clone()));
     let results: Vec<(u32, QueryResult)> = results.collect();
@@ -159,6 +191,12 @@ fn model_of(content: &ReportContent<'_>, manifest: &DataManifest) -> ReportModel
     let pictures: Vec<(String, String)> =
         pictures.map(|(name, picture)| (name, picture.to_owned())).collect();
     ReportModel::new(manifest, &content.proven.text, &results, &pictures)
+}
+
+/// The characters for which a chart has no PNG.
+fn without_glyph(content: &ReportContent<'_>, chart: u32) -> String {
+    let drawn = content.drawn.iter().find(|drawn| drawn.chart == chart);
+    drawn.and_then(|drawn| drawn.png.as_ref().err().cloned()).unwrap_or_default()
 }
 
 /// Whether a file of the folder of charts is a picture that code drew: `c1-2.png`.
@@ -225,6 +263,7 @@ fn manifest_of(content: &ReportContent<'_>) -> DataManifest {
             query: chart.query,
             spec: chart.spec.clone()?,
             alternative: chart.alternative.clone(),
+            without_glyph: without_glyph(content, chart.number),
         })
     });
     DataManifest {

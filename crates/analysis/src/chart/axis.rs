@@ -1,7 +1,7 @@
 //! What lies along the bottom: dates, months, quarters, years and numbers in their order and at
 //! their distance; anything else as labels, one beside the other.
 
-use super::ticks;
+use super::ticks::{self, TickScale};
 use everloop_types::Lang;
 use jiff::civil::{Date, DateTime};
 
@@ -120,9 +120,9 @@ impl AxisForm {
         match self {
             Self::Number => {
                 let places = ticks::places(low, high, (most - 1.0).min(6.0));
-                let step = places.get(1).map_or(1.0, |second| second - places[0]);
+                let scale = TickScale::of(&places, lang);
                 let inside = places.into_iter().filter(|place| (low..=high).contains(place));
-                inside.map(|place| (place, ticks::label(place, step, lang))).collect()
+                inside.map(|place| (place, scale.label(place))).collect()
             }
             Self::Year => self.every(low, high, step_of(high - low, most, &[])),
             Self::Quarter => self.every(low, high, step_of(high - low, most, &[1.0, 2.0, 4.0])),

@@ -5,6 +5,7 @@
 use super::shapes::{
     COLORS, ChartPicture, ChartShape, LABEL, ShapeClass, TITLE, TextAnchor, clipped, width,
 };
+use super::ticks::TickScale;
 use super::{ChartAxis, ChartData, ChartKind, ChartLine, ChartSpec, axis, ticks};
 
 /// Room at the right of the frame.
@@ -161,9 +162,8 @@ fn upright(
         top += 18.0;
     }
     let places = amounts(data, if size == PictureSize::Narrow { 4.0 } else { 5.0 });
-    let step = places[1] - places[0];
-    let labels: Vec<String> =
-        places.iter().map(|place| ticks::label(*place, step, spec.lang)).collect();
+    let scale = TickScale::of(&places, spec.lang);
+    let labels: Vec<String> = places.iter().map(|place| scale.label(*place)).collect();
     let widest = labels.iter().map(|label| width(label)).fold(20.0, f64::max);
     let frame = Frame2d {
         left: widest + 14.0,
@@ -319,9 +319,9 @@ fn lying_bars(
     picture.rule(ShapeClass::Axis, (zero, frame.top), (zero, frame.bottom));
     let mut y = frame.bottom + 16.0;
     if count > 1 {
-        let step = places[1] - places[0];
+        let scale = TickScale::of(&places, spec.lang);
         for place in places {
-            let label = ticks::label(place, step, spec.lang);
+            let label = scale.label(place);
             picture.words(ShapeClass::Tick, (frame.x(place), y), TextAnchor::Middle, &label);
         }
         y += 18.0;
@@ -345,7 +345,7 @@ fn lying_value(
     };
     let label = match ticks::plain(amount) {
         plain if width(&plain) + 6.0 < VALUE_ROOM => plain,
-        _ => ticks::label(amount, step / 100.0, spec.lang),
+        _ => TickScale::new(amount, step / 100.0, spec.lang).label(amount),
     };
     picture.words(ShapeClass::Value, (x, end.1), anchor, &label);
 }

@@ -8,6 +8,7 @@ use crate::report::model::ReportFact;
 use crate::source::ReadNotes;
 use everloop_text as text;
 use everloop_types::Lang;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Columns of dates whose ends are looked for.
@@ -15,6 +16,9 @@ const PERIODS_MAX: usize = 4;
 
 /// Columns that are named before the rest is only counted.
 const COLUMNS_NAMED: usize = 12;
+
+/// Characters without a glyph that are named.
+const CHARACTERS_NAMED: usize = 20;
 
 /// The first and last dates of the tables. What takes too long is left out.
 pub(super) fn periods(data: &DataFolder, tables: &[LoadedTable]) -> Vec<ManifestPeriod> {
@@ -86,10 +90,22 @@ pub(super) fn facts(manifest: &DataManifest) -> Vec<ReportFact> {
         fact(text::analysis::report::fingerprint(), format!("BLAKE3 {}", table.hash));
     }
     if !manifest.charts.is_empty() {
-        let told = text::analysis::report::charts_are_svg().in_lang(lang);
-        fact(text::analysis::report::charts(), told);
+        fact(text::analysis::report::charts(), chart_files(manifest, lang));
     }
     facts
+}
+
+/// As which files the charts are there.
+fn chart_files(manifest: &DataManifest, lang: Lang) -> String {
+    let missing = manifest.charts.iter().flat_map(|chart| chart.without_glyph.chars());
+    let missing: BTreeSet<char> = missing.collect();
+    if missing.is_empty() {
+        return text::analysis::report::charts_are_svg_and_png().in_lang(lang);
+    }
+    let without = manifest.charts.iter().filter(|chart| !chart.without_glyph.is_empty());
+    let names: Vec<String> = without.map(|chart| format!("chart{}", chart.number)).collect();
+    let missing: String = missing.into_iter().take(CHARACTERS_NAMED).collect();
+    text::analysis::report::charts_without_png(&names.join(", "), &missing).in_lang(lang)
 }
 
 /// What the program did to the values of a table.

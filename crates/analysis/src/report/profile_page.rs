@@ -2,7 +2,7 @@
 
 use super::folder::{check_report_folder, remove_stale};
 use super::{ReportContent, ReportParts, SOURCES_RULE, html, manifest_of, write};
-use crate::chart::{ChartKind, ChartSpec, DrawnChart, draw};
+use crate::chart::{ChartKind, ChartSpec, DrawnChart, FontSet, draw, draw_png};
 use crate::check::seen_from;
 use crate::error::AnalysisError;
 use crate::escape::{escape, table_cell};
@@ -26,9 +26,12 @@ const LABEL_CHARS: usize = 24;
 
 /// A chart of a column, with the name of its file.
 struct ProfileChart {
+    /// Without its ending.
     name: String,
     title: String,
     drawn: DrawnChart,
+    /// Nothing if no font of this machine has all its characters.
+    png: Option<Vec<u8>>,
 }
 
 /// Writes the folder of a profile. `parts.words` are its words in Markdown, with a heading for each
@@ -48,21 +51,23 @@ pub fn write_profile(
     let mut markdown = format!("{SOURCES_RULE}\n\n# {}\n\n{}\n", table_cell(&title), parts.made_at);
     let mut body = String::new();
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+    let mut fonts = FontSet::installed();
     for (at, section) in sections_of(&parts.words).enumerate() {
         let _ = write!(markdown, "\n{}\n", section.trim_end());
         let _ = write!(body, "<section>{}", html_of(section));
         let table = profile.tables.get(at);
         let columns = table.map(|table| table.columns.as_slice()).unwrap_or_default();
-        for chart in charts_of(at + 1, columns, parts.lang) {
+        for chart in charts_of(at + 1, columns, parts.lang, &mut fonts) {
             let alt = table_cell(&chart.drawn.alternative).replace(['[', ']'], " ");
-            let _ = write!(markdown, "\n![{alt}]({})\n", chart.name);
+            let _ = write!(markdown, "\n![{alt}]({}.svg)\n", chart.name);
             let _ = write!(
                 body,
                 "<figure class=\"fig\"><figcaption>{}</figcaption>{}</figure>",
                 escape(&chart.title),
                 chart.drawn.inline
             );
-            files.push((chart.name, chart.drawn.svg.into_bytes()));
+            files.extend(chart.png.map(|png| (format!("{}.png", chart.name), png)));
+            files.push((format!("{}.svg", chart.name), chart.drawn.svg.into_bytes()));
         }
         body.push_str("</section>");
     }
@@ -82,6 +87,7 @@ pub fn write_profile(
         tables,
         queries: Vec::new(),
         charts: Vec::new(),
+        drawn: Vec::new(),
         cells: Vec::new(),
         periods: Vec::new(),
     };
@@ -126,7 +132,12 @@ fn html_of(words: &str) -> String {
         .replace("</table>", "</table></div>")
 }
 
-fn charts_of(table: usize, columns: &[ColumnProfile], lang: Lang) -> Vec<ProfileChart> {
+fn charts_of(
+    table: usize,
+    columns: &[ColumnProfile],
+    lang: Lang,
+    fonts: &mut FontSet,
+) -> Vec<ProfileChart> {
     let charts = columns.iter().enumerate().filter_map(|(at, column)| {
         let (title, x, rows) = match &column.spread.histogram {
             Some(histogram) => {
@@ -141,13 +152,16 @@ fn charts_of(table: usize, columns: &[ColumnProfile], lang: Lang) -> Vec<Profile
             None => return None,
         };
         let title = title.in_lang(lang);
-        let drawn = bars(&title, x.in_lang(lang), rows, lang)?;
-        Some(ProfileChart { name: format!("charts/t{table}c{}.svg", at + 1), title, drawn })
+        let (spec, result) = bars(&title, x.in_lang(lang), rows, lang);
+        // A column that cannot be drawn is in the table all the same.
+        let drawn = draw(&spec, &result).ok()?;
+        let png = draw_png(&spec, &result, fonts).ok().flatten();
+        Some(ProfileChart { name: format!("charts/t{table}c{}", at + 1), title, drawn, png })
     });
     charts.take(CHARTS_MAX).collect()
 }
 
-fn bars(title: &str, x: String, rows: Vec<(String, u64)>, lang: Lang) -> Option<DrawnChart> {
+fn bars(title: &str, x: String, rows: Vec<(String, u64)>, lang: Lang) -> (ChartSpec, QueryResult) {
     let y = text::analysis::chart_count().in_lang(lang);
     let rows = rows.into_iter().map(|(label, count)| {
         vec![DataValue::Text(label), DataValue::Int(i64::try_from(count).unwrap_or(i64::MAX))]
@@ -158,8 +172,7 @@ fn bars(title: &str, x: String, rows: Vec<(String, u64)>, lang: Lang) -> Option<
         ..QueryResult::default()
     };
     let (title, kind) = (title.to_owned(), ChartKind::Bar);
-    // A column that cannot be drawn is in the table all the same.
-    draw(&ChartSpec { kind, title, x, y: vec![y], series: None, lang }, &result).ok()
+    (ChartSpec { kind, title, x, y: vec![y], series: None, lang }, result)
 }
 
 fn label_of(value: &str) -> String {
