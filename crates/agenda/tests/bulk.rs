@@ -98,7 +98,7 @@ async fn the_last_changes_are_undone_one_by_one() {
 #[tokio::test]
 async fn a_reminder_is_put_off_or_its_todo_done() {
     let mut p = english();
-    assert_eq!(p.say("/snooze").await, "There was no reminder yet.");
+    assert_eq!(p.say("/snooze").await, "No reminder has fired yet.");
     p.say("/todo add tea --due 2026-11-15 10:00 --remind 2026-11-15 09:30").await;
     p.say("/schedule add 2026-11-15 09:20 stand-up --repeat daily").await;
     let fire = async |p: &mut Person, at: &str| {

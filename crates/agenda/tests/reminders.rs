@@ -58,7 +58,7 @@ async fn a_reminder_that_was_due_while_nobody_was_there_fires_late_and_says_so()
     assert_eq!(states(&fired), [FiringOutcome::Late, FiringOutcome::Late]);
     assert_eq!(
         show::firing_line(&p.reader, &fired[0]),
-        "⏰ 迟到的提醒（应在 2026-11-15 11:00）：待办 #1 交周报（截止 2026-11-15 12:00）"
+        "⏰ 迟到的提醒（原定 2026-11-15 11:00）：待办 #1 交周报（截止 2026-11-15 12:00）"
     );
 }
 

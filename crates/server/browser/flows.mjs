@@ -217,7 +217,7 @@ async function undoes(page, _, server) {
   await page.locator(".confirm-body button").click();
   await eventually("the file is gone", () => !existsSync(join(server.folder, "more.md")));
   await seen(page, "removed more.md");
-  await page.locator("button", { hasText: "Take the undo back" }).click();
+  await page.locator("button", { hasText: "Redo changes" }).click();
   await eventually("the file is back", () => existsSync(join(server.folder, "more.md")));
 }
 

@@ -152,7 +152,7 @@ fn always_here_covers_the_tool_in_this_conversation_until_it_ends() {
     std::fs::write(home.data().join("config.toml"), rule).unwrap();
     home.rewrite(&commanding("echo c d"));
     let asked = chat(&["do it"]).ends_with(3);
-    assert!(asked.stdout.contains("asked because of the rule echo c *"), "{}", asked.stdout);
+    assert!(asked.stdout.contains("asks because of the rule echo c *"), "{}", asked.stdout);
     std::fs::write(home.data().join("config.toml"), "").unwrap();
     home.rewrite(&commanding("echo e >> made"));
     chat(&["n", "/new", "do it"]).ends_with(3);

@@ -180,7 +180,7 @@ fn the_last_answer_goes_to_the_clipboard_and_the_use_is_told() {
     chat.types("/copy code").until("\x1b]52;c;bHMgLWw=\x07").until("Copied 5 characters");
     chat.until(PROMPT).types("/copy").until("\x1b]52;c;").until("Copied 30 characters");
     chat.until(PROMPT).types("/usage").until("This conversation").until("1 run · 1 model call · ");
-    chat.until("Today, everywhere").until(PROMPT);
+    chat.until("Today, all conversations").until(PROMPT);
     chat.types("/plan").until("react makes no plan").until(PROMPT);
     chat.types("/fork").until("What should the new run do?").until(PROMPT);
     chat.types("/memory").until("Nothing is remembered").until(PROMPT);

@@ -293,7 +293,7 @@ fn a_reminder_whose_time_passed_unseen_is_shown_late_and_once() {
     assert_eq!(database.execute(put_back, []).unwrap(), 1);
     drop(database);
     let late = home.chat(&[]).ends_with(0).stdout;
-    assert!(late.starts_with("⏰ 迟到的提醒（应在 2020-01-02 ") && late.contains("交税"), "{late}");
+    assert!(late.starts_with("⏰ 迟到的提醒（原定 2020-01-02 ") && late.contains("交税"), "{late}");
     assert_eq!(late.lines().count(), 1, "{late}");
     assert_eq!(home.chat(&[]).ends_with(0).stdout, "", "once");
     let inbox = home.chat(&["/inbox read", "/inbox"]).ends_with(0).stdout;

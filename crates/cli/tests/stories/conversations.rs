@@ -147,7 +147,7 @@ fn a_question_is_asked_in_its_own_conversation_and_told_of_once_elsewhere() {
     first.until("You › ").types("choose").until("Which one?").until("Answer › ");
     first.kill9();
     let mut other = home.on_terminal(in_beta);
-    other.until("● “choose” in ").until("asks something: everloop -r ");
+    other.until("● “choose” in ").until("has a question: everloop -r ");
     let screen = left(other);
     assert!(!screen.contains("Which one?"), "{screen}");
     let screen = left(home.on_terminal(in_beta));
@@ -288,7 +288,7 @@ fn the_one_conversation_of_an_earlier_database_stays_and_its_question_is_told_of
     home.chat(&["choose"]).ends_with(3);
     of_before(&home);
     let mut chat = home.on_terminal(["chat"]);
-    chat.until("● “choose” in folder unknown asks something: everloop -r terminal");
+    chat.until("● “choose” in folder unknown has a question: everloop -r terminal");
     chat.until("You › ").types("/resume terminal").until("“choose” in folder unknown");
     chat.until("Which one?").until("Answer › ").types("left").until("The left one.");
     let screen = left(chat);

@@ -69,7 +69,7 @@ fn the_status_line_tells_how_the_run_works_and_not_what_new_goals_would_be() {
     // What is chosen meanwhile is for new goals, and this is said.
     chat.types("/approve plan")
         .until("New goals use")
-        .until("The task in front keeps its own: all");
+        .until("The current run keeps its own mode: all");
     chat.until("--yes: approves by itself");
     open_gate(&home);
     chat.until("Open.");

@@ -30,7 +30,7 @@ fn a_goal_typed_in_one_terminal_is_no_answer_to_the_question_of_another() {
     let run = home.newest();
     let mut other = home.on_terminal(["chat", "--loop", "react"]);
     other.until("“choose” is open in another terminal, so this is a new conversation");
-    other.until("● “choose” in ").until("asks something: everloop -r ");
+    other.until("● “choose” in ").until("has a question: everloop -r ");
     other.until("You › ").types("start on the readme").until("The readme is begun.");
     assert_eq!(home.status(&run), "waiting");
     // Whoever takes it up may answer it, and the first terminal learns of that.
@@ -75,7 +75,7 @@ fn a_chat_says_that_runs_of_others_wait() {
     let home = home.with("TERM", "xterm").with("NO_COLOR", "1");
     home.run(["run", "paint it"]).ends_with(3);
     let mut chat = home.on_terminal(["chat"]);
-    chat.until("● “paint it” in ").until("asks something: everloop -r ").until("/resume ");
+    chat.until("● “paint it” in ").until("has a question: everloop -r ").until("/resume ");
     left(chat);
     let again = left(home.on_terminal(["chat"]));
     assert!(!again.contains("asks something"), "it was told of once: {again}");

@@ -401,7 +401,7 @@ mod tests {
         let told: Vec<_> = told.iter().map(|one| (one.state, one.done.as_str())).collect();
         assert_eq!(
             told,
-            [("succeeded", "made up for at 08:30"), ("missed", "not made up for, by its rule")]
+            [("succeeded", "caught up at 08:30"), ("missed", "not caught up (by its rule)")]
         );
     }
 }
