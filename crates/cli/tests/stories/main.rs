@@ -51,6 +51,7 @@ mod keyed_work;
 mod keys;
 mod kills;
 mod languages;
+mod latency;
 mod links;
 mod live;
 mod load;

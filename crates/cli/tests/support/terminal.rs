@@ -32,6 +32,14 @@ pub(crate) struct Terminal {
     columns: Cell<u16>,
     /// The beginning of a character whose rest has not come yet.
     torn: Vec<u8>,
+    /// The screen that `shows` looks at, and how much of `seen` it has.
+    picture: Option<vt100::Parser>,
+    drawn: usize,
+}
+
+fn picture(columns: u16) -> vt100::Parser {
+    let size = |count| NonZeroU16::new(count).unwrap();
+    vt100::Parser::new(size(ROWS), size(columns), 0)
 }
 
 impl Terminal {
@@ -77,7 +85,9 @@ impl Terminal {
             }
         });
         let (seen, columns) = (String::new(), Cell::new(COLUMNS));
-        Self { child, keyboard, screen: receiver, seen, passed: 0, columns, torn: Vec::new() }
+        let (torn, picture) = (Vec::new(), None);
+        let screen = receiver;
+        Self { child, keyboard, screen, seen, passed: 0, columns, torn, picture, drawn: 0 }
     }
 
     /// Waits until these words are on the screen, after what was waited for before.
@@ -93,6 +103,25 @@ impl Terminal {
             match self.screen.recv_timeout(left) {
                 Ok(bytes) => self.see(&bytes),
                 Err(why) => panic!("{words:?} did not come ({why}): {}", self.seen),
+            }
+        }
+    }
+
+    /// Waits until the screen shows these words, wherever they were written.
+    #[track_caller]
+    pub(crate) fn shows(&mut self, words: &str) -> &mut Self {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let parser = self.picture.get_or_insert_with(|| picture(self.columns.get()));
+            parser.process(&self.seen.as_bytes()[self.drawn..]);
+            self.drawn = self.seen.len();
+            if parser.screen().contents().contains(words) {
+                return self;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            match self.screen.recv_timeout(left) {
+                Ok(bytes) => self.see(&bytes),
+                Err(why) => panic!("{words:?} is not shown ({why}): {:#?}", self.rows()),
             }
         }
     }
@@ -118,8 +147,7 @@ impl Terminal {
 
     /// The screen as it is by now.
     pub(crate) fn screen(&self) -> vt100::Parser {
-        let size = |count| NonZeroU16::new(count).unwrap();
-        let mut parser = vt100::Parser::new(size(ROWS), size(self.columns.get()), 0);
+        let mut parser = picture(self.columns.get());
         parser.process(self.seen.as_bytes());
         parser
     }
