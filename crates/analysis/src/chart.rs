@@ -287,7 +287,9 @@ fn histogram(spec: &ChartSpec, result: &QueryResult) -> Result<ChartData, String
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     #[expect(clippy::cast_precision_loss, reason = "a picture")]
     let wanted = (values.len() as f64).sqrt().ceil().clamp(5.0, BINS_MAX as f64);
-    let step = ticks::nice((high - low).max(f64::MIN_POSITIVE) / wanted);
+    // Values that are all equal are one bar of a width that fits their size.
+    let span = if high > low { high - low } else { low.abs().max(1.0) };
+    let step = ticks::nice(span / wanted);
     let start = (low / step).floor() * step;
     #[expect(
         clippy::cast_possible_truncation,
@@ -304,7 +306,8 @@ fn histogram(spec: &ChartSpec, result: &QueryResult) -> Result<ChartData, String
     #[expect(clippy::cast_precision_loss, reason = "a picture")]
     let edge = |bin: usize| start + step * bin as f64;
     let scale = TickScale::new(low.abs().max(high.abs()), step, spec.lang);
-    let labels = (0..count).map(|bin| scale.label(edge(bin))).collect();
+    // A bar lies between two edges, so there is one label more than bars.
+    let labels = (0..=count).map(|bin| scale.label(edge(bin))).collect();
     #[expect(clippy::cast_precision_loss, reason = "a picture")]
     let points = bins.iter().enumerate().map(|(at, n)| (at as f64, f64::from(*n))).collect();
     let counted = everloop_text::analysis::chart_count().in_lang(spec.lang);

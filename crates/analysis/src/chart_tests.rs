@@ -252,3 +252,52 @@ fn a_machine_without_fonts_draws_no_png() {
     let data = amounts(&[("East", Some(4))]);
     assert!(draw_png(&spec(ChartKind::Line, "x", &["y"]), &data, &mut none).is_err());
 }
+
+fn drawn_words(kind: ChartKind, data: &QueryResult) -> Vec<String> {
+    let wanted = spec(kind, "x", &["y"]);
+    let drawn = data_of(&wanted, data).unwrap();
+    let picture = draw::picture(&wanted, &drawn, PictureSize::Wide);
+    let words = picture.shapes.into_iter().filter_map(|shape| match shape {
+        shapes::ChartShape::Words { words, .. } => Some(words),
+        _ => None,
+    });
+    words.collect()
+}
+
+#[test]
+fn a_histogram_of_one_value_has_edges_that_are_numbers() {
+    let rows = (0..40).map(|_| vec![DataValue::Int(7), DataValue::Int(7)]).collect();
+    let words = drawn_words(ChartKind::Histogram, &result(&["x", "y"], rows));
+    assert!(words.contains(&"7".to_owned()), "{words:?}");
+    assert!(!words.iter().any(|word| word.contains("inf") || word.contains("NaN")), "{words:?}");
+}
+
+#[test]
+fn long_names_that_differ_at_their_end_can_be_told_apart() {
+    let names: Vec<String> =
+        (10..22).map(|n| format!("A very long category label that goes on {n}")).collect();
+    let rows: Vec<(&str, Option<i64>)> =
+        names.iter().map(|name| (name.as_str(), Some(1))).collect();
+    let mut words = drawn_words(ChartKind::Bar, &amounts(&rows));
+    words.retain(|word| word.starts_with("A very"));
+    words.dedup();
+    assert_eq!(words.len(), 12, "{words:?}");
+}
+
+#[test]
+fn every_name_of_a_short_line_is_below_it() {
+    let names = ["Alabama", "Connecticut", "Massachusetts", "Ohio", "Pennsylvania", "Utah"];
+    let rows: Vec<(&str, Option<i64>)> = names.into_iter().map(|name| (name, Some(1))).collect();
+    let words = drawn_words(ChartKind::Line, &amounts(&rows));
+    for name in names {
+        assert!(words.iter().any(|word| word.starts_with(&name[..3])), "{name}: {words:?}");
+    }
+}
+
+#[test]
+fn amounts_beside_bars_are_short() {
+    assert_eq!(ticks::amount(7.7297, Lang::En), "7.73");
+    assert_eq!(ticks::amount(8_739.7, Lang::En), "8,739.7");
+    assert_eq!(ticks::amount(184_138_564_929.0, Lang::En), "184.1B");
+    assert_eq!(ticks::amount(0.0123, Lang::En), "0.0123");
+}

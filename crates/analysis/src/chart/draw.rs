@@ -3,16 +3,25 @@
 //! Bars whose labels have no room side by side lie, one below the other.
 
 use super::shapes::{
-    COLORS, ChartPicture, ChartShape, LABEL, ShapeClass, TITLE, TextAnchor, clipped, width,
+    COLORS, ChartPicture, ChartShape, LABEL, ShapeClass, TITLE, TextAnchor, clipped, clipped_name,
+    width,
 };
 use super::ticks::TickScale;
 use super::{ChartAxis, ChartData, ChartKind, ChartLine, ChartSpec, axis, ticks};
+use everloop_types::Lang;
 
 /// Room at the right of the frame.
 const RIGHT: f64 = 16.0;
 
 /// Points up to which each one is seen.
 const DOTS_MAX: usize = 60;
+
+/// The widest bar.
+const BAR_MAX: f64 = 72.0;
+
+/// Room for a name below an axis, and the least in which one says something.
+const NAME_ROOM: f64 = 130.0;
+const NAME_ROOM_MIN: f64 = 44.0;
 
 /// The height of a lying bar's place.
 const LYING: f64 = 24.0;
@@ -180,7 +189,9 @@ fn upright(
     }
     for (color, series) in data.lines.iter().enumerate() {
         match data.kind {
-            ChartKind::Bar | ChartKind::Histogram => bars(picture, data, series, color, &frame),
+            ChartKind::Bar | ChartKind::Histogram => {
+                bars(picture, data, (series, color), &frame, spec.lang);
+            }
             ChartKind::Line => line(picture, data, series, color, &frame),
             ChartKind::Scatter => dots(picture, &series.points, color, &frame),
         }
@@ -206,6 +217,8 @@ fn x_range(data: &ChartData) -> (f64, f64) {
             let room = (high - low) * 0.03;
             (low - room, high + room)
         }
+        // The labels are the edges of the bars.
+        (_, ChartKind::Histogram) => (-0.5, high - 0.5),
         // Many points fill the width; a few leave room for their labels.
         (_, ChartKind::Line) if high > 40.0 => (low, high),
         _ => (low - 0.5, high + 0.5),
@@ -223,12 +236,18 @@ fn x_axis(picture: &mut ChartPicture, spec: &ChartSpec, data: &ChartData, frame:
             let widest = labels.iter().map(|label| width(label)).fold(1.0, f64::max) + 14.0;
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
             let most = (room / widest).max(1.0) as usize;
+            let slot = room / real(labels.len()) - 6.0;
             let every = match data.kind {
                 ChartKind::Bar => 1,
+                // Short names beside each other say more than a few long ones.
+                ChartKind::Line if slot >= NAME_ROOM_MIN => 1,
                 _ => labels.len().div_ceil(most).max(1),
             };
+            let most =
+                if every == 1 && widest > slot { slot.max(NAME_ROOM_MIN) } else { NAME_ROOM };
+            let shift = if data.kind == ChartKind::Histogram { 0.5 } else { 0.0 };
             let labels = labels.iter().enumerate().step_by(every);
-            labels.map(|(at, label)| (real(at), clipped(label, 130.0))).collect()
+            labels.map(|(at, label)| (real(at) - shift, clipped_name(label, most))).collect()
         }
     };
     let y = frame.bottom + 18.0;
@@ -250,21 +269,22 @@ fn x_axis(picture: &mut ChartPicture, spec: &ChartSpec, data: &ChartData, frame:
 fn bars(
     picture: &mut ChartPicture,
     data: &ChartData,
-    series: &ChartLine,
-    color: usize,
+    (series, color): (&ChartLine, usize),
     frame: &Frame2d,
+    lang: Lang,
 ) {
     let slot = frame.x(1.0) - frame.x(0.0);
     let part = if data.kind == ChartKind::Histogram { 0.96 } else { 0.76 };
     let count = real(data.lines.len());
-    let bar = (slot * part / count).min(72.0);
+    let widest = if data.kind == ChartKind::Histogram { f64::MAX } else { BAR_MAX };
+    let bar = (slot * part / count).min(widest);
     for (place, amount) in &series.points {
         let x = frame.x(*place) + (real(color) - count / 2.0) * bar;
         let (zero, end) = (frame.y(0.0), frame.y(*amount));
         let height = (zero - end).abs().max(0.5);
         let (y, width_of) = (zero.min(end), (bar - 1.0).max(1.0));
         picture.shapes.push(ChartShape::Bar { x, y, width: width_of, height, color });
-        let label = ticks::plain(*amount);
+        let label = ticks::amount(*amount, lang);
         // The amount stands at its bar where there is room for it.
         if count < 2.0 && data.kind == ChartKind::Bar && width(&label) < slot {
             let y = if *amount < 0.0 { end + 14.0 } else { end - 5.0 };
@@ -282,7 +302,7 @@ fn lying_bars(
     top: f64,
 ) {
     let names: Vec<String> =
-        labels.iter().map(|label| clipped(label, picture.width * 0.34)).collect();
+        labels.iter().map(|label| clipped_name(label, picture.width * 0.34)).collect();
     let widest = names.iter().map(|name| width(name)).fold(20.0, f64::max);
     let count = data.lines.len();
     let slot = LYING.max(9.0 * real(count) + 8.0);
@@ -343,7 +363,7 @@ fn lying_value(
         true => (end.0 - 5.0, TextAnchor::End),
         false => (end.0 + 5.0, TextAnchor::Start),
     };
-    let label = match ticks::plain(amount) {
+    let label = match ticks::amount(amount, spec.lang) {
         plain if width(&plain) + 6.0 < VALUE_ROOM => plain,
         _ => TickScale::new(amount, step / 100.0, spec.lang).label(amount),
     };

@@ -201,3 +201,18 @@ pub(super) fn clipped(words: &str, room: f64) -> String {
     }
     kept + "…"
 }
+
+/// As much of a name as fits, its end too: names of a kind often differ there.
+pub(super) fn clipped_name(words: &str, room: f64) -> String {
+    if width(words) <= room {
+        return words.to_owned();
+    }
+    let chars: Vec<char> = words.chars().collect();
+    let tail_room = room * 0.4;
+    let mut tail = chars.len();
+    while tail > 0 && width(&chars[tail - 1..].iter().collect::<String>()) <= tail_room {
+        tail -= 1;
+    }
+    let end: String = chars[tail..].iter().collect();
+    clipped(words, room - width(&end)) + end.trim_start()
+}

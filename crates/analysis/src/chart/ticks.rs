@@ -4,6 +4,9 @@ use crate::exact::Exact;
 use crate::prove::grouped;
 use everloop_types::Lang;
 
+/// Characters of an amount beside its bar.
+const AMOUNT_CHARS: usize = 10;
+
 /// The round number next to a step: 1, 2 or 5 times a power of ten, not below it.
 pub(super) fn nice(step: f64) -> f64 {
     if !step.is_finite() || step <= 0.0 {
@@ -78,6 +81,18 @@ fn with_minus(number: String) -> String {
         Some(digits) => format!("\u{2212}{digits}"),
         None => number,
     }
+}
+
+/// An amount beside its bar: as it is if that is short, else rounded or in the large units.
+pub(super) fn amount(value: f64, lang: Lang) -> String {
+    let places = if value.abs() >= 1.0 { 2 } else { 4 };
+    let exact = Exact::from_f64(value).map(|exact| exact.rounded(places).trimmed().to_string());
+    let plain = with_minus(grouped(&exact.unwrap_or_else(|| value.to_string())));
+    if plain.chars().count() <= AMOUNT_CHARS {
+        return plain;
+    }
+    let unit_step = 10_f64.powf(value.abs().log10().floor() - 3.0);
+    TickScale::new(value, unit_step, lang).label(value)
 }
 
 /// A number as it is, with at most four places.
