@@ -1,7 +1,7 @@
 //! Charts of query results, as SVG and PNG: bars, lines, points, histograms.
 //!
 //! ```text
-//!   ChartSpec + result ──► ChartData (axis, series) ──► ChartPicture (bars, lines, words) ──► SVG, PNG
+//!   ChartSpec + result ──► ChartData (axis, series) ──► ChartPicture (bars, words) ──► SVG, PNG
 //! ```
 //!
 //! Colors are those that color-blind people tell apart; there are eight, and so are the most

@@ -17,7 +17,7 @@ const FOUND: [&str; 60] = [
 /// Every attempt has a line, and every test that the page names exists.
 #[must_use]
 pub fn check_attempts(tree: &Tree) -> Vec<Complaint> {
-    let Some(page) = tree.file(PAGE) else { return Vec::new() };
+    let Some(page) = tree.file(PAGE) else { return super::without_page(tree, PAGE) };
     let name = Regex::new("`([a-z0-9]+(?:_[a-z0-9]+){2,})`").expect("valid");
     let functions = super::named_tests::functions(tree);
     let (mut complaints, mut listed) = (Vec::new(), Vec::new());

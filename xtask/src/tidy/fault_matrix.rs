@@ -16,7 +16,7 @@ const ROWS: [u32; 27] = [
 /// is named after a row is on the page.
 #[must_use]
 pub fn check_fault_matrix(tree: &Tree) -> Vec<Complaint> {
-    let Some(page) = tree.file(PAGE) else { return Vec::new() };
+    let Some(page) = tree.file(PAGE) else { return super::without_page(tree, PAGE) };
     let tests = tests(tree);
     let name = Regex::new("`(row_[0-9]{2}_[a-z0-9_]+)`").expect("valid");
     let (mut complaints, mut named) = (Vec::new(), BTreeSet::new());

@@ -3,10 +3,10 @@
 use crate::{Complaint, TokenKind, Tree, TreeFile};
 use regex_lite::Regex;
 
-/// Tests that do not run, code that is not written, TODO comments, tests that sleep.
+/// Tests that do not run, code that is not written, notes of work to do, tests that sleep.
 #[must_use]
 pub fn check_leftovers(tree: &Tree) -> Vec<Complaint> {
-    let note = Regex::new(concat!(r"\b(FIX", r"ME|X", r"XX)\b")).expect("valid");
+    let note = Regex::new(concat!(r"\b(FIX", r"ME|X", r"XX|TO", r"DO)\b")).expect("valid");
     let mut complaints = Vec::new();
     for file in tree.rust() {
         complaints.extend(check_code(file));
@@ -68,6 +68,7 @@ mod tests {
             "fn f() { dbg!(1); }\n".to_owned(),
             format!("// FIX{}: later.\n", "ME"),
             format!("/* {}X */\n", "XX"),
+            format!("// TO{}: later.\n", "DO"),
             "#[cfg(test)]\nmod tests { fn f() { std::thread::sleep(A); } }\n".to_owned(),
         ];
         for text in bad {

@@ -8,6 +8,7 @@ mod leftovers;
 mod messages;
 mod named_tests;
 mod names;
+mod profiles;
 mod purity;
 mod references;
 mod sizes;
@@ -24,6 +25,7 @@ pub use leftovers::check_leftovers;
 pub use messages::check_messages;
 pub use named_tests::check_named_tests;
 pub use names::check_names;
+pub use profiles::check_profiles;
 pub use purity::check_purity;
 pub use references::check_references;
 pub use sizes::check_sizes;
@@ -37,7 +39,7 @@ use crate::{Complaint, Tree};
 /// Runs every check; sorted by path and line.
 #[must_use]
 pub fn check_all(tree: &Tree) -> Vec<Complaint> {
-    let checks: [fn(&Tree) -> Vec<Complaint>; 15] = [
+    let checks: [fn(&Tree) -> Vec<Complaint>; 16] = [
         check_arrows,
         check_docs,
         check_attempts,
@@ -46,6 +48,7 @@ pub fn check_all(tree: &Tree) -> Vec<Complaint> {
         check_leftovers,
         check_named_tests,
         check_names,
+        check_profiles,
         check_purity,
         check_references,
         check_sizes,
@@ -58,6 +61,14 @@ pub fn check_all(tree: &Tree) -> Vec<Complaint> {
     complaints.sort();
     complaints.dedup();
     complaints
+}
+
+/// A page that a check reads is not there: a check of nothing would find nothing.
+fn without_page(tree: &Tree, page: &str) -> Vec<Complaint> {
+    let root = tree.file("Cargo.toml");
+    root.map(|root| root.complain(1, format!("{page} is not there; a check reads it")))
+        .into_iter()
+        .collect()
 }
 
 /// What a check reports about the given files, one line each.

@@ -1,7 +1,7 @@
 //! How soon a person sees what they type and what the model says, while a reply streams.
 //!
-//! `EVERLOOP_TEST_BINARY=target/release/everloop cargo nextest run -p everloop -E 'test(/^latency::/)'
-//! --no-capture` prints the figures of a release build. The bounds here are those of a machine that
+//! With `EVERLOOP_TEST_BINARY=target/release/everloop`, `cargo nextest run -p everloop --no-capture -E
+//! 'test(/^latency::/)'` prints the figures of a release build. The bounds here are those of a machine that
 //! does other work: they notice an editor that waits for the stream, not a slow minute.
 
 use crate::support::{Home, Terminal};
