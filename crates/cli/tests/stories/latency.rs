@@ -1,8 +1,14 @@
 //! How soon a person sees what they type and what the model says, while a reply streams.
 //!
-//! With `EVERLOOP_TEST_BINARY=target/release/everloop`, `cargo nextest run -p everloop --no-capture -E
-//! 'test(/^latency::/)'` prints the figures of a release build. The bounds here are those of a machine that
-//! does other work: they notice an editor that waits for the stream, not a slow minute.
+//! A release build is measured by
+//!
+//! ```sh
+//! EVERLOOP_TEST_BINARY=target/release/everloop \
+//!     cargo nextest run -p everloop --no-capture -E 'test(/^latency::/)'
+//! ```
+//!
+//! The bounds here are those of a machine that does other work: they notice an editor that waits for
+//! the stream, not a slow minute.
 
 use crate::support::{Home, Terminal};
 use everloop_models::testing::{CannedReply, FakeServer, ReplyGate};
