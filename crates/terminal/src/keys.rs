@@ -1,7 +1,9 @@
 //! Reads keys on a thread of its own, for as long as the program wants them.
 
 use crossterm::event::{Event, KeyEventKind};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
+use std::os::fd::AsFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -130,6 +132,8 @@ fn read_keys(switch: &ReaderSwitch, sender: &UnboundedSender<KeyInput>) {
     while switch.wait_for_turn() {
         match crossterm::event::poll(LOOK_AGAIN) {
             Ok(true) => {}
+            // The library takes the end of a terminal for silence, and would look for ever.
+            Ok(false) if is_gone(rustix::stdio::stdin()) => return,
             Ok(false) => continue,
             Err(_) => return,
         }
@@ -138,5 +142,32 @@ fn read_keys(switch: &ReaderSwitch, sender: &UnboundedSender<KeyInput>) {
         if !is_release && sender.send(KeyInput { event, at: Instant::now() }).is_err() {
             return;
         }
+    }
+}
+
+/// Whether the other side of a terminal was closed: its window, or the connection to it.
+fn is_gone(terminal: impl AsFd) -> bool {
+    let mut looked = [PollFd::new(&terminal, PollFlags::IN)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+    poll(&mut looked, Some(&now)).is_ok() && looked[0].revents().intersects(gone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{Mode, OFlags, open};
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    #[test]
+    fn a_terminal_is_gone_when_its_other_side_is_closed() {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let slave = open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+        assert!(!is_gone(&slave));
+        drop(master);
+        assert!(is_gone(&slave));
     }
 }
