@@ -261,8 +261,8 @@ async fn change_conversation(
     Ok(ApiConversation::of(&one).into_answer(StatusCode::OK))
 }
 
-/// Refuses an edit of something that was changed since its author read it. Whether the edit is
-/// bound to what was read: then the write has to check it once more.
+/// Refuses a change of something that was changed since its author read it. Whether it is bound to
+/// what was read: then the write of an edit checks it once more. A delete is checked here only.
 pub(super) fn check_match(headers: &HeaderMap, etag: &str) -> Result<bool, Problem> {
     let Some(wanted) = headers.get(header::IF_MATCH) else { return Ok(false) };
     let wanted = wanted.to_str().unwrap_or_default();
