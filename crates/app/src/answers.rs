@@ -66,11 +66,70 @@ pub enum AlwaysScope {
     ThisPlace,
 }
 
+/// What somebody answers: words that are read, or what a button or a program means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnswerIntent {
+    /// Words, as they were typed.
+    Words(String),
+    /// Yes, this once.
+    Accept,
+    /// Yes, and from now on; how far, by the word of a scope that the question offers.
+    AcceptAlways(Option<String>),
+    /// Yes, but with this in place of what the model wrote.
+    Edit(String),
+    /// No, and perhaps why.
+    Decline(Option<String>),
+}
+
+impl AnswerIntent {
+    /// The words that mean it.
+    fn words(&self) -> String {
+        match self {
+            Self::Words(text) => text.clone(),
+            Self::Accept => "y".to_owned(),
+            Self::AcceptAlways(None) => "always".to_owned(),
+            Self::AcceptAlways(Some(scope)) => format!("always {scope}"),
+            Self::Edit(value) => format!("e {value}"),
+            Self::Decline(None) => "n".to_owned(),
+            Self::Decline(Some(reason)) => format!("n {reason}"),
+        }
+    }
+
+    /// What it means as an answer to a question. Only a permission can be given or refused without
+    /// words; other questions take the words.
+    pub(crate) fn read(&self, question: &Question) -> AnswerReading {
+        let line = self.words();
+        if question.kind != QuestionKind::Approve {
+            return read_answer(question, &line, ScopeChoice::Exact);
+        }
+        let meaning = match self {
+            Self::Words(_) => return read_answer(question, &line, ScopeChoice::Exact),
+            Self::Accept => AnswerMeaning::AllowedOnce,
+            Self::AcceptAlways(scope) => return read_scope(question, scope.as_deref()),
+            Self::Edit(_) if !is_editable(question) => return AnswerReading::HowToEdit,
+            Self::Edit(value) => AnswerMeaning::Edited(value.clone()),
+            Self::Decline(reason) => AnswerMeaning::Denied(reason.clone()),
+        };
+        AnswerReading::Send { text: line, meaning }
+    }
+}
+
+/// "Always" with the word of a scope. A word that the question does not offer is not understood.
+fn read_scope(question: &Question, scope: Option<&str>) -> AnswerReading {
+    let Some(scope) = scope else {
+        return read_always(question, "always", AlwaysWord::Unsaid, ScopeChoice::Exact);
+    };
+    match everloop_text::always_word(scope) {
+        Some(word) => read_always(question, &format!("always {scope}"), word, ScopeChoice::Exact),
+        None => AnswerReading::Unclear,
+    }
+}
+
 /// An answer from outside of a conversation: to a run, and perhaps to one question of it.
 #[derive(Debug, Clone)]
 pub struct RunAnswer {
     /// What was answered.
-    pub text: String,
+    pub intent: AnswerIntent,
     /// The id of the question that it was meant for.
     pub question: Option<String>,
 }
@@ -123,7 +182,7 @@ impl AnswerDraft {
         answer: RunAnswer,
         on_question: impl FnOnce(&Question, &str),
     ) -> Result<Self, AnswerError> {
-        if answer.text.trim().is_empty() {
+        if answer.intent.words().trim().is_empty() {
             return Err(AnswerError::Empty);
         }
         let asks = front(store, run).await?;
@@ -138,10 +197,9 @@ impl AnswerDraft {
             return Err(AnswerError::OtherQuestion(asked));
         }
         on_question(&question, &asked);
-        let reading = read_answer(&question, &answer.text, ScopeChoice::Exact);
-        let AnswerReading::Send { text, meaning } = reading else {
+        let AnswerReading::Send { text, meaning } = answer.intent.read(&question) else {
             let question = Box::new(question);
-            return Err(AnswerError::Unclear { question, text: answer.text });
+            return Err(AnswerError::Unclear { question, text: answer.intent.words() });
         };
         Ok(Self { run: asks, question_id: question.id, text, meaning })
     }

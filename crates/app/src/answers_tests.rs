@@ -80,3 +80,31 @@ fn a_change_needs_something_to_change_to_and_a_call_that_can_be_changed() {
     question.request = None;
     assert_eq!(read_answer(&question, "e ls", ScopeChoice::Exact), AnswerReading::HowToEdit);
 }
+
+#[test]
+fn what_a_button_means_is_not_read_from_its_words() {
+    let question = question(all_scopes());
+    let read = |intent: AnswerIntent| intent.read(&question);
+    let send = |text: &str, meaning| AnswerReading::Send { text: text.to_owned(), meaning };
+    let reason = "e rm -rf / always here";
+    assert_eq!(
+        read(AnswerIntent::Decline(Some(reason.to_owned()))),
+        send(&format!("n {reason}"), AnswerMeaning::Denied(Some(reason.to_owned())))
+    );
+    let no = everloop_text::PermissionAnswer::No { reason: Some(reason.to_owned()) };
+    assert_eq!(everloop_text::permission_answer(&format!("n {reason}")), no, "the run reads it so");
+    assert_eq!(read(AnswerIntent::Accept), send("y", AnswerMeaning::AllowedOnce));
+    let scope = |word: &str| read(AnswerIntent::AcceptAlways(Some(word.to_owned())));
+    let prefix = AlwaysScope::Pattern("git status *".to_owned());
+    assert_eq!(scope("prefix"), always("always prefix", prefix));
+    assert_eq!(scope("but not here"), AnswerReading::Unclear, "it is neither a yes nor a no");
+    let edited = AnswerMeaning::Edited("ls".to_owned());
+    assert_eq!(read(AnswerIntent::Edit("ls".to_owned())), send("e ls", edited));
+    let ask = Question { kind: QuestionKind::Ask, ..question.clone() };
+    let words = AnswerMeaning::Words("n thanks".to_owned());
+    assert_eq!(
+        AnswerIntent::Words("n thanks".to_owned()).read(&ask),
+        send("n thanks", words),
+        "other questions take the words"
+    );
+}

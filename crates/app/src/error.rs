@@ -50,6 +50,14 @@ pub enum AppError {
     Copy(#[from] CopyError),
 }
 
+impl AppError {
+    /// Whether the same may succeed a moment later.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_transient())
+    }
+}
+
 /// The changes of a run cannot be undone.
 #[derive(Debug, thiserror::Error)]
 pub enum UndoError {

@@ -320,6 +320,38 @@ async fn check_room(app: &App, store: &Store) -> Result<(), AppError> {
     }
 }
 
+/// Writes a fact anew, decides about it, or both in one commit: either everything happens or
+/// nothing. What changes nothing is no change.
+///
+/// # Errors
+/// [`FactError`], or if the store fails.
+pub async fn revise(
+    app: &App,
+    store: &Store,
+    id: &FactId,
+    (text, decision): (Option<&str>, Option<FactDecision>),
+    editor: FactEditor<'_>,
+) -> Result<FactRow, AppError> {
+    let text = text.map(|text| checked_text(&app.settings, text)).transpose()?;
+    let seen = seen(store, id, editor).await?;
+    let mut to = seen.state();
+    if let Some(text) = text {
+        to = FactState { text, untrusted: false, ..to };
+    }
+    let mut kind = FactChangeKind::Edited;
+    if let Some(decision) = decision.filter(|decision| decision.status() != seen.status) {
+        if !decision.allows(seen.status) {
+            let (id, status) = (seen.id, seen.status);
+            return Err(FactError::WrongStatus { id, status, wanted: decision }.into());
+        }
+        if decision == FactDecision::Accept {
+            check_room(app, store).await?;
+        }
+        (to.status, kind) = (decision.status(), decision.change());
+    }
+    if to == seen.state() { Ok(seen) } else { change(store, &seen, kind, &to, editor).await }
+}
+
 /// Accepts, refuses or withdraws a fact. Deciding the same again changes nothing.
 ///
 /// # Errors
@@ -331,19 +363,7 @@ pub async fn decide(
     decision: FactDecision,
     editor: FactEditor<'_>,
 ) -> Result<FactRow, AppError> {
-    let seen = seen(store, id, editor).await?;
-    if seen.status == decision.status() {
-        return Ok(seen);
-    }
-    if !decision.allows(seen.status) {
-        let (id, status) = (seen.id, seen.status);
-        return Err(FactError::WrongStatus { id, status, wanted: decision }.into());
-    }
-    if decision == FactDecision::Accept {
-        check_room(app, store).await?;
-    }
-    let to = FactState { status: decision.status(), ..seen.state() };
-    change(store, &seen, decision.change(), &to, editor).await
+    revise(app, store, id, (None, Some(decision)), editor).await
 }
 
 /// Writes a fact anew. The words are then the person's own, whoever proposed them.
@@ -357,13 +377,7 @@ pub async fn edit(
     text: &str,
     editor: FactEditor<'_>,
 ) -> Result<FactRow, AppError> {
-    let text = checked_text(&app.settings, text)?;
-    let seen = seen(store, id, editor).await?;
-    let to = FactState { text, untrusted: false, ..seen.state() };
-    if to == seen.state() {
-        return Ok(seen);
-    }
-    change(store, &seen, FactChangeKind::Edited, &to, editor).await
+    revise(app, store, id, (Some(text), None), editor).await
 }
 
 async fn seen(store: &Store, id: &FactId, editor: FactEditor<'_>) -> Result<FactRow, AppError> {

@@ -1,8 +1,6 @@
 //! Every question that waits for a person, whichever run asks it, and those that were answered.
 
-use crate::answers::{
-    AnswerDraft, AnswerError, AnswerReading, RunAnswer, ScopeChoice, read_answer,
-};
+use crate::answers::{AnswerDraft, AnswerError, AnswerIntent, AnswerReading, RunAnswer};
 use crate::app::App;
 use crate::error::AppError;
 use crate::router::{OpenQuestion, question_of};
@@ -105,18 +103,22 @@ pub async fn answer(
     engine: &Engine,
     run: &RunId,
     question: &str,
-    text: &str,
+    intent: &AnswerIntent,
 ) -> Result<(), AnswerError> {
     let store = engine.store();
-    let given = RunAnswer { text: text.to_owned(), question: Some(question.to_owned()) };
+    let given = RunAnswer { intent: intent.clone(), question: Some(question.to_owned()) };
     let draft = match AnswerDraft::read(app, store, run, given, |_, _| ()).await {
         Ok(draft) => draft,
         Err(error @ (AnswerError::AsksNothing | AnswerError::OtherQuestion(_))) => {
-            return if was_given(store, run, question, text).await? { Ok(()) } else { Err(error) };
+            return if was_given(store, run, question, intent).await? {
+                Ok(())
+            } else {
+                Err(error)
+            };
         }
         Err(error) => return Err(error),
     };
-    if draft.send(engine).await? || was_given(store, run, question, text).await? {
+    if draft.send(engine).await? || was_given(store, run, question, intent).await? {
         return Ok(());
     }
     Err(AnswerError::AsksNothing)
@@ -127,10 +129,10 @@ async fn was_given(
     store: &Store,
     run: &RunId,
     question: &str,
-    text: &str,
+    intent: &AnswerIntent,
 ) -> Result<bool, AppError> {
     let Some(past) = find(store, run, question).await? else { return Ok(false) };
-    let reading = read_answer(&past.question.question, text, ScopeChoice::Exact);
+    let reading = intent.read(&past.question.question);
     let AnswerReading::Send { text, .. } = reading else { return Ok(false) };
     Ok(past.answer.is_some_and(|given| given.text == text))
 }

@@ -71,6 +71,7 @@ pub mod portable;
 pub mod replay;
 pub mod reports;
 pub mod retrying;
+pub mod run_control;
 pub mod run_diff;
 pub mod run_json;
 pub mod run_list;

@@ -148,6 +148,12 @@ fn by_rules(said: &str, now: &Zoned) -> Route {
 }
 
 impl OpenQuestion {
+    /// Its id among all questions: the run's and that within the run.
+    #[must_use]
+    pub fn id(&self) -> String {
+        format!("{}.{}", self.run, self.question.id)
+    }
+
     /// Whether a word stands in the question itself, so that it may be what is asked for.
     #[must_use]
     pub fn offers(&self, word: &str) -> bool {
@@ -166,7 +172,7 @@ pub(crate) async fn question_of(
 ) -> Result<Option<OpenQuestion>, StoreError> {
     let below = store.runs().descendants(run).await?;
     let run = below.last().unwrap_or(run);
-    // The journal is read only if the run waits: it may be long, and this is asked often.
+    // A run that does not wait is not worth reading its journal, which may be long.
     if store.runs().position(run).await?.is_none_or(|at| at.status != Status::Waiting) {
         return Ok(None);
     }

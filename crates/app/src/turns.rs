@@ -12,19 +12,23 @@
 //!
 //! Deliberately absent: driving runs (a worker's), lock files and terminals.
 
+mod busy;
 mod context;
 mod decision;
 mod looking;
 mod repeated;
 mod start_run;
+mod waiting;
 
+pub use busy::{BusyPolicy, SendError};
 pub(crate) use context::task_line;
 pub(crate) use decision::{deciding_model, frame as decision_frame};
 pub use looking::READ_ANYWHERE;
 pub use repeated::{REQUEST_ID_CHARS_MAX, done_before, steer};
 pub(crate) use start_run::{RunStarter, StartRun};
+pub use waiting::{MessageQueues, QueueHold, WaitingMessage, uploads_folder};
 
-use crate::answers::{AnswerDraft, AnswerError, RunAnswer};
+use crate::answers::{AnswerDraft, AnswerError, AnswerIntent, RunAnswer};
 use crate::app::App;
 use crate::briefing;
 use crate::conversation::router;
@@ -74,6 +78,28 @@ pub struct TurnMessage {
     pub sender: TurnSender,
     /// The model, as in `provider/model`; that of the settings if there is none.
     pub model: Option<String>,
+    /// The questions that it may answer.
+    pub answers: SeenQuestions,
+}
+
+/// The questions that a sender had before them when they wrote. A message answers no other one: it
+/// must not approve a command that opened a moment ago.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum SeenQuestions {
+    /// Not known, so whichever is open.
+    #[default]
+    Any,
+    /// Those with these ids, as [`OpenQuestion::id`] makes them.
+    Only(Vec<String>),
+}
+
+impl SeenQuestions {
+    fn allow(&self, open: &OpenQuestion) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Only(ids) => ids.contains(&open.id()),
+        }
+    }
 }
 
 /// Who sends a message.
@@ -190,11 +216,12 @@ pub async fn send(
     let row = engine.store().conversations().get(conversation).await?;
     let row = row.ok_or_else(|| ConversationError::NotFound(conversation.to_string()))?;
     let request = request_key(conversation, &message)?;
-    let turn = TurnRouter { app, engine, row, request, sender: &message.sender };
+    let turn = TurnRouter { app, engine, row, request, message: &message };
     if let Some(receipt) = turn.known().await? {
         return Ok(receipt);
     }
-    let seen = turn.open_question().await?;
+    let open = open_questions(engine.store(), conversation).await?;
+    let seen = open.into_iter().find(|question| message.answers.allow(question));
     let reader = app.reader_at(None);
     let model = frames::default_model(app);
     match router(app, &model).route(&message.content, &reader.now, seen) {
@@ -207,7 +234,7 @@ pub async fn send(
         Route::NoModel => Ok(TurnReceipt::NoModel),
         Route::Slash(slash) => turn.command(&slash).await,
         Route::Answer(open, line) => turn.answer(open, line).await,
-        Route::Goal(goal) => turn.begin(&goal, &message).await,
+        Route::Goal(goal) => turn.begin(&goal).await,
     }
 }
 
@@ -217,13 +244,28 @@ pub fn is_stop(app: &App, text: &str) -> bool {
     everloop_text::is_stop(text) || router(app, "").is_cancel_request(text)
 }
 
+/// The questions of a conversation that are open, the one that was asked last first.
+async fn open_questions(
+    store: &Store,
+    conversation: &ConversationId,
+) -> Result<Vec<OpenQuestion>, AppError> {
+    let mut rows = store.runs().of_conversation(conversation, RUNS_LOOKED_AT).await?;
+    rows.retain(|row| row.status == Status::Waiting);
+    rows.sort_by_key(|row| std::cmp::Reverse(row.times.updated_at));
+    let mut open = Vec::new();
+    for row in rows {
+        open.extend(question_of(store, &row.run).await?);
+    }
+    Ok(open)
+}
+
 /// One message on its way.
 struct TurnRouter<'a> {
     app: &'a App,
     engine: &'a Arc<Engine>,
     row: ConversationRow,
     request: Option<String>,
-    sender: &'a TurnSender,
+    message: &'a TurnMessage,
 }
 
 impl TurnRouter<'_> {
@@ -245,22 +287,10 @@ impl TurnRouter<'_> {
         turn_of(self.store(), run).await
     }
 
-    /// The question that was asked last and is still open.
-    async fn open_question(&self) -> Result<Option<OpenQuestion>, AppError> {
-        let mut rows = self.store().runs().of_conversation(&self.row.id, RUNS_LOOKED_AT).await?;
-        rows.retain(|row| row.status == Status::Waiting);
-        rows.sort_by_key(|row| std::cmp::Reverse(row.times.updated_at));
-        for row in rows {
-            if let Some(open) = question_of(self.store(), &row.run).await? {
-                return Ok(Some(open));
-            }
-        }
-        Ok(None)
-    }
-
     /// Cancels the run whose question is open, else the newest one that has not ended.
     async fn cancel(&self) -> Result<TurnReceipt, AppError> {
-        let run = match self.open_question().await? {
+        let open = open_questions(self.store(), &self.row.id).await?;
+        let run = match open.first() {
             Some(open) => Some(runs::top(self.store(), &open.run).await?),
             None => {
                 let rows = self.store().runs().of_conversation(&self.row.id, RUNS_LOOKED_AT);
@@ -309,7 +339,7 @@ impl TurnRouter<'_> {
                 }
             }
             SlashKind::Plain | SlashKind::Follow | SlashKind::Loop | SlashKind::Quit => {
-                let is_person = *self.sender == TurnSender::Person;
+                let is_person = self.message.sender == TurnSender::Person;
                 let (app, store, row) = (self.app, self.store(), &self.row);
                 let look = LookedUp { app, store, row, is_person };
                 Ok(match look.at(slash.command.name, slash.rest.trim()).await? {
@@ -328,7 +358,7 @@ impl TurnRouter<'_> {
     async fn perform(&self, command: &AgendaCommand) -> Result<TurnReceipt, AppError> {
         let reader = self.app.reader_at(None);
         let agenda = self.app.agenda(self.store().clone());
-        let is_outside = matches!(self.sender, TurnSender::Outside(_));
+        let is_outside = matches!(self.message.sender, TurnSender::Outside(_));
         // Its runs would belong to nobody who answers for what they were told.
         if is_outside && agenda.runs().starts_runs(command).await? {
             return Ok(self.not_here("/schedule … --run"));
@@ -339,7 +369,7 @@ impl TurnRouter<'_> {
 
     async fn answer(&self, open: OpenQuestion, line: String) -> Result<TurnReceipt, AppError> {
         let run_id = open.run.clone();
-        if let TurnSender::Outside(sender) = self.sender
+        if let TurnSender::Outside(sender) = &self.message.sender
             && !sender.may_approve
             && open.question.kind != QuestionKind::Ask
         {
@@ -358,7 +388,8 @@ impl TurnRouter<'_> {
                 not_answered(SettleWord::read(&line).is_none())
             });
         }
-        let answer = RunAnswer { text: line, question: Some(open.question.id.clone()) };
+        let question = Some(open.question.id.clone());
+        let answer = RunAnswer { intent: AnswerIntent::Words(line), question };
         let draft = AnswerDraft::read(self.app, self.store(), &run_id, answer, |_, _| ()).await;
         let draft = match draft {
             Ok(draft) => draft,
@@ -385,8 +416,9 @@ impl TurnRouter<'_> {
     }
 
     /// Begins a turn.
-    async fn begin(&self, goal: &str, message: &TurnMessage) -> Result<TurnReceipt, AppError> {
-        let workspace = match self.sender {
+    async fn begin(&self, goal: &str) -> Result<TurnReceipt, AppError> {
+        let message = self.message;
+        let workspace = match &self.message.sender {
             TurnSender::Person => frames::workspace(self.row.workspace.as_deref().map(Path::new))?,
             TurnSender::Outside(sender) => sender.workspace.clone(),
         };
@@ -399,9 +431,9 @@ impl TurnRouter<'_> {
                 DecisionRequest { text: goal, images, workspace: &workspace, idem_key, model };
             decision::submission(self.app, self.store(), &self.row.id, request).await?
         } else {
-            self.straight(goal, message, workspace).await?
+            self.straight(goal, workspace).await?
         };
-        if let TurnSender::Outside(sender) = self.sender {
+        if let TurnSender::Outside(sender) = &self.message.sender {
             let policy = &mut submission.frame.policy;
             policy.unattended = self.app.settings.approvals.unattended;
             policy.inherited.take(Labels::ALL, &sender.channel);
@@ -417,9 +449,9 @@ impl TurnRouter<'_> {
     async fn straight(
         &self,
         goal: &str,
-        message: &TurnMessage,
         workspace: PathBuf,
     ) -> Result<everloop_engine::Submission, AppError> {
+        let message = self.message;
         let loop_name = match &message.mode {
             TurnMode::Loop(name) => name.clone(),
             TurnMode::Decide => None,

@@ -8,3 +8,4 @@ mod slash;
 mod titles;
 mod turns;
 mod unattended;
+mod waiting;

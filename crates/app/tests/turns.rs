@@ -20,12 +20,12 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 /// One server: its folders, a script for decisions and one for the work.
-struct Place {
+pub(crate) struct Place {
     folder: TempDir,
 }
 
 impl Place {
-    fn new(decisions: &Value, work: &Value) -> Self {
+    pub(crate) fn new(decisions: &Value, work: &Value) -> Self {
         let place = Self { folder: TempDir::new().unwrap() };
         std::fs::create_dir(place.path("work")).unwrap();
         place.play(decisions, work);
@@ -37,11 +37,11 @@ impl Place {
         std::fs::write(self.path("work.json"), work.to_string()).unwrap();
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn app(&self, set: &[&str]) -> App {
+    pub(crate) fn app(&self, set: &[&str]) -> App {
         self.app_with(set, &[])
     }
 
@@ -70,7 +70,7 @@ impl Place {
         App::open(OpenOptions { sources, home, build, notices }).unwrap()
     }
 
-    async fn open(&self, set: &[&str]) -> Server {
+    pub(crate) async fn open(&self, set: &[&str]) -> Server {
         self.serve(self.app(set)).await
     }
 
@@ -91,18 +91,18 @@ impl Place {
 }
 
 /// What answers in one process.
-struct Server {
-    app: App,
-    engine: Arc<Engine>,
-    conversation: ConversationId,
+pub(crate) struct Server {
+    pub(crate) app: App,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) conversation: ConversationId,
 }
 
 impl Server {
-    async fn send(&self, message: TurnMessage) -> TurnReceipt {
+    pub(crate) async fn send(&self, message: TurnMessage) -> TurnReceipt {
         send(&self.app, &self.engine, &self.conversation, message).await.unwrap()
     }
 
-    async fn say(&self, content: &str) -> TurnReceipt {
+    pub(crate) async fn say(&self, content: &str) -> TurnReceipt {
         self.send(TurnMessage { content: content.to_owned(), ..TurnMessage::default() }).await
     }
 
@@ -112,46 +112,46 @@ impl Server {
     }
 
     /// Drives every run until nothing is ready any more.
-    async fn drain(&self) {
+    pub(crate) async fn drain(&self) {
         Worker::new(self.engine.clone(), 4).drain(|_| ()).await.unwrap();
     }
 
-    async fn runs(&self) -> Vec<RunRow> {
+    pub(crate) async fn runs(&self) -> Vec<RunRow> {
         let rows = self.engine.store().runs().of_conversation(&self.conversation, 100);
         let mut rows = rows.await.unwrap();
         rows.reverse();
         rows
     }
 
-    async fn works(&self) -> Vec<RunRow> {
+    pub(crate) async fn works(&self) -> Vec<RunRow> {
         let mut rows = self.runs().await;
         rows.retain(|row| row.loop_name != "decision");
         rows
     }
 
-    async fn said(&self) -> Vec<(String, String)> {
+    pub(crate) async fn said(&self) -> Vec<(String, String)> {
         let all = self.engine.store().conversations().messages(&self.conversation, 100);
         let line = |said: ConversationMessage| (said.role, said.body);
         all.await.unwrap().into_iter().map(line).collect()
     }
 
-    async fn last(&self) -> String {
+    pub(crate) async fn last(&self) -> String {
         self.said().await.pop().unwrap().1
     }
 }
 
-fn turn(receipt: &TurnReceipt) -> RunId {
+pub(crate) fn turn(receipt: &TurnReceipt) -> RunId {
     match receipt {
         TurnReceipt::Turn { turn_id, .. } => turn_id.clone(),
         other => panic!("{other:?}"),
     }
 }
 
-fn says(text: &str) -> Value {
+pub(crate) fn says(text: &str) -> Value {
     json!({"text": text})
 }
 
-fn decides(reply: Option<&str>, run: Option<Value>) -> Value {
+pub(crate) fn decides(reply: Option<&str>, run: Option<Value>) -> Value {
     let decision = match (reply, &run) {
         (Some(_), Some(_)) => "reply_and_run",
         (None, Some(_)) => "run",
@@ -167,14 +167,14 @@ fn decides(reply: Option<&str>, run: Option<Value>) -> Value {
     says(&value.to_string())
 }
 
-fn agent(goal: &str) -> Value {
+pub(crate) fn agent(goal: &str) -> Value {
     json!({"type": "agent", "title": "Tidy up", "conversation_id": "conv_of_somebody_else",
         "input": {"goal": goal}})
 }
 
-const NO_FOLLOW_UP: &str = "agent.followup_depth=0";
+pub(crate) const NO_FOLLOW_UP: &str = "agent.followup_depth=0";
 
-fn play(test: impl Future<Output = ()>) {
+pub(crate) fn play(test: impl Future<Output = ()>) {
     Runtime::new().unwrap().block_on(test);
 }
 

@@ -1,5 +1,5 @@
 // The chat: sends, keeps what could not be sent, and stays where the reader is.
-import { $, $$, words, page, link, send, forget, composing } from "./core.js";
+import { $, $$, words, page, link, send, forget, composing, freshKey } from "./core.js";
 import { chosen, clearFiles, restoreFiles } from "./files.js";
 
 const scroller = $("#thread-scroll"), say = $("#say"), composer = $("#composer");
@@ -83,7 +83,7 @@ function settle(one, done) {
 async function deliver(one) {
   stay = true;
   const body = one.files.length ? new FormData() : new URLSearchParams();
-  for (const name of ["text", "loop", "model", "key", "back"]) body.append(name, one[name]);
+  for (const name of ["text", "loop", "model", "key", "answers", "back"]) body.append(name, one[name] ?? "");
   for (const file of one.files) body.append("files", file);
   const done = await send(composer.action, body, composer, (d) => settle(one, d));
   if (done.kept) hold(one);
@@ -98,7 +98,7 @@ composer.addEventListener("submit", async (e) => {
     if (done.ok && say.value.trim() === value) { say.value = ""; forget(composer); }
     return;
   }
-  const one = { text: value, loop: $("#loop").value, model: $("#model")?.value ?? "", key: crypto.randomUUID?.() ?? String(Date.now() + Math.random()), back: location.pathname, files };
+  const one = { text: value, loop: $("#loop").value, model: $("#model")?.value ?? "", key: freshKey(), answers: composer.elements.answers.value, back: location.pathname, files };
   say.value = ""; grow(); clearFiles();
   deliver(one);
 });
@@ -126,7 +126,13 @@ const asked = new URLSearchParams(location.search).get("say");
 if (asked && !say.value) say.value = asked + " ";
 follow();
 grow();
-try { for (const one of JSON.parse(localStorage.getItem(outbox) ?? "[]")) { one.files = []; hold(one); deliver(one); } } catch { /* not ours */ }
+async function deliverKept() {
+  let kept = [];
+  try { kept = JSON.parse(localStorage.getItem(outbox) ?? "[]"); } catch { /* not ours */ }
+  for (const one of kept) { one.files = []; hold(one); }
+  for (const one of kept) await deliver(one); // in the order in which they were written
+}
+deliverKept();
 if (location.hash.startsWith("#ask-") || location.hash.startsWith("#m-")) document.getElementById(location.hash.slice(1))?.scrollIntoView({ block: "center" });
 else if ($("[data-unread]")) { $("[data-unread]").scrollIntoView({ block: "start" }); stay = atEnd(); }
 else toEnd();

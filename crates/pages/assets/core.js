@@ -155,10 +155,11 @@ export function banner(text, action, bad) {
   if (action) { const k = document.createElement("button"); k.type = "button"; k.className = "btn sm"; k.textContent = words.retry; k.onclick = action; b.append(k); }
   place.append(b);
 }
-let connectTimer = 0;
+let connectTimer = 0, disconnect = null;
 function connect() {
   clearTimeout(connectTimer);
-  subscribe("/live", (said) => {
+  disconnect?.(); // one that is still connecting: both would live on
+  disconnect = subscribe("/live", (said) => {
     if (!link.up) {
       link.up = true; tries = 0; clearTimeout(bannerTimer);
       if (lostAt) {
@@ -181,8 +182,11 @@ function connect() {
 // ---- Forms ----------------------------------------------------------------------------------------
 let again = 0;
 const waiting = []; // what could not be sent; sent again, in its order, when the connection is back
-export async function post(address, body) {
+export const freshKey = () => crypto.randomUUID?.() ?? Date.now() + "-" + String(Math.random()).slice(2);
+// The server does what has a key once. A form with files is written anew each time, so it cannot have one.
+export async function post(address, body, key) {
   const headers = { "x-csrf-token": csrf, accept: "text/html, application/problem+json" }; // the body says its own type
+  if (key && !(body instanceof FormData)) headers["idempotency-key"] = key;
   return fetch(address, { method: "POST", headers, body, credentials: "same-origin" });
 }
 // A form says in words that it was not sent yet.
@@ -198,11 +202,19 @@ function unsent(form, on) {
   }
 }
 // `settled` hears what became of it, now or after the connection came back; `kept` is no ending.
-export async function send(address, body, form, settled) {
+// `key` names what is meant: sent again after a lost answer it is not done twice.
+export async function send(address, body, form, settled, key = freshKey()) {
   let answer;
-  try { answer = await post(address, body); }
-  catch {
-    if (settled || !waiting.some((w) => w.address === address)) waiting.push({ address, body, form, settled });
+  try {
+    // Messages do not overtake each other.
+    if (settled && waiting.some((w) => w.settled)) throw new Error("behind another one");
+    answer = await post(address, body, key);
+    if (answer.status === 409 && (await answer.clone().json().catch(() => ({}))).code === "key_in_use") throw new Error("under way");
+  } catch {
+    const known = settled ? null : waiting.find((w) => w.address === address && w.form === form && (form || String(w.body) === String(body)));
+    if (!known) waiting.push({ address, body, form, settled, key });
+    // The form was filled in anew: the last words count.
+    else if (String(known.body) !== String(body)) Object.assign(known, { body, key });
     unsent(form, true);
     announce(words.unsent);
     // Where only this one was lost, there is no reconnection to wait for.
@@ -233,7 +245,7 @@ async function answered(answer) {
 }
 async function resend() {
   for (const one of waiting.splice(0)) {
-    const done = await send(one.address, one.body, one.form, one.settled);
+    const done = await send(one.address, one.body, one.form, one.settled, one.key);
     if (done.ok && one.form && !one.settled) forget(one.form, one.body);
   }
 }

@@ -98,12 +98,13 @@ export function follow() {
 // ---- What is told. The words of a question and of a plan's change are those that the page shows ------
 const mine = new Set(); // cards that were answered here
 document.addEventListener("submit", (e) => { if (e.target.dataset.ask) mine.add(e.target.dataset.ask); }, true);
+const versions = new Map(); // the run: the version of its plan that was told last
 const title = () => $("#bar h1")?.textContent ?? "";
 const behind = () => document.hidden || !document.hasFocus();
 function tell(run, event) {
   const said = {
     "plan.created": () => told.planMade,
-    "plan.updated": () => event.plan.version > (tell.version ?? 1) && (tell.version = event.plan.version) && told.plan.replace("#v", event.plan.version).replace("#", $("#panel-live .mark-line span")?.textContent ?? ""),
+    "plan.updated": () => event.plan.version > (versions.get(run) ?? 1) && versions.set(run, event.plan.version) && told.plan.replace("#v", event.plan.version).replace("#", $("#panel-live .mark-line span")?.textContent ?? ""),
     "tool.failed": () => told.toolFailed.replace("#", event.tool),
     "step.failed": () => told.modelFailed,
     "interrupt.opened": () => told.asks.replace("#", document.getElementById(`card-${run}.${event.interrupt_id}`)?.getAttribute("aria-label") ?? ""),

@@ -20,6 +20,8 @@ pub struct QueuedMessage {
     pub text: String,
     /// How many pictures go with it.
     pub pictures: usize,
+    /// Why it was not sent when its turn came.
+    pub problem: Option<String>,
 }
 
 /// Where a message is written.
@@ -123,7 +125,10 @@ fn composer_acts(frame: &PageFrame, chat: &ChatView) -> Markup {
         Some(_) => words::chat::queue(),
         None => words::chat::send(),
     };
+    // A message answers the questions that the page shows with it, and no other one.
+    let shown: Vec<&str> = chat.asks.iter().map(|ask| ask.id.as_str()).collect();
     html! {
+        input type="hidden" name="answers" value=(shown.join(" "));
         @if let Some(run) = busy {
             @let stop = format!("/do/runs/{run}/cancel");
             (short_button(&stop, "btn sm", &html! {
@@ -161,11 +166,17 @@ fn queue(frame: &PageFrame, chat: &ChatView) -> Markup {
                         button.btn.sm { (frame.say(words::chat::save_queued())) }
                     }
                 }
-                (frame.form(&now).button("btn ghost sm", &[],
-                    html! { (frame.say(words::chat::steer())) }))
+                @let at_once = match &chat.composer.busy {
+                    Some(_) => words::chat::steer(),
+                    None => words::chat::send_now(),
+                };
+                (frame.form(&now).button("btn ghost sm", &[], html! { (frame.say(at_once)) }))
                 @let remove = to(&line.id, "remove");
                 (frame.form(&remove).button("btn ghost sm", &[],
                     html! { (frame.say(words::live::remove())) }))
+                @if let Some(problem) = &line.problem {
+                    p.why.st.sm data-s="waiting" role="status" { (problem) }
+                }
             }
         }
     }

@@ -71,7 +71,8 @@ async function pastes(page, server) {
 }
 
 async function commands(page, server) {
-  const before = (await server.api("/v1/runs")).data.length;
+  const agents = async () => (await server.api("/v1/runs")).data.filter((run) => run.type === "agent").length;
+  const before = await agents();
   await page.goto(`${server.url}/chat`);
   await page.fill("#say", "/todo add call the plumber tomorrow");
   await page.press("#say", "Enter");
@@ -79,7 +80,7 @@ async function commands(page, server) {
   await seen(page, "plumber");
   await eventually("the todo", async () => JSON.stringify(await server.api("/v1/todos")).includes("plumber"));
   check(!(await page.locator("#main").innerText()).includes("It is done."), "a model was asked");
-  check((await server.api("/v1/runs")).data.filter((run) => run.run_type === "agent").length <= before, "an agent was started");
+  check(before > 0 && (await agents()) === before, `${before} agents before, ${await agents()} after`);
 }
 
 async function plain(page, server) {

@@ -33,6 +33,8 @@ export async function live(world) {
     await flow("a paused run counts what came in", paused);
     await flow("a run links to the card of its question", linked);
     await flow("a message that was handled before the connection broke is sent once", once);
+    await flow("a form that was handled before the connection broke is carried out once", formOnce);
+    await flow("a message answers no question that its page did not show", unseen);
     await flow("a queued message that was handled before the connection broke is queued once", queuedOnce);
     await alone("what is written while the server is away stands in the thread, and is sent once", away);
     await alone("what the server refuses after it was away comes back into the composer", refusedLater);
@@ -231,6 +233,35 @@ async function once(page, _, server) {
   const all = (await server.api("/v1/conversations?limit=200")).data;
   check(all.filter((one) => JSON.stringify(one).includes("only one of these")).length === 1, "two conversations");
   check((await page.locator(".said").count()) === 1, "the message is there twice");
+}
+
+async function formOnce(page, _, server) {
+  page.quiet = true;
+  await page.route("**/do/agenda/add", async (route) => { await route.fetch(); await route.abort(); }, { times: 1 });
+  await page.goto(`${server.url}/agenda`);
+  await page.fill("#quick-text", "fetch the parcel");
+  await page.press("#quick-text", "Enter");
+  await eventually("the todo", async () => (await page.locator(".todo", { hasText: "fetch the parcel" }).count()) > 0);
+  await eventually("that it was sent again", async () => (await page.locator(".unsent").count()) === 0);
+  const todos = JSON.stringify(await server.api("/v1/todos"));
+  check(todos.split("fetch the parcel").length === 2, todos);
+}
+
+// The question opens between the page and the message: the page is not refreshed meanwhile.
+async function unseen(page, _, server) {
+  const conversation = await server.conversation("Unseen");
+  await page.goto(`${server.url}/chat/${conversation}`);
+  await page.evaluate(() => { document.querySelector("#composer-acts").removeAttribute("data-live"); });
+  const run = await server.say(conversation, "ask me");
+  await server.until(run, ["waiting"]);
+  await page.fill("#say", "and then this, not an answer");
+  await page.press("#say", "Enter");
+  await eventually("a queued message", async () => (await page.locator("#queue .queue").count()) === 1);
+  check((await server.api(`/v1/runs/${run}`)).status === "waiting", "it answered a question that was not shown");
+  await page.reload();
+  await page.fill("#say", "blue");
+  await page.press("#say", "Enter");
+  await eventually("the answer", async () => (await server.api(`/v1/runs/${run}`)).status === "succeeded");
 }
 
 async function queuedOnce(page, _, server) {

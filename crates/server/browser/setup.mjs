@@ -47,7 +47,7 @@ async function seed(server) {
   await server.api("/v1/schedules", { text: "tomorrow 10am dentist", duration: "90m" });
   const fact = await server.api("/v1/memory/facts", { text: "The office is closed on Mondays" });
   await server.api("/v1/memory/facts", { text: "Reports are written in English" });
-  if (fact?.id) await server.api(`/v1/memory/facts/${fact.id}/withdraw`, {}).catch(() => {});
+  await server.api(`/v1/memory/facts/${fact.fact_id}`, { status: "withdrawn" }, "PATCH");
 }
 
 const config = (server) => join(server.home, "home", "config.toml");

@@ -7,7 +7,6 @@ use crate::{guard, idempotency, pages, routes};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::handler::Handler;
-use axum::http::Method;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
@@ -26,12 +25,8 @@ impl Api {
         H: Handler<T, ServerState>,
         T: 'static,
     {
-        let filter = match operation.method {
-            Method::POST => MethodFilter::POST,
-            Method::PATCH => MethodFilter::PATCH,
-            Method::DELETE => MethodFilter::DELETE,
-            _ => MethodFilter::GET,
-        };
+        let filter = MethodFilter::try_from(operation.method.clone());
+        let filter = filter.expect("an operation has a method that HTTP names");
         let router = std::mem::take(&mut self.router);
         self.router = router.route(operation.path, on(filter, handler));
         self.document.add(operation);

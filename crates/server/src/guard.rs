@@ -156,6 +156,12 @@ async fn discard(mut body: Body) {
     }
 }
 
+/// Whether a path is answered before anybody is known. A webhook brings a signature in place of the
+/// token.
+pub(crate) fn is_open(path: &str) -> bool {
+    OPEN_PATHS.contains(&path) || path.starts_with(hooks::PREFIX) || pages::is_open(path)
+}
+
 /// Everything that is checked before anything is routed; the session, if a browser has one.
 fn check(
     state: &ServerState,
@@ -169,9 +175,7 @@ fn check(
     if let Some(client) = client {
         check_rate(state, client)?;
     }
-    // A webhook brings a signature in place of the token.
-    let path = uri.path();
-    if OPEN_PATHS.contains(&path) || path.starts_with(hooks::PREFIX) || pages::is_open(path) {
+    if is_open(uri.path()) {
         return Ok(None);
     }
     match bearer(headers) {

@@ -9,6 +9,7 @@
 //! between them is covered by the work itself: what it makes is named by the key
 //! ([`RequestKey::names`]).
 
+use crate::guard;
 use crate::problem::{Problem, ProblemCode};
 use crate::state::ServerState;
 use axum::Extension;
@@ -64,7 +65,8 @@ pub(crate) async fn remember(
     next: Next,
 ) -> Response {
     let Some(key) = request.headers().get(HEADER) else { return next.run(request).await };
-    if request.method() != Method::POST {
+    // Before anybody is known a key would only be a way to write rows and to block others.
+    if request.method() != Method::POST || guard::is_open(request.uri().path()) {
         return next.run(request).await;
     }
     let Some(key) = key.to_str().ok().filter(|key| (1..=KEY_MAX).contains(&key.len())) else {
@@ -116,9 +118,7 @@ async fn answer_once(
 async fn work(held: HeldKey, request: Request, next: Next, ages: KeyAges) -> Response {
     let state = held.state.clone();
     let response = next.run(request).await;
-    // A refusal may be followed by a better request, a failure by a retry.
-    let is_stream = response.headers().get(header::CONTENT_TYPE).is_some_and(is_event_stream);
-    if !response.status().is_success() || is_stream {
+    if !is_kept(&response) {
         held.release().await;
         return response;
     }
@@ -140,8 +140,15 @@ async fn work(held: HeldKey, request: Request, next: Next, ages: KeyAges) -> Res
     Response::from_parts(parts, Body::from(bytes))
 }
 
-fn is_event_stream(value: &HeaderValue) -> bool {
-    value.as_bytes().starts_with(b"text/event-stream")
+/// Whether an answer is given again to the same request. Forms of pages are answered by a redirect.
+/// A refusal may be followed by a better request, a failure by a retry; cookies belong to one
+/// browser.
+fn is_kept(response: &Response) -> bool {
+    let (status, headers) = (response.status(), response.headers());
+    let is_done = status.is_success() || status.is_redirection();
+    let content = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    let is_stream = content.starts_with(b"text/event-stream");
+    is_done && !is_stream && !headers.contains_key(header::SET_COOKIE)
 }
 
 fn request_digest(uri: &axum::http::Uri, body: &[u8]) -> String {

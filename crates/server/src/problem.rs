@@ -3,8 +3,10 @@
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use everloop_app::answers::AnswerError;
 use everloop_app::error::{ConversationError, RunError, chain};
 use everloop_app::facts::FactError;
+use everloop_app::turns::SendError;
 use everloop_app::{AppError, ModelChoiceError};
 use everloop_store::StoreError;
 use everloop_text as text;
@@ -230,11 +232,46 @@ fn of_conversation(error: &ConversationError) -> ProblemCode {
             ProblemCode::NotFound
         }
         ConversationError::BadTitle(_)
+        | ConversationError::RequestId(_)
         | ConversationError::Fact(FactError::Empty | FactError::TooLong { .. }) => {
             ProblemCode::InvalidInput
         }
         ConversationError::Fact(FactError::Changed(_)) => ProblemCode::PreconditionFailed,
-        _ => ProblemCode::Conflict,
+        ConversationError::Ambiguous { .. }
+        | ConversationError::InUse(_)
+        | ConversationError::Working { .. }
+        | ConversationError::NoTitle(_)
+        | ConversationError::Fact(FactError::TooMany(_) | FactError::WrongStatus { .. }) => {
+            ProblemCode::Conflict
+        }
+    }
+}
+
+impl From<AnswerError> for Problem {
+    fn from(error: AnswerError) -> Self {
+        match error {
+            AnswerError::Empty => Self::of_field("text", "is empty"),
+            AnswerError::AsksNothing | AnswerError::OtherQuestion(_) => {
+                ProblemCode::AlreadyAnswered.bare()
+            }
+            AnswerError::Unclear { text, .. } => {
+                Self::of_field("text", format!("{text:?} does not answer the question"))
+            }
+            AnswerError::App(error) => error.into(),
+        }
+    }
+}
+
+impl From<SendError> for Problem {
+    fn from(error: SendError) -> Self {
+        let detail = chain(&error);
+        match error {
+            SendError::App(error) => error.into(),
+            SendError::Busy(_) => ProblemCode::Conflict.because(detail),
+            SendError::Full(_) => Self::of_field("text", detail),
+            SendError::Pictures => Self::of_field("attachments", detail),
+            SendError::Disk(_) => ProblemCode::Internal.because(detail),
+        }
     }
 }
 

@@ -4,15 +4,14 @@ use crate::comparing::CompareLoops;
 use crate::comparison_desk::ComparisonDesk;
 use crate::live_settings::LiveSettings;
 use crate::metrics::Metrics;
-use crate::pages::{
-    FilesOfRuns, Flashes, MessageQueues, ModelNames, SentMessages, Sessions, ShownTour,
-};
+use crate::pages::{FilesOfRuns, Flashes, ModelNames, Sessions, ShownTour};
 use crate::rate::RateLimiter;
 use everloop_agenda::show::DisplayContext;
 use everloop_app::App;
 use everloop_app::access_token::AccessToken;
 use everloop_app::mcp_servers::McpOffer;
 use everloop_app::serving::ServiceSession;
+use everloop_app::turns::MessageQueues;
 use everloop_engine::Engine;
 use everloop_store::Store;
 use everloop_types::Lang;
@@ -81,8 +80,6 @@ pub(crate) struct BehindPages {
     pub(crate) queues: MessageQueues,
     /// The models that a message can be sent to.
     pub(crate) models: ModelNames,
-    /// Messages that were carried out.
-    pub(crate) sent: SentMessages,
     /// The files of runs, as far as they were looked for.
     pub(crate) files: FilesOfRuns,
 }

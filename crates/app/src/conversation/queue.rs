@@ -192,7 +192,8 @@ impl Queue {
     }
 
     /// The same with what is to work on it, under an id of the sender: a line of that id that waits
-    /// already stays as it is.
+    /// already stays as it is. A line that cannot be written does not wait: its sender is told, and
+    /// sends it again.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -201,7 +202,10 @@ impl Queue {
             return Ok(());
         }
         let id = id.to_owned();
-        self.note(&QueueNote::Last(QueuedLine { id, choice, ..waiting(line) }))
+        let note = QueueNote::Last(QueuedLine { id, choice, ..waiting(line) });
+        self.write(&note)?;
+        apply(&mut self.lines, &note);
+        Ok(())
     }
 
     /// Other words for a line that waits; its place stays. `false` if it waits no more.
@@ -249,8 +253,13 @@ impl Queue {
             none => none.insert(QueueFile::begin(&self.folder, &self.conversation)?),
         };
         let line = serde_json::to_string(note)? + "\n";
-        kept.file.write_all(line.as_bytes())?;
-        kept.file.sync_data()
+        let end = kept.file.metadata()?.len();
+        let written = kept.file.write_all(line.as_bytes()).and_then(|()| kept.file.sync_data());
+        // Half a line would spoil the next one, and a whole one be sent although it was refused.
+        if written.is_err() {
+            let _ = kept.file.set_len(end);
+        }
+        written
     }
 }
 

@@ -3,7 +3,7 @@
 use super::foreground::{Foreground, drive_here};
 use super::{clean, family, retry, settle, switch, undo};
 use crate::args::{OutputFormat, RunsVerb};
-use everloop_app::answers::{AnswerDraft, RunAnswer, let_go_on};
+use everloop_app::answers::{AnswerDraft, AnswerIntent, RunAnswer, let_go_on};
 use everloop_app::canceling::{self, CancelOutcome};
 use everloop_app::conversations::short_folder;
 use everloop_app::retrying::RetryOptions;
@@ -46,7 +46,10 @@ pub(crate) async fn runs(app: &Console, args: RunsVerb) -> Result<Exit, Failure>
         RunsVerb::Cancel { id, json } => cancel(app, store, &id, json).await,
         RunsVerb::Delete(args) => clean::delete(app, store, &args).await,
         RunsVerb::Resume { id, answer, to, output_format, json } => {
-            let answer = answer.map(|text| RunAnswer { text, question: to });
+            let answer = answer.map(|text| {
+                let intent = AnswerIntent::Words(text);
+                RunAnswer { intent, question: to }
+            });
             resume(app, store, &id, answer, output_format.or_json(json)).await
         }
         RunsVerb::Switch { id, loop_name, yes, output_format, json } => {

@@ -186,3 +186,38 @@ fn a_streamed_answer_that_is_asked_for_again_under_its_key_follows_the_same_run(
         assert_eq!(count(&served, "/v1/conversations?archived=true", "data"), before + 1, "{path}");
     }
 }
+
+#[test]
+fn a_form_that_a_page_sends_again_after_a_lost_answer_is_carried_out_once() {
+    let home = Home::scripted(&[]).with_token();
+    let served = home.serve();
+    let origin = format!("Origin: http://{}", served.address);
+    let add = |key: &str| {
+        let key = format!("Idempotency-Key: {key}");
+        let form = "Content-Type: application/x-www-form-urlencoded";
+        let body = "text=buy+milk&as=todo&back=%2Fagenda";
+        served.request("POST /do/agenda/add", &[form, &key, &origin], body)
+    };
+    for _ in 0..2 {
+        let answer = add("k1").is(303);
+        assert_eq!(answer.header("location"), Some("/agenda"), "{}", answer.head);
+    }
+    assert_eq!(count(&served, "/v1/todos", "todos"), 1);
+    add("k2").is(303);
+    assert_eq!(count(&served, "/v1/todos", "todos"), 2);
+}
+
+#[test]
+fn a_key_before_anybody_is_known_keeps_nothing() {
+    let home = Home::scripted(&[]).with_token();
+    let served = home.serve();
+    let host = format!("Host: {}", served.address);
+    let hook = |id: &str| {
+        let (key, id) = ("Idempotency-Key: k", format!("webhook-id: {id}"));
+        served.raw("POST /hooks/ops", &[&host, JSON, key, &id], "{}")
+    };
+    // With a key that was reserved, the second body would be refused as another one.
+    assert_eq!(hook("a").status, hook("b").status);
+    keyed(&served, "k", "/v1/todos", &json!({"text": "milk"})).is(201);
+    assert_eq!(hook("c").is(404).header("idempotency-replayed"), None);
+}

@@ -299,3 +299,42 @@ fn names_and_limits_of_a_running_server_follow_its_settings() {
     config("requests_per_minute = 5\n");
     eventually("the limit", || (ask() == 429).then_some(()));
 }
+
+#[test]
+fn a_message_answers_only_the_questions_that_its_sender_names() {
+    let home = home(&[]);
+    let ask = calls("ask_user", json!({"question": "Which colour?"}));
+    home.rewrite_with(&[ask, says("Blue it is.")], "yes", &[says("Hello.")]);
+    let served = home.serve();
+    let path = format!("/v1/conversations/{}/messages", conversation(&served));
+    let first = served.post(&path, &json!({"content": "paint", "loop": REACT})).is(202).json();
+    let run = first["run"]["id"].as_str().unwrap();
+    served.events(run, 0, |event| event["type"] == "interrupt.opened");
+    let say = |content: &str, answers: &[&str]| {
+        let body = json!({"content": content, "loop": REACT, "answers": answers});
+        served.post(&path, &body).is(202).json()["receipt"]["kind"].clone()
+    };
+    assert_eq!(say("yes", &[]), "turn");
+    let open = served.get("/v1/interrupts").is(200).json();
+    assert_eq!(open["data"].as_array().unwrap().len(), 1, "{open}");
+    assert_eq!(say("blue", &[open["data"][0]["id"].as_str().unwrap()]), "answered");
+}
+
+#[test]
+fn the_conversation_of_an_entry_of_the_schedule_is_reached_by_its_id() {
+    let home = Home::scripted(&[says("Good morning.")]).with_token();
+    let served = home.serve();
+    let entry = json!({"run": "say hi", "cron": "0 9 * * *", "conversation": "own"});
+    let entry = served.post("/v1/schedules", &entry).is(201).json();
+    let id = &entry["entry"]["id"];
+    served.post(&format!("/v1/schedules/{id}/run"), &json!({}));
+    let conversation = eventually("the run", || {
+        let runs = served.get("/v1/runs").is(200).json();
+        runs["data"][0]["conversation_id"].as_str().map(str::to_owned)
+    });
+    assert!(conversation.starts_with("conv_schedule_"), "{conversation}");
+    for part in ["", "/messages", "/events?limit=1"] {
+        served.get(&format!("/v1/conversations/{conversation}{part}")).is(200);
+    }
+    served.post(&format!("/v1/conversations/{conversation}/read"), &json!({})).is(200);
+}

@@ -29,10 +29,14 @@ impl ToldRun {
         state: &crate::state::ServerState,
         run: &RunId,
     ) -> Result<Self, crate::problem::Problem> {
-        let history = runs::history(state.store(), run).await?;
+        Ok(Self::of(run, runs::history(state.store(), run).await?))
+    }
+
+    /// A run whose journal was read.
+    pub(crate) fn of(run: &RunId, history: History) -> Self {
         let events = Projector::past(&history);
         let view = view_at(run, &events, i64::MAX);
-        Ok(Self { history, events, view })
+        Self { history, events, view }
     }
 }
 

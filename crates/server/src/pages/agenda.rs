@@ -11,10 +11,12 @@ use crate::problem::{Problem, ProblemCode};
 use crate::state::ServerState;
 use axum::extract::{Query, State};
 use axum::response::Response;
-use everloop_agenda::commands::{AgendaCommand, AgendaVerb, TodoFilter, TodoView};
+use everloop_agenda::commands::{
+    AgendaCommand, AgendaVerb, ScheduleCommand, TodoCommand, TodoFilter, TodoView,
+};
 use everloop_agenda::{kept, show as words_of};
-use everloop_app::agenda;
 use everloop_app::agenda::arguments::AgendaLine;
+use everloop_app::agenda::{self, ChangeTerms};
 use everloop_app::{catalog, scheduling};
 use everloop_pages::agenda::{
     self as view, AgendaTodo, AgendaView, CalendarSpan, MissedMoment, QuickAdd, ScheduleItem,
@@ -183,7 +185,10 @@ async fn perform(
     command: &AgendaCommand,
 ) -> Result<(), Problem> {
     let reader = &request.reader;
-    let done = agenda::perform(&state.app, state.store().clone(), command, reader).await?;
+    let key = request.key_name("agenda");
+    let terms = ChangeTerms { version: None, key: key.as_deref() };
+    let done =
+        agenda::perform_on(&state.app, state.store().clone(), command, reader, terms).await?;
     let said = words_of::answer(reader, &done);
     match done {
         Ok(_) => {
@@ -222,10 +227,32 @@ async fn run_line(
     request: &PageRequest,
     line: AgendaLine,
 ) -> Result<(), Problem> {
-    let command = line.parse(&request.reader).map_err(|wrong| {
+    perform(state, request, &parse(request, line)?).await
+}
+
+fn parse(request: &PageRequest, line: AgendaLine) -> Result<AgendaCommand, Problem> {
+    line.parse(&request.reader).map_err(|wrong| {
         ProblemCode::InvalidInput.because(words_of::wrong(&request.reader, &wrong))
-    })?;
-    perform(state, request, &command).await
+    })
+}
+
+/// A text as one quoted word of a line. What the line makes of it is replaced by [`with_text`].
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "'"))
+}
+
+/// The change with the text that was typed: no part of it is a quote, a date or an option.
+fn with_text(mut command: AgendaCommand, text: &str) -> AgendaCommand {
+    let text = text.replace(['\n', '\r', '\t'], " ").trim().to_owned();
+    if text.is_empty() {
+        return command;
+    }
+    match &mut command {
+        AgendaCommand::Todo(TodoCommand::Update(_, todo)) => todo.text = Some(text),
+        AgendaCommand::Schedule(ScheduleCommand::Update(_, entry)) => entry.title = Some(text),
+        _ => {}
+    }
+    command
 }
 
 /// A verb of a list, with the number of a todo or an entry.
@@ -245,7 +272,12 @@ pub(crate) async fn change_todo(
             let at = moved_to(&request, &state, &id, &fields).await?;
             numbered(AgendaVerb::Todo, &["update"], "update", &id)?.option("due", Some(&at))
         }
-        "edit" => todo_change(numbered(AgendaVerb::Todo, &["update"], "update", &id)?, &fields),
+        "edit" => {
+            let line = numbered(AgendaVerb::Todo, &["update"], "update", &id)?;
+            let command = parse(&request, todo_change(line, &fields))?;
+            perform(&state, &request, &with_text(command, fields.get("text"))).await?;
+            return Ok(see_other(fields.back()));
+        }
         known => numbered(AgendaVerb::Todo, &["done", "reopen", "delete"], known, &id)?,
     };
     run_line(&state, &request, line).await?;
@@ -266,8 +298,10 @@ pub(crate) async fn change_entry(
         }
         "edit" => {
             let when = fields.get("when").split_whitespace().map(str::to_owned);
-            let title = format!("\"{}\"", fields.get("title").replace('"', "'"));
-            update()?.words(&when.chain([title]).collect::<Vec<_>>())
+            let typed: Vec<String> = when.chain([quoted(fields.get("title"))]).collect();
+            let command = parse(&request, update()?.words(&typed))?;
+            perform(&state, &request, &with_text(command, fields.get("title"))).await?;
+            return Ok(see_other(fields.back()));
         }
         "rules" => {
             let line = update()?.option("catch-up", fields.some("catch_up").as_ref());
@@ -286,7 +320,7 @@ pub(crate) async fn change_entry(
 fn todo_change(line: AgendaLine, fields: &FormFields) -> AgendaLine {
     let none = || "none".to_owned();
     let due = fields.some("due").map(|due| due.replace('T', " "));
-    line.words(&[format!("\"{}\"", fields.get("text").replace('"', "'"))])
+    line.words(&[quoted(fields.get("text"))])
         .option("due", Some(&due.unwrap_or_else(none)))
         .option("tag", Some(&fields.some("tags").unwrap_or_else(none)))
         .option("priority", fields.some("priority").as_ref())
@@ -351,6 +385,7 @@ mod tests {
             session: None,
             choice: ViewChoice::default(),
             path: "/agenda".to_owned(),
+            key: None,
             is_hidden: false,
         }
     }
@@ -378,6 +413,29 @@ mod tests {
             created_at: 0,
             updated_at: 0,
             version: 1,
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_edited_is_saved_as_it_was_typed() {
+        let request = request();
+        for text in ["5\" pipe", "\"quoted\"", "meet --due at 9 tomorrow", "it's 5"] {
+            let fields = [("text".to_owned(), text.to_owned())];
+            let fields = FormFields::of(fields.into_iter().collect());
+            let line = numbered(AgendaVerb::Todo, &["update"], "update", "3").unwrap();
+            let command = parse(&request, todo_change(line, &fields)).unwrap();
+            let AgendaCommand::Todo(TodoCommand::Update(3, todo)) = with_text(command, text) else {
+                panic!("{text}");
+            };
+            assert_eq!((todo.text.as_deref(), todo.due), (Some(text), Some(None)));
+            let line = numbered(AgendaVerb::Schedule, &["update"], "update", "4").unwrap();
+            let command = parse(&request, line.words(&[quoted(text)])).unwrap();
+            let AgendaCommand::Schedule(ScheduleCommand::Update(4, entry)) =
+                with_text(command, text)
+            else {
+                panic!("{text}");
+            };
+            assert_eq!((entry.title.as_deref(), entry.start.is_some()), (Some(text), false));
         }
     }
 

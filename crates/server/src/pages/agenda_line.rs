@@ -2,9 +2,7 @@
 
 use super::frame::PageRequest;
 use super::respond::page;
-use crate::problem::Problem;
-use crate::state::ServerState;
-use axum::extract::{Query, State};
+use axum::extract::Query;
 use axum::response::Response;
 use everloop_agenda::commands::{
     AgendaCommand, AgendaVerb, CommandError, NewEntry, NewTodo, ScheduleCommand, TodoCommand,
@@ -246,14 +244,10 @@ fn next_moments(request: &PageRequest, row: &ScheduleRow) -> Vec<Timestamp> {
 }
 
 /// How a line is read, as a piece of a page.
-pub(crate) async fn parse(
-    State(state): State<ServerState>,
-    Query(params): Query<LineParams>,
-    request: PageRequest,
-) -> Result<Response, Problem> {
-    let (frame, _) = request.frame(&state, NavPlace::Agenda, String::new()).await?;
+pub(crate) async fn parse(Query(params): Query<LineParams>, request: PageRequest) -> Response {
+    let frame = request.fragment(NavPlace::Agenda);
     let reading = reading(&request, &params.text, &params.kind);
-    Ok(page(view::parsed(&frame, &QuickAdd { text: params.text, reading })))
+    page(view::parsed(&frame, &QuickAdd { text: params.text, reading }))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::activity::{self, ToldRun};
 use super::forms::FormFields;
 use super::frame::{PageRequest, listed};
 use super::inbox::{ask_card, conversation_title};
+use super::queue::queued;
 use super::respond::{page, see_other};
 use super::thread::ThreadReader;
 use crate::json::PathOf;
@@ -17,14 +18,12 @@ use everloop_app::interrupts::OpenInterrupt;
 use everloop_app::{catalog, frames};
 use everloop_pages::ask::AskCard;
 use everloop_pages::chat as view;
-use everloop_pages::chat::{
-    BackgroundRow, ChatHead, ChatView, ComposerView, LiveRun, PlanView, QueuedMessage,
-};
+use everloop_pages::chat::{BackgroundRow, ChatHead, ChatView, ComposerView, LiveRun, PlanView};
 use everloop_pages::layout::NavPlace;
 use everloop_pages::parts::{say, status_words};
 use everloop_store::{MessageRange, RunFilter, RunRow};
 use everloop_text::pages as words;
-use everloop_types::{ConversationId, Status};
+use everloop_types::Status;
 use serde::Deserialize;
 
 /// Messages of one page.
@@ -130,14 +129,17 @@ impl ChatPage<'_> {
         let id = &self.one.row.id;
         let rows = state.store().runs().of_conversation(id, RUNS_MAX).await?;
         let newest = rows.iter().max_by_key(|row| row.times.created_at);
-        let mut live = Vec::new();
+        let (mut live, mut told) = (Vec::new(), None);
         for row in rows.iter().filter(|row| !row.status.is_final()).take(LIVE_MAX) {
-            live.push(live_run(request, state, row).await?);
+            let read = ToldRun::read(state, &row.run).await?;
+            live.push(live_run(request, row, &read));
+            if newest.is_some_and(|newest| newest.run == row.run) {
+                told = Some(read);
+            }
         }
-        let told = match newest {
-            Some(row) => Some(ToldRun::read(state, &row.run).await?),
-            None => None,
-        };
+        if let (Some(row), None) = (newest, &told) {
+            told = Some(ToldRun::read(state, &row.run).await?);
+        }
         let reader = ThreadReader::new(state, request, &rows, self.one.row.counts.read_pos);
         let blocks = reader.blocks(&self.messages.data, asks).await?;
         let before = self.messages.before.filter(|_| self.messages.has_more);
@@ -168,7 +170,7 @@ impl ChatPage<'_> {
             asks_elsewhere: asked_elsewhere(request, state, others).await?,
             background: background(request, state, Some(id.as_str()), others).await?,
             used: told.as_ref().map(|told| self.used(told)).unwrap_or_default(),
-            queue: queued(state, id),
+            queue: queued(state, request, id),
             composer,
             reply: state.flashes.get(request.session_name(), &format!("chat:{id}")),
         })
@@ -184,36 +186,20 @@ impl ChatPage<'_> {
     }
 }
 
-async fn live_run(
-    request: &PageRequest,
-    state: &ServerState,
-    row: &RunRow,
-) -> Result<LiveRun, Problem> {
-    let told = ToldRun::read(state, &row.run).await?;
+fn live_run(request: &PageRequest, row: &RunRow, told: &ToldRun) -> LiveRun {
     let mut rows = activity::rows(request.lang(), &told.events);
     if row.status != Status::Running {
         let open = rows.iter_mut().filter(|row| row.state == Some("running"));
         open.for_each(|row| row.state = Some("waiting"));
     }
-    Ok(LiveRun {
+    LiveRun {
         run: row.run.to_string(),
         short: short_id(row.run.as_str()).to_owned(),
         last: told.history.entries.last().map_or(0, |entry| entry.seq),
         state: row.status.as_str(),
         line: activity::doing(request, row.status, &told.view),
         rows,
-    })
-}
-
-/// What waits for the end of a run.
-fn queued(state: &ServerState, id: &ConversationId) -> Vec<QueuedMessage> {
-    let lines = state.behind.queues.of(id).into_iter();
-    let line = |line: everloop_app::conversation::QueuedLine| QueuedMessage {
-        id: line.id,
-        text: line.line,
-        pictures: line.choice.attachments.len(),
-    };
-    lines.map(line).collect()
+    }
 }
 
 /// What runs of other conversations ask, as cards.

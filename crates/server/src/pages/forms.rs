@@ -3,14 +3,15 @@
 use super::frame::PageRequest;
 use super::respond::see_other;
 use super::session::PageSession;
-use crate::json::{Body, PathOf};
+use crate::json::PathOf;
 use crate::problem::{Problem, ProblemCode};
-use crate::routes::interrupts::{self, InterruptAction, InterruptAnswer};
+use crate::routes::interrupts::{InterruptAction, InterruptAnswer, parse_interrupt_id};
 use crate::routes::messages::run_row;
-use crate::routes::run_id;
 use crate::state::ServerState;
 use axum::extract::{FromRequest, Request, State};
 use axum::response::Response;
+use everloop_app::answers::AnswerError;
+use everloop_app::interrupts;
 use everloop_app::settling::{self, SettleWord};
 use everloop_engine::OpenUnknown;
 use everloop_pages::parts::say;
@@ -136,8 +137,8 @@ fn answer_of(fields: &FormFields) -> Result<InterruptAnswer, Problem> {
 /// Looks whether a call happened whose outcome is unknown. What is found answers the question; if
 /// nothing is found the question stays, and the page says so.
 async fn look(state: &ServerState, request: &PageRequest, id: &str) -> Result<(), Problem> {
-    let (run, question) = id.split_once('.').ok_or_else(super::frame::missing)?;
-    let row = run_row(state, &run_id(run)?).await?;
+    let (run, question) = parse_interrupt_id(id)?;
+    let row = run_row(state, &run).await?;
     let unknowns = state.engine().open_unknowns(&row.run).await?;
     let is_it = |open: &&OpenUnknown| open.question.as_ref().is_some_and(|it| it.id == question);
     // Somebody else was faster: the page shows what they said.
@@ -161,15 +162,15 @@ pub(crate) async fn answer(
         look(&state, &request, &id).await?;
         return Ok(see_other(fields.back()));
     }
-    let answer = answer_of(&fields)?;
-    let answered = interrupts::answer_interrupt(State(state), PathOf(id), Body(answer)).await;
-    match answered {
+    let (run, question) = parse_interrupt_id(&id)?;
+    run_row(&state, &run).await?;
+    let intent = answer_of(&fields)?.intent()?;
+    match interrupts::answer(&state.app, state.engine(), &run, question, &intent).await {
         // Somebody else was faster: the page shows what they said.
-        Ok(_) => Ok(see_other(fields.back())),
-        Err(problem) if problem.code == ProblemCode::AlreadyAnswered => {
+        Ok(()) | Err(AnswerError::AsksNothing | AnswerError::OtherQuestion(_)) => {
             Ok(see_other(fields.back()))
         }
-        Err(problem) => Err(problem),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::session::PageSession;
 use super::views::ViewChoice;
 use crate::guard::RequestLang;
+use crate::idempotency::RequestKey;
 use crate::problem::{Problem, ProblemCode};
 use crate::state::ServerState;
 use axum::extract::FromRequestParts;
@@ -31,6 +32,8 @@ pub(crate) struct PageRequest {
     pub(crate) choice: ViewChoice,
     /// The path and the query.
     pub(crate) path: String,
+    /// The name of what the request asks for, so that the same again is done once.
+    pub(crate) key: Option<RequestKey>,
     /// Whether nobody looks at the page now.
     pub(crate) is_hidden: bool,
 }
@@ -46,6 +49,7 @@ impl FromRequestParts<ServerState> for PageRequest {
             session: parts.extensions.get::<PageSession>().cloned(),
             choice: ViewChoice::of(&parts.headers),
             path: path.to_owned(),
+            key: parts.extensions.get::<RequestKey>().cloned(),
             is_hidden: parts.headers.contains_key("x-everloop-hidden"),
         })
     }
@@ -60,6 +64,11 @@ impl PageRequest {
     /// The name of the session; empty for a program.
     pub(crate) fn session_name(&self) -> &str {
         self.session.as_ref().map(|session| session.name.as_str()).unwrap_or_default()
+    }
+
+    /// The name of what the request makes, if it has a key.
+    pub(crate) fn key_name(&self, what: &str) -> Option<String> {
+        self.key.as_ref().map(|key| key.names(what))
     }
 
     fn zoned(&self, at: UtcMs) -> Option<Zoned> {
@@ -104,6 +113,22 @@ impl PageRequest {
         }
     }
 
+    /// The frame of a piece of a page: nothing is read for what is around it.
+    pub(crate) fn fragment(&self, here: NavPlace) -> PageFrame {
+        PageFrame {
+            lang: self.lang(),
+            theme: self.choice.theme,
+            csrf: self.session.as_ref().map(|one| one.csrf.clone()).unwrap_or_default(),
+            path: self.path.clone(),
+            title: String::new(),
+            here,
+            open: None,
+            counts: NavCounts::default(),
+            conversations: Vec::new(),
+            script: None,
+        }
+    }
+
     /// The frame of a page, and the questions that are open.
     pub(crate) async fn frame(
         &self,
@@ -133,18 +158,8 @@ impl PageRequest {
                 group: self.group(one.row.updated_at),
             }
         };
-        let frame = PageFrame {
-            lang: self.lang(),
-            theme: self.choice.theme,
-            csrf: self.session.as_ref().map(|one| one.csrf.clone()).unwrap_or_default(),
-            path: self.path.clone(),
-            title,
-            here,
-            open: None,
-            counts,
-            conversations: listed.iter().map(side).collect(),
-            script: None,
-        };
+        let conversations = listed.iter().map(side).collect();
+        let frame = PageFrame { title, counts, conversations, ..self.fragment(here) };
         Ok((frame, asks))
     }
 }

@@ -7,7 +7,6 @@ use super::frame::PageRequest;
 use super::inbox_groups::{GROUP_MAX, listed_group, run_group, runs_before};
 use super::respond::{page, see_other};
 use crate::problem::Problem;
-use crate::routes::interrupts::interrupt_id;
 use crate::state::ServerState;
 use axum::extract::{Query, State};
 use axum::response::Response;
@@ -74,7 +73,7 @@ pub(crate) async fn ask_card(
         AskKind::Approval | AskKind::Settle => (own, Vec::new()),
     };
     Ok(AskCard {
-        id: interrupt_id(open),
+        id: open.question.id(),
         run: question.run.to_string(),
         short_run: short_id(question.run.as_str()).to_owned(),
         kind,
@@ -306,7 +305,7 @@ async fn asked(
 ) -> Result<(InboxGroup, Option<AskCard>), Problem> {
     let from = if part == "needs" { params.from.parse::<usize>().unwrap_or(0) } else { 0 };
     let place = if from > 0 { format!("{part}&from={from}") } else { part.to_owned() };
-    let chosen = asks.iter().find(|ask| interrupt_id(ask) == params.open).or(asks.get(from));
+    let chosen = asks.iter().find(|ask| ask.question.id() == params.open).or(asks.get(from));
     let chosen = match chosen {
         Some(ask) => Some(placed_card(request, state, ask).await?),
         None => None,

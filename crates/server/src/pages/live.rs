@@ -6,7 +6,6 @@
 use super::frame::{PageRequest, listed};
 use super::live_news::news;
 use crate::problem::{Problem, ProblemCode};
-use crate::routes::interrupts::interrupt_id;
 use crate::state::ServerState;
 use axum::extract::State;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
@@ -84,7 +83,7 @@ async fn snapshot(state: &ServerState) -> Result<Snapshot, Problem> {
     let _ = write!(seen, "{:p}", Arc::as_ptr(&state.clone().app));
     let asks = interrupts::open(state.store()).await?;
     for ask in &asks {
-        let _ = write!(seen, " {}", interrupt_id(ask));
+        let _ = write!(seen, " {}", ask.question.id());
     }
     let stamp = digest_bytes(seen.as_bytes())[..16].to_owned();
     Ok(Snapshot { stamp, asks, runs })

@@ -209,8 +209,12 @@ pub(crate) async fn begin(
     if let Some(name) = fields.some("loop") {
         input["loop"] = json!(name);
     }
-    let wanted =
-        RunRequest { run_type: RunType::Analyze.name().to_owned(), input, ..RunRequest::default() };
+    let wanted = RunRequest {
+        run_type: RunType::Analyze.name().to_owned(),
+        input,
+        idem_key: request.key_name("reports"),
+        ..RunRequest::default()
+    };
     let submission = run_types::submission(&state.app, state.store(), &wanted).await?;
     let run = run_types::submit(&state.app, state.engine(), submission, None).await?;
     Ok(see_other(&format!("/runs/{run}")))

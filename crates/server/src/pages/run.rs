@@ -72,7 +72,7 @@ pub(crate) async fn show(
 ) -> Result<Response, Problem> {
     let run = run_id(&id)?;
     let details = RunDetails::read(&state.app, state.store(), &run).await?;
-    let told = ToldRun::read(&state, &run).await?;
+    let told = ToldRun::of(&run, details.history.clone());
     let title = run_title(&details.row);
     let (mut frame, _) = request.frame(&state, NavPlace::Runs, title).await?;
     frame.script = Some("run.js");
@@ -423,7 +423,7 @@ pub(crate) async fn activity(
 ) -> Result<Response, Problem> {
     let row = run_row(&state, &run_id(&id)?).await?;
     let told = ToldRun::read(&state, &row.run).await?;
-    let (mut frame, _) = request.frame(&state, NavPlace::Runs, String::new()).await?;
+    let mut frame = request.fragment(NavPlace::Runs);
     // Forms of this piece lead back to the page that it is shown on.
     frame.path = format!("/chat/{}", row.conversation);
     let rows = activity::rows(request.lang(), &told.events);

@@ -13,8 +13,8 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use everloop_app::replay;
-use everloop_app::runs::RunDetails;
-use everloop_engine::{Clock, History, SystemClock};
+use everloop_app::runs::{self, RunDetails};
+use everloop_engine::{Clock, History, Projector, SystemClock};
 use everloop_pages::waterfall::StepKind;
 use serde::Deserialize;
 
@@ -86,7 +86,7 @@ pub(crate) async fn export(
 ) -> Result<Response, Problem> {
     let run = run_id(&id)?;
     let row = run_row(&state, &run).await?;
-    let told = ToldRun::read(&state, &run).await?;
+    let history = async || runs::history(state.store(), &run).await;
     Ok(match params.format.as_str() {
         "json" => {
             let details = RunDetails::read(&state.app, state.store(), &run).await?;
@@ -94,7 +94,7 @@ pub(crate) async fn export(
             download(text, "application/json", &format!("{run}.json"))
         }
         "md" => {
-            let story = replay::tell_story(&told.history, request.lang());
+            let story = replay::tell_story(&history().await?, request.lang());
             let lines = story
                 .into_iter()
                 .map(|line| format!("- #{} {} {}\n", line.seq, request.clock(line.ts), line.text));
@@ -102,7 +102,8 @@ pub(crate) async fn export(
             download(text, "text/markdown; charset=utf-8", &format!("{run}.md"))
         }
         _ => {
-            let lines = told.events.iter().map(|event| format!("{}\n", event.to_json()));
+            let events = Projector::past(&history().await?);
+            let lines = events.iter().map(|event| format!("{}\n", event.to_json()));
             download(lines.collect(), "application/jsonl", &format!("{run}.jsonl"))
         }
     })

@@ -4,16 +4,17 @@ use super::forms::FormFields;
 use super::frame::{PageRequest, missing};
 use super::respond::see_other;
 use super::undoing;
-use crate::json::{Body, PathOf};
+use crate::json::PathOf;
 use crate::problem::Problem;
 use crate::routes::messages::run_row;
-use crate::routes::run_actions::{
-    self, ForkRequest, LoopSwitchRequest, SettleRequest, SettleVerdict, SteerRequest,
-};
 use crate::routes::run_id;
 use crate::state::ServerState;
 use axum::extract::State;
 use axum::response::Response;
+use everloop_app::forks::{self, ForkOptions};
+use everloop_app::retrying::{self, RetryOptions};
+use everloop_app::run_control;
+use everloop_app::settling::SettleWord;
 
 pub(crate) async fn perform(
     State(state): State<ServerState>,
@@ -21,50 +22,53 @@ pub(crate) async fn perform(
     request: PageRequest,
     fields: FormFields,
 ) -> Result<Response, Problem> {
-    let (state, run) = (State(state), PathOf(id.clone()));
-    let back = fields.back().to_owned();
+    let run = run_id(&id)?;
+    let row = run_row(&state, &run).await?;
+    let (app, engine, back) = (&state.app, state.engine(), fields.back());
     match verb.as_str() {
-        "cancel" => drop(run_actions::cancel_run(state, run).await?),
+        "cancel" => run_control::cancel(engine, &run, "user").await?,
         "steer" => {
-            let text = fields.get("text").to_owned();
-            drop(run_actions::steer_run(state, run, None, Body(SteerRequest { text })).await?);
+            let Some(text) = fields.some("text") else { return Ok(see_other(back)) };
+            let key = request.key_name("steer_");
+            run_control::steer(engine, &run, &text, key.as_deref()).await?;
         }
         "retry" => {
-            let (_, Body(made)) = run_actions::retry_run(state, run, None, None).await?;
+            let idem_key = request.key_name(&id);
+            let options = RetryOptions { idem_key, ..RetryOptions::default() };
+            let made = retrying::retry(app, engine, &run, &options).await?;
             // The chat and the inbox show the new run themselves.
             if back.starts_with("/runs/") {
-                return Ok(see_other(&format!("/runs/{}", made.id)));
+                return Ok(see_other(&format!("/runs/{made}")));
             }
         }
         "fork" => {
-            let at_event = fields.get("at").parse::<i64>().ok();
-            let wanted = ForkRequest { at_event, ..ForkRequest::default() };
-            let (_, Body(made)) =
-                run_actions::fork_run(state, run, None, Some(Body(wanted))).await?;
-            return Ok(see_other(&format!("/runs/{}", made.id)));
+            let at = fields.get("at").parse::<i64>().ok();
+            let idem_key = request.key_name(&format!("fork {id}"));
+            let options = ForkOptions { at, idem_key, ..ForkOptions::default() };
+            let made = run_control::fork(app, engine, &run, &options).await?;
+            return Ok(see_other(&format!("/runs/{made}")));
         }
         "switch" => {
-            let wanted = LoopSwitchRequest { loop_name: fields.get("loop").to_owned(), yes: false };
-            drop(run_actions::switch_run(state, run, Body(wanted)).await?);
+            forks::request_switch(app, engine, &run, fields.get("loop"), false).await?;
         }
         "settle" => {
-            let verdict = match fields.get("verdict") {
-                "happened" => SettleVerdict::Happened,
-                "not" => SettleVerdict::Not,
-                "probe" => SettleVerdict::Probe,
+            let word = match fields.get("verdict") {
+                "happened" => SettleWord::Happened,
+                "not" => SettleWord::DidNot,
+                "probe" => SettleWord::Probe,
                 other => return Err(Problem::of_field("verdict", other)),
             };
-            let wanted = SettleRequest { effect: fields.some("effect"), verdict };
-            drop(run_actions::settle_call(state, run, Body(wanted)).await?);
+            let call = fields.some("effect");
+            let report = run_control::settle(engine, &run, call.as_deref(), word).await?;
+            report.settled(&run)?;
         }
         "undo" | "redo" => {
-            let row = run_row(&state.0, &run_id(&id)?).await?;
-            let report = undoing::perform(&state.0, &row.run, verb == "redo").await?;
+            let report = undoing::perform(&state, &run, verb == "redo").await?;
             let said = undoing::words_of(request.lang(), report.as_ref());
             let page = format!("chat:{}", row.conversation);
-            state.0.flashes.put(request.session_name(), &page, said);
+            state.flashes.put(request.session_name(), &page, said);
         }
         _ => return Err(missing()),
     }
-    Ok(see_other(&back))
+    Ok(see_other(back))
 }

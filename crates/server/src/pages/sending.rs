@@ -1,57 +1,27 @@
-//! What is sent to a conversation: it begins a turn, answers, waits, or tells the run that works.
+//! What is sent to a conversation: it begins a turn, answers, waits, or steers the run that works.
 //!
 //! A page names its message. However often it is sent, because a connection was cut before the
-//! answer came, it is one message.
+//! answer came, it is one message. It also names the questions that it shows: the message answers
+//! no other one.
 
 use super::forms::FormFields;
 use super::frame::PageRequest;
-use super::queue;
 use super::respond::see_other;
 use super::uploads::{self, MessageFiles, UploadForm};
-use crate::json::{Body, PathOf};
+use crate::json::PathOf;
 use crate::problem::Problem;
 use crate::routes::conversations::find;
-use crate::routes::run_actions::{self, SteerRequest};
 use crate::state::ServerState;
 use axum::extract::State;
 use axum::response::Response;
-use everloop_app::conversation::{LineChoice, QueuedLine};
 use everloop_app::conversations::ConversationChannel;
 use everloop_app::goals::{self, ConversationStart};
-use everloop_app::turns::{self, TurnMessage, TurnMode, TurnReceipt, TurnSender};
-use everloop_engine::{Clock, SystemClock, fresh_id};
+use everloop_app::turns::{
+    BusyPolicy, SeenQuestions, TurnMessage, TurnMode, TurnReceipt, TurnSender,
+};
 use everloop_pages::parts::say;
 use everloop_text::pages as words;
-use everloop_types::{ConversationId, RunId, Status, digest_bytes};
-use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
-
-/// Runs of a conversation that are looked at.
-const RUNS_MAX: usize = 200;
-
-/// Messages that are remembered.
-const REMEMBERED_MAX: usize = 1_000;
-
-/// The messages that were carried out last. Turns and lines that wait are known without it; this
-/// knows commands and words to a run.
-#[derive(Default)]
-pub(crate) struct SentMessages(Mutex<VecDeque<(ConversationId, String)>>);
-
-impl SentMessages {
-    fn remember(&self, conversation: &ConversationId, key: Option<String>) {
-        let Some(key) = key else { return };
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push_back((conversation.clone(), key));
-        if all.len() > REMEMBERED_MAX {
-            all.pop_front();
-        }
-    }
-
-    fn knows(&self, conversation: &ConversationId, key: &str) -> bool {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().any(|(there, known)| there == conversation && known == key)
-    }
-}
+use everloop_types::{ConversationId, digest_bytes};
 
 /// The name that a page gave to a message: the same name twice is the same message.
 fn key_of(fields: &FormFields) -> Option<String> {
@@ -62,7 +32,7 @@ fn key_of(fields: &FormFields) -> Option<String> {
 }
 
 /// The conversation that a message goes to. The first message begins one; sent again, the same.
-async fn addressed(
+async fn target_conversation(
     state: &ServerState,
     request: &PageRequest,
     id: &str,
@@ -91,40 +61,22 @@ pub(crate) async fn send(
         return Ok(see_other(fields.back()));
     }
     let key = key_of(&fields);
-    let conversation = addressed(&state, &request, &id, key.as_deref()).await?;
-    let to = format!("/chat/{conversation}");
-    if is_known(&state, &conversation, key.as_deref()).await? {
-        return Ok(see_other(&to));
-    }
+    let conversation = target_conversation(&state, &request, &id, key.as_deref()).await?;
     let page = format!("chat:{conversation}");
     state.flashes.clear(request.session_name(), &page);
-    match door(&state, &conversation, &said).await? {
-        SentBy::Steering(run, word) => {
-            let steer = SteerRequest { text: word };
-            let run = PathOf(run.to_string());
-            drop(run_actions::steer_run(State(state.clone()), run, None, Body(steer)).await?);
-        }
-        SentBy::Queue => {
-            let attachments = std::mem::take(&mut said.pictures);
-            let (loop_name, model) = (fields.some("loop"), fields.some("model"));
-            let choice = LineChoice { loop_name, model, attachments };
-            let id = key.clone().unwrap_or_else(|| fresh_id("queued_", SystemClock.now()));
-            let line = QueuedLine { id, line: said.text.clone(), choice };
-            state.behind.queues.push(&state.app, &conversation, line)?;
-        }
-        SentBy::Turn => {
-            let message = turn_message(&fields, &said, key.clone());
-            let receipt = turns::send(&state.app, state.engine(), &conversation, message).await?;
-            if let Some(said) = reply(&request, receipt) {
-                state.flashes.put(request.session_name(), &page, said);
-            }
-        }
+    let message = turn_message(&fields, &said, key);
+    let (queues, policy) = (&state.behind.queues, BusyPolicy::Queue);
+    let receipt = queues.send(&state.app, state.engine(), &conversation, message, policy).await?;
+    // Pictures of a message that waits are sent with it.
+    said.pictures.retain(|file| !queues.has_file(&conversation, file));
+    if let Some(said) = reply(&request, receipt) {
+        state.flashes.put(request.session_name(), &page, said);
     }
-    state.behind.sent.remember(&conversation, key);
-    Ok(see_other(&to))
+    Ok(see_other(&format!("/chat/{conversation}")))
 }
 
 fn turn_message(fields: &FormFields, said: &MessageFiles, key: Option<String>) -> TurnMessage {
+    let seen = fields.get("answers").split_whitespace().map(str::to_owned);
     TurnMessage {
         content: said.text.clone(),
         client_request_id: key,
@@ -135,50 +87,11 @@ fn turn_message(fields: &FormFields, said: &MessageFiles, key: Option<String>) -
         },
         sender: TurnSender::Person,
         model: fields.some("model"),
+        answers: SeenQuestions::Only(seen.collect()),
     }
 }
 
-/// Whether a message came before: it was carried out, began a turn, or waits.
-async fn is_known(
-    state: &ServerState,
-    conversation: &ConversationId,
-    key: Option<&str>,
-) -> Result<bool, Problem> {
-    let Some(key) = key else { return Ok(false) };
-    let waits = || state.behind.queues.of(conversation).iter().any(|line| line.id == key);
-    Ok(state.behind.sent.knows(conversation, key)
-        || waits()
-        || turns::done_before(state.store(), conversation, key).await?.is_some())
-}
-
-/// What becomes of a message.
-enum SentBy {
-    /// The run that works is told.
-    Steering(RunId, String),
-    /// It waits for the end of what the conversation works on.
-    Queue,
-    /// It is a turn, an answer or a command.
-    Turn,
-}
-
-async fn door(
-    state: &ServerState,
-    conversation: &ConversationId,
-    said: &MessageFiles,
-) -> Result<SentBy, Problem> {
-    let rows = state.store().runs().of_conversation(conversation, RUNS_MAX).await?;
-    let working = rows.iter().find(|row| matches!(row.status, Status::Running | Status::Queued));
-    let word = queue::steering(&said.text).filter(|_| said.pictures.is_empty());
-    if let (Some(row), Some(word)) = (working, word) {
-        return Ok(SentBy::Steering(row.run.clone(), word.to_owned()));
-    }
-    Ok(match queue::must_wait(state, conversation, &said.text).await? {
-        true => SentBy::Queue,
-        false => SentBy::Turn,
-    })
-}
-
-/// What a message that began no turn came to.
+/// What the page says about a message that began no turn.
 fn reply(request: &PageRequest, receipt: TurnReceipt) -> Option<String> {
     let text = match receipt {
         TurnReceipt::Command { text } => return Some(text),
@@ -194,21 +107,4 @@ fn reply(request: &PageRequest, receipt: TurnReceipt) -> Option<String> {
         | TurnReceipt::Empty => return None,
     };
     Some(say(request.lang(), text))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_message_is_known_in_its_conversation_until_many_others_came() {
-        let (here, there) = (ConversationId::new("conv_a"), ConversationId::new("conv_b"));
-        let sent = SentMessages::default();
-        sent.remember(&here, Some("k".to_owned()));
-        assert!(sent.knows(&here, "k") && !sent.knows(&there, "k") && !sent.knows(&here, "l"));
-        for n in 0..REMEMBERED_MAX {
-            sent.remember(&there, Some(n.to_string()));
-        }
-        assert!(!sent.knows(&here, "k"));
-    }
 }

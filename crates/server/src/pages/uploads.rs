@@ -50,14 +50,9 @@ pub(crate) struct MessageFiles {
 
 impl Drop for MessageFiles {
     fn drop(&mut self) {
-        delete(&self.pictures);
-    }
-}
-
-/// Pictures that were sent, or are not wanted any more.
-pub(super) fn delete(pictures: &[PathBuf]) {
-    for file in pictures {
-        let _ = std::fs::remove_file(file);
+        for file in &self.pictures {
+            let _ = std::fs::remove_file(file);
+        }
     }
 }
 
@@ -148,7 +143,7 @@ fn picture_ending(bytes: &[u8]) -> Option<&'static str> {
 }
 
 fn keep(state: &ServerState, ending: &str, file: &SentFile) -> std::io::Result<PathBuf> {
-    let folder = state.app.home.data().join("uploads");
+    let folder = everloop_app::turns::uploads_folder(&state.app);
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
     let name = fresh_id("upload_", SystemClock.now());
     let path = folder.join(format!("{name}.{ending}"));

@@ -189,7 +189,17 @@ async fn perform_on(
                 CommandRefusal::NoSuchTodo(_) | CommandRefusal::NoSuchEntry(_) => {
                     ProblemCode::NotFound
                 }
-                _ => ProblemCode::InvalidInput,
+                CommandRefusal::OverlapsItself
+                | CommandRefusal::ReminderNeedsDue
+                | CommandRefusal::NotDue(_)
+                | CommandRefusal::DoesNotRepeat(_)
+                | CommandRefusal::DoesNotRemind(_)
+                | CommandRefusal::StartsNoRuns(_)
+                | CommandRefusal::CannotRun(_)
+                | CommandRefusal::NothingToUndo
+                | CommandRefusal::ChangedSince(_)
+                | CommandRefusal::NoReminder(_)
+                | CommandRefusal::NotHere => ProblemCode::InvalidInput,
             };
             let said = show::as_json(&reader, &done);
             Err(code.because(said["message"].as_str().unwrap_or_default()))

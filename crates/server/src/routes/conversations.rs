@@ -1,6 +1,6 @@
 //! Conversations: listing, beginning, naming, archiving, deleting.
 
-use super::{ListPage, checked_id, cursor, page_size};
+use super::{ListPage, conversation_id, cursor, page_size};
 use crate::api::Api;
 use crate::idempotency::{RequestKey, name_of};
 use crate::json::{Body, PathOf, QueryOf};
@@ -173,7 +173,7 @@ pub(crate) fn add(api: &mut Api) {
 
 /// The conversation that a path names.
 pub(crate) async fn find(state: &ServerState, id: &str) -> Result<ListedConversation, Problem> {
-    let id = ConversationId::new(checked_id(id, "conv_")?);
+    let id = conversation_id(id)?;
     Ok(goals::read_conversation(state.store(), &id).await?)
 }
 
@@ -261,8 +261,8 @@ async fn change_conversation(
     Ok(ApiConversation::of(&one).into_answer(StatusCode::OK))
 }
 
-/// Refuses an edit of something that was changed since its author read it. Whether the edit is
-/// bound to what was read: then the write has to check it once more.
+/// Refuses a change of something that was changed since its author read it. Whether it is bound to
+/// what was read: then the write of an edit checks it once more. A delete is checked here only.
 pub(super) fn check_match(headers: &HeaderMap, etag: &str) -> Result<bool, Problem> {
     let Some(wanted) = headers.get(header::IF_MATCH) else { return Ok(false) };
     let wanted = wanted.to_str().unwrap_or_default();

@@ -7,10 +7,10 @@ use crate::openapi::Operation;
 use crate::problem::{Problem, ProblemCode};
 use crate::state::ServerState;
 use axum::extract::State;
-use everloop_app::answers::AnswerError;
+use everloop_app::answers::AnswerIntent;
 use everloop_app::interrupts::{self, OpenInterrupt, PastInterrupt};
 use everloop_app::show::timestamp;
-use everloop_types::{ApprovalScope, Question, QuestionKind};
+use everloop_types::{ApprovalScope, Question, QuestionKind, RunId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -145,7 +145,7 @@ impl ApiInterrupt {
         };
         let request = question.question.request.as_ref().map(|request| JsonObject(json!(request)));
         Self {
-            id: interrupt_id(open),
+            id: open.question.id(),
             run_id: question.run.to_string(),
             conversation_id: open.conversation.to_string(),
             kind,
@@ -175,11 +175,6 @@ impl ApiInterrupt {
     }
 }
 
-/// A question is unique within its run.
-pub(crate) fn interrupt_id(open: &OpenInterrupt) -> String {
-    format!("{}.{}", open.question.run, open.question.question.id)
-}
-
 async fn list_interrupts(
     State(state): State<ServerState>,
     QueryOf(params): QueryOf<InterruptParams>,
@@ -202,57 +197,43 @@ async fn get_interrupt(
     State(state): State<ServerState>,
     PathOf(id): PathOf<String>,
 ) -> Result<Body<ApiInterrupt>, Problem> {
-    let missing = || ProblemCode::NotFound.bare();
-    let (run, question) = id.split_once('.').ok_or_else(missing)?;
-    let found = interrupts::find(state.store(), &run_id(run)?, question).await?;
-    found.map(ApiInterrupt::of_past).map(Body).ok_or_else(missing)
+    let (run, question) = parse_interrupt_id(&id)?;
+    let found = interrupts::find(state.store(), &run, question).await?;
+    found.map(ApiInterrupt::of_past).map(Body).ok_or_else(|| ProblemCode::NotFound.bare())
 }
 
-/// The words that mean an action.
-fn answer_text(answer: &InterruptAnswer) -> Result<String, Problem> {
-    let said = answer.text.as_deref().map(str::trim).filter(|said| !said.is_empty());
-    let needed = || said.ok_or_else(|| Problem::of_field("text", "is missing"));
-    Ok(match answer.action {
-        InterruptAction::Accept => "y".to_owned(),
-        InterruptAction::AcceptAlways => match said {
-            Some(scope) => format!("always {scope}"),
-            None => "always".to_owned(),
-        },
-        InterruptAction::Edit => format!("e {}", needed()?),
-        InterruptAction::Respond => needed()?.to_owned(),
-        InterruptAction::Decline => match said {
-            Some(reason) => format!("n {reason}"),
-            None => "n".to_owned(),
-        },
-    })
+impl InterruptAnswer {
+    /// What it means.
+    pub(crate) fn intent(&self) -> Result<AnswerIntent, Problem> {
+        let said = self.text.as_deref().map(str::trim).filter(|said| !said.is_empty());
+        let said = said.map(str::to_owned);
+        let missing = || Problem::of_field("text", "is missing");
+        Ok(match self.action {
+            InterruptAction::Accept => AnswerIntent::Accept,
+            InterruptAction::AcceptAlways => AnswerIntent::AcceptAlways(said),
+            InterruptAction::Edit => AnswerIntent::Edit(said.ok_or_else(missing)?),
+            InterruptAction::Respond => AnswerIntent::Words(said.ok_or_else(missing)?),
+            InterruptAction::Decline => AnswerIntent::Decline(said),
+        })
+    }
 }
 
-pub(crate) async fn answer_interrupt(
+/// The run and the question that an id names.
+pub(crate) fn parse_interrupt_id(id: &str) -> Result<(RunId, &str), Problem> {
+    let (run, question) = id.split_once('.').ok_or_else(|| ProblemCode::NotFound.bare())?;
+    Ok((run_id(run)?, question))
+}
+
+async fn answer_interrupt(
     State(state): State<ServerState>,
     PathOf(id): PathOf<String>,
     Body(answer): Body<InterruptAnswer>,
 ) -> Result<Body<JsonObject>, Problem> {
-    let missing = || ProblemCode::NotFound.bare();
-    let (run, question) = id.split_once('.').ok_or_else(missing)?;
-    let run = run_id(run)?;
+    let (run, question) = parse_interrupt_id(&id)?;
     super::messages::run_row(&state, &run).await?;
-    let text = answer_text(&answer)?;
-    let answered = interrupts::answer(&state.app, state.engine(), &run, question, &text).await;
-    answered.map_err(of_answer)?;
+    let intent = answer.intent()?;
+    interrupts::answer(&state.app, state.engine(), &run, question, &intent).await?;
     Ok(Body(JsonObject(json!({"id": id, "run_id": run, "status": "answered"}))))
-}
-
-fn of_answer(error: AnswerError) -> Problem {
-    match error {
-        AnswerError::Empty => Problem::of_field("text", "is empty"),
-        AnswerError::AsksNothing | AnswerError::OtherQuestion(_) => {
-            ProblemCode::AlreadyAnswered.bare()
-        }
-        AnswerError::Unclear { text, .. } => {
-            Problem::of_field("text", format!("{text:?} does not answer the question"))
-        }
-        AnswerError::App(error) => error.into(),
-    }
 }
 
 #[cfg(test)]

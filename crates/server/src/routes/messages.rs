@@ -5,22 +5,20 @@ use super::runs::ApiRun;
 use super::shapes::SearchHit;
 use super::{JsonObject, ListPage, cursor, page_size, run_id};
 use crate::api::Api;
-use crate::idempotency::RequestKey;
+use crate::idempotency::{RequestKey, name_of};
 use crate::json::{Body, PathOf, QueryOf};
 use crate::openapi::Operation;
-use crate::pages::must_wait;
 use crate::problem::{Problem, ProblemCode};
 use crate::state::ServerState;
 use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
-use everloop_app::conversation::{LineChoice, QueuedLine};
 use everloop_app::conversations::{self, FoundMessage, MessageRecord};
 use everloop_app::show::timestamp;
-use everloop_app::turns::{self, TurnMessage, TurnMode, TurnReceipt, TurnSender};
+use everloop_app::turns::{BusyPolicy, SeenQuestions, TurnMessage, TurnMode, TurnReceipt};
 use everloop_engine::{Clock, SystemClock, fresh_id};
 use everloop_store::{MessageQuery, MessageRange, RunRow};
-use everloop_types::{ConversationId, RunId, Status, digest_bytes};
+use everloop_types::RunId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -105,23 +103,9 @@ struct NewApiMessage {
     /// What happens if a run of the conversation works already.
     #[serde(default)]
     on_busy: BusyPolicy,
-}
-
-/// What happens to a message while a run of its conversation works.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum BusyPolicy {
-    /// It begins a turn of its own at once.
-    #[default]
-    Start,
-    /// It waits until nothing works, and begins a turn then.
-    Queue,
-    /// The run that works is told.
-    Steer,
-    /// It is refused with 409.
-    Reject,
-    /// The runs that work are canceled, and it begins a turn.
-    Interrupt,
+    /// The ids of the questions that the sender had read: the message answers none but these.
+    /// Without the field it answers the question that is open, whichever that is by then.
+    answers: Option<Vec<String>>,
 }
 
 /// What became of a message.
@@ -144,7 +128,8 @@ struct EmittedMessage {
     /// What is said.
     #[schemars(length(min = 1))]
     content: String,
-    /// The worker's name of the message: the same name twice is the same message.
+    /// The worker's name of the message: the same name twice is the same message. A message without
+    /// one is new each time.
     #[schemars(length(max = 64))]
     message_id: Option<String>,
 }
@@ -285,83 +270,17 @@ async fn send_message(
             Some(name) => TurnMode::Loop(Some(name)),
             None => TurnMode::Decide,
         },
-        sender: TurnSender::Person,
+        answers: new.answers.map_or(SeenQuestions::Any, SeenQuestions::Only),
         ..TurnMessage::default()
     };
-    if let Some(receipt) = when_busy(&state, &one.row.id, &message, new.on_busy).await? {
-        return Ok((StatusCode::ACCEPTED, Body(sent_message(&state, &receipt).await?)));
-    }
-    let receipt = turns::send(&state.app, state.engine(), &one.row.id, message).await?;
+    let queues = &state.behind.queues;
+    let receipt =
+        queues.send(&state.app, state.engine(), &one.row.id, message, new.on_busy).await?;
     let sent = sent_message(&state, &receipt).await?;
-    let status = if sent.run.is_some() { StatusCode::ACCEPTED } else { StatusCode::OK };
+    let waits = matches!(receipt, TurnReceipt::Queued { .. });
+    let is_accepted = sent.run.is_some() || waits;
+    let status = if is_accepted { StatusCode::ACCEPTED } else { StatusCode::OK };
     Ok((status, Body(sent)))
-}
-
-/// What a message does to the runs that work in its conversation; something if that is all that it
-/// does. A run that waits for an answer does not work.
-async fn when_busy(
-    state: &ServerState,
-    conversation: &ConversationId,
-    message: &TurnMessage,
-    on_busy: BusyPolicy,
-) -> Result<Option<TurnReceipt>, Problem> {
-    match on_busy {
-        BusyPolicy::Start => return Ok(None),
-        BusyPolicy::Queue => return wait_in_line(state, conversation, message).await,
-        BusyPolicy::Steer | BusyPolicy::Reject | BusyPolicy::Interrupt => {}
-    }
-    // A request that comes again finds its own run, which it must not refuse, cancel or steer.
-    if let Some(id) = &message.client_request_id
-        && turns::done_before(state.store(), conversation, id).await?.is_some()
-    {
-        return Ok(None);
-    }
-    let mut open = state.store().conversations().open_runs_of(conversation).await?;
-    open.retain(|(_, status)| matches!(status, Status::Queued | Status::Running));
-    let Some((newest, _)) = open.first() else { return Ok(None) };
-    match on_busy {
-        BusyPolicy::Start | BusyPolicy::Queue => Ok(None),
-        BusyPolicy::Reject => Err(ProblemCode::Conflict.because(format!("{newest} works"))),
-        BusyPolicy::Interrupt => {
-            for (run, _) in &open {
-                state.engine().cancel(run, "api").await?;
-            }
-            Ok(None)
-        }
-        // If it has ended meanwhile, the message begins a turn.
-        BusyPolicy::Steer => Ok(turns::steer(state.engine(), conversation, newest, message).await?),
-    }
-}
-
-/// Puts a message behind what works and what waits; nothing if it need not wait.
-async fn wait_in_line(
-    state: &ServerState,
-    conversation: &ConversationId,
-    message: &TurnMessage,
-) -> Result<Option<TurnReceipt>, Problem> {
-    // Also the name of its turn, so that it is one, whoever sends it.
-    let id = match &message.client_request_id {
-        Some(id) => format!("queued_{}", &digest_bytes(id.as_bytes())[..26]),
-        None => fresh_id("queued_", SystemClock.now()),
-    };
-    let mut done = turns::done_before(state.store(), conversation, &id).await?;
-    if let (None, Some(id)) = (&done, &message.client_request_id) {
-        done = turns::done_before(state.store(), conversation, id).await?;
-    }
-    if done.is_some() || !must_wait(state, conversation, &message.content).await? {
-        return Ok(done);
-    }
-    if !message.attachments.is_empty() {
-        return Err(Problem::of_field("attachments", "pictures cannot wait"));
-    }
-    let loop_name = match &message.mode {
-        TurnMode::Loop(name) => name.clone(),
-        TurnMode::Decide => None,
-    };
-    let choice = LineChoice { loop_name, ..LineChoice::default() };
-    let line = QueuedLine { id: id.clone(), line: message.content.clone(), choice };
-    state.behind.queues.push(&state.app, conversation, line)?;
-    Ok(Some(TurnReceipt::Queued { queued_id: id }))
 }
 
 async fn sent_message(state: &ServerState, receipt: &TurnReceipt) -> Result<SentMessage, Problem> {
@@ -378,7 +297,12 @@ async fn sent_message(state: &ServerState, receipt: &TurnReceipt) -> Result<Sent
         }
         TurnReceipt::NotAnswered { .. } => return Err(ProblemCode::AlreadyAnswered.bare()),
         TurnReceipt::NoModel => return Err(ProblemCode::ModelUnavailable.bare()),
-        _ => (None, None),
+        TurnReceipt::Queued { .. }
+        | TurnReceipt::Canceled { .. }
+        | TurnReceipt::NothingToCancel
+        | TurnReceipt::Command { .. }
+        | TurnReceipt::Empty
+        | TurnReceipt::Suggested { .. } => (None, None),
     };
     let mut sent = SentMessage {
         turn_id: turn,
@@ -405,11 +329,16 @@ pub(crate) async fn run_row(state: &ServerState, run: &RunId) -> Result<RunRow, 
 async fn emit_message(
     State(state): State<ServerState>,
     PathOf(id): PathOf<String>,
+    key: Option<Extension<RequestKey>>,
     Body(new): Body<EmittedMessage>,
 ) -> Result<Body<JsonObject>, Problem> {
     let row = run_row(&state, &run_id(&id)?).await?;
     check_content(&new.content)?;
-    let name = new.message_id.as_deref().unwrap_or("outside");
+    let unnamed = || match name_of(key.as_ref(), "message") {
+        Some(name) => name[..26].to_owned(),
+        None => fresh_id("", SystemClock.now()),
+    };
+    let name = new.message_id.unwrap_or_else(unnamed);
     let message_id = format!("{id}:emit:{name}");
     let (all, now) = (state.store().conversations(), SystemClock.now());
     let is_known = all.message(&message_id).await?.is_some();

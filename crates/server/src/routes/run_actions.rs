@@ -1,6 +1,6 @@
 //! What can be done with a run: cancel, wake, steer, fork, switch, settle, undo.
 
-use super::runs::{ApiRun, details};
+use super::runs::ApiRun;
 use super::{JsonObject, run_id};
 use crate::api::Api;
 use crate::idempotency::{RequestKey, name_of};
@@ -18,10 +18,10 @@ use everloop_app::cleaning;
 use everloop_app::error::RunError;
 use everloop_app::forks::{self, ForkOptions};
 use everloop_app::retrying::{self, RetryOptions};
-use everloop_app::settling::{self, SettleWord};
-use everloop_engine::{Clock, SystemClock, fresh_id};
-use everloop_store::{InboxSendResult, Removal};
-use everloop_types::journal::InboxMessage;
+use everloop_app::run_control;
+use everloop_app::settling::SettleWord;
+use everloop_store::Removal;
+use everloop_types::RunId;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -29,34 +29,34 @@ use serde_json::json;
 /// What is to be different in a fork.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ForkRequest {
+struct ForkRequest {
     /// The last event that counts; the last one if there is none.
-    pub(crate) at_event: Option<i64>,
+    at_event: Option<i64>,
     /// What is added.
-    pub(crate) message: Option<String>,
+    message: Option<String>,
     /// Another loop.
     #[serde(rename = "loop")]
-    pub(crate) loop_name: Option<String>,
+    loop_name: Option<String>,
     /// Another model.
-    pub(crate) model: Option<String>,
+    model: Option<String>,
 }
 
 /// The loop that a run is to go on under.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct LoopSwitchRequest {
+struct LoopSwitchRequest {
     /// Its name.
     #[serde(rename = "loop")]
-    pub(crate) loop_name: String,
+    loop_name: String,
     /// Every call that would be asked about is allowed.
     #[serde(default)]
-    pub(crate) yes: bool,
+    yes: bool,
 }
 
 /// What is to be different when a run is done again.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct RetryRequest {
+struct RetryRequest {
     /// Another model, as `provider/model`.
     model: Option<String>,
     /// Every call that would be asked about is allowed.
@@ -67,26 +67,26 @@ pub(crate) struct RetryRequest {
 /// Words to a model that works.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SteerRequest {
+struct SteerRequest {
     /// The words.
     #[schemars(length(min = 1))]
-    pub(crate) text: String,
+    text: String,
 }
 
 /// What happened to a call whose outcome is unknown.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SettleRequest {
+struct SettleRequest {
     /// The effect; it may be left out if only one is open.
-    pub(crate) effect: Option<String>,
+    effect: Option<String>,
     /// What is known.
-    pub(crate) verdict: SettleVerdict,
+    verdict: SettleVerdict,
 }
 
 /// What is known of a call.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum SettleVerdict {
+enum SettleVerdict {
     /// It happened.
     Happened,
     /// It did not.
@@ -142,43 +142,21 @@ pub(crate) fn add(api: &mut Api) {
     api.route(settle, settle_call);
 }
 
-/// A message to a run; a run that is over takes none.
-async fn send(
-    state: &ServerState,
-    id: &str,
-    dedupe: &str,
-    message: InboxMessage,
-) -> Result<(StatusCode, Body<ApiRun>), Problem> {
-    let run = run_id(id)?;
-    let row = run_row(state, &run).await?;
-    match state.engine().send(&run, dedupe, &message).await? {
-        InboxSendResult::Finished(status) => {
-            let detail = format!("the run has ended: {}", status.as_str());
-            return Err(ProblemCode::Conflict.because(detail));
-        }
-        InboxSendResult::NoSuchRun => return Err(ProblemCode::NotFound.bare()),
-        InboxSendResult::Accepted | InboxSendResult::AlreadySent => {}
-    }
-    let row = state.store().runs().get(&run).await?.unwrap_or(row);
-    Ok((StatusCode::ACCEPTED, Body(ApiRun::of(&row))))
+/// The run as it is after something was asked of it.
+async fn accepted(state: &ServerState, run: &RunId) -> Result<(StatusCode, Body<ApiRun>), Problem> {
+    Ok((StatusCode::ACCEPTED, Body(ApiRun::of(&run_row(state, run).await?))))
 }
 
-/// The name of a message to a run: the same request sends it once.
-fn dedupe(prefix: &str, key: Option<&Extension<RequestKey>>) -> String {
-    match name_of(key, prefix) {
-        Some(name) => format!("{prefix}{name}"),
-        None => fresh_id(prefix, SystemClock.now()),
-    }
-}
-
-pub(crate) async fn cancel_run(
+async fn cancel_run(
     State(state): State<ServerState>,
     PathOf(id): PathOf<String>,
 ) -> Result<(StatusCode, Body<ApiRun>), Problem> {
-    send(&state, &id, "cancel", InboxMessage::Cancel { by: "api".to_owned() }).await
+    let run = run_id(&id)?;
+    run_control::cancel(state.engine(), &run, "api").await?;
+    accepted(&state, &run).await
 }
 
-pub(crate) async fn steer_run(
+async fn steer_run(
     State(state): State<ServerState>,
     PathOf(id): PathOf<String>,
     key: Option<Extension<RequestKey>>,
@@ -187,8 +165,9 @@ pub(crate) async fn steer_run(
     if steer.text.trim().is_empty() {
         return Err(Problem::of_field("text", "is empty"));
     }
-    let words = InboxMessage::Steer { text: steer.text };
-    send(&state, &id, &dedupe("steer_", key.as_ref()), words).await
+    let (run, key) = (run_id(&id)?, name_of(key.as_ref(), "steer_"));
+    run_control::steer(state.engine(), &run, &steer.text, key.as_deref()).await?;
+    accepted(&state, &run).await
 }
 
 async fn answer_now(
@@ -196,7 +175,9 @@ async fn answer_now(
     PathOf(id): PathOf<String>,
     key: Option<Extension<RequestKey>>,
 ) -> Result<(StatusCode, Body<ApiRun>), Problem> {
-    send(&state, &id, &dedupe("answer_now_", key.as_ref()), InboxMessage::AnswerNow).await
+    let (run, key) = (run_id(&id)?, name_of(key.as_ref(), "answer_now_"));
+    run_control::answer_now(state.engine(), &run, key.as_deref()).await?;
+    accepted(&state, &run).await
 }
 
 async fn resume_run(
@@ -204,16 +185,15 @@ async fn resume_run(
     PathOf(id): PathOf<String>,
 ) -> Result<(StatusCode, Body<ApiRun>), Problem> {
     let run = run_id(&id)?;
-    let row = run_row(&state, &run).await?;
-    if row.status.is_final() {
-        let detail = format!("the run has ended: {}", row.status.as_str());
-        return Err(ProblemCode::Conflict.because(detail));
+    let status = run_row(&state, &run).await?.status;
+    if status.is_final() {
+        return Err(AppError::from(RunError::Finished { run, status }).into());
     }
     answers::let_go_on(state.engine(), &run).await?;
-    Ok((StatusCode::ACCEPTED, Body(ApiRun::of(&run_row(&state, &run).await?))))
+    accepted(&state, &run).await
 }
 
-pub(crate) async fn retry_run(
+async fn retry_run(
     State(state): State<ServerState>,
     PathOf(id): PathOf<String>,
     key: Option<Extension<RequestKey>>,
@@ -224,7 +204,7 @@ pub(crate) async fn retry_run(
     let RetryRequest { model, yes } = wanted.map(|Body(wanted)| wanted).unwrap_or_default();
     let options = RetryOptions { model, approve_all: yes, idem_key };
     let made = retrying::retry(&state.app, state.engine(), &run, &options).await?;
-    Ok((StatusCode::ACCEPTED, Body(ApiRun::of(&run_row(&state, &made).await?))))
+    accepted(&state, &made).await
 }
 
 async fn delete_run(
@@ -242,7 +222,7 @@ async fn delete_run(
     }
 }
 
-pub(crate) async fn fork_run(
+async fn fork_run(
     State(state): State<ServerState>,
     PathOf(id): PathOf<String>,
     key: Option<Extension<RequestKey>>,
@@ -259,13 +239,11 @@ pub(crate) async fn fork_run(
         idem_key: name_of(key.as_ref(), &format!("fork {id}")),
         ..ForkOptions::default()
     };
-    let (_, fork) = forks::prepare_fork(&state.app, state.store(), &run, &options).await?;
-    let made = state.engine().fork(fork).await;
-    let made = made.map_err(|source| AppError::from(RunError::Fork { parent: run, source }))?;
-    Ok((StatusCode::ACCEPTED, Body(ApiRun::of(&run_row(&state, &made.run).await?))))
+    let made = run_control::fork(&state.app, state.engine(), &run, &options).await?;
+    accepted(&state, &made).await
 }
 
-pub(crate) async fn switch_run(
+async fn switch_run(
     State(state): State<ServerState>,
     PathOf(id): PathOf<String>,
     Body(wanted): Body<LoopSwitchRequest>,
@@ -278,23 +256,22 @@ pub(crate) async fn switch_run(
     Ok((StatusCode::ACCEPTED, Body(JsonObject(answer))))
 }
 
-pub(crate) async fn settle_call(
+async fn settle_call(
     State(state): State<ServerState>,
     PathOf(id): PathOf<String>,
     Body(wanted): Body<SettleRequest>,
 ) -> Result<Body<JsonObject>, Problem> {
-    let details = details(&state, &id).await?;
-    let run = &details.row.run;
-    let open = settling::choose_call(run, &details.unknowns, wanted.effect.as_deref());
-    let open = open.map_err(|error| AppError::from(RunError::from(error)))?;
+    let run = run_id(&id)?;
+    run_row(&state, &run).await?;
     let word = match wanted.verdict {
         SettleVerdict::Happened => SettleWord::Happened,
         SettleVerdict::Not => SettleWord::DidNot,
         SettleVerdict::Probe => SettleWord::Probe,
     };
-    let report = settling::settle(state.engine(), open, word).await?;
-    let settled = report.settled(run)?.map(|(settled, _)| settled);
-    let (effect, tool) = (open.effect.place(), &open.call.tool);
+    let call = wanted.effect.as_deref();
+    let report = run_control::settle(state.engine(), &run, call, word).await?;
+    let settled = report.settled(&run)?.map(|(settled, _)| settled);
+    let (effect, tool) = (report.open.effect.place(), &report.open.call.tool);
     let answer = json!({"run_id": run, "effect": effect, "tool": tool, "settled": settled});
     Ok(Body(JsonObject(answer)))
 }
