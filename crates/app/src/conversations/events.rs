@@ -186,7 +186,7 @@ impl ConversationFollower {
         let watch = engine.watch();
         let header = engine.store().conversations().header(id).await?;
         let header = header.ok_or(ConversationEventsError::NotFound)?;
-        let place = match from {
+        let mut place = match from {
             EventsFrom::Start => ReaderPlace::default(),
             EventsFrom::Open => ReaderPlace { pos: header.last_pos, ..ReaderPlace::default() },
             EventsFrom::Cursor(text) => {
@@ -195,6 +195,7 @@ impl ConversationFollower {
                 place
             }
         };
+        place.tag = Some(ReaderPlace::tag_of(id));
         Ok(Self {
             engine: engine.clone(),
             id: id.clone(),

@@ -2,7 +2,7 @@
 
 use super::ConversationEventsError;
 use everloop_store::{ConversationHeader, Store};
-use everloop_types::{ConversationId, RunId};
+use everloop_types::{ConversationId, RunId, digest_bytes};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -11,6 +11,8 @@ use std::fmt;
 pub(super) struct ReaderPlace {
     /// The position of the last message.
     pub(super) pos: i64,
+    /// Tells the conversation from every other one. Earlier programs wrote none.
+    pub(super) tag: Option<String>,
     /// What was known of the conversation's own row.
     pub(super) digest: Option<String>,
     /// Runs that were not given out whole.
@@ -29,6 +31,9 @@ pub(super) struct RunPosition {
 impl fmt::Display for ReaderPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.pos, self.digest.as_deref().unwrap_or_default())?;
+        if let Some(tag) = &self.tag {
+            write!(f, ".{tag}")?;
+        }
         for (run, at) in &self.runs {
             write!(f, "~{run}.{}.{}", at.seq, at.events)?;
         }
@@ -37,12 +42,21 @@ impl fmt::Display for ReaderPlace {
 }
 
 impl ReaderPlace {
+    /// What tells a conversation from every other one.
+    pub(super) fn tag_of(id: &ConversationId) -> String {
+        digest_bytes(id.as_str().as_bytes())[..8].to_owned()
+    }
+
     pub(super) fn parse(text: &str) -> Option<Self> {
         let number = |text: &str| text.parse::<i64>().ok().filter(|number| *number >= 0);
         let mut parts = text.split('~');
         let (pos, digest) = parts.next()?.split_once('.')?;
+        let (digest, tag) = match digest.split_once('.') {
+            Some((digest, tag)) => (digest, Some(tag.to_owned())),
+            None => (digest, None),
+        };
         let digest = Some(digest).filter(|digest| !digest.is_empty()).map(str::to_owned);
-        let mut place = Self { pos: number(pos)?, digest, runs: BTreeMap::new() };
+        let mut place = Self { pos: number(pos)?, tag, digest, runs: BTreeMap::new() };
         for part in parts {
             let mut fields = part.split('.');
             let run = fields.next().filter(|run| run.starts_with("run_"))?;
@@ -62,6 +76,9 @@ impl ReaderPlace {
         id: &ConversationId,
         header: &ConversationHeader,
     ) -> Result<(), ConversationEventsError> {
+        if self.tag.as_ref().is_some_and(|tag| *tag != Self::tag_of(id)) {
+            return Err(ConversationEventsError::BadCursor);
+        }
         if self.pos > header.last_pos {
             let last = format!("the last message is {}", header.last_pos);
             return Err(ConversationEventsError::Ahead(last));
@@ -94,8 +111,11 @@ mod tests {
         let at = |seq, events| RunPosition { seq, events };
         let runs = [(RunId::new("run_a"), at(3, 1)), (RunId::new("run_b"), at(9, 2))];
         let digest = Some("0123456789ab".to_owned());
-        let place = ReaderPlace { pos: 7, digest, runs: runs.into() };
+        let place = ReaderPlace { pos: 7, tag: None, digest, runs: runs.into() };
         assert_eq!(place.to_string(), "7.0123456789ab~run_a.3.1~run_b.9.2");
+        assert_eq!(ReaderPlace::parse(&place.to_string()), Some(place.clone()));
+        let place = ReaderPlace { tag: Some("89abcdef".to_owned()), ..place };
+        assert_eq!(place.to_string(), "7.0123456789ab.89abcdef~run_a.3.1~run_b.9.2");
         assert_eq!(ReaderPlace::parse(&place.to_string()), Some(place));
         for bad in ["", "7", "x.", "-1.", "7.~run_a", "7.~run_a.1", "7.~a.1.1", "7.~run_a.1.1.1"] {
             assert_eq!(ReaderPlace::parse(bad), None, "{bad}");

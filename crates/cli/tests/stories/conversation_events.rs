@@ -172,6 +172,10 @@ fn a_cursor_of_another_conversation_or_from_the_future_is_refused() {
     };
     assert_eq!(refused(&cursor, &other), "bad_cursor");
     assert_eq!(refused("nonsense", &one), "bad_cursor");
+    let page = served.get(&format!("{}?after=start", events_of(&one))).is(200).json();
+    let first = page["data"][0]["cursor"].as_str().unwrap().to_owned();
+    assert!(!first.contains('~'), "it names no run: {first}");
+    assert_eq!(refused(&first, &other), "bad_cursor");
     assert_eq!(refused("99.", &one), "event_ahead");
     let run = cursor.split('~').nth(1).unwrap().split('.').next().unwrap();
     assert_eq!(refused(&format!("1.~{run}.999.1"), &one), "event_ahead");
