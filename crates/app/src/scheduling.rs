@@ -16,7 +16,7 @@ use everloop_store::{
     NewConversation, RunPlace, ScheduleRow, ScheduledFiring, ScheduledRun, ScheduledStart, Store,
 };
 use everloop_text as text;
-use everloop_types::{ConversationId, Lang, RunId, Unattended, UtcMs};
+use everloop_types::{ConversationId, Lang, RunId, Unattended, UtcMs, digest_bytes};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -80,6 +80,17 @@ impl ScheduledRuns {
     }
 }
 
+/// The conversation of an entry. The id of an entry that came in a file may hold anything; that of a
+/// conversation is a part of addresses and of names of files.
+fn own_conversation(uid: &str) -> ConversationId {
+    let id = format!("conv_schedule_{uid}");
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.@".contains(&byte);
+    if id.len() <= 64 && id.bytes().all(is_plain) {
+        return ConversationId::new(id);
+    }
+    ConversationId::new(format!("conv_schedule_{}", &digest_bytes(uid.as_bytes())[..40]))
+}
+
 impl ScheduledRuns {
     /// The conversation of one firing: a new one, that of the entry, or the one that was named.
     async fn conversation_of(
@@ -92,7 +103,7 @@ impl ScheduledRuns {
     ) -> Result<NewConversation, AppError> {
         let id = match &plan.place {
             RunPlace::New => ConversationId::new(keyed_id("conv_", now, key)),
-            RunPlace::Own => ConversationId::new(format!("conv_schedule_{}", entry.uid)),
+            RunPlace::Own => own_conversation(&entry.uid),
             RunPlace::In(id) => {
                 let found = self.store.conversations().get(id).await?;
                 found.ok_or_else(|| ConversationError::NotFound(id.to_string()))?.id

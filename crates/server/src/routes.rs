@@ -25,7 +25,7 @@ pub(crate) mod schedules;
 mod shapes;
 
 use crate::problem::{Problem, ProblemCode};
-use everloop_types::RunId;
+use everloop_types::{ConversationId, RunId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -65,6 +65,17 @@ pub(crate) struct JsonObject(pub(crate) Value);
 /// [`ProblemCode::NotFound`].
 pub(crate) fn run_id(given: &str) -> Result<RunId, Problem> {
     checked_id(given, "run_").map(RunId::new)
+}
+
+/// The same for a conversation. That of an entry of the schedule is named after the entry, whose own
+/// id has the form of a mail address.
+///
+/// # Errors
+/// [`ProblemCode::NotFound`].
+pub(crate) fn conversation_id(given: &str) -> Result<ConversationId, Problem> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.@".contains(&byte);
+    let fits = given.starts_with("conv_") && given.len() <= 64 && given.bytes().all(is_plain);
+    if fits { Ok(ConversationId::new(given)) } else { Err(ProblemCode::NotFound.bare()) }
 }
 
 /// The same for any kind of id.

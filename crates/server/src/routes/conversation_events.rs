@@ -5,7 +5,7 @@ use super::event_stream::{
     self, EventFrame, EventSource, last_event_id, most_events, wants_stream,
 };
 use super::messages::ApiMessage;
-use super::{JsonObject, ListPage, checked_id};
+use super::{JsonObject, ListPage, conversation_id};
 use crate::api::Api;
 use crate::json::{PathOf, QueryOf};
 use crate::openapi::Operation;
@@ -74,7 +74,7 @@ async fn open(
     headers: &HeaderMap,
     params: &ConversationEventParams,
 ) -> Result<ConversationEvents, Problem> {
-    let id = ConversationId::new(checked_id(id, "conv_")?);
+    let id = conversation_id(id)?;
     let from = match last_event_id(headers)?.or(params.after.as_deref()) {
         None | Some("start") => EventsFrom::Start,
         Some("open") => EventsFrom::Open,
