@@ -7,7 +7,7 @@ use super::shapes::{ChatCompletion, ModelList, ModelObject, ResponseObject};
 use super::{JsonObject, run_id};
 use crate::api::Api;
 use crate::idempotency::{RequestKey, name_of};
-use crate::json::{Body, PathOf};
+use crate::json::{Body, PathOf, QueryOf};
 use crate::openapi::Operation;
 use crate::problem::{Problem, ProblemCode};
 use crate::state::ServerState;
@@ -74,6 +74,14 @@ struct ResponseRequest {
     refused: RefusedTerms,
 }
 
+/// How a response is wanted. What else clients ask for is accepted and not used.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+struct ResponseQuery {
+    /// Whether it is streamed, from its first piece.
+    #[serde(default)]
+    stream: bool,
+}
+
 /// What a response is made from.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -104,7 +112,8 @@ pub(crate) fn add(api: &mut Api) {
         .problems(&[ProblemCode::ModelUnavailable]);
     api.route(respond, respond_to);
     let get = Operation::get("/v1/responses/{id}", "A response that was begun in the background");
-    api.route(get.answers::<ResponseObject>(200), get_response);
+    let get = get.query::<ResponseQuery>().answers::<ResponseObject>(200).may_stream();
+    api.route(get, get_response);
     let cancel = Operation::post("/v1/responses/{id}/cancel", "Cancels such a response");
     api.route(cancel.answers::<ResponseObject>(200), cancel_response);
 }
@@ -190,6 +199,7 @@ async fn complete_chat(
         return openai_stream::stream(&state, run, form).await;
     }
     let answer = RunAnswerText::wait(&state, &run).await?;
+    openai_stream::mark_read(&state, &run).await;
     Ok(axum::Json(form.whole(&run, &answer)).into_response())
 }
 
@@ -225,7 +235,11 @@ async fn respond_to(
     }
     let answer = match request.background {
         true => RunAnswerText::now(&state, &run).await?,
-        false => RunAnswerText::wait(&state, &run).await?,
+        false => {
+            let answer = RunAnswerText::wait(&state, &run).await?;
+            openai_stream::mark_read(&state, &run).await;
+            answer
+        }
     };
     Ok(axum::Json(form.whole(&run, &answer)).into_response())
 }
@@ -241,11 +255,16 @@ async fn response_form(state: &ServerState, run: &RunId) -> Result<FacadeForm, P
 async fn get_response(
     State(state): State<ServerState>,
     PathOf(id): PathOf<String>,
-) -> Result<Body<JsonObject>, Problem> {
+    QueryOf(wanted): QueryOf<ResponseQuery>,
+) -> Result<Response, Problem> {
     let run = response_run(&id)?;
     let answer = RunAnswerText::now(&state, &run).await?;
     let form = response_form(&state, &run).await?;
-    Ok(Body(JsonObject(form.whole(&run, &answer))))
+    if wanted.stream {
+        return openai_stream::stream(&state, run, form).await;
+    }
+    openai_stream::mark_read(&state, &run).await;
+    Ok(axum::Json(form.whole(&run, &answer)).into_response())
 }
 
 async fn cancel_response(

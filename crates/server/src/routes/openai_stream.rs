@@ -4,6 +4,8 @@ use crate::problem::{Problem, ProblemCode};
 use crate::state::ServerState;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use everloop_app::conversations;
+use everloop_app::error::chain;
 use everloop_app::runs::RunDetails;
 use everloop_engine::{EventKind, Follower, RunEvent, Scope};
 use everloop_types::journal::{EntryKind, WaitingOn};
@@ -124,7 +126,7 @@ impl FacadeForm {
                 "choices": [{"index": 0, "finish_reason": "stop", "logprobs": null,
                     "message": {"role": "assistant", "content": answer.text, "refusal": null}}],
                 "usage": chat_usage(input, output),
-                "everloop": {"run_id": run, "status": answer.status, "error": answer.error},
+                "everloop": about_run(run, answer),
             }),
             Self::Response(asked) => json!({
                 "id": self.id(run), "object": "response", "created_at": answer.created,
@@ -146,16 +148,16 @@ impl FacadeForm {
 
     fn output_item(&self, run: &RunId, text: &str, status: Status) -> Value {
         json!({"id": format!("msg_{}", run.as_str().trim_start_matches("run_")),
-            "type": "message", "role": "assistant", "status": response_status(status),
+            "type": "message", "role": "assistant", "status": item_status(status),
             "content": [{"type": "output_text", "text": text, "annotations": []}]})
     }
 
     /// The pieces before the first words.
-    fn opening(&self, run: &RunId, created: i64) -> Vec<Event> {
+    fn opening(&self, run: &RunId, created: i64) -> Vec<StreamPiece> {
         match self {
             Self::Chat { .. } => {
                 let delta = json!({"role": "assistant", "content": ""});
-                vec![self.chunk(run, created, &delta, None)]
+                vec![StreamPiece::Plain(self.chunk(run, created, &delta, None))]
             }
             Self::Response(_) => {
                 let begun = RunAnswerText {
@@ -166,11 +168,15 @@ impl FacadeForm {
                     error: Value::Null,
                     waits: None,
                 };
-                let whole = self.whole(run, &begun);
-                let item = whole["output"][0].clone();
+                let mut whole = self.whole(run, &begun);
+                let mut item = whole["output"][0].clone();
+                // The item and its part follow; a client refuses what is there twice.
+                whole["output"] = json!([]);
+                item["content"] = json!([]);
                 let part = json!({"type": "output_text", "text": "", "annotations": []});
                 vec![
                     named("response.created", json!({"response": whole})),
+                    named("response.in_progress", json!({"response": whole})),
                     named("response.output_item.added", json!({"output_index": 0, "item": item})),
                     named(
                         "response.content_part.added",
@@ -183,9 +189,11 @@ impl FacadeForm {
     }
 
     /// A piece of the words.
-    fn piece(&self, run: &RunId, created: i64, text: &str) -> Event {
+    fn piece(&self, run: &RunId, created: i64, text: &str) -> StreamPiece {
         match self {
-            Self::Chat { .. } => self.chunk(run, created, &json!({"content": text}), None),
+            Self::Chat { .. } => {
+                StreamPiece::Plain(self.chunk(run, created, &json!({"content": text}), None))
+            }
             Self::Response(_) => named(
                 "response.output_text.delta",
                 json!({"item_id": self.output_item(run, "", Status::Running)["id"],
@@ -195,17 +203,17 @@ impl FacadeForm {
     }
 
     /// The pieces after the last words.
-    fn closing(&self, run: &RunId, answer: &RunAnswerText) -> Vec<Event> {
+    fn closing(&self, run: &RunId, answer: &RunAnswerText) -> Vec<StreamPiece> {
         match self {
             Self::Chat { with_usage, model } => {
-                let mut last = vec![self.chunk(run, answer.created, &json!({}), Some("stop"))];
+                let mut last = vec![self.last_chunk(run, answer)];
                 if *with_usage {
                     let usage = chat_usage(answer.tokens("input"), answer.tokens("output"));
                     let piece = json!({"id": self.id(run), "object": "chat.completion.chunk",
                         "created": answer.created, "model": model, "choices": [], "usage": usage});
-                    last.push(Event::default().data(piece.to_string()));
+                    last.push(StreamPiece::Plain(piece));
                 }
-                last.push(Event::default().data("[DONE]"));
+                last.push(StreamPiece::Done);
                 last
             }
             Self::Response(_) => {
@@ -222,6 +230,11 @@ impl FacadeForm {
                         json!({"item_id": item["id"], "output_index": 0, "content_index": 0,
                             "text": answer.text}),
                     ),
+                    named(
+                        "response.content_part.done",
+                        json!({"item_id": item["id"], "output_index": 0, "content_index": 0,
+                            "part": item["content"][0]}),
+                    ),
                     named("response.output_item.done", json!({"output_index": 0, "item": item})),
                     named(name, json!({"response": whole})),
                 ]
@@ -229,13 +242,29 @@ impl FacadeForm {
         }
     }
 
-    fn chunk(&self, run: &RunId, created: i64, delta: &Value, finish: Option<&str>) -> Event {
-        let Self::Chat { model, .. } = self else { return Event::default() };
-        let piece = json!({"id": self.id(run), "object": "chat.completion.chunk",
+    /// A piece of a chat completion.
+    fn chunk(&self, run: &RunId, created: i64, delta: &Value, finish: Option<&str>) -> Value {
+        let model = match self {
+            Self::Chat { model, .. } => model,
+            Self::Response(asked) => &asked.model,
+        };
+        json!({"id": self.id(run), "object": "chat.completion.chunk",
             "created": created, "model": model,
-            "choices": [{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": null}]});
-        Event::default().data(piece.to_string())
+            "choices": [{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": null}]})
     }
+
+    /// The last piece of a chat completion. Its form has no mark for a run that failed, so what the
+    /// whole answer says of the run is there too.
+    fn last_chunk(&self, run: &RunId, answer: &RunAnswerText) -> StreamPiece {
+        let mut last = self.chunk(run, answer.created, &json!({}), Some("stop"));
+        last["everloop"] = about_run(run, answer);
+        StreamPiece::Plain(last)
+    }
+}
+
+/// What clients of other assistants are told of the run.
+fn about_run(run: &RunId, answer: &RunAnswerText) -> Value {
+    json!({"run_id": run, "status": answer.status, "error": answer.error})
 }
 
 fn chat_usage(input: u64, output: u64) -> Value {
@@ -253,9 +282,53 @@ fn response_status(status: Status) -> &'static str {
     }
 }
 
-fn named(name: &str, mut data: Value) -> Event {
-    data["type"] = json!(name);
-    Event::default().event(name).data(data.to_string())
+/// An item has fewer statuses than a response.
+fn item_status(status: Status) -> &'static str {
+    match status {
+        Status::Queued | Status::Running => "in_progress",
+        Status::Succeeded | Status::Unsettled => "completed",
+        Status::Waiting | Status::Canceled | Status::Failed | Status::Quarantined => "incomplete",
+    }
+}
+
+/// A piece of a streamed answer.
+#[derive(Debug, Clone, PartialEq)]
+enum StreamPiece {
+    /// Of a chat completion.
+    Plain(Value),
+    /// The end of a chat completion.
+    Done,
+    /// Of a response: its name and what it says.
+    Named(&'static str, Value),
+}
+
+impl StreamPiece {
+    /// As it is sent. The pieces of a response are counted.
+    fn event(self, number: u64) -> Event {
+        match self {
+            Self::Plain(data) => Event::default().data(data.to_string()),
+            Self::Done => Event::default().data("[DONE]"),
+            Self::Named(name, mut data) => {
+                data["type"] = json!(name);
+                data["sequence_number"] = json!(number);
+                Event::default().event(name).data(data.to_string())
+            }
+        }
+    }
+}
+
+fn named(name: &'static str, data: Value) -> StreamPiece {
+    StreamPiece::Named(name, data)
+}
+
+/// The caller has the answer of a run that is over, so it is not unread.
+pub(super) async fn mark_read(state: &ServerState, run: &RunId) {
+    if let Ok(Some(row)) = state.store().runs().get(run).await
+        && row.status.is_final()
+        && let Err(error) = conversations::mark_read(state.store(), &row.conversation, None).await
+    {
+        tracing::warn!(%run, error = %chain(&error), "an answer that was given stays unread");
+    }
 }
 
 /// A run whose words are streamed.
@@ -267,7 +340,9 @@ struct FacadeStream {
     created: i64,
     /// What was streamed of the words of this call.
     streamed: String,
-    ready: VecDeque<Event>,
+    ready: VecDeque<StreamPiece>,
+    /// Pieces that were sent.
+    sent: u64,
     is_over: bool,
 }
 
@@ -291,6 +366,7 @@ pub(super) async fn stream(
         created,
         streamed: String::new(),
         ready,
+        sent: 0,
         is_over: false,
     };
     let events = stream::unfold(open, |mut open| async move {
@@ -303,8 +379,10 @@ pub(super) async fn stream(
 impl FacadeStream {
     async fn next(&mut self) -> Option<Event> {
         loop {
-            if let Some(event) = self.ready.pop_front() {
-                return Some(event);
+            if let Some(piece) = self.ready.pop_front() {
+                let number = self.sent;
+                self.sent += 1;
+                return Some(piece.event(number));
             }
             if self.is_over {
                 return None;
@@ -358,6 +436,68 @@ impl FacadeStream {
         if let Ok(answer) = RunAnswerText::now(&self.state, &self.run).await {
             self.say_rest(&answer.text);
             self.ready.extend(self.form.closing(&self.run, &answer));
+            mark_read(&self.state, &self.run).await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: Status) -> RunAnswerText {
+        RunAnswerText {
+            status,
+            text: "Done.".to_owned(),
+            usage: Value::Null,
+            created: 1,
+            error: Value::Null,
+            waits: None,
+        }
+    }
+
+    #[test]
+    fn the_item_of_a_response_is_added_once_and_each_piece_is_named() {
+        let (form, run) = (FacadeForm::Response(CallerTerms::default()), RunId::new("run_1"));
+        let opening = form.opening(&run, 1);
+        let closing = form.closing(&run, &answer(Status::Failed));
+        let named: Vec<(&str, Value)> = opening
+            .into_iter()
+            .chain(closing)
+            .map(|piece| match piece {
+                StreamPiece::Named(name, data) => (name, data),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
+        assert_eq!(
+            names,
+            [
+                "response.created",
+                "response.in_progress",
+                "response.output_item.added",
+                "response.content_part.added",
+                "response.output_text.done",
+                "response.content_part.done",
+                "response.output_item.done",
+                "response.failed",
+            ]
+        );
+        assert_eq!(named[0].1["response"]["output"], json!([]));
+        assert_eq!(named[2].1["item"]["content"], json!([]));
+        assert_eq!(named[5].1["part"]["text"], "Done.");
+        assert_eq!(named[6].1["item"]["status"], "incomplete", "an item cannot be failed");
+        assert_eq!(named[7].1["response"]["status"], "failed");
+    }
+
+    #[test]
+    fn the_last_piece_of_a_chat_completion_says_what_became_of_the_run() {
+        let form = FacadeForm::Chat { model: "everloop".to_owned(), with_usage: false };
+        let closing = form.closing(&RunId::new("run_1"), &answer(Status::Failed));
+        let [StreamPiece::Plain(last), StreamPiece::Done] = &closing[..] else {
+            panic!("{closing:?}")
+        };
+        assert_eq!(last["choices"][0]["finish_reason"], "stop");
+        assert_eq!(last["everloop"]["status"], "failed");
     }
 }
