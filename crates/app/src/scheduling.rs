@@ -80,17 +80,6 @@ impl ScheduledRuns {
     }
 }
 
-/// The conversation of an entry. The id of an entry that came in a file may hold anything; that of a
-/// conversation is a part of addresses and of names of files.
-fn own_conversation(uid: &str) -> ConversationId {
-    let id = format!("conv_schedule_{uid}");
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.@".contains(&byte);
-    if id.len() <= 64 && id.bytes().all(is_plain) {
-        return ConversationId::new(id);
-    }
-    ConversationId::new(format!("conv_schedule_{}", &digest_bytes(uid.as_bytes())[..40]))
-}
-
 impl ScheduledRuns {
     /// The conversation of one firing: a new one, that of the entry, or the one that was named.
     async fn conversation_of(
@@ -103,7 +92,7 @@ impl ScheduledRuns {
     ) -> Result<NewConversation, AppError> {
         let id = match &plan.place {
             RunPlace::New => ConversationId::new(keyed_id("conv_", now, key)),
-            RunPlace::Own => own_conversation(&entry.uid),
+            RunPlace::Own => self.own_conversation(&entry.uid).await?,
             RunPlace::In(id) => {
                 let found = self.store.conversations().get(id).await?;
                 found.ok_or_else(|| ConversationError::NotFound(id.to_string()))?.id
@@ -116,6 +105,17 @@ impl ScheduledRuns {
             workspace: Some(submission.frame.workspace.clone()),
             now,
         })
+    }
+
+    /// The conversation of an entry. Its uid may have come with a file and hold any characters; an
+    /// earlier version put it into the id as it was.
+    async fn own_conversation(&self, uid: &str) -> Result<ConversationId, AppError> {
+        let earlier = ConversationId::new(format!("conv_schedule_{uid}"));
+        if self.store.conversations().get(&earlier).await?.is_some() {
+            return Ok(earlier);
+        }
+        let digest = digest_bytes(uid.as_bytes());
+        Ok(ConversationId::new(format!("conv_schedule_{}", &digest[..24])))
     }
 
     async fn find_conversation(&self, id: &ConversationId) -> Result<ConversationId, String> {
