@@ -60,6 +60,7 @@ problem_codes! {
     BodyTooLarge "body_too_large" PAYLOAD_TOO_LARGE;
     RequestTimeout "request_timeout" REQUEST_TIMEOUT;
     TooManyRequests "too_many_requests" TOO_MANY_REQUESTS;
+    TooManyConnections "too_many_connections" SERVICE_UNAVAILABLE;
     Conflict "conflict" CONFLICT;
     AlreadyAnswered "already_answered" CONFLICT;
     PreconditionFailed "precondition_failed" PRECONDITION_FAILED;
