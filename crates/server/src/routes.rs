@@ -1,6 +1,7 @@
 //! The routes, by what they are about. Each one reads, calls the application, and answers.
 
 pub(crate) mod agenda;
+pub(crate) mod agenda_files;
 pub(crate) mod artifacts;
 pub(crate) mod audit;
 pub(crate) mod catalog;
