@@ -161,7 +161,8 @@ async fn list_facts(
     let most = page_size(params.limit)?;
     let before = params.cursor.map(|cursor| cursor::read(LIST, &cursor)).transpose()?;
     let status = params.status.as_deref().map(|name| {
-        FactStatus::parse(name).ok_or_else(|| Problem::of_field("status", name.to_owned()))
+        FactStatus::parse(name)
+            .ok_or_else(|| Problem::of_field("status", "proposed, active, rejected or withdrawn"))
     });
     let filter = FactFilter {
         status: status.transpose()?,
