@@ -259,8 +259,8 @@ fn of_store(error: &StoreError) -> Problem {
     }
 }
 
-/// What is wrong with a body or a query, without the words of the framework, and the field if one is
-/// named.
+/// What is wrong with a body or a query, without the words of the framework, and the field if one
+/// is named.
 fn of_reading(code: ProblemCode, text: &str) -> Problem {
     let is_head = |head: &&str| head.starts_with("Failed to ");
     let split = text.split_once(": ").filter(|(head, _)| is_head(head));

@@ -71,8 +71,8 @@ pub(crate) fn run_id(given: &str) -> Result<RunId, Problem> {
     checked_id(given, "run_").map(RunId::new)
 }
 
-/// The same for a conversation. That of an entry of the schedule may be named after the entry, whose
-/// own id has the form of a mail address, or came with a file and may hold anything.
+/// The same for a conversation. That of an entry of the schedule may be named after the entry,
+/// whose own id has the form of a mail address, or came with a file and may hold anything.
 ///
 /// # Errors
 /// [`ProblemCode::NotFound`].

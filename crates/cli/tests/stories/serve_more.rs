@@ -4,10 +4,9 @@
 use crate::support::http::HttpAnswer;
 use crate::support::{Home, PATIENCE, Served, calls, eventually, says, slow};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
-use std::time::Duration;
 
 const TOKEN: &str = "Authorization: Bearer test-token-0123456789";
 const REACT: &str = "react";
