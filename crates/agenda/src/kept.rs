@@ -167,6 +167,18 @@ pub fn occurrences_between<'a>(
     listed
 }
 
+/// The first occurrences of an entry between `from` and `to`. Nothing after them is computed.
+#[must_use]
+pub fn first_occurrences(
+    entry: &ScheduleRow,
+    from: Timestamp,
+    to: Timestamp,
+    most: usize,
+) -> Vec<EntryOccurrence<'_>> {
+    let held = EntryTimeline::of(entry).reaching(from);
+    held.take_while(|held| held.from < to).take(most).collect()
+}
+
 /// An entry and its occurrences.
 pub(crate) struct EntryTimeline<'a> {
     entry: &'a ScheduleRow,

@@ -225,6 +225,14 @@ pub async fn export(
     })
 }
 
+/// The saved todos as a calendar.
+///
+/// # Errors
+/// If the store fails.
+pub async fn todo_calendar(store: &Store, reader: &DisplayContext) -> Result<String, StoreError> {
+    Ok(ics_write::write(&[], &store.agenda().todos().await?, &reader.now))
+}
+
 /// Imports the text of a file. A calendar is recognized by its first line; only `what` is imported
 /// from it.
 ///

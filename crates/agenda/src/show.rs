@@ -12,7 +12,9 @@ mod todos;
 mod undone;
 
 pub use firings::{firing_line, firing_lines, hinted_lines};
-pub use json::{as_json, firing as firing_json, wrong as wrong_json};
+pub use json::{
+    as_json, firing as firing_json, occurrence as occurrence_json, wrong as wrong_json,
+};
 pub(crate) use repeats::repeats;
 pub use runs::scheduled_json;
 pub use table::{TextTable, clipped, padded};

@@ -103,7 +103,7 @@ impl ScheduledRuns {
     ) -> Result<NewConversation, AppError> {
         let id = match &plan.place {
             RunPlace::New => ConversationId::new(keyed_id("conv_", now, key)),
-            RunPlace::Own => own_conversation(&entry.uid),
+            RunPlace::Own => self.own_conversation(&entry.uid).await?,
             RunPlace::In(id) => {
                 let found = self.store.conversations().get(id).await?;
                 found.ok_or_else(|| ConversationError::NotFound(id.to_string()))?.id
@@ -116,6 +116,16 @@ impl ScheduledRuns {
             workspace: Some(submission.frame.workspace.clone()),
             now,
         })
+    }
+
+    /// The conversation of an entry. Its uid may have come with a file and hold any characters; an
+    /// earlier version put it into the id as it was.
+    async fn own_conversation(&self, uid: &str) -> Result<ConversationId, AppError> {
+        let earlier = ConversationId::new(format!("conv_schedule_{uid}"));
+        if self.store.conversations().get(&earlier).await?.is_some() {
+            return Ok(earlier);
+        }
+        Ok(own_conversation(uid))
     }
 
     async fn find_conversation(&self, id: &ConversationId) -> Result<ConversationId, String> {

@@ -162,6 +162,28 @@ async fn a_schedule_that_cannot_start_says_why() {
     assert_eq!(count_runs(&store).await, 0);
 }
 
+#[tokio::test]
+async fn an_entry_whose_uid_came_with_a_file_has_a_conversation_that_the_api_can_name() {
+    let place = Place::new(&json!({"replies": [{"text": "Done."}, {"text": "Done."}]}));
+    let app = place.app("", &[]);
+    let store = app.open_store().await.unwrap();
+    let work = place.path("work").display().to_string();
+    let add = "/schedule add every day at 9am --run x --loop react --conversation own --workspace";
+    say(&app, &store, &format!("{add} {work}")).await;
+    let started = async || {
+        let reader = app.reader_at(None);
+        let run_now = AgendaCommand::Schedule(commands::ScheduleCommand::RunNow(1));
+        agenda::perform(&app, store.clone(), &run_now, &reader).await.unwrap().unwrap();
+        let filter = RunFilter { statuses: Vec::new(), before: None, most: 1 };
+        let newest = store.runs().list(&filter).await.unwrap().remove(0);
+        store.conversations().get(&newest.conversation).await.unwrap().unwrap().id
+    };
+    let own = started().await;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    assert!(own.as_str().bytes().all(is_plain) && own.as_str().len() <= 64, "{own}");
+    assert_eq!(started().await, own, "the next run goes on in it");
+}
+
 fn request(id: &str, at_ms: i64, body: &str) -> Vec<(String, String)> {
     let stamp = (at_ms / 1_000).to_string();
     let signature = webhook::signature(SECRET, id, &stamp, body.as_bytes());

@@ -44,6 +44,7 @@ fn everything() -> Api {
     routes::conversation_events::add(&mut api);
     routes::interrupts::add(&mut api);
     routes::agenda::add(&mut api);
+    routes::agenda_files::add(&mut api);
     routes::schedules::add(&mut api);
     routes::artifacts::add(&mut api);
     routes::memory::add(&mut api);

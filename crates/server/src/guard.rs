@@ -2,6 +2,7 @@
 //! gets: an id, safe headers, the words of a problem.
 
 use crate::cors;
+use crate::listen::ConnectionPlace;
 use crate::pages::{self, PageSession, ViewChoice};
 use crate::problem::{Problem, ProblemCode};
 use crate::routes::{hooks, openai};
@@ -172,14 +173,22 @@ fn check(
     let client = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
     check_host(state, request, lang)?;
     check_origin(state, headers, request.method())?;
+    // A probe is answered however many requests its machine makes: a proxy may be on it.
+    let path = uri.path();
+    if OPEN_PATHS.contains(&path) {
+        return Ok(None);
+    }
+    if request.extensions().get::<ConnectionPlace>().is_some_and(ConnectionPlace::is_spare) {
+        return Err(Problem { retry_after: Some(1), ..ProblemCode::TooManyConnections.bare() });
+    }
     if let Some(client) = client {
         check_rate(state, client)?;
     }
-    if is_open(uri.path()) {
+    if is_open(path) {
         return Ok(None);
     }
     match bearer(headers) {
-        Some(given) if state.token.is(given) => Ok(None),
+        Some(given) if state.token.now().is(given) => Ok(None),
         Some(_) => Err(ProblemCode::Unauthorized.bare()),
         None => check_session(state, request).map(Some),
     }
@@ -189,8 +198,9 @@ fn check(
 /// other site knows: in a header, or in the form, where the form is read.
 fn check_session(state: &ServerState, request: &Request) -> Result<PageSession, Problem> {
     let headers = request.headers();
-    let value = pages::cookie(headers, &state.sessions.cookie_name());
-    let session = value.and_then(|value| state.sessions.read(value, SystemClock.now()));
+    let token = state.token.now();
+    let value = pages::cookie(headers, &token.sessions.cookie_name());
+    let session = value.and_then(|value| token.sessions.read(value, SystemClock.now()));
     let session = session.ok_or_else(|| ProblemCode::Unauthorized.bare())?;
     let method = request.method();
     let is_safe = method == Method::GET || method == Method::HEAD;
@@ -235,6 +245,8 @@ fn is_known_host(state: &ServerState, named: &str, reached: Option<IpAddr>) -> b
     let host = without_port(named).to_ascii_lowercase();
     let in_brackets = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     let bare = in_brackets.unwrap_or(&host);
+    // A name with a dot at its end is the same name.
+    let bare = bare.strip_suffix('.').unwrap_or(bare);
     let is_own = |address: IpAddr| address.is_loopback() || Some(address) == reached;
     bare.parse::<IpAddr>().is_ok_and(is_own)
         || bare == "localhost"

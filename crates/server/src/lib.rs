@@ -21,6 +21,7 @@ mod idempotency;
 mod json;
 mod listen;
 mod live_settings;
+mod live_token;
 mod metrics;
 mod openapi;
 mod pages;

@@ -1,6 +1,7 @@
 //! Connections: accepting them, bounding them, ending them.
 
 use crate::guard::ReachedAddress;
+use crate::metrics::OpenCount;
 use crate::state::ServerState;
 use crate::{api, tls};
 use axum::Router;
@@ -14,12 +15,42 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
+/// The place of a connection among those that may be open. It is given back with the last clone:
+/// whoever goes on with the connection as a WebSocket keeps one.
+#[derive(Clone)]
+pub(crate) struct ConnectionPlace {
+    _held: Arc<PlaceHeld>,
+    is_spare: bool,
+}
+
+/// What is given back when a connection ends.
+struct PlaceHeld {
+    _permit: OwnedSemaphorePermit,
+    _count: OpenCount,
+}
+
+impl ConnectionPlace {
+    fn new(permit: OwnedSemaphorePermit, is_spare: bool, state: &ServerState) -> Self {
+        let count = state.metrics.open_connection();
+        Self { _held: Arc::new(PlaceHeld { _permit: permit, _count: count }), is_spare }
+    }
+
+    /// Whether it is one of the spare places, which answer health checks only.
+    pub(crate) fn is_spare(&self) -> bool {
+        self.is_spare
+    }
+}
+
 /// How long a client may take to agree on TLS.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
+
+/// Connections over the limit that are accepted all the same: a server that is full still answers
+/// health checks, and tells everybody else to come back.
+const SPARE: usize = 16;
 
 /// How long to wait where the system has no room for a connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -117,9 +148,9 @@ impl HttpServer {
     pub async fn serve(self, state: ServerState, stop: impl Future<Output = ()>) {
         let drain = Duration::from_millis(state.app.settings.server.drain.ms());
         let most = state.app.settings.server.connections;
-        let room = Arc::new(Semaphore::new(most));
+        let room = Arc::new(Semaphore::new(most + SPARE));
         let router = api::router(state.clone());
-        tokio::spawn(state.clone().watch_settings());
+        tokio::spawn(state.clone().watch_files());
         tokio::spawn(crate::pages::keep_sending(state.clone()));
         let mut stop = std::pin::pin!(stop);
         loop {
@@ -130,8 +161,10 @@ impl HttpServer {
             };
             let Some((stream, client, permit)) = accepted else { continue };
             let reached = stream.local_addr().ok().map(|address| address.ip());
-            let connection =
-                HttpConnection { router: router.clone(), state: state.clone(), client, reached };
+            let is_spare = room.available_permits() < SPARE;
+            let place = ConnectionPlace::new(permit, is_spare, &state);
+            let (router, state) = (router.clone(), state.clone());
+            let connection = HttpConnection { router, state, client, reached, place };
             let tls = self.tls.clone();
             tokio::spawn(async move {
                 match tls {
@@ -143,19 +176,18 @@ impl HttpServer {
                         }
                     }
                 }
-                drop(permit);
             });
         }
         drop(self.listener);
         state.stopping.cancel();
-        // Every connection gives its place back when it ends.
-        let all = u32::try_from(most).unwrap_or(u32::MAX);
+        // Every connection gives its place back when it ends, WebSockets among them.
+        let all = u32::try_from(most + SPARE).unwrap_or(u32::MAX);
         let _ = tokio::time::timeout(drain, room.acquire_many(all)).await;
         state.session.end().await;
     }
 }
 
-type AcceptedStream = (TcpStream, SocketAddr, tokio::sync::OwnedSemaphorePermit);
+type AcceptedStream = (TcpStream, SocketAddr, OwnedSemaphorePermit);
 
 /// The next connection, once there is room for it.
 async fn accept(listener: &TcpListener, room: &Arc<Semaphore>) -> Option<AcceptedStream> {
@@ -190,6 +222,7 @@ struct HttpConnection {
     client: SocketAddr,
     /// The address of this machine that the client has connected to.
     reached: Option<IpAddr>,
+    place: ConnectionPlace,
 }
 
 impl HttpConnection {
@@ -197,10 +230,11 @@ impl HttpConnection {
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let Self { router, state, client, reached } = self;
-        let _open = state.metrics.open_connection();
+        let Self { router, state, client, reached, place } = self;
+        let is_spare = place.is_spare();
         let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(client));
+            request.extensions_mut().insert(place.clone());
             if let Some(reached) = reached {
                 request.extensions_mut().insert(ReachedAddress(reached));
             }
@@ -208,7 +242,7 @@ impl HttpConnection {
         });
         let header_time = Duration::from_millis(state.app.settings.server.header_timeout.ms());
         let mut builder = hyper::server::conn::http1::Builder::new();
-        builder.timer(TokioTimer::new()).header_read_timeout(header_time);
+        builder.timer(TokioTimer::new()).header_read_timeout(header_time).keep_alive(!is_spare);
         let connection = builder.serve_connection(TokioIo::new(stream), service).with_upgrades();
         let mut connection = std::pin::pin!(connection);
         let ended = tokio::select! {

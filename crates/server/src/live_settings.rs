@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::Mutex;
 
 /// How often the file is looked at.
-const LOOK: Duration = Duration::from_secs(1);
+pub(crate) const LOOK: Duration = Duration::from_secs(1);
 
 /// The settings in force.
 pub(crate) struct LiveSettings {
@@ -22,8 +22,20 @@ pub(crate) struct LiveSettings {
     changing: Mutex<()>,
 }
 
-/// When a file was written last, and how long it is.
-type SettingsStamp = Option<(SystemTime, u64)>;
+/// When a file was written last, and how long it is: both stay while nobody writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FileStamp {
+    written_at: SystemTime,
+    bytes: u64,
+}
+
+impl FileStamp {
+    /// None if there is no such file.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let facts = std::fs::metadata(path).ok()?;
+        Some(Self { written_at: facts.modified().ok()?, bytes: facts.len() })
+    }
+}
 
 impl LiveSettings {
     /// Those that the server begins with.
@@ -58,19 +70,14 @@ impl LiveSettings {
     /// Reads them again whenever their file has changed.
     pub(crate) async fn watch(&self, session: &ServiceSession) {
         let path = self.now().sources.path.clone();
-        let mut seen = stamp(&path);
+        let mut seen = FileStamp::of(&path);
         loop {
             tokio::time::sleep(LOOK).await;
-            let now = stamp(&path);
+            let now = FileStamp::of(&path);
             if now != seen {
                 seen = now;
                 self.reread(session).await;
             }
         }
     }
-}
-
-fn stamp(path: &Path) -> SettingsStamp {
-    let facts = std::fs::metadata(path).ok()?;
-    Some((facts.modified().ok()?, facts.len()))
 }

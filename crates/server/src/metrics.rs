@@ -1,6 +1,7 @@
 //! Numbers about the server, in the text form that Prometheus reads.
 
 use axum::http::StatusCode;
+use everloop_types::Status;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -50,8 +51,8 @@ impl Metrics {
         OpenCount::new(&self.streams)
     }
 
-    /// All of them.
-    pub(crate) fn text(&self, runs: &[(String, u64)], drives: bool) -> String {
+    /// All of them. Without `runs` the database did not answer.
+    pub(crate) fn text(&self, runs: Option<&[(Status, u64)]>, drives: bool) -> String {
         let mut out = String::new();
         let head = |out: &mut String, name: &str, kind: &str, help: &str| {
             let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
@@ -72,12 +73,31 @@ impl Metrics {
             head(&mut out, name, "gauge", help);
             let _ = writeln!(out, "{name} {}", count.load(Ordering::Relaxed));
         }
+        head(&mut out, "everloop_database_up", "gauge", "Whether the database answers.");
+        let _ = writeln!(out, "everloop_database_up {}", u8::from(runs.is_some()));
         head(&mut out, "everloop_runs", "gauge", "Runs by status.");
-        for (status, count) in runs {
-            let _ = writeln!(out, "everloop_runs{{status=\"{status}\"}} {count}");
+        for (status, count) in runs.unwrap_or_default() {
+            let _ = writeln!(out, "everloop_runs{{status=\"{}\"}} {count}", status.as_str());
         }
         head(&mut out, "everloop_drives_runs", "gauge", "Whether this process drives runs.");
         let _ = writeln!(out, "everloop_drives_runs {}", u8::from(drives));
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_of_the_process_are_there_without_the_database() {
+        let metrics = Metrics::default();
+        let _open = metrics.open_stream();
+        let away = metrics.text(None, true);
+        assert!(away.contains("\neverloop_event_streams 1\n"), "{away}");
+        assert!(away.contains("\neverloop_database_up 0\n"), "{away}");
+        let there = metrics.text(Some(&[(Status::Queued, 2)]), true);
+        assert!(there.contains("\neverloop_runs{status=\"queued\"} 2\n"), "{there}");
+        assert!(there.contains("\neverloop_database_up 1\n"), "{there}");
     }
 }

@@ -62,6 +62,7 @@ problem_codes! {
     BodyTooLarge "body_too_large" PAYLOAD_TOO_LARGE;
     RequestTimeout "request_timeout" REQUEST_TIMEOUT;
     TooManyRequests "too_many_requests" TOO_MANY_REQUESTS;
+    TooManyConnections "too_many_connections" SERVICE_UNAVAILABLE;
     Conflict "conflict" CONFLICT;
     AlreadyAnswered "already_answered" CONFLICT;
     PreconditionFailed "precondition_failed" PRECONDITION_FAILED;
@@ -295,6 +296,21 @@ fn of_store(error: &StoreError) -> Problem {
     }
 }
 
+/// What is wrong with a body or a query, without the words of the framework, and the field if one
+/// is named.
+fn of_reading(code: ProblemCode, text: &str) -> Problem {
+    let is_head = |head: &&str| head.starts_with("Failed to ");
+    let split = text.split_once(": ").filter(|(head, _)| is_head(head));
+    let words = split.map_or(text, |(_, words)| words);
+    let is_path = |path: &&str| {
+        path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.[]".contains(&byte))
+    };
+    let named = words.split_once(": ").map(|(path, _)| path).filter(is_path);
+    let unknown = words.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());
+    let field = named.or(unknown).filter(|_| code == ProblemCode::InvalidInput);
+    Problem { field: field.map(str::to_owned), ..code.because(words) }
+}
+
 impl From<JsonRejection> for Problem {
     fn from(rejection: JsonRejection) -> Self {
         let code = match rejection.status() {
@@ -303,13 +319,13 @@ impl From<JsonRejection> for Problem {
             StatusCode::UNPROCESSABLE_ENTITY => ProblemCode::InvalidInput,
             _ => ProblemCode::BadRequest,
         };
-        code.because(rejection.body_text())
+        of_reading(code, &rejection.body_text())
     }
 }
 
 impl From<QueryRejection> for Problem {
     fn from(rejection: QueryRejection) -> Self {
-        ProblemCode::InvalidInput.because(rejection.body_text())
+        of_reading(ProblemCode::InvalidInput, &rejection.body_text())
     }
 }
 
@@ -317,5 +333,28 @@ impl From<PathRejection> for Problem {
     fn from(_: PathRejection) -> Self {
         // An ill-formed id names nothing.
         ProblemCode::NotFound.bare()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_read_names_its_field_and_not_the_framework() {
+        let read = |text: &str| {
+            let problem = of_reading(ProblemCode::InvalidInput, text);
+            (problem.field, problem.detail.unwrap())
+        };
+        let body = "Failed to deserialize the JSON body into the target type: ";
+        let typed = read(&format!("{body}run.goal: invalid type: integer `1`"));
+        let wanted = "run.goal: invalid type: integer `1`".to_owned();
+        assert_eq!(typed, (Some("run.goal".to_owned()), wanted));
+        let (field, detail) =
+            read("Failed to deserialize query string: unknown field `x`, nothing");
+        assert_eq!(field.as_deref(), Some("x"));
+        assert_eq!(detail, "unknown field `x`, nothing");
+        let (field, detail) = read("missing field `text` at line 1 column 2");
+        assert_eq!((field, detail.len()), (None, 39));
     }
 }

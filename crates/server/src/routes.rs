@@ -1,6 +1,7 @@
 //! The routes, by what they are about. Each one reads, calls the application, and answers.
 
 pub(crate) mod agenda;
+pub(crate) mod agenda_files;
 pub(crate) mod artifacts;
 pub(crate) mod audit;
 pub(crate) mod catalog;
@@ -33,6 +34,9 @@ use serde_json::Value;
 /// Items of one page where nobody says how many.
 const PAGE_DEFAULT: usize = 50;
 const PAGE_MAX: usize = 200;
+
+/// Bytes of the longest uid of an entry that is looked up.
+const ENTRY_UID_MAX: usize = 512;
 
 /// How many items a page has.
 ///
@@ -67,14 +71,17 @@ pub(crate) fn run_id(given: &str) -> Result<RunId, Problem> {
     checked_id(given, "run_").map(RunId::new)
 }
 
-/// The same for a conversation. That of an entry of the schedule is named after the entry, whose own
-/// id has the form of a mail address.
+/// The same for a conversation. That of an entry of the schedule may be named after the entry,
+/// whose own id has the form of a mail address, or came with a file and may hold anything.
 ///
 /// # Errors
 /// [`ProblemCode::NotFound`].
 pub(crate) fn conversation_id(given: &str) -> Result<ConversationId, Problem> {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.@".contains(&byte);
-    let fits = given.starts_with("conv_") && given.len() <= 64 && given.bytes().all(is_plain);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let fits = match given.strip_prefix("conv_schedule_") {
+        Some(uid) => uid.len() <= ENTRY_UID_MAX && !uid.contains(char::is_control),
+        None => given.starts_with("conv_") && given.len() <= 64 && given.bytes().all(is_plain),
+    };
     if fits { Ok(ConversationId::new(given)) } else { Err(ProblemCode::NotFound.bare()) }
 }
 
@@ -83,4 +90,23 @@ pub(crate) fn checked_id<'a>(given: &'a str, prefix: &str) -> Result<&'a str, Pr
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let fits = given.starts_with(prefix) && given.len() <= 64 && given.bytes().all(is_plain);
     if fits { Ok(given) } else { Err(ProblemCode::NotFound.bare()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_conversation_of_an_entry_is_looked_up_whatever_its_uid_holds_and_no_other_odd_id() {
+        let uids = ["0123456789abcdef01234567", "schedule_01k@everloop", "{A-1}/é b@example.com"];
+        for uid in uids {
+            let id = format!("conv_schedule_{uid}");
+            assert_eq!(conversation_id(&id).unwrap().as_str(), id);
+        }
+        assert!(conversation_id("conv_01k").is_ok());
+        let long = format!("conv_schedule_{}", "x".repeat(ENTRY_UID_MAX + 1));
+        for odd in ["", "run_1", "conv_a@b", "conv_a b", "conv_schedule_a\0", &long] {
+            assert!(conversation_id(odd).is_err(), "{odd:?}");
+        }
+    }
 }

@@ -3,8 +3,9 @@
 use crate::comparing::CompareLoops;
 use crate::comparison_desk::ComparisonDesk;
 use crate::live_settings::LiveSettings;
+use crate::live_token::LiveToken;
 use crate::metrics::Metrics;
-use crate::pages::{FilesOfRuns, Flashes, ModelNames, Sessions, ShownTour};
+use crate::pages::{FilesOfRuns, Flashes, ModelNames, ShownTour};
 use crate::rate::RateLimiter;
 use everloop_agenda::show::DisplayContext;
 use everloop_app::App;
@@ -46,7 +47,7 @@ pub struct SharedState {
     /// The settings in force.
     live: LiveSettings,
     pub(crate) session: ServiceSession,
-    pub(crate) token: AccessToken,
+    pub(crate) token: LiveToken,
     pub(crate) version: String,
     /// Names of the address that it listens on.
     hosts: BTreeSet<String>,
@@ -57,8 +58,6 @@ pub struct SharedState {
     pub(crate) comparing: Arc<Semaphore>,
     /// The comparison that a page started.
     pub(crate) comparisons: ComparisonDesk,
-    /// Sessions of browsers.
-    pub(crate) sessions: Sessions,
     /// What forms came to.
     pub(crate) flashes: Flashes,
     /// What goes on behind the pages.
@@ -104,14 +103,14 @@ impl ServerState {
     pub fn new(app: App, session: ServiceSession, options: ServerOptions) -> Self {
         let hosts = options.hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
         let app = Arc::new(app);
+        let stopping = CancellationToken::new();
         let shared = Arc::new(SharedState {
             live: LiveSettings::new(app.clone()),
-            sessions: Sessions::of(&options.token),
             flashes: Flashes::default(),
             behind: BehindPages::default(),
             is_https: options.is_https,
             session,
-            token: options.token,
+            token: LiveToken::new(options.token, stopping.clone()),
             version: options.version,
             hosts,
             metrics: Metrics::default(),
@@ -119,7 +118,7 @@ impl ServerState {
             comparison: options.comparison,
             comparing: Arc::new(Semaphore::new(1)),
             comparisons: ComparisonDesk::default(),
-            stopping: CancellationToken::new(),
+            stopping,
         });
         Self { app, shared }
     }
@@ -131,11 +130,12 @@ impl ServerState {
         self.clone()
     }
 
-    /// Looks after the settings file until the server stops.
-    pub(crate) async fn watch_settings(self) {
+    /// Looks after the file of the settings and that of the token until the server stops.
+    pub(crate) async fn watch_files(self) {
         tokio::select! {
             () = self.shared.stopping.cancelled() => {}
             () = self.shared.live.watch(&self.shared.session) => {}
+            () = self.shared.token.watch(&self.app) => {}
         }
     }
 
@@ -155,7 +155,7 @@ impl ServerState {
     /// # Errors
     /// If the system has no random numbers.
     pub fn open_link(&self) -> std::io::Result<String> {
-        Ok(format!("/open?key={}", self.sessions.make_link()?))
+        Ok(format!("/open?key={}", self.token.now().sessions.make_link()?))
     }
 }
 

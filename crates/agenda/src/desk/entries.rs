@@ -127,6 +127,9 @@ impl Agenda {
                 reminders::coming_reminder(&entry, write.now.saturating_sub(reminders::IN_TIME_MS))
             }
         };
+        if entry.said.run.is_some() && entry.remind_next.is_none() {
+            return self.already_made(write, CommandRefusal::RunInPast).await;
+        }
         for _ in 0..WRITE_TRIES_MAX {
             let guard = match self.free(&entry, new.allow_conflict, write).await? {
                 Ok(guard) => guard,
@@ -253,8 +256,11 @@ impl Agenda {
             if (&was.span, &was.repeat, &was.remind) != (&is.span, &is.repeat, &is.remind) {
                 entry.remind_next = reminders::changed_reminder(&before, &entry, write.now);
             }
-            if is.run.as_ref().is_some_and(|plan| plan.paused.is_some()) {
+            let plan = is.run.as_ref();
+            if plan.is_some_and(|plan| plan.paused.is_some()) {
                 entry.remind_next = None;
+            } else if plan.is_some() && was.span != is.span && entry.remind_next.is_none() {
+                return Ok(Err(CommandRefusal::RunInPast));
             }
             let is_free = allow_conflict || !takes_more_time(was, is);
             let guard = match self.free(&entry, is_free, write).await? {

@@ -87,6 +87,8 @@ fn a_cursor_opens_only_the_list_that_gave_it() {
     let cursor = conversations["next_cursor"].as_str().unwrap().to_owned();
     let conversation = conversations["data"][0]["id"].as_str().unwrap().to_owned();
     served.get(&format!("/v1/conversations?cursor={cursor}")).is(200);
+    let refused = served.get(&format!("/v1/conversations?unread=true&cursor={cursor}")).is(400);
+    assert_eq!(refused.code(), "bad_cursor", "another filter is another list");
     let lists = [
         "/v1/runs".to_owned(),
         "/v1/search?q=one".to_owned(),
@@ -147,6 +149,8 @@ fn a_schedule_that_never_fires_or_has_no_such_zone_is_refused_in_words() {
     assert!(odd.contains("25"), "{odd}");
     let zone = refused(json!({"run": "tidy", "cron": "0 9 * * *", "zone": "Mars/Olympus"}));
     assert!(zone.contains("Mars/Olympus"), "{zone}");
+    let past = refused(json!({"run": "tidy", "text": "2020-01-05 09:00 look"}));
+    assert!(past.contains("has passed"), "{past}");
     refused(json!({"run": "tidy", "cron": "0 9 * * *", "overlap": "sometimes"}));
     refused(json!({"run": "x".repeat(30_000), "cron": "0 9 * * *"}));
     assert_eq!(served.get("/v1/schedules").json()["entries"], json!([]));

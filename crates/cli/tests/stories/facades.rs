@@ -1,7 +1,7 @@
 //! What clients of other assistants send besides the words: instructions, pictures, what they
 //! follow; and the form in which they read errors.
 
-use crate::support::Home;
+use crate::support::{Home, says};
 use everloop_models::ScriptedReply;
 use everloop_models::testing::FakeServer;
 use serde_json::{Value, json};
@@ -58,6 +58,34 @@ fn system_messages_and_instructions_are_instructions() {
     for field in ["previous_response_id", "instructions", "model"] {
         assert_eq!(again[field], second[field], "{field}");
     }
+}
+
+#[test]
+fn conversations_of_single_requests_are_read_and_not_listed_and_a_response_is_streamed_again() {
+    let home = Home::scripted(&[says("Hello."), says("Hello again.")]).with_token();
+    let served = home.serve();
+    let talk = json!([{"role": "user", "content": "hi"}]);
+    let body = json!({"model": "everloop/react", "messages": talk});
+    served.post("/v1/chat/completions", &body).is(200);
+    let body = json!({"model": "everloop/react", "input": "hi again"});
+    let response = served.post("/v1/responses", &body).is(200).json();
+    let listed = |query: &str| -> Vec<Value> {
+        let list = served.get(&format!("/v1/conversations{query}")).is(200).json();
+        list["data"].as_array().unwrap().clone()
+    };
+    assert_eq!(listed(""), [] as [Value; 0]);
+    let all = listed("?one_off=true");
+    assert_eq!(all.len(), 2);
+    assert!(all.iter().all(|one| one["has_unread"] == false), "{all:?}");
+    let path = format!("/v1/responses/{}?stream=true", response["id"].as_str().unwrap());
+    let streamed = served.get(&path).is(200);
+    let events = streamed.body.lines().filter_map(|line| line.strip_prefix("data: "));
+    let events: Vec<Value> = events.map(|data| serde_json::from_str(data).unwrap()).collect();
+    let numbers: Vec<&Value> = events.iter().map(|event| &event["sequence_number"]).collect();
+    assert_eq!(json!(numbers), json!((0..events.len()).collect::<Vec<_>>()));
+    assert_eq!(events[0]["response"]["output"], json!([]));
+    let last = &events.last().unwrap()["response"];
+    assert_eq!(last["output"][0]["content"][0]["text"], "Hello again.");
 }
 
 #[test]

@@ -183,7 +183,7 @@ fn a_streamed_answer_that_is_asked_for_again_under_its_key_follows_the_same_run(
         assert!(first.contains("Hello"), "{first}");
         assert!(again.contains("Hello"), "{again}");
         assert_eq!(count(&served, "/v1/runs", "data"), before + 1, "{path}");
-        assert_eq!(count(&served, "/v1/conversations?archived=true", "data"), before + 1, "{path}");
+        assert_eq!(count(&served, "/v1/conversations?one_off=true", "data"), before + 1, "{path}");
     }
 }
 

@@ -4,10 +4,9 @@
 use crate::support::http::HttpAnswer;
 use crate::support::{Home, PATIENCE, Served, calls, eventually, says, slow};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
-use std::time::Duration;
 
 const TOKEN: &str = "Authorization: Bearer test-token-0123456789";
 const REACT: &str = "react";
@@ -287,31 +286,70 @@ fn who_asks_too_often_is_told_when_to_come_back() {
     assert_eq!(refused.code(), "too_many_requests");
     let seconds: u64 = refused.header("retry-after").unwrap().parse().unwrap();
     assert!((1..=60).contains(&seconds), "{seconds}");
+    for probe in ["/healthz", "/readyz", "/version"] {
+        served.get(probe).is(200);
+    }
 }
 
 #[test]
-fn a_connection_over_the_limit_waits_until_another_one_ends() {
+fn the_agenda_is_read_as_files_and_moment_by_moment() {
+    let home = home(&[]);
+    let served = home.serve();
+    let todo = json!({"text": "buy milk", "due": "2030-01-02 15:00", "priority": 1});
+    let todo = served.post("/v1/todos", &todo).is(201).json();
+    assert_eq!(todo["todo"]["priority"], 1);
+    let text = served.get("/v1/todos.txt").is(200);
+    assert!(text.body.contains("buy milk"), "{}", text.body);
+    assert_eq!(text.header("content-type"), Some("text/plain; charset=utf-8"));
+    let entry = json!({"text": "2030-01-02 15:00 dentist", "repeat": "daily"});
+    let entry = served.post("/v1/schedules", &entry).is(201).json();
+    for (path, name) in [("/v1/todos.ics", "buy milk"), ("/v1/schedules.ics", "dentist")] {
+        let calendar = served.get(path).is(200);
+        assert_eq!(calendar.header("content-type"), Some("text/calendar; charset=utf-8"));
+        assert!(calendar.body.starts_with("BEGIN:VCALENDAR"), "{}", calendar.body);
+        let names = ["buy milk", "dentist"].map(|one| calendar.body.contains(one));
+        assert_eq!(names, [name == "buy milk", name == "dentist"], "{path}");
+    }
+    let path = format!("/v1/schedules/{}/occurrences", entry["entry"]["id"]);
+    let (mut days, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let range = "from=2030-01-03T00:00:00Z&to=2030-01-08T00:00:00Z&limit=2";
+        let page = served.get(&format!("{path}?{range}{cursor}")).is(200).json();
+        let starts = page["data"].as_array().unwrap().iter().map(|one| one["start"].clone());
+        days.extend(starts.map(|start| start.as_str().unwrap()[..10].to_owned()));
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    let wanted = ["2030-01-03", "2030-01-04", "2030-01-05", "2030-01-06", "2030-01-07"];
+    assert_eq!(days, wanted);
+    served.get("/v1/schedules/99/occurrences").is(404);
+    assert_eq!(
+        served.get(&format!("{path}?from=soon")).is(422).json()["errors"][0]["field"],
+        "from"
+    );
+    let unread = served.get("/v1/notifications/unread_count").is(200).json();
+    assert_eq!(unread, json!({"reminders": 0, "conversations": 0, "messages": 0}));
+}
+
+#[test]
+fn a_server_that_is_full_answers_health_checks_and_tells_others_to_come_back() {
     let home = home(&[]).with("EVERLOOP_SERVER__CONNECTIONS", "1");
     let served = home.serve();
     let request = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", served.address);
-    let ask = || {
-        let stream = TcpStream::connect(&served.address).unwrap();
-        (&stream).write_all(request.as_bytes()).unwrap();
-        stream
-    };
-    let mut answer = [0_u8; 12];
-    let first = ask();
+    let first = TcpStream::connect(&served.address).unwrap();
     first.set_read_timeout(Some(PATIENCE)).unwrap();
+    (&first).write_all(request.as_bytes()).unwrap();
+    let mut answer = [0_u8; 12];
     (&first).read_exact(&mut answer).unwrap();
     assert_eq!(&answer, b"HTTP/1.1 200");
-    let second = ask();
-    second.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
-    let waits = (&second).read(&mut answer).unwrap_err().kind();
-    assert!([ErrorKind::WouldBlock, ErrorKind::TimedOut].contains(&waits), "{waits:?}");
+    served.get("/healthz").is(200);
+    let refused = served.get("/v1/runs").is(503);
+    assert_eq!(refused.code(), "too_many_connections");
+    assert_eq!(refused.header("retry-after"), Some("1"));
     drop(first);
-    second.set_read_timeout(Some(PATIENCE)).unwrap();
-    (&second).read_exact(&mut answer).unwrap();
-    assert_eq!(&answer, b"HTTP/1.1 200");
+    eventually("room", || (served.get("/v1/runs").status == 200).then_some(()));
 }
 
 #[test]

@@ -100,6 +100,7 @@ async fn message(state: &ServerState, request: &PageRequest, snapshot: &Snapshot
 async fn tell(state: ServerState, request: PageRequest, mut socket: WebSocket) {
     let mut watch = state.engine().watch();
     let mut last = String::new();
+    let ended = state.token.now().ended.clone();
     loop {
         if let Ok(seen) = snapshot(&state).await
             && seen.stamp != last
@@ -111,10 +112,9 @@ async fn tell(state: ServerState, request: PageRequest, mut socket: WebSocket) {
             }
             last = seen.stamp;
         }
-        let stopping = state.stopping.clone();
         tokio::select! {
             biased;
-            () = stopping.cancelled() => return,
+            () = ended.cancelled() => return,
             said = socket.recv() => match said {
                 Some(Ok(Message::Close(_))) | None | Some(Err(_)) => return,
                 Some(Ok(_)) => {}

@@ -38,9 +38,9 @@ pub(crate) fn sign_in_first(uri: &Uri) -> Response {
 }
 
 fn with_session(state: &ServerState, mut response: Response) -> Result<Response, Problem> {
-    let value = state.sessions.begin();
+    let value = state.token.now().sessions.begin();
     let value = value.map_err(|error| ProblemCode::Internal.because(error.to_string()))?;
-    let name = state.sessions.cookie_name();
+    let name = state.token.now().sessions.cookie_name();
     let secure = if state.is_https { "; Secure" } else { "" };
     let cookie =
         format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000{secure}");
@@ -56,7 +56,7 @@ pub(crate) async fn open_link(
     Query(params): Query<LinkParams>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    if state.sessions.use_link(&params.key) {
+    if state.token.now().sessions.use_link(&params.key) {
         return with_session(&state, page(signin::opened(lang)));
     }
     let theme = ViewChoice::of(&headers).theme;
@@ -81,7 +81,7 @@ pub(crate) async fn sign_in(
     fields: FormFields,
 ) -> Result<Response, Problem> {
     let next = local_path(fields.get("next"));
-    if state.token.is(fields.get("token").trim()) {
+    if state.token.now().is(fields.get("token").trim()) {
         return with_session(&state, see_other(next));
     }
     let theme = ViewChoice::of(&headers).theme;

@@ -19,9 +19,10 @@ use everloop_agenda::desk::{CommandOutcome, CommandRefusal};
 use everloop_agenda::show;
 use everloop_app::agenda::arguments::AgendaLine;
 use everloop_app::agenda::{self, ChangeTerms, UnreadReminders};
+use everloop_app::conversations::{self, UnreadCount};
 use everloop_types::Lang;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A todo to add, or what is to be changed of one.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -34,10 +35,40 @@ struct TodoFields {
     /// When it reminds.
     remind: Option<String>,
     /// Its priority.
-    priority: Option<String>,
+    priority: Option<TodoPriority>,
     /// Its tags.
     #[serde(default)]
     tags: Vec<String>,
+}
+
+/// How much is unread.
+#[derive(Debug, Serialize, JsonSchema)]
+struct NotificationCount {
+    /// Reminders that have fired.
+    reminders: i64,
+    /// Conversations.
+    conversations: i64,
+    /// Messages of all of them.
+    messages: i64,
+}
+
+/// The priority of a todo.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum TodoPriority {
+    /// As answers have it; 0 is none.
+    Number(u8),
+    /// As people write it.
+    Text(String),
+}
+
+impl TodoPriority {
+    fn written(&self) -> String {
+        match self {
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => text.clone(),
+        }
+    }
 }
 
 /// Which todos are wanted.
@@ -58,6 +89,9 @@ pub(crate) fn add(api: &mut Api) {
     add_todos(api);
     let unread = Operation::get("/v1/notifications", "Reminders that nobody has read");
     api.route(unread.answers::<JsonObject>(200), unread_reminders);
+    let path = "/v1/notifications/unread_count";
+    let count = Operation::get(path, "How much is unread: reminders, conversations, messages");
+    api.route(count.answers::<NotificationCount>(200), count_notifications);
     let seen = Operation::post("/v1/notifications/seen", "Marks all reminders as read");
     api.route(seen.answers_empty(), see_reminders);
 }
@@ -172,6 +206,8 @@ async fn perform_on(
         Err(wrong) => {
             let said = show::wrong_json(&reader, &wrong);
             let words = said["message"].as_str().unwrap_or_default();
+            // How the command is typed follows; nobody typed one.
+            let words = words.lines().next().unwrap_or_default();
             return Err(ProblemCode::InvalidInput.because(words));
         }
     };
@@ -218,7 +254,7 @@ impl TodoFields {
     fn add_to(&self, line: AgendaLine) -> AgendaLine {
         let line = line.words(self.text.as_slice());
         let line = self.tags.iter().fold(line, |line, tag| line.option("tag", Some(tag)));
-        line.option("priority", self.priority.as_ref())
+        line.option("priority", self.priority.as_ref().map(TodoPriority::written).as_ref())
             .option("due", self.due.as_ref())
             .option("remind", self.remind.as_ref())
     }
@@ -313,6 +349,15 @@ async fn unread_reminders(
 ) -> Result<Body<JsonObject>, Problem> {
     let unread = UnreadReminders::read(&state.app, state.store()).await?;
     Ok(Body(JsonObject(unread.to_json(&state.reader(lang)))))
+}
+
+async fn count_notifications(
+    State(state): State<ServerState>,
+) -> Result<Body<NotificationCount>, Problem> {
+    let reminders = state.store().agenda().count_unread_firings().await?;
+    let UnreadCount { conversations, messages } =
+        conversations::count_unread(state.store()).await?;
+    Ok(Body(NotificationCount { reminders, conversations, messages }))
 }
 
 async fn see_reminders(State(state): State<ServerState>) -> Result<StatusCode, Problem> {

@@ -20,6 +20,7 @@ use everloop_store::{ConversationEdit, ConversationListPlace};
 use everloop_types::{ConversationId, digest_bytes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::path::PathBuf;
 
 const LIST: &str = "conversations";
@@ -117,6 +118,17 @@ struct ConversationParams {
     archived: Option<bool>,
     /// Only those with something unread.
     unread: Option<bool>,
+    /// Single requests of scripts and of clients of other assistants too, which are left out once
+    /// they have been answered.
+    one_off: Option<bool>,
+}
+
+impl ConversationParams {
+    /// The list that a cursor belongs to: the same filter, whatever the size of its pages.
+    fn list_name(&self) -> String {
+        let filter = json!([self.q, self.workspace, self.archived, self.unread, self.one_off]);
+        format!("{LIST} {}", &digest_bytes(filter.to_string().as_bytes())[..12])
+    }
 }
 
 /// A conversation to begin.
@@ -182,12 +194,14 @@ async fn list_conversations(
     QueryOf(params): QueryOf<ConversationParams>,
 ) -> Result<Body<ListPage<ApiConversation>>, Problem> {
     let size = page_size(params.limit)?;
-    let after = params.cursor.map(|cursor| place_of(&cursor)).transpose()?;
+    let list = params.list_name();
+    let after = params.cursor.map(|cursor| place_of(&list, &cursor)).transpose()?;
     let query = ConversationQuery {
         workspace: params.workspace,
         archived: params.archived.unwrap_or(false),
         words: params.q.filter(|words| !words.trim().is_empty()),
         unread: params.unread.unwrap_or(false),
+        chats_only: !params.one_off.unwrap_or(false),
         after,
         // One more than is shown tells whether anything follows.
         most: size + 1,
@@ -198,13 +212,13 @@ async fn list_conversations(
     page.truncate(size);
     let last = page.last().filter(|_| !is_last);
     let next_cursor =
-        last.map(|one| cursor::write(LIST, &format!("{}/{}", one.row.updated_at, one.row.id)));
+        last.map(|one| cursor::write(&list, &format!("{}/{}", one.row.updated_at, one.row.id)));
     Ok(Body(ListPage { data: page.iter().map(ApiConversation::of).collect(), next_cursor }))
 }
 
 /// The place in the list that a cursor names.
-fn place_of(cursor: &str) -> Result<ConversationListPlace, Problem> {
-    let place = cursor::read(LIST, cursor)?;
+fn place_of(list: &str, cursor: &str) -> Result<ConversationListPlace, Problem> {
+    let place = cursor::read(list, cursor)?;
     let place = place.split_once('/').and_then(|(at, id)| {
         Some(ConversationListPlace { updated_at: at.parse().ok()?, id: ConversationId::new(id) })
     });

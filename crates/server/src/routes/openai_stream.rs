@@ -1,23 +1,18 @@
 //! How a run looks as a chat completion or a response: whole, and in pieces as they come.
 
+use super::event_stream::{self, EventFrame, EventSource};
 use crate::problem::{Problem, ProblemCode};
 use crate::state::ServerState;
-use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use everloop_app::conversations;
 use everloop_app::error::chain;
 use everloop_app::runs::RunDetails;
 use everloop_engine::{EventKind, Follower, RunEvent, Scope};
+use everloop_store::StoreError;
 use everloop_types::journal::{EntryKind, WaitingOn};
 use everloop_types::{CallerTerms, RunId, Status};
-use futures_util::stream;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
-use std::convert::Infallible;
-use std::time::Duration;
-
-/// How often a stream shows that it lives.
-const PING: Duration = Duration::from_secs(15);
 
 /// Which interface is spoken.
 #[derive(Debug, Clone)]
@@ -253,6 +248,20 @@ impl FacadeForm {
             "choices": [{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": null}]})
     }
 
+    /// What ends a stream whose run cannot be read any more.
+    fn broken(&self, why: &str) -> Vec<StreamPiece> {
+        match self {
+            Self::Chat { .. } => {
+                let error = json!({"message": why, "type": "server_error", "param": null,
+                    "code": "internal"});
+                vec![StreamPiece::Plain(json!({"error": error})), StreamPiece::Done]
+            }
+            Self::Response(_) => {
+                vec![named("error", json!({"code": "internal", "message": why, "param": null}))]
+            }
+        }
+    }
+
     /// The last piece of a chat completion. Its form has no mark for a run that failed, so what the
     /// whole answer says of the run is there too.
     fn last_chunk(&self, run: &RunId, answer: &RunAnswerText) -> StreamPiece {
@@ -304,16 +313,17 @@ enum StreamPiece {
 
 impl StreamPiece {
     /// As it is sent. The pieces of a response are counted.
-    fn event(self, number: u64) -> Event {
-        match self {
-            Self::Plain(data) => Event::default().data(data.to_string()),
-            Self::Done => Event::default().data("[DONE]"),
+    fn frame(self, number: u64) -> EventFrame {
+        let (name, data) = match self {
+            Self::Plain(data) => ("", data.to_string()),
+            Self::Done => ("", "[DONE]".to_owned()),
             Self::Named(name, mut data) => {
                 data["type"] = json!(name);
                 data["sequence_number"] = json!(number);
-                Event::default().event(name).data(data.to_string())
+                (name, data.to_string())
             }
-        }
+        };
+        EventFrame { name: name.to_owned(), id: None, data, is_last: false }
     }
 }
 
@@ -357,9 +367,8 @@ pub(super) async fn stream(
     let row = row.ok_or_else(|| ProblemCode::NotFound.bare())?;
     let created = row.times.created_at / 1_000;
     let ready = form.opening(&run, created).into();
-    let state = state.clone();
-    let open = FacadeStream {
-        state,
+    let source = FacadeStream {
+        state: state.clone(),
         run,
         form,
         follower,
@@ -369,37 +378,30 @@ pub(super) async fn stream(
         sent: 0,
         is_over: false,
     };
-    let events = stream::unfold(open, |mut open| async move {
-        let event = open.next().await?;
-        Some((Ok::<_, Infallible>(event), open))
-    });
-    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(PING)).into_response())
+    Ok(event_stream::bare_sse(state, source))
 }
 
-impl FacadeStream {
-    async fn next(&mut self) -> Option<Event> {
+impl EventSource for FacadeStream {
+    async fn next_frame(&mut self) -> Result<Option<EventFrame>, StoreError> {
         loop {
             if let Some(piece) = self.ready.pop_front() {
                 let number = self.sent;
                 self.sent += 1;
-                return Some(piece.event(number));
+                return Ok(Some(piece.frame(number)));
             }
             if self.is_over {
-                return None;
+                return Ok(None);
             }
-            let stopping = self.state.stopping.clone();
-            let next = tokio::select! {
-                biased;
-                () = stopping.cancelled() => return None,
-                next = self.follower.next() => next,
-            };
-            match next {
+            match self.follower.next().await {
                 Ok(Some(event)) => self.take(&event).await,
-                Ok(None) | Err(_) => self.close().await,
+                Ok(None) => self.close().await,
+                Err(error) => self.break_off(&error.to_string()),
             }
         }
     }
+}
 
+impl FacadeStream {
     async fn take(&mut self, event: &RunEvent) {
         match &event.kind {
             EventKind::MessageDelta { text } => {
@@ -432,12 +434,22 @@ impl FacadeStream {
     }
 
     async fn close(&mut self) {
-        self.is_over = true;
-        if let Ok(answer) = RunAnswerText::now(&self.state, &self.run).await {
-            self.say_rest(&answer.text);
-            self.ready.extend(self.form.closing(&self.run, &answer));
-            mark_read(&self.state, &self.run).await;
+        match RunAnswerText::now(&self.state, &self.run).await {
+            Ok(answer) => {
+                self.is_over = true;
+                self.say_rest(&answer.text);
+                self.ready.extend(self.form.closing(&self.run, &answer));
+                mark_read(&self.state, &self.run).await;
+            }
+            Err(problem) => self.break_off(problem.code.name()),
         }
+    }
+
+    /// A client that is told nothing would take what it has for the whole.
+    fn break_off(&mut self, why: &str) {
+        tracing::warn!(run = %self.run, why, "a stream of words ended early");
+        self.is_over = true;
+        self.ready.extend(self.form.broken(why));
     }
 }
 

@@ -182,6 +182,8 @@ pub(crate) fn add(api: &mut Api) {
         .answers::<JsonObject>(200)
         .problems(&[ProblemCode::EventAhead, ProblemCode::EventsTrimmed]);
     api.route(state, run_state);
+    let plan = Operation::get("/v1/runs/{id}/plan", "The items of its plan, as they are now");
+    api.route(plan.answers::<ListPage<JsonObject>>(200), run_plan);
     let tree = Operation::get("/v1/runs/{id}/tree", "The run and all runs below it");
     api.route(tree.answers::<JsonObject>(200), run_tree);
     let story = Operation::get("/v1/runs/{id}/story", "Its journal as a story, line by line");
@@ -306,6 +308,19 @@ async fn run_state(
         "question": view.question.as_ref().map(|question| &question.text),
         "ending": view.ending,
     }))))
+}
+
+async fn run_plan(
+    State(state): State<ServerState>,
+    PathOf(id): PathOf<String>,
+) -> Result<Body<ListPage<JsonObject>>, Problem> {
+    let mut whole = details(&state, &id).await?.whole();
+    let items = match whole["plan"].take() {
+        Value::Array(items) => items,
+        _ => Vec::new(),
+    };
+    let data = items.into_iter().map(JsonObject).collect();
+    Ok(Body(ListPage { data, next_cursor: None }))
 }
 
 async fn run_tree(

@@ -1,12 +1,12 @@
 //! The schedule: entries for people, and entries that start runs.
 
-use super::JsonObject;
 use super::agenda::{AgendaAnswer, Done, Wanted, change, delete, numbered, perform, perform_once};
 use super::shapes::{DeletedAnswer, EntryAnswer, EntryListAnswer};
+use super::{JsonObject, ListPage, cursor, page_size};
 use crate::api::Api;
 use crate::guard::RequestLang;
 use crate::idempotency::{RequestKey, name_of};
-use crate::json::{Body, PathOf};
+use crate::json::{Body, PathOf, QueryOf};
 use crate::openapi::Operation;
 use crate::problem::{Problem, ProblemCode};
 use crate::state::ServerState;
@@ -14,13 +14,21 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode};
 use everloop_agenda::commands::AgendaVerb;
+use everloop_agenda::kept;
+use everloop_agenda::show::occurrence_json;
 use everloop_app::agenda::arguments::AgendaLine;
 use everloop_app::rehearsal::{
     RehearsalError, RehearsalReport, RehearsalRequest, rehearse_reminders,
 };
+use everloop_app::show::parse_timestamp;
+use everloop_engine::{Clock, SystemClock};
+use everloop_types::UtcMs;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+
+/// How far ahead occurrences are listed where no end is given.
+const YEAR_MS: i64 = 366 * 24 * 3_600_000;
 
 /// An entry of the schedule to add, or what is to be changed of one. With `run` it starts runs.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -78,6 +86,21 @@ struct SimulateRequest {
     down: Vec<String>,
 }
 
+/// Which occurrences are wanted.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct OccurrenceParams {
+    /// The first moment, as RFC 3339; now if it is not given.
+    from: Option<String>,
+    /// The end; a year later if it is not given.
+    to: Option<String>,
+    /// Most items of the page; 50 if it is not given.
+    #[schemars(range(min = 1, max = 200))]
+    limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
 impl ScheduleFields {
     fn add_to(&self, line: AgendaLine) -> AgendaLine {
         let words: Vec<String> =
@@ -126,6 +149,11 @@ pub(crate) fn add(api: &mut Api) {
     api.route(run.answers::<JsonObject>(202).problems(invalid), run_schedule);
     let runs = Operation::get("/v1/schedules/{id}/runs", "Its firings and what came of each");
     api.route(runs.answers::<JsonObject>(200).problems(invalid), list_firings);
+    let occurrences = Operation::get("/v1/schedules/{id}/occurrences", "When it takes place")
+        .query::<OccurrenceParams>()
+        .answers::<ListPage<JsonObject>>(200)
+        .problems(&[ProblemCode::BadCursor]);
+    api.route(occurrences, list_occurrences);
     let summary = "Rehearses all entries between two moments; nothing is started";
     let simulate = Operation::post("/v1/schedules/simulate", summary).body::<SimulateRequest>();
     api.route(simulate.answers::<JsonObject>(200), simulate_schedules);
@@ -215,6 +243,39 @@ async fn list_firings(
     perform(&state, lang, numbered(AgendaVerb::Schedule, "runs", &id)?).await
 }
 
+/// The moments of one entry, a page at a time. A paused one has its moments too.
+async fn list_occurrences(
+    State(state): State<ServerState>,
+    Extension(RequestLang(lang)): Wanted,
+    PathOf(id): PathOf<String>,
+    QueryOf(params): QueryOf<OccurrenceParams>,
+) -> Result<Body<ListPage<JsonObject>>, Problem> {
+    let size = page_size(params.limit)?;
+    let number = id.parse().map_err(|_| ProblemCode::NotFound.bare())?;
+    let entry = state.store().agenda().schedule(number).await?;
+    let entry = entry.ok_or_else(|| ProblemCode::NotFound.bare())?;
+    let list = format!("occurrences of {id}");
+    let place = params.cursor.map(|cursor| cursor::read(&list, &cursor)).transpose()?;
+    let from = match place {
+        Some(place) => place.parse().map_err(|_| ProblemCode::BadCursor.bare())?,
+        None => given_moment("from", params.from)?.unwrap_or_else(|| SystemClock.now()),
+    };
+    let to = given_moment("to", params.to)?.unwrap_or(from.saturating_add(YEAR_MS));
+    // One more than is shown tells whether anything follows.
+    let found = kept::first_occurrences(&entry, kept::moment(from), kept::moment(to), size + 1);
+    let next = found.get(size).map(|next| next.from.as_millisecond());
+    let reader = state.reader(lang);
+    let shown = found.iter().take(size).map(|held| JsonObject(occurrence_json(&reader, held)));
+    let next_cursor = next.map(|at| cursor::write(&list, &at.to_string()));
+    Ok(Body(ListPage { data: shown.collect(), next_cursor }))
+}
+
+fn given_moment(field: &str, given: Option<String>) -> Result<Option<UtcMs>, Problem> {
+    let Some(text) = given else { return Ok(None) };
+    let read = parse_timestamp(&text);
+    read.map(Some).ok_or_else(|| Problem::of_field(field, "a moment such as 2030-01-02T15:00:00Z"))
+}
+
 async fn simulate_schedules(
     State(state): State<ServerState>,
     Extension(RequestLang(lang)): Wanted,
@@ -235,6 +296,7 @@ async fn simulate_schedules(
 fn of_rehearsal(error: RehearsalError) -> Problem {
     match error {
         RehearsalError::Store(error) => error.into(),
+        RehearsalError::BrokenOff(_) => ProblemCode::Internal.because(error.to_string()),
         error => ProblemCode::InvalidInput.because(error.to_string()),
     }
 }
