@@ -154,7 +154,30 @@ impl Maintenance<'_> {
         }
     }
 
-    /// The health of the store, for `doctor`. Reads the whole file.
+    /// How many runs have each status; statuses without runs are left out.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn runs_by_status(self) -> Result<Vec<(Status, u64)>, StoreError> {
+        let mut counts = Vec::new();
+        for row in self.store.rows(BY_STATUS, params![]).await? {
+            let mut cells = row.cells();
+            counts.push((status(&mut cells)?, cells.int()?.unsigned_abs()));
+        }
+        Ok(counts)
+    }
+
+    /// The name of the database engine, and its version.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn engine_version(self) -> Result<(&'static str, String), StoreError> {
+        let probes = dialect::probes(self.store.db.engine());
+        Ok((probes.engine, self.store.scalar(probes.version).await?))
+    }
+
+    /// The health of the store, for `doctor`. Reads the whole file and writes to the database, so
+    /// it is nothing to be done every few seconds.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -171,14 +194,11 @@ impl Maintenance<'_> {
             let value = done.into_iter().next().map(|done| dialect::scalar(done.rows));
             settings.push(((*name).to_owned(), value.unwrap_or_default()));
         }
-        let mut runs_by_status = Vec::new();
-        for row in self.store.rows(BY_STATUS, params![]).await? {
-            let mut cells = row.cells();
-            runs_by_status.push((status(&mut cells)?, cells.int()?.unsigned_abs()));
-        }
+        let runs_by_status = self.runs_by_status().await?;
+        let (engine, version) = self.engine_version().await?;
         Ok(Inspection {
-            engine: probes.engine,
-            version: self.store.scalar(probes.version).await?,
+            engine,
+            version,
             schema_version: self.store.scalar(SCHEMA_VERSION).await?.parse().unwrap_or(0),
             settings,
             quick_check: self.store.scalar(probes.check).await?,

@@ -141,4 +141,7 @@ pub(super) async fn an_inspection_counts_runs(store: Store) {
     assert_eq!((seen.schema_version, seen.quick_check.as_str()), (crate::SCHEMA_VERSION, "ok"));
     assert_eq!(seen.runs_by_status, [(Status::Queued, 1), (Status::Running, 1)]);
     assert!(seen.bytes_on_disk > 0);
+    assert_eq!(store.maintenance().runs_by_status().await.unwrap(), seen.runs_by_status);
+    let version = store.maintenance().engine_version().await.unwrap();
+    assert_eq!(version, (seen.engine, seen.version));
 }
