@@ -1,6 +1,7 @@
 //! Numbers about the server, in the text form that Prometheus reads.
 
 use axum::http::StatusCode;
+use everloop_types::Status;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -50,8 +51,8 @@ impl Metrics {
         OpenCount::new(&self.streams)
     }
 
-    /// All of them.
-    pub(crate) fn text(&self, runs: &[(String, u64)], drives: bool) -> String {
+    /// All of them. Without `runs` the database did not answer.
+    pub(crate) fn text(&self, runs: Option<&[(Status, u64)]>, drives: bool) -> String {
         let mut out = String::new();
         let head = |out: &mut String, name: &str, kind: &str, help: &str| {
             let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
@@ -72,9 +73,11 @@ impl Metrics {
             head(&mut out, name, "gauge", help);
             let _ = writeln!(out, "{name} {}", count.load(Ordering::Relaxed));
         }
+        head(&mut out, "everloop_database_up", "gauge", "Whether the database answers.");
+        let _ = writeln!(out, "everloop_database_up {}", u8::from(runs.is_some()));
         head(&mut out, "everloop_runs", "gauge", "Runs by status.");
-        for (status, count) in runs {
-            let _ = writeln!(out, "everloop_runs{{status=\"{status}\"}} {count}");
+        for (status, count) in runs.unwrap_or_default() {
+            let _ = writeln!(out, "everloop_runs{{status=\"{}\"}} {count}", status.as_str());
         }
         head(&mut out, "everloop_drives_runs", "gauge", "Whether this process drives runs.");
         let _ = writeln!(out, "everloop_drives_runs {}", u8::from(drives));

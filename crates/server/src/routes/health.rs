@@ -9,7 +9,6 @@ use crate::state::ServerState;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
-use everloop_app::worker;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -72,7 +71,7 @@ async fn healthz(State(state): State<ServerState>) -> Body<HealthReport> {
 
 async fn readyz(State(state): State<ServerState>) -> Result<Body<HealthReport>, Problem> {
     let drives = state.session.drives();
-    if !drives && !worker::has_worker(&state.app, state.store()).await? {
+    if !state.session.has_driver(&state.app).await? {
         return Err(ProblemCode::DatabaseUnavailable.because("no process drives runs"));
     }
     state.store().maintenance().check_writable().await?;
@@ -83,13 +82,12 @@ async fn version(State(state): State<ServerState>) -> Body<VersionReport> {
     Body(VersionReport { name: "everloop", version: state.version.clone(), api: "v1" })
 }
 
-async fn metrics(State(state): State<ServerState>) -> Result<Response, Problem> {
-    let counts = state.store().maintenance().inspect().await?.runs_by_status;
-    let counts: Vec<_> =
-        counts.into_iter().map(|(status, count)| (status.as_str().to_owned(), count)).collect();
-    let text = state.metrics.text(&counts, state.session.drives());
+async fn metrics(State(state): State<ServerState>) -> Response {
+    // The numbers of the process are there although the database is away.
+    let counts = state.store().maintenance().runs_by_status().await.ok();
+    let text = state.metrics.text(counts.as_deref(), state.session.drives());
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
-    Ok((kind, text).into_response())
+    (kind, text).into_response()
 }
 
 async fn document() -> Body<serde_json::Value> {
