@@ -149,6 +149,8 @@ pub enum CommandRefusal {
     StartsNoRuns(i64),
     /// It cannot start its runs: why, in words.
     CannotRun(String),
+    /// Every moment at which it would start a run has passed.
+    RunInPast,
     /// There is no change that could be undone.
     NothingToUndo,
     /// What the last change made of it was changed since.

@@ -3,7 +3,7 @@
 
 use crate::support::{Person, person_in};
 use everloop_agenda::kept::run_firing::{StartRuns, fire_runs, firing_key};
-use everloop_agenda::kept::simulate::{Crashes, Rehearsal, STEPS_MAX, rehearse};
+use everloop_agenda::kept::simulate::{Crashes, Rehearsal, STEPS_MAX, rehearse, rehearse_until};
 use everloop_agenda::show::DisplayContext;
 use everloop_ports::BoxFuture;
 use everloop_store::{
@@ -371,6 +371,25 @@ async fn a_rehearsal_with_a_crash_at_every_firing_makes_each_run_once() {
     rehearsal.down = vec![(berlin("2026-03-10T00:00"), berlin("2026-03-13T12:00"))];
     let played = rehearse(&entries, &[], s.person.desk.config(), &rehearsal).await.unwrap();
     assert!(played.is_right(), "lost {:?}, wrong {:?}", played.lost, played.wrong);
+}
+
+#[tokio::test]
+async fn a_rehearsal_that_is_stopped_says_where_and_an_entry_of_the_past_is_refused() {
+    let s = starter_in("2026-03-01T08:00[Europe/Berlin]");
+    let said = s.say("/schedule add \"2020-01-05 09:00 look\" --run x").await;
+    assert!(said.contains("has passed"), "{said}");
+    s.say("/schedule add hourly --run \"look\" --cron \"0 * * * *\"").await;
+    let (from, to) = (berlin("2026-03-02T00:00"), berlin("2026-03-03T00:00"));
+    let (crashes, down) = (Crashes::None, Vec::new());
+    let rehearsal = Rehearsal { from, to, crashes, down, steps_max: STEPS_MAX };
+    let entries = s.person.store.agenda().schedules().await.unwrap();
+    let config = s.person.desk.config();
+    let stopped = AtomicBool::new(true);
+    let played = rehearse_until(&entries, &[], config, &rehearsal, &stopped).await.unwrap();
+    assert_eq!((played.cut_at, played.firings.len()), (Some(from), 0));
+    let whole = rehearse(&entries, &[], config, &rehearsal).await.unwrap();
+    assert!(whole.is_right());
+    assert_eq!((whole.cut_at, whole.firings.len()), (None, 24));
 }
 
 /// The moments in UTC at which an entry's runs were due, over some days of half hours.

@@ -1,13 +1,23 @@
 //! A rehearsal of the reminders that are set, by the code that fires them.
 
 use crate::app::App;
-use everloop_agenda::kept::simulate::{Crashes, Rehearsal, RehearsalResult, STEPS_MAX, rehearse};
+use everloop_agenda::kept::simulate::{
+    Crashes, Rehearsal, RehearsalResult, STEPS_MAX, rehearse_until,
+};
 use everloop_agenda::show::{DisplayContext, firing_json};
 use everloop_agenda::time::dates;
 use everloop_store::{Store, StoreError};
 use everloop_types::UtcMs;
 use serde::Serialize;
 use serde_json::Value;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::task::JoinError;
+
+/// How long a rehearsal may take. It is cut where it is then.
+const TIME_MAX: Duration = Duration::from_secs(30);
 
 /// What is to be rehearsed, as it was typed.
 #[derive(Debug, Clone)]
@@ -40,6 +50,9 @@ pub enum RehearsalError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// It panicked, or the process ends.
+    #[error("the rehearsal broke off")]
+    BrokenOff(#[source] JoinError),
 }
 
 /// What a rehearsal found.
@@ -57,7 +70,7 @@ pub struct RehearsalReport {
     pub wrong: usize,
     /// Moments of a downtime that were too old to be kept.
     pub left_out: usize,
-    /// Where it was broken off because there were too many steps.
+    /// Where it was cut: there were too many steps, or it took too long.
     pub cut_at: Option<String>,
 }
 
@@ -77,7 +90,8 @@ impl RehearsalReport {
     }
 }
 
-/// Rehearses the reminders of the store; nothing is written.
+/// Rehearses the reminders of the store; nothing is written. It works on a thread of its own, and
+/// ends with the future.
 ///
 /// # Errors
 /// [`RehearsalError`].
@@ -90,7 +104,32 @@ pub async fn rehearse_reminders(
     let rehearsal = read_request(request, reader)?;
     let entries = store.agenda().schedules().await?;
     let todos = store.agenda().todos().await?;
-    Ok(rehearse(&entries, &todos, &app.agenda_config(), &rehearsal).await?)
+    let config = app.agenda_config();
+    let stopped = Arc::new(AtomicBool::new(false));
+    // Whoever asked may leave before the end.
+    let _stop_with_caller = StopWhenDropped(stopped.clone());
+    let seen = stopped.clone();
+    let mut work = tokio::task::spawn_blocking(move || {
+        let played = rehearse_until(&entries, &todos, &config, &rehearsal, &seen);
+        Handle::current().block_on(played)
+    });
+    let done = tokio::select! {
+        done = &mut work => done,
+        () = tokio::time::sleep(TIME_MAX) => {
+            stopped.store(true, Ordering::Relaxed);
+            work.await
+        }
+    };
+    Ok(done.map_err(RehearsalError::BrokenOff)??)
+}
+
+/// Stops a rehearsal when it goes out of scope.
+struct StopWhenDropped(Arc<AtomicBool>);
+
+impl Drop for StopWhenDropped {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 fn read_request(

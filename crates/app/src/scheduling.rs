@@ -16,7 +16,7 @@ use everloop_store::{
     NewConversation, RunPlace, ScheduleRow, ScheduledFiring, ScheduledRun, ScheduledStart, Store,
 };
 use everloop_text as text;
-use everloop_types::{ConversationId, Lang, RunId, Unattended, UtcMs};
+use everloop_types::{ConversationId, Lang, RunId, Unattended, UtcMs, digest_bytes};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ impl ScheduledRuns {
     ) -> Result<NewConversation, AppError> {
         let id = match &plan.place {
             RunPlace::New => ConversationId::new(keyed_id("conv_", now, key)),
-            RunPlace::Own => ConversationId::new(format!("conv_schedule_{}", entry.uid)),
+            RunPlace::Own => self.own_conversation(&entry.uid).await?,
             RunPlace::In(id) => {
                 let found = self.store.conversations().get(id).await?;
                 found.ok_or_else(|| ConversationError::NotFound(id.to_string()))?.id
@@ -105,6 +105,17 @@ impl ScheduledRuns {
             workspace: Some(submission.frame.workspace.clone()),
             now,
         })
+    }
+
+    /// The conversation of an entry. Its uid may have come with a file and hold any characters; an
+    /// earlier version put it into the id as it was.
+    async fn own_conversation(&self, uid: &str) -> Result<ConversationId, AppError> {
+        let earlier = ConversationId::new(format!("conv_schedule_{uid}"));
+        if self.store.conversations().get(&earlier).await?.is_some() {
+            return Ok(earlier);
+        }
+        let digest = digest_bytes(uid.as_bytes());
+        Ok(ConversationId::new(format!("conv_schedule_{}", &digest[..24])))
     }
 
     async fn find_conversation(&self, id: &ConversationId) -> Result<ConversationId, String> {

@@ -130,6 +130,9 @@ pub fn of_rehearsal(app: &Console, error: &RehearsalError) -> Failure {
         RehearsalError::NotRange(value) => text::simulate::no_range(value),
         RehearsalError::NotDate(value) => text::command::not_a_date(value),
         RehearsalError::Store(error) => return app.store_failure(error),
+        RehearsalError::BrokenOff(why) => {
+            return app.failure(Exit::Failed, text::simulate::broken_off(&why));
+        }
     };
     app.failure(Exit::Usage, text)
 }

@@ -127,6 +127,9 @@ impl Agenda {
                 reminders::coming_reminder(&entry, write.now.saturating_sub(reminders::IN_TIME_MS))
             }
         };
+        if entry.said.run.is_some() && entry.remind_next.is_none() {
+            return self.already_made(write, CommandRefusal::RunInPast).await;
+        }
         for _ in 0..WRITE_TRIES_MAX {
             let guard = match self.free(&entry, new.allow_conflict, write).await? {
                 Ok(guard) => guard,

@@ -14,12 +14,13 @@ use everloop_store::{
 };
 use everloop_types::journal::RunCreated;
 use everloop_types::{
-    ConversationId, Frame, Goal, Lang, RunId, SqlValue, UtcMs, Write, digest_bytes, digest_json,
+    ConversationId, Frame, Goal, Lang, Rows, RunId, SqlValue, Statement, UtcMs, Write,
+    digest_bytes, digest_json,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::ready;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The parameters of a rehearsal.
 #[derive(Debug, Clone)]
@@ -62,7 +63,7 @@ pub struct RehearsalResult {
     pub told: Vec<DueReminder>,
     /// Moments of a downtime that are older than what a batch keeps.
     pub left_out: usize,
-    /// Where it was stopped because there were too many steps.
+    /// Where it was stopped: there were too many steps, or somebody stopped it.
     pub cut_at: Option<UtcMs>,
     /// Runs that no firing names.
     pub runs_without_firing: usize,
@@ -89,6 +90,21 @@ pub async fn rehearse(
     config: &AgendaConfig,
     rehearsal: &Rehearsal,
 ) -> Result<RehearsalResult, StoreError> {
+    rehearse_until(entries, todos, config, rehearsal, &AtomicBool::new(false)).await
+}
+
+/// The same, until somebody sets `stopped`. It never waits for anything, so it is nothing for a
+/// thread that has other things to do.
+///
+/// # Errors
+/// As [`rehearse`].
+pub async fn rehearse_until(
+    entries: &[ScheduleRow],
+    todos: &[TodoRow],
+    config: &AgendaConfig,
+    rehearsal: &Rehearsal,
+    stopped: &AtomicBool,
+) -> Result<RehearsalResult, StoreError> {
     let db = Arc::new(CrashingDb { db: MemoryDb::new(), fuse: AtomicU64::new(0) });
     let store = Store::with_db(db.clone());
     copy(&store, entries, todos, rehearsal.from).await?;
@@ -99,7 +115,7 @@ pub async fn rehearse(
         if now >= rehearsal.to {
             break;
         }
-        if step == rehearsal.steps_max {
+        if step == rehearsal.steps_max || stopped.load(Ordering::Relaxed) {
             rehearsed.cut_at = Some(now);
             break;
         }
@@ -116,12 +132,22 @@ pub async fn rehearse(
         }
         db.fuse.store(0, Ordering::Relaxed);
         rehearsed.told.extend(fire_all(&store, config, now).await?);
+        store.db().commit(vec![close_all()], Urgency::Critical).await.map_err(StoreError::from)?;
     }
     rehearsed.firings = store.agenda().unread_firings(usize::MAX).await?;
     rehearsed.take_runs(&store, entries).await?;
     rehearsed.rename(entries, todos);
     rehearsed.judge(entries, todos, rehearsal);
     Ok(rehearsed)
+}
+
+/// Nothing drives the runs of a rehearsal. If they stayed open, each step would look through all
+/// that came before it.
+fn close_all() -> Write {
+    let statement = Statement::screened(
+        "UPDATE schedule_runs SET ended = 'succeeded' WHERE ended IS NULL AND run_id IS NOT NULL",
+    );
+    Write { statement, params: Vec::new(), expect: Rows::Any }
 }
 
 /// When the next reminder or run is due.

@@ -150,6 +150,7 @@ fn refusal_name(refusal: &CommandRefusal) -> &'static str {
         CommandRefusal::ReminderNeedsDue => "reminder_needs_due",
         CommandRefusal::NotDue(_) => "not_due",
         CommandRefusal::DoesNotRepeat(_) => "does_not_repeat",
+        CommandRefusal::RunInPast => "run_in_past",
         CommandRefusal::DoesNotRemind(_) => "does_not_remind",
         CommandRefusal::StartsNoRuns(_) => "starts_no_runs",
         CommandRefusal::CannotRun(_) => "cannot_run",

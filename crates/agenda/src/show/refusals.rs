@@ -15,6 +15,7 @@ pub(super) fn show(reader: &DisplayContext, refusal: &CommandRefusal) -> String 
         CommandRefusal::DoesNotRepeat(id) => about(text::schedule::does_not_repeat, id),
         CommandRefusal::DoesNotRemind(id) => about(text::schedule::does_not_remind, id),
         CommandRefusal::StartsNoRuns(id) => about(text::scheduled::starts_none, id),
+        CommandRefusal::RunInPast => reader.text(text::scheduled::run_in_past()),
         CommandRefusal::CannotRun(reason) => reader.text(text::scheduled::cannot_run(&reason)),
         CommandRefusal::NothingToUndo => reader.text(text::agenda_undo::nothing()),
         CommandRefusal::ChangedSince(id) => about(text::agenda_undo::changed_since, id),

@@ -235,6 +235,7 @@ async fn simulate_schedules(
 fn of_rehearsal(error: RehearsalError) -> Problem {
     match error {
         RehearsalError::Store(error) => error.into(),
+        RehearsalError::BrokenOff(_) => ProblemCode::Internal.because(error.to_string()),
         error => ProblemCode::InvalidInput.because(error.to_string()),
     }
 }
