@@ -320,10 +320,53 @@ async fn check_room(app: &App, store: &Store) -> Result<(), AppError> {
     }
 }
 
-/// Accepts, refuses or withdraws a fact. Deciding the same again changes nothing.
+/// Other words for a fact, a decision on it, or both.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FactRevision<'a> {
+    /// The new words. They are then the person's own, whoever proposed the fact.
+    pub text: Option<&'a str>,
+    /// The decision. The same one again changes nothing.
+    pub decision: Option<FactDecision>,
+}
+
+/// Changes a fact: all of it in one commit, or nothing.
 ///
 /// # Errors
 /// [`FactError`], or if the store fails.
+pub async fn revise(
+    app: &App,
+    store: &Store,
+    id: &FactId,
+    revision: FactRevision<'_>,
+    editor: FactEditor<'_>,
+) -> Result<FactRow, AppError> {
+    let seen = seen(store, id, editor).await?;
+    let (mut to, mut kind) = (seen.state(), FactChangeKind::Edited);
+    if let Some(text) = revision.text {
+        to = FactState { text: checked_text(&app.settings, text)?, untrusted: false, ..to };
+    }
+    let decision = revision.decision.filter(|decision| decision.status() != seen.status);
+    if let Some(decision) = decision {
+        if !decision.allows(seen.status) {
+            let (id, status) = (seen.id, seen.status);
+            return Err(FactError::WrongStatus { id, status, wanted: decision }.into());
+        }
+        if decision == FactDecision::Accept {
+            check_room(app, store).await?;
+        }
+        to.status = decision.status();
+        kind = decision.change();
+    }
+    if to == seen.state() {
+        return Ok(seen);
+    }
+    change(store, &seen, kind, &to, editor).await
+}
+
+/// Accepts, refuses or withdraws a fact.
+///
+/// # Errors
+/// As [`revise`].
 pub async fn decide(
     app: &App,
     store: &Store,
@@ -331,25 +374,14 @@ pub async fn decide(
     decision: FactDecision,
     editor: FactEditor<'_>,
 ) -> Result<FactRow, AppError> {
-    let seen = seen(store, id, editor).await?;
-    if seen.status == decision.status() {
-        return Ok(seen);
-    }
-    if !decision.allows(seen.status) {
-        let (id, status) = (seen.id, seen.status);
-        return Err(FactError::WrongStatus { id, status, wanted: decision }.into());
-    }
-    if decision == FactDecision::Accept {
-        check_room(app, store).await?;
-    }
-    let to = FactState { status: decision.status(), ..seen.state() };
-    change(store, &seen, decision.change(), &to, editor).await
+    let revision = FactRevision { decision: Some(decision), ..FactRevision::default() };
+    revise(app, store, id, revision, editor).await
 }
 
-/// Writes a fact anew. The words are then the person's own, whoever proposed them.
+/// Writes a fact anew.
 ///
 /// # Errors
-/// [`FactError`], or if the store fails.
+/// As [`revise`].
 pub async fn edit(
     app: &App,
     store: &Store,
@@ -357,13 +389,8 @@ pub async fn edit(
     text: &str,
     editor: FactEditor<'_>,
 ) -> Result<FactRow, AppError> {
-    let text = checked_text(&app.settings, text)?;
-    let seen = seen(store, id, editor).await?;
-    let to = FactState { text, untrusted: false, ..seen.state() };
-    if to == seen.state() {
-        return Ok(seen);
-    }
-    change(store, &seen, FactChangeKind::Edited, &to, editor).await
+    let revision = FactRevision { text: Some(text), ..FactRevision::default() };
+    revise(app, store, id, revision, editor).await
 }
 
 async fn seen(store: &Store, id: &FactId, editor: FactEditor<'_>) -> Result<FactRow, AppError> {

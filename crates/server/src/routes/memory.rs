@@ -13,7 +13,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use everloop_app::facts::{self, FactAuthor, FactDecision, FactEditor};
+use everloop_app::facts::{self, FactAuthor, FactDecision, FactEditor, FactRevision};
 use everloop_app::show::timestamp;
 use everloop_store::{FactFilter, FactRow};
 use everloop_types::{FactId, FactStatus};
@@ -161,7 +161,9 @@ async fn list_facts(
     let most = page_size(params.limit)?;
     let before = params.cursor.map(|cursor| cursor::read(LIST, &cursor)).transpose()?;
     let status = params.status.as_deref().map(|name| {
-        FactStatus::parse(name).ok_or_else(|| Problem::of_field("status", name.to_owned()))
+        let known = FactStatus::ALL.map(FactStatus::as_str).join(", ");
+        let wrong = || Problem::of_field("status", format!("is one of {known}"));
+        FactStatus::parse(name).ok_or_else(wrong)
     });
     let filter = FactFilter {
         status: status.transpose()?,
@@ -239,21 +241,15 @@ async fn change_fact(
     headers: HeaderMap,
     Body(change): Body<FactEdit>,
 ) -> Result<Response, Problem> {
-    let mut fact = find(&state, &id).await?;
-    check_match(&headers, &etag(&fact))?;
-    let (app, store) = (&state.app, state.store());
-    if let Some(text) = &change.text {
-        let editor = FactEditor { by: BY, version: Some(fact.version) };
-        fact = facts::edit(app, store, &fact.id, text, editor).await?;
-    }
-    if let Some(verdict) = change.status {
-        let decision = match verdict {
-            FactVerdict::Active => FactDecision::Accept,
-            FactVerdict::Rejected => FactDecision::Reject,
-            FactVerdict::Withdrawn => FactDecision::Withdraw,
-        };
-        let editor = FactEditor { by: BY, version: Some(fact.version) };
-        fact = facts::decide(app, store, &fact.id, decision, editor).await?;
-    }
+    let fact = find(&state, &id).await?;
+    let is_bound = check_match(&headers, &etag(&fact))?;
+    let decision = change.status.map(|verdict| match verdict {
+        FactVerdict::Active => FactDecision::Accept,
+        FactVerdict::Rejected => FactDecision::Reject,
+        FactVerdict::Withdrawn => FactDecision::Withdraw,
+    });
+    let revision = FactRevision { text: change.text.as_deref(), decision };
+    let editor = FactEditor { by: BY, version: is_bound.then_some(fact.version) };
+    let fact = facts::revise(&state.app, state.store(), &fact.id, revision, editor).await?;
     Ok(answer(StatusCode::OK, &fact, shown(&fact)))
 }
