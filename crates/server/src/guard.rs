@@ -28,6 +28,7 @@ const DISCARDED_MAX: usize = 16 << 20;
 
 /// Pictures of the largest size that one form may bring.
 const UPLOADED_MAX: u64 = 4;
+
 /// The address of this machine that a client has connected to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReachedAddress(pub(crate) IpAddr);
@@ -65,7 +66,9 @@ pub(crate) async fn answer(
         }
         match check(&state, &request, lang) {
             Ok(session) => {
-                request.extensions_mut().extend(session.map(one_extension).unwrap_or_default());
+                if let Some(session) = session {
+                    request.extensions_mut().insert(session);
+                }
                 within_time(&state, request, next).await
             }
             Err(problem) if problem.code == ProblemCode::Unauthorized && page.is_some() => {
@@ -85,12 +88,6 @@ pub(crate) async fn answer(
     state.metrics.count_request(status, began.elapsed());
     span.in_scope(|| tracing::info!(status = status.as_u16(), "answered"));
     response
-}
-
-fn one_extension(session: PageSession) -> axum::http::Extensions {
-    let mut extensions = axum::http::Extensions::new();
-    extensions.insert(session);
-    extensions
 }
 
 /// A person with a browser who wants a page, and gets problems as pages too.
@@ -166,16 +163,20 @@ fn check(
     let client = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
     check_host(state, request, lang)?;
     check_origin(state, headers, request.method())?;
+    // A probe is answered however many requests its machine makes: a proxy may be on it.
+    let path = uri.path();
+    if OPEN_PATHS.contains(&path) {
+        return Ok(None);
+    }
     if let Some(client) = client {
         check_rate(state, client)?;
     }
     // A webhook brings a signature in place of the token.
-    let path = uri.path();
-    if OPEN_PATHS.contains(&path) || path.starts_with(hooks::PREFIX) || pages::is_open(path) {
+    if path.starts_with(hooks::PREFIX) || pages::is_open(path) {
         return Ok(None);
     }
     match bearer(headers) {
-        Some(given) if state.token.is(given) => Ok(None),
+        Some(given) if state.token.now().is(given) => Ok(None),
         Some(_) => Err(ProblemCode::Unauthorized.bare()),
         None => check_session(state, request).map(Some),
     }
@@ -185,8 +186,9 @@ fn check(
 /// other site knows: in a header, or in the form, where the form is read.
 fn check_session(state: &ServerState, request: &Request) -> Result<PageSession, Problem> {
     let headers = request.headers();
-    let value = pages::cookie(headers, &state.sessions.cookie_name());
-    let session = value.and_then(|value| state.sessions.read(value, SystemClock.now()));
+    let token = state.token.now();
+    let value = pages::cookie(headers, &token.sessions.cookie_name());
+    let session = value.and_then(|value| token.sessions.read(value, SystemClock.now()));
     let session = session.ok_or_else(|| ProblemCode::Unauthorized.bare())?;
     let method = request.method();
     let is_safe = method == Method::GET || method == Method::HEAD;

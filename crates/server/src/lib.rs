@@ -11,6 +11,7 @@
 //!
 //! Deliberately absent: rules of the product (the application's), SQL, and a second truth.
 
+mod address;
 mod api;
 mod comparing;
 mod comparison_desk;
@@ -21,6 +22,7 @@ mod idempotency;
 mod json;
 mod listen;
 mod live_settings;
+mod live_token;
 mod metrics;
 mod openapi;
 mod pages;

@@ -1,6 +1,7 @@
 //! Connections: accepting them, bounding them, ending them.
 
 use crate::guard::ReachedAddress;
+use crate::metrics::OpenCount;
 use crate::state::ServerState;
 use crate::{api, tls};
 use axum::Router;
@@ -14,9 +15,29 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
+
+/// The place of a connection among those that may be open. It is given back with the last clone:
+/// whoever goes on with the connection as a WebSocket keeps one.
+#[derive(Clone)]
+pub(crate) struct ConnectionPlace {
+    _held: Arc<PlaceHeld>,
+}
+
+/// What is given back when a connection ends.
+struct PlaceHeld {
+    _permit: OwnedSemaphorePermit,
+    _count: OpenCount,
+}
+
+impl ConnectionPlace {
+    fn new(permit: OwnedSemaphorePermit, state: &ServerState) -> Self {
+        let count = state.metrics.open_connection();
+        Self { _held: Arc::new(PlaceHeld { _permit: permit, _count: count }) }
+    }
+}
 
 /// How long a client may take to agree on TLS.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
@@ -119,7 +140,7 @@ impl HttpServer {
         let most = state.app.settings.server.connections;
         let room = Arc::new(Semaphore::new(most));
         let router = api::router(state.clone());
-        tokio::spawn(state.clone().watch_settings());
+        tokio::spawn(state.clone().watch_files());
         tokio::spawn(crate::pages::keep_sending(state.clone()));
         let mut stop = std::pin::pin!(stop);
         loop {
@@ -130,8 +151,9 @@ impl HttpServer {
             };
             let Some((stream, client, permit)) = accepted else { continue };
             let reached = stream.local_addr().ok().map(|address| address.ip());
-            let connection =
-                HttpConnection { router: router.clone(), state: state.clone(), client, reached };
+            let place = ConnectionPlace::new(permit, &state);
+            let (router, state) = (router.clone(), state.clone());
+            let connection = HttpConnection { router, state, client, reached, place };
             let tls = self.tls.clone();
             tokio::spawn(async move {
                 match tls {
@@ -143,19 +165,18 @@ impl HttpServer {
                         }
                     }
                 }
-                drop(permit);
             });
         }
         drop(self.listener);
         state.stopping.cancel();
-        // Every connection gives its place back when it ends.
+        // Every connection gives its place back when it ends, WebSockets among them.
         let all = u32::try_from(most).unwrap_or(u32::MAX);
         let _ = tokio::time::timeout(drain, room.acquire_many(all)).await;
         state.session.end().await;
     }
 }
 
-type AcceptedStream = (TcpStream, SocketAddr, tokio::sync::OwnedSemaphorePermit);
+type AcceptedStream = (TcpStream, SocketAddr, OwnedSemaphorePermit);
 
 /// The next connection, once there is room for it.
 async fn accept(listener: &TcpListener, room: &Arc<Semaphore>) -> Option<AcceptedStream> {
@@ -190,6 +211,7 @@ struct HttpConnection {
     client: SocketAddr,
     /// The address of this machine that the client has connected to.
     reached: Option<IpAddr>,
+    place: ConnectionPlace,
 }
 
 impl HttpConnection {
@@ -197,10 +219,10 @@ impl HttpConnection {
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let Self { router, state, client, reached } = self;
-        let _open = state.metrics.open_connection();
+        let Self { router, state, client, reached, place } = self;
         let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(client));
+            request.extensions_mut().insert(place.clone());
             if let Some(reached) = reached {
                 request.extensions_mut().insert(ReachedAddress(reached));
             }

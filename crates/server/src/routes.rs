@@ -8,7 +8,7 @@ pub(crate) mod compare;
 pub(crate) mod conversation_events;
 pub(crate) mod conversations;
 mod cursor;
-mod event_stream;
+pub(crate) mod event_stream;
 pub(crate) mod events;
 pub(crate) mod health;
 pub(crate) mod hooks;
@@ -25,7 +25,7 @@ pub(crate) mod schedules;
 mod shapes;
 
 use crate::problem::{Problem, ProblemCode};
-use everloop_types::RunId;
+use everloop_types::{ConversationId, RunId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -65,6 +65,16 @@ pub(crate) struct JsonObject(pub(crate) Value);
 /// [`ProblemCode::NotFound`].
 pub(crate) fn run_id(given: &str) -> Result<RunId, Problem> {
     checked_id(given, "run_").map(RunId::new)
+}
+
+/// The id of a conversation. Those of schedules may have the characters of a calendar's uid.
+///
+/// # Errors
+/// [`ProblemCode::NotFound`].
+pub(crate) fn conversation_id(given: &str) -> Result<ConversationId, Problem> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_@.-".contains(&byte);
+    let fits = given.starts_with("conv_") && given.len() <= 128 && given.bytes().all(is_plain);
+    if fits { Ok(ConversationId::new(given)) } else { Err(ProblemCode::NotFound.bare()) }
 }
 
 /// The same for any kind of id.

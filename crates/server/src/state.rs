@@ -3,14 +3,16 @@
 use crate::comparing::CompareLoops;
 use crate::comparison_desk::ComparisonDesk;
 use crate::live_settings::LiveSettings;
+use crate::live_token::LiveToken;
 use crate::metrics::Metrics;
 use crate::pages::{
-    FilesOfRuns, Flashes, MessageQueues, ModelNames, SentMessages, Sessions, ShownTour,
+    FilesOfRuns, Flashes, LiveSnapshots, MessageQueues, ModelNames, SentMessages, ShownTour,
 };
 use crate::rate::RateLimiter;
 use everloop_agenda::show::DisplayContext;
 use everloop_app::App;
 use everloop_app::access_token::AccessToken;
+use everloop_app::interrupts::OpenQuestions;
 use everloop_app::mcp_servers::McpOffer;
 use everloop_app::serving::ServiceSession;
 use everloop_engine::Engine;
@@ -47,7 +49,7 @@ pub struct SharedState {
     /// The settings in force.
     live: LiveSettings,
     pub(crate) session: ServiceSession,
-    pub(crate) token: AccessToken,
+    pub(crate) token: LiveToken,
     pub(crate) version: String,
     /// Names of the address that it listens on.
     hosts: BTreeSet<String>,
@@ -58,8 +60,6 @@ pub struct SharedState {
     pub(crate) comparing: Arc<Semaphore>,
     /// The comparison that a page started.
     pub(crate) comparisons: ComparisonDesk,
-    /// Sessions of browsers.
-    pub(crate) sessions: Sessions,
     /// What forms came to.
     pub(crate) flashes: Flashes,
     /// What goes on behind the pages.
@@ -85,6 +85,10 @@ pub(crate) struct BehindPages {
     pub(crate) sent: SentMessages,
     /// The files of runs, as far as they were looked for.
     pub(crate) files: FilesOfRuns,
+    /// What waiting runs ask.
+    pub(crate) questions: OpenQuestions,
+    /// What open pages are told of.
+    pub(crate) live: LiveSnapshots,
 }
 
 impl std::ops::Deref for ServerState {
@@ -107,14 +111,14 @@ impl ServerState {
     pub fn new(app: App, session: ServiceSession, options: ServerOptions) -> Self {
         let hosts = options.hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
         let app = Arc::new(app);
+        let stopping = CancellationToken::new();
         let shared = Arc::new(SharedState {
             live: LiveSettings::new(app.clone()),
-            sessions: Sessions::of(&options.token),
             flashes: Flashes::default(),
             behind: BehindPages::default(),
             is_https: options.is_https,
             session,
-            token: options.token,
+            token: LiveToken::new(options.token, stopping.clone()),
             version: options.version,
             hosts,
             metrics: Metrics::default(),
@@ -122,9 +126,14 @@ impl ServerState {
             comparison: options.comparison,
             comparing: Arc::new(Semaphore::new(1)),
             comparisons: ComparisonDesk::default(),
-            stopping: CancellationToken::new(),
+            stopping,
         });
         Self { app, shared }
+    }
+
+    /// Differs whenever other settings are in force.
+    pub(crate) fn settings_revision(&self) -> u64 {
+        self.shared.live.revision()
     }
 
     /// Goes on with the settings as they are written now. Settings of which one cannot be used
@@ -134,11 +143,12 @@ impl ServerState {
         self.clone()
     }
 
-    /// Looks after the settings file until the server stops.
-    pub(crate) async fn watch_settings(self) {
+    /// Looks after the file of the settings and that of the token until the server stops.
+    pub(crate) async fn watch_files(self) {
         tokio::select! {
             () = self.shared.stopping.cancelled() => {}
             () = self.shared.live.watch(&self.shared.session) => {}
+            () = self.shared.token.watch(&self.app) => {}
         }
     }
 
@@ -158,7 +168,7 @@ impl ServerState {
     /// # Errors
     /// If the system has no random numbers.
     pub fn open_link(&self) -> std::io::Result<String> {
-        Ok(format!("/open?key={}", self.sessions.make_link()?))
+        Ok(format!("/open?key={}", self.token.now().sessions.make_link()?))
     }
 }
 

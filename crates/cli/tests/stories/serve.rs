@@ -1,6 +1,6 @@
 //! The HTTP server: who gets in, what is done once, what survives a kill.
 
-use crate::support::{Home, Served, calls, eventually, says, slow};
+use crate::support::{Home, PATIENCE, Served, calls, eventually, says, slow};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -339,6 +339,34 @@ fn a_token_is_made_once_for_its_owner_alone_and_can_be_replaced() {
     assert_eq!(home.run(["token", "show"]).ends_with(0).stdout, rotated);
     let named = home.with("EVERLOOP_TOKEN", "short");
     named.run(["token", "show"]).ends_with(5).says(&["16 to 512"]);
+}
+
+#[test]
+fn a_running_server_takes_a_new_token_over_and_ends_what_the_old_one_opened() {
+    let home = Home::scripted(&[]);
+    let old = home.run(["token", "show"]).ends_with(0).stdout;
+    let served = home.serve();
+    let host = format!("Host: {}", served.address);
+    let bearer = |token: &str| format!("Authorization: Bearer {}", token.trim());
+    let get = |token: &str| served.raw("GET /v1/runs", &[&bearer(token), &host], "").status;
+    let json = "Content-Type: application/json";
+    let new = [bearer(&old), host.clone(), json.to_owned()];
+    let new = new.each_ref().map(String::as_str);
+    let begun = served.raw("POST /v1/conversations", &new, "{\"title\":\"x\"}").is(201).json();
+    let mut stream = TcpStream::connect(&served.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let path = format!("/v1/conversations/{}/events", begun["id"].as_str().unwrap());
+    let head = [&bearer(&old), &host, "Accept: text/event-stream"].join("\r\n");
+    write!(stream, "GET {path} HTTP/1.1\r\n{head}\r\n\r\n").unwrap();
+    let mut first = [0; 12];
+    stream.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    let new = home.run(["token", "rotate"]).ends_with(0).stdout;
+    eventually("the new token opens the server", || (get(&new) == 200).then_some(()));
+    assert_eq!(get(&old), 401);
+    let mut rest = String::new();
+    stream.read_to_string(&mut rest).unwrap();
+    assert!(rest.ends_with("0\r\n\r\n"), "the stream has ended: {rest}");
 }
 
 #[test]

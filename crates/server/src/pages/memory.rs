@@ -7,7 +7,7 @@ use super::respond::{page, see_other};
 use super::run_files::download;
 use crate::json::PathOf;
 use crate::problem::Problem;
-use crate::routes::checked_id;
+use crate::routes::{checked_id, conversation_id};
 use crate::state::ServerState;
 use axum::extract::{Query, State};
 use axum::response::Response;
@@ -190,7 +190,7 @@ pub(crate) async fn keep_out(
     PathOf(id): PathOf<String>,
     fields: FormFields,
 ) -> Result<Response, Problem> {
-    let id = everloop_types::ConversationId::new(checked_id(&id, "conv_")?);
+    let id = conversation_id(&id)?;
     conversations::keep_out_of_memory(state.store(), &id, fields.get("out") == "on").await?;
     Ok(see_other(fields.back()))
 }

@@ -2,10 +2,11 @@
 
 use super::forms::{FormFields, local_path};
 use super::respond::{page, page_with, see_other};
+use super::session::SESSION_MS;
 use super::views::ViewChoice;
+use crate::address::percent_encoded;
 use crate::guard::RequestLang;
 use crate::problem::{Problem, ProblemCode};
-use crate::routes::artifacts::percent_encoded;
 use crate::state::ServerState;
 use axum::Extension;
 use axum::extract::{Query, State};
@@ -37,13 +38,23 @@ pub(crate) fn sign_in_first(uri: &Uri) -> Response {
     see_other(&format!("/signin?next={}", percent_encoded(wanted).replace("%2F", "/")))
 }
 
-fn with_session(state: &ServerState, mut response: Response) -> Result<Response, Problem> {
-    let value = state.sessions.begin();
+fn with_session(state: &ServerState, response: Response) -> Result<Response, Problem> {
+    let value = state.token.now().sessions.begin();
     let value = value.map_err(|error| ProblemCode::Internal.because(error.to_string()))?;
-    let name = state.sessions.cookie_name();
+    with_cookie(state, response, &value, SESSION_MS / 1_000)
+}
+
+/// Sets the cookie of the session for so many seconds.
+fn with_cookie(
+    state: &ServerState,
+    mut response: Response,
+    value: &str,
+    seconds: i64,
+) -> Result<Response, Problem> {
+    let name = state.token.now().sessions.cookie_name();
     let secure = if state.is_https { "; Secure" } else { "" };
     let cookie =
-        format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000{secure}");
+        format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");
     let cookie = HeaderValue::from_str(&cookie);
     let cookie = cookie.map_err(|error| ProblemCode::Internal.because(error.to_string()))?;
     response.headers_mut().append(header::SET_COOKIE, cookie);
@@ -56,7 +67,7 @@ pub(crate) async fn open_link(
     Query(params): Query<LinkParams>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    if state.sessions.use_link(&params.key) {
+    if state.token.now().sessions.use_link(&params.key) {
         return with_session(&state, page(signin::opened(lang)));
     }
     let theme = ViewChoice::of(&headers).theme;
@@ -81,10 +92,18 @@ pub(crate) async fn sign_in(
     fields: FormFields,
 ) -> Result<Response, Problem> {
     let next = local_path(fields.get("next"));
-    if state.token.is(fields.get("token").trim()) {
+    if state.token.now().is(fields.get("token").trim()) {
         return with_session(&state, see_other(next));
     }
     let theme = ViewChoice::of(&headers).theme;
     let markup = signin::sign_in(lang, theme, next, true);
     Ok(page_with(StatusCode::UNAUTHORIZED, markup))
+}
+
+/// Ends the session of this browser.
+pub(crate) async fn sign_out(
+    State(state): State<ServerState>,
+    _fields: FormFields,
+) -> Result<Response, Problem> {
+    with_cookie(&state, see_other("/signin"), "", 0)
 }

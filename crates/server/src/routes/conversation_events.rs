@@ -2,18 +2,16 @@
 //! page, as a stream of server-sent events, and on a WebSocket.
 
 use super::event_stream::{
-    self, EventFrame, EventSource, last_event_id, most_events, wants_stream,
+    self, EventFrame, EventSource, SocketRequest, last_event_id, most_events, wants_stream,
 };
 use super::messages::ApiMessage;
-use super::{JsonObject, ListPage, checked_id};
+use super::{JsonObject, ListPage, conversation_id};
 use crate::api::Api;
 use crate::json::{PathOf, QueryOf};
 use crate::openapi::Operation;
 use crate::problem::{Problem, ProblemCode};
 use crate::state::ServerState;
 use axum::extract::State;
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use everloop_app::conversations::{
@@ -74,7 +72,7 @@ async fn open(
     headers: &HeaderMap,
     params: &ConversationEventParams,
 ) -> Result<ConversationEvents, Problem> {
-    let id = ConversationId::new(checked_id(id, "conv_")?);
+    let id = conversation_id(id)?;
     let from = match last_event_id(headers)?.or(params.after.as_deref()) {
         None | Some("start") => EventsFrom::Start,
         Some("open") => EventsFrom::Open,
@@ -165,8 +163,8 @@ async fn conversation_socket(
     PathOf(id): PathOf<String>,
     QueryOf(params): QueryOf<ConversationEventParams>,
     headers: HeaderMap,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    request: SocketRequest,
 ) -> Result<Response, Problem> {
     let events = open(&state, &id, &headers, &params).await?;
-    event_stream::websocket(state, upgrade, events)
+    Ok(event_stream::websocket(&state, request, events))
 }

@@ -1,6 +1,6 @@
 //! Conversations: listing, beginning, naming, archiving, deleting.
 
-use super::{ListPage, checked_id, cursor, page_size};
+use super::{ListPage, conversation_id, cursor, page_size};
 use crate::api::Api;
 use crate::idempotency::{RequestKey, name_of};
 use crate::json::{Body, PathOf, QueryOf};
@@ -173,7 +173,7 @@ pub(crate) fn add(api: &mut Api) {
 
 /// The conversation that a path names.
 pub(crate) async fn find(state: &ServerState, id: &str) -> Result<ListedConversation, Problem> {
-    let id = ConversationId::new(checked_id(id, "conv_")?);
+    let id = conversation_id(id)?;
     Ok(goals::read_conversation(state.store(), &id).await?)
 }
 

@@ -2,11 +2,13 @@
 //!
 //! Nothing is kept for a slow reader: the next event is made when the last one was taken.
 
+use crate::listen::ConnectionPlace;
 use crate::metrics::OpenCount;
 use crate::problem::{Problem, ProblemCode};
 use crate::state::ServerState;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::FromRequestParts;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -14,9 +16,10 @@ use everloop_store::StoreError;
 use futures_util::stream::{self, Stream};
 use std::convert::Infallible;
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// How often a stream shows that it lives.
-const PING: Duration = Duration::from_secs(15);
+pub(crate) const PING: Duration = Duration::from_secs(15);
 
 /// How long a browser waits before it comes back.
 const RETRY: Duration = Duration::from_secs(2);
@@ -29,7 +32,7 @@ pub(super) const EVENTS_MAX: usize = 1_000;
 
 /// An event on its way.
 pub(super) struct EventFrame {
-    /// Its type.
+    /// Its type; empty if the data says it.
     pub(super) name: String,
     /// Where a reader who comes back goes on; a delta has none.
     pub(super) id: Option<String>,
@@ -75,9 +78,10 @@ pub(super) fn most_events(limit: Option<usize>) -> Result<usize, Problem> {
 }
 
 struct OpenStream<S> {
-    state: ServerState,
     source: S,
     _open: OpenCount,
+    /// The server stops, or the token that opened the stream is in force no more.
+    ended: CancellationToken,
     /// Whether the first words were said.
     has_begun: bool,
     is_over: bool,
@@ -85,8 +89,8 @@ struct OpenStream<S> {
 
 impl<S: EventSource> OpenStream<S> {
     fn new(state: &ServerState, source: S) -> Self {
-        let open = state.metrics.open_stream();
-        Self { state: state.clone(), source, _open: open, has_begun: false, is_over: false }
+        let (open, ended) = (state.metrics.open_stream(), state.token.now().ended.clone());
+        Self { source, _open: open, ended, has_begun: false, is_over: false }
     }
 
     /// The next event; none once the source or the server has ended.
@@ -94,10 +98,9 @@ impl<S: EventSource> OpenStream<S> {
         if self.is_over {
             return None;
         }
-        let stopping = self.state.stopping.clone();
         let next = tokio::select! {
             biased;
-            () = stopping.cancelled() => return None,
+            () = self.ended.cancelled() => return None,
             next = self.source.next_frame() => next,
         };
         match next {
@@ -116,7 +119,16 @@ impl<S: EventSource> OpenStream<S> {
 
 /// The events as server-sent events.
 pub(super) fn sse(state: &ServerState, source: impl EventSource) -> Response {
-    let stream = frames(OpenStream::new(state, source));
+    answer_with(OpenStream::new(state, source))
+}
+
+/// The same for clients of other programs, which expect nothing before the first event.
+pub(super) fn bare_sse(state: &ServerState, source: impl EventSource) -> Response {
+    answer_with(OpenStream { has_begun: true, ..OpenStream::new(state, source) })
+}
+
+fn answer_with(open: OpenStream<impl EventSource>) -> Response {
+    let stream = frames(open);
     let alive = KeepAlive::new().interval(PING);
     let mut response = Sse::new(stream).keep_alive(alive).into_response();
     let headers = response.headers_mut();
@@ -131,7 +143,8 @@ fn frames(open: OpenStream<impl EventSource>) -> impl Stream<Item = Result<Event
             return Some((Ok(Event::default().retry(RETRY).comment("everloop")), open));
         }
         let frame = open.next().await?;
-        let event = Event::default().event(frame.name).data(&frame.data);
+        let event = Event::default().data(&frame.data);
+        let event = if frame.name.is_empty() { event } else { event.event(frame.name) };
         let event = match frame.id {
             Some(id) => event.id(id),
             None => event,
@@ -140,19 +153,52 @@ fn frames(open: OpenStream<impl EventSource>) -> impl Stream<Item = Result<Event
     })
 }
 
-/// The events on a WebSocket, once `source` could be opened.
-///
-/// # Errors
-/// If the request is none for a WebSocket.
+/// A request for a WebSocket.
+pub(crate) struct SocketRequest {
+    upgrade: WebSocketUpgrade,
+    /// The WebSocket keeps the place of the connection that it began as.
+    place: Option<ConnectionPlace>,
+}
+
+impl FromRequestParts<ServerState> for SocketRequest {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ServerState) -> Result<Self, Problem> {
+        let place = parts.extensions.get::<ConnectionPlace>().cloned();
+        match WebSocketUpgrade::from_request_parts(parts, state).await {
+            Ok(upgrade) => Ok(Self { upgrade, place }),
+            Err(refused) => Err(ProblemCode::BadRequest.because(refused.body_text())),
+        }
+    }
+}
+
+impl SocketRequest {
+    /// Accepts it. The WebSocket is closed when the future of `run` ends.
+    pub(crate) fn accept<F>(self, run: impl FnOnce(WebSocket) -> F + Send + 'static) -> Response
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let Self { upgrade, place } = self;
+        upgrade.on_upgrade(async move |socket| {
+            run(socket).await;
+            drop(place);
+        })
+    }
+}
+
+/// Sends one message. A reader who does not take it in time is gone.
+pub(crate) async fn send(socket: &mut WebSocket, message: Message) -> Option<()> {
+    tokio::time::timeout(SEND_MAX, socket.send(message)).await.ok()?.ok()
+}
+
+/// The events on a WebSocket.
 pub(super) fn websocket(
-    state: ServerState,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    state: &ServerState,
+    request: SocketRequest,
     source: impl EventSource,
-) -> Result<Response, Problem> {
-    let upgrade =
-        upgrade.map_err(|refused| ProblemCode::BadRequest.because(refused.body_text()))?;
-    let open = OpenStream::new(&state, source);
-    Ok(upgrade.on_upgrade(move |socket| send_events(open, socket)))
+) -> Response {
+    let open = OpenStream::new(state, source);
+    request.accept(move |socket| send_events(open, socket))
 }
 
 /// Sends the events until the source ends or the reader leaves.
@@ -167,17 +213,16 @@ async fn send_events(mut open: OpenStream<impl EventSource>, mut socket: WebSock
             },
             frame = open.next() => frame,
             () = tokio::time::sleep(PING) => {
-                if socket.send(Message::Ping(Vec::new().into())).await.is_err() {
+                if send(&mut socket, Message::Ping(Vec::new().into())).await.is_none() {
                     return;
                 }
                 continue;
             }
         };
         let Some(frame) = frame else { break };
-        let sent = socket.send(Message::Text(frame.data.into()));
-        if !matches!(tokio::time::timeout(SEND_MAX, sent).await, Ok(Ok(()))) {
+        if send(&mut socket, Message::Text(frame.data.into())).await.is_none() {
             return;
         }
     }
-    let _ = socket.send(Message::Close(None)).await;
+    send(&mut socket, Message::Close(None)).await;
 }

@@ -6,7 +6,7 @@
 //! follows them.
 
 use super::event_stream::{
-    self, EventFrame, EventSource, last_event_id, most_events, wants_stream,
+    self, EventFrame, EventSource, SocketRequest, last_event_id, most_events, wants_stream,
 };
 use super::runs::check_event;
 use super::{JsonObject, ListPage, run_id};
@@ -17,8 +17,6 @@ use crate::problem::{Problem, ProblemCode};
 use crate::routes::messages::run_row;
 use crate::state::ServerState;
 use axum::extract::State;
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use everloop_engine::{Follower, RunEvent, Scope};
@@ -194,12 +192,12 @@ async fn run_socket(
     PathOf(id): PathOf<String>,
     QueryOf(params): QueryOf<EventParams>,
     headers: HeaderMap,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    request: SocketRequest,
 ) -> Result<Response, Problem> {
     let row = run_row(&state, &run_id(&id)?).await?;
     let place = EventPlace::of(&headers, &params)?;
     let events = RunEvents::open(&state, &row, place, params.scope()).await?;
-    event_stream::websocket(state, upgrade, events)
+    Ok(event_stream::websocket(&state, request, events))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::shapes::{ChatCompletion, ModelList, ModelObject, ResponseObject};
 use super::{JsonObject, run_id};
 use crate::api::Api;
 use crate::idempotency::{RequestKey, name_of};
-use crate::json::{Body, PathOf};
+use crate::json::{Body, PathOf, QueryOf};
 use crate::openapi::Operation;
 use crate::problem::{Problem, ProblemCode};
 use crate::state::ServerState;
@@ -103,8 +103,11 @@ pub(crate) fn add(api: &mut Api) {
         .may_stream()
         .problems(&[ProblemCode::ModelUnavailable]);
     api.route(respond, respond_to);
-    let get = Operation::get("/v1/responses/{id}", "A response that was begun in the background");
-    api.route(get.answers::<ResponseObject>(200), get_response);
+    let get = Operation::get("/v1/responses/{id}", "A response that was begun in the background")
+        .query::<ResponseParams>()
+        .answers::<ResponseObject>(200)
+        .may_stream();
+    api.route(get, get_response);
     let cancel = Operation::post("/v1/responses/{id}/cancel", "Cancels such a response");
     api.route(cancel.answers::<ResponseObject>(200), cancel_response);
 }
@@ -238,14 +241,27 @@ async fn response_form(state: &ServerState, run: &RunId) -> Result<FacadeForm, P
     Ok(FacadeForm::Response(terms.unwrap_or_else(plain)))
 }
 
+/// How a response is read.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ResponseParams {
+    /// Whether its words come as a stream, from the first one.
+    #[serde(default)]
+    stream: bool,
+}
+
 async fn get_response(
     State(state): State<ServerState>,
     PathOf(id): PathOf<String>,
-) -> Result<Body<JsonObject>, Problem> {
+    QueryOf(params): QueryOf<ResponseParams>,
+) -> Result<Response, Problem> {
     let run = response_run(&id)?;
-    let answer = RunAnswerText::now(&state, &run).await?;
     let form = response_form(&state, &run).await?;
-    Ok(Body(JsonObject(form.whole(&run, &answer))))
+    if params.stream {
+        return openai_stream::stream(&state, run, form).await;
+    }
+    let answer = RunAnswerText::now(&state, &run).await?;
+    Ok(axum::Json(form.whole(&run, &answer)).into_response())
 }
 
 async fn cancel_response(

@@ -1,21 +1,17 @@
 //! How a run looks as a chat completion or a response: whole, and in pieces as they come.
 
+use super::event_stream::{self, EventFrame, EventSource};
 use crate::problem::{Problem, ProblemCode};
 use crate::state::ServerState;
-use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
+use everloop_app::conversations::{self, ConversationChannel};
 use everloop_app::runs::RunDetails;
 use everloop_engine::{EventKind, Follower, RunEvent, Scope};
+use everloop_store::StoreError;
 use everloop_types::journal::{EntryKind, WaitingOn};
-use everloop_types::{CallerTerms, RunId, Status};
-use futures_util::stream;
+use everloop_types::{CallerTerms, ConversationId, RunId, Status};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
-use std::convert::Infallible;
-use std::time::Duration;
-
-/// How often a stream shows that it lives.
-const PING: Duration = Duration::from_secs(15);
 
 /// Which interface is spoken.
 #[derive(Debug, Clone)]
@@ -35,7 +31,7 @@ pub(super) enum FacadeForm {
 pub(super) struct RunAnswerText {
     status: Status,
     text: String,
-    usage: Value,
+    usage: TokenCounts,
     created: i64,
     /// Why it failed, with a stable code.
     error: Value,
@@ -43,8 +39,16 @@ pub(super) struct RunAnswerText {
     waits: Option<&'static str>,
 }
 
+/// The tokens of a run.
+#[derive(Debug, Clone, Copy, Default)]
+struct TokenCounts {
+    input: u64,
+    output: u64,
+}
+
 impl RunAnswerText {
-    /// Waits until the run is over or needs a person.
+    /// Waits until the run is over or needs a person. A server that stops lets it, for as long as
+    /// open requests may take.
     pub(super) async fn wait(state: &ServerState, run: &RunId) -> Result<Self, Problem> {
         let mut follower = state.engine().follow(run, 0, Scope::Run).await?;
         while let Some(event) = follower.next().await? {
@@ -58,6 +62,9 @@ impl RunAnswerText {
     /// How it stands now.
     pub(super) async fn now(state: &ServerState, run: &RunId) -> Result<Self, Problem> {
         let details = RunDetails::read(&state.app, state.store(), run).await?;
+        if details.row.status.is_final() {
+            mark_read(state, &details.row.conversation).await?;
+        }
         let usage = details.counts.usage;
         let text = details.text().unwrap_or_default();
         Ok(Self {
@@ -65,14 +72,21 @@ impl RunAnswerText {
             error: error_of(&details, &text),
             waits: details.waiting_on.as_ref().map(waits_for),
             text,
-            usage: json!({"input": usage.input_tokens, "output": usage.output_tokens}),
+            usage: TokenCounts { input: usage.input_tokens, output: usage.output_tokens },
             created: details.row.times.created_at / 1_000,
         })
     }
+}
 
-    fn tokens(&self, name: &str) -> u64 {
-        self.usage[name].as_u64().unwrap_or(0)
+/// A conversation that a program began is read when the program gets its answer: nobody else waits
+/// for it.
+async fn mark_read(state: &ServerState, id: &ConversationId) -> Result<(), Problem> {
+    let row = state.store().conversations().get(id).await?;
+    let is_of_program = |channel: &str| channel == ConversationChannel::Run.name();
+    if row.is_some_and(|row| is_of_program(&row.channel) && row.has_unread()) {
+        conversations::mark_read(state.store(), id, None).await?;
     }
+    Ok(())
 }
 
 /// Why a run failed; null if it did not.
@@ -116,15 +130,15 @@ impl FacadeForm {
 
     /// The whole answer.
     pub(super) fn whole(&self, run: &RunId, answer: &RunAnswerText) -> Value {
-        let (input, output) = (answer.tokens("input"), answer.tokens("output"));
+        let TokenCounts { input, output } = answer.usage;
         match self {
             Self::Chat { model, .. } => json!({
                 "id": self.id(run), "object": "chat.completion", "created": answer.created,
                 "model": model,
                 "choices": [{"index": 0, "finish_reason": "stop", "logprobs": null,
                     "message": {"role": "assistant", "content": answer.text, "refusal": null}}],
-                "usage": chat_usage(input, output),
-                "everloop": {"run_id": run, "status": answer.status, "error": answer.error},
+                "usage": chat_usage(answer.usage),
+                "everloop": own_words(run, answer),
             }),
             Self::Response(asked) => json!({
                 "id": self.id(run), "object": "response", "created_at": answer.created,
@@ -146,12 +160,12 @@ impl FacadeForm {
 
     fn output_item(&self, run: &RunId, text: &str, status: Status) -> Value {
         json!({"id": format!("msg_{}", run.as_str().trim_start_matches("run_")),
-            "type": "message", "role": "assistant", "status": response_status(status),
+            "type": "message", "role": "assistant", "status": item_status(status),
             "content": [{"type": "output_text", "text": text, "annotations": []}]})
     }
 
     /// The pieces before the first words.
-    fn opening(&self, run: &RunId, created: i64) -> Vec<Event> {
+    fn opening(&self, run: &RunId, created: i64) -> Vec<FacadePiece> {
         match self {
             Self::Chat { .. } => {
                 let delta = json!({"role": "assistant", "content": ""});
@@ -161,29 +175,30 @@ impl FacadeForm {
                 let begun = RunAnswerText {
                     status: Status::Running,
                     text: String::new(),
-                    usage: Value::Null,
+                    usage: TokenCounts::default(),
                     created,
                     error: Value::Null,
                     waits: None,
                 };
-                let whole = self.whole(run, &begun);
-                let item = whole["output"][0].clone();
+                let mut whole = self.whole(run, &begun);
+                // The item is added by an event of its own.
+                whole["output"] = json!([]);
+                let mut item = self.output_item(run, "", Status::Running);
+                item["content"] = json!([]);
                 let part = json!({"type": "output_text", "text": "", "annotations": []});
+                let place = json!({"item_id": item["id"], "output_index": 0, "content_index": 0,
+                    "part": part});
                 vec![
                     named("response.created", json!({"response": whole})),
                     named("response.output_item.added", json!({"output_index": 0, "item": item})),
-                    named(
-                        "response.content_part.added",
-                        json!({"item_id": item["id"], "output_index": 0, "content_index": 0,
-                            "part": part}),
-                    ),
+                    named("response.content_part.added", place),
                 ]
             }
         }
     }
 
     /// A piece of the words.
-    fn piece(&self, run: &RunId, created: i64, text: &str) -> Event {
+    fn piece(&self, run: &RunId, created: i64, text: &str) -> FacadePiece {
         match self {
             Self::Chat { .. } => self.chunk(run, created, &json!({"content": text}), None),
             Self::Response(_) => named(
@@ -195,17 +210,21 @@ impl FacadeForm {
     }
 
     /// The pieces after the last words.
-    fn closing(&self, run: &RunId, answer: &RunAnswerText) -> Vec<Event> {
+    fn closing(&self, run: &RunId, answer: &RunAnswerText) -> Vec<FacadePiece> {
         match self {
             Self::Chat { with_usage, model } => {
-                let mut last = vec![self.chunk(run, answer.created, &json!({}), Some("stop"))];
+                let mut end = self.chunk(run, answer.created, &json!({}), Some("stop"));
+                if let FacadePiece::Json(_, data) = &mut end {
+                    data["everloop"] = own_words(run, answer);
+                }
+                let mut last = vec![end];
                 if *with_usage {
-                    let usage = chat_usage(answer.tokens("input"), answer.tokens("output"));
+                    let usage = chat_usage(answer.usage);
                     let piece = json!({"id": self.id(run), "object": "chat.completion.chunk",
                         "created": answer.created, "model": model, "choices": [], "usage": usage});
-                    last.push(Event::default().data(piece.to_string()));
+                    last.push(FacadePiece::Json("", piece));
                 }
-                last.push(Event::default().data("[DONE]"));
+                last.push(FacadePiece::Done);
                 last
             }
             Self::Response(_) => {
@@ -216,12 +235,18 @@ impl FacadeForm {
                     "incomplete" | "cancelled" => "response.incomplete",
                     _ => "response.completed",
                 };
+                let place = |rest: Value| {
+                    let mut place = json!({"item_id": item["id"], "output_index": 0,
+                        "content_index": 0});
+                    if let (Value::Object(place), Value::Object(rest)) = (&mut place, rest) {
+                        place.extend(rest);
+                    }
+                    place
+                };
+                let part = item["content"][0].clone();
                 vec![
-                    named(
-                        "response.output_text.done",
-                        json!({"item_id": item["id"], "output_index": 0, "content_index": 0,
-                            "text": answer.text}),
-                    ),
+                    named("response.output_text.done", place(json!({"text": answer.text}))),
+                    named("response.content_part.done", place(json!({"part": part}))),
                     named("response.output_item.done", json!({"output_index": 0, "item": item})),
                     named(name, json!({"response": whole})),
                 ]
@@ -229,17 +254,58 @@ impl FacadeForm {
         }
     }
 
-    fn chunk(&self, run: &RunId, created: i64, delta: &Value, finish: Option<&str>) -> Event {
-        let Self::Chat { model, .. } = self else { return Event::default() };
-        let piece = json!({"id": self.id(run), "object": "chat.completion.chunk",
+    /// What ends a stream whose run cannot be read any more.
+    fn broken(&self, why: &str) -> Vec<FacadePiece> {
+        match self {
+            Self::Chat { .. } => {
+                let error = json!({"message": why, "type": "server_error", "param": null,
+                    "code": "internal"});
+                vec![FacadePiece::Json("", json!({"error": error})), FacadePiece::Done]
+            }
+            Self::Response(_) => {
+                let error = json!({"code": "internal", "message": why, "param": null});
+                vec![named("error", error)]
+            }
+        }
+    }
+
+    fn chunk(&self, run: &RunId, created: i64, delta: &Value, finish: Option<&str>) -> FacadePiece {
+        let model = match self {
+            Self::Chat { model, .. } => model.as_str(),
+            Self::Response(asked) => asked.model.as_str(),
+        };
+        let chunk = json!({"id": self.id(run), "object": "chat.completion.chunk",
             "created": created, "model": model,
             "choices": [{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": null}]});
-        Event::default().data(piece.to_string())
+        FacadePiece::Json("", chunk)
     }
 }
 
-fn chat_usage(input: u64, output: u64) -> Value {
+/// One event of a stream.
+enum FacadePiece {
+    /// Its type, empty in a chat completion, and its data.
+    Json(&'static str, Value),
+    /// The end of a chat completion.
+    Done,
+}
+
+/// What only this program knows of an answer.
+fn own_words(run: &RunId, answer: &RunAnswerText) -> Value {
+    json!({"run_id": run, "status": answer.status, "error": answer.error})
+}
+
+fn chat_usage(usage: TokenCounts) -> Value {
+    let TokenCounts { input, output } = usage;
     json!({"prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output})
+}
+
+/// The states of an item are fewer than those of a response.
+fn item_status(status: Status) -> &'static str {
+    match status {
+        Status::Queued | Status::Running => "in_progress",
+        Status::Succeeded | Status::Unsettled => "completed",
+        Status::Waiting | Status::Canceled | Status::Failed | Status::Quarantined => "incomplete",
+    }
 }
 
 fn response_status(status: Status) -> &'static str {
@@ -253,9 +319,9 @@ fn response_status(status: Status) -> &'static str {
     }
 }
 
-fn named(name: &str, mut data: Value) -> Event {
+fn named(name: &'static str, mut data: Value) -> FacadePiece {
     data["type"] = json!(name);
-    Event::default().event(name).data(data.to_string())
+    FacadePiece::Json(name, data)
 }
 
 /// A run whose words are streamed.
@@ -267,7 +333,9 @@ struct FacadeStream {
     created: i64,
     /// What was streamed of the words of this call.
     streamed: String,
-    ready: VecDeque<Event>,
+    ready: VecDeque<FacadePiece>,
+    /// Events that were sent.
+    sent: u64,
     is_over: bool,
 }
 
@@ -282,44 +350,57 @@ pub(super) async fn stream(
     let row = row.ok_or_else(|| ProblemCode::NotFound.bare())?;
     let created = row.times.created_at / 1_000;
     let ready = form.opening(&run, created).into();
-    let state = state.clone();
-    let open = FacadeStream {
-        state,
+    let source = FacadeStream {
+        state: state.clone(),
         run,
         form,
         follower,
         created,
         streamed: String::new(),
         ready,
+        sent: 0,
         is_over: false,
     };
-    let events = stream::unfold(open, |mut open| async move {
-        let event = open.next().await?;
-        Some((Ok::<_, Infallible>(event), open))
-    });
-    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(PING)).into_response())
+    Ok(event_stream::bare_sse(state, source))
+}
+
+impl EventSource for FacadeStream {
+    async fn next_frame(&mut self) -> Result<Option<EventFrame>, StoreError> {
+        loop {
+            if let Some(piece) = self.ready.pop_front() {
+                return Ok(Some(self.frame(piece)));
+            }
+            if self.is_over {
+                return Ok(None);
+            }
+            match self.follower.next().await {
+                Ok(Some(event)) => self.take(&event).await,
+                Ok(None) => self.close().await,
+                Err(error) => self.break_off(&error.to_string()),
+            }
+        }
+    }
 }
 
 impl FacadeStream {
-    async fn next(&mut self) -> Option<Event> {
-        loop {
-            if let Some(event) = self.ready.pop_front() {
-                return Some(event);
+    fn frame(&mut self, piece: FacadePiece) -> EventFrame {
+        let (name, data) = match piece {
+            FacadePiece::Done => ("", "[DONE]".to_owned()),
+            FacadePiece::Json("", data) => ("", data.to_string()),
+            FacadePiece::Json(name, mut data) => {
+                data["sequence_number"] = json!(self.sent);
+                (name, data.to_string())
             }
-            if self.is_over {
-                return None;
-            }
-            let stopping = self.state.stopping.clone();
-            let next = tokio::select! {
-                biased;
-                () = stopping.cancelled() => return None,
-                next = self.follower.next() => next,
-            };
-            match next {
-                Ok(Some(event)) => self.take(&event).await,
-                Ok(None) | Err(_) => self.close().await,
-            }
-        }
+        };
+        self.sent += 1;
+        EventFrame { name: name.to_owned(), id: None, data, is_last: false }
+    }
+
+    /// A client that is told nothing would take what it has for the whole.
+    fn break_off(&mut self, why: &str) {
+        tracing::warn!(run = %self.run, why, "a stream of words ended early");
+        self.is_over = true;
+        self.ready.extend(self.form.broken(why));
     }
 
     async fn take(&mut self, event: &RunEvent) {
@@ -354,10 +435,13 @@ impl FacadeStream {
     }
 
     async fn close(&mut self) {
-        self.is_over = true;
-        if let Ok(answer) = RunAnswerText::now(&self.state, &self.run).await {
-            self.say_rest(&answer.text);
-            self.ready.extend(self.form.closing(&self.run, &answer));
+        match RunAnswerText::now(&self.state, &self.run).await {
+            Ok(answer) => {
+                self.is_over = true;
+                self.say_rest(&answer.text);
+                self.ready.extend(self.form.closing(&self.run, &answer));
+            }
+            Err(problem) => self.break_off(problem.code.name()),
         }
     }
 }
