@@ -133,11 +133,18 @@ impl AccessToken {
     }
 }
 
-fn fresh_value() -> io::Result<String> {
-    let mut bytes = [0_u8; 32];
+/// `N` random bytes of the system, in hex: nobody can guess them.
+///
+/// # Errors
+/// If the system has no random numbers.
+pub fn random_hex<const N: usize>() -> io::Result<String> {
+    let mut bytes = [0_u8; N];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(format!("{PREFIX}{hex}"))
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn fresh_value() -> io::Result<String> {
+    Ok(format!("{PREFIX}{}", random_hex::<32>()?))
 }
 
 /// What a new token may replace.

@@ -6,6 +6,8 @@
 //! run's, and may be nobody's business.
 
 use crate::app::App;
+use crate::copies::aside;
+use crate::environment::LocalEnvironment;
 use crate::error::{AppError, RunError, UndoError};
 use crate::reports;
 use crate::undo::{FileStep, RunChanges};
@@ -89,21 +91,22 @@ async fn last_steps(store: &Store, run: &RunId) -> Result<BTreeMap<String, FileS
     Ok(steps.map(|step| (step.path.clone(), step)).collect())
 }
 
-/// Looks at the files of a run.
-struct ArtifactReader<'a> {
-    app: &'a App,
+/// Looks at the files of a run. Blocking: files are read whole.
+struct ArtifactReader {
+    app: App,
+    environment: LocalEnvironment,
     /// This machine and data folder.
     here: Option<String>,
 }
 
-impl<'a> ArtifactReader<'a> {
-    async fn new(app: &'a App) -> Self {
+impl ArtifactReader {
+    async fn new(app: &App) -> Self {
         let here = everloop_tools::here(Some(app.home.data().join("effects"))).await;
-        Self { app, here }
+        Self { app: app.clone(), environment: app.environment(&app.settings), here }
     }
 
     fn workspace(&self, step: &FileStep) -> Option<Workspace> {
-        self.app.environment(&self.app.settings).guarded_workspace(&step.root).ok()
+        self.environment.guarded_workspace(&step.root).ok()
     }
 
     fn state(&self, step: &FileStep) -> ArtifactState {
@@ -117,6 +120,39 @@ impl<'a> ArtifactReader<'a> {
             _ => ArtifactState::Changed,
         }
     }
+
+    fn list(&self, steps: BTreeMap<String, FileStep>, run: &RunId) -> Vec<Artifact> {
+        let artifact = |(name, step): (String, FileStep)| Artifact {
+            name,
+            state: self.state(&step),
+            digest: digest(&step).to_owned(),
+            run: step.run,
+            written_at: step.at,
+        };
+        let mut artifacts: Vec<Artifact> = steps.into_iter().map(artifact).collect();
+        artifacts.extend(reports::artifacts(&self.app, run));
+        artifacts
+    }
+
+    fn content(&self, step: &FileStep) -> Result<Vec<u8>, ArtifactError> {
+        let state = self.state(step);
+        if state != ArtifactState::AsWritten {
+            return Err(ArtifactError::NotThere(state));
+        }
+        let most = self.app.settings.server.artifact_max.bytes();
+        let gone = || ArtifactError::NotThere(ArtifactState::Changed);
+        let workspace = self.workspace(step).ok_or_else(gone)?;
+        let read = workspace.read(Path::new(&step.path), most);
+        let (bytes, size) = read.map_err(|_| gone())?;
+        if size > most {
+            return Err(ArtifactError::TooLarge { bytes: size, most });
+        }
+        // The very bytes that go out are compared: the file may change at any moment.
+        if digest_bytes(&bytes) != digest(step) {
+            return Err(gone());
+        }
+        Ok(bytes)
+    }
 }
 
 /// The files that a run wrote, by name.
@@ -126,16 +162,8 @@ impl<'a> ArtifactReader<'a> {
 pub async fn list(app: &App, store: &Store, run: &RunId) -> Result<Vec<Artifact>, AppError> {
     let reader = ArtifactReader::new(app).await;
     let steps = last_steps(store, run).await?;
-    let artifact = |(name, step): (String, FileStep)| Artifact {
-        name,
-        state: reader.state(&step),
-        digest: digest(&step).to_owned(),
-        run: step.run,
-        written_at: step.at,
-    };
-    let mut artifacts: Vec<Artifact> = steps.into_iter().map(artifact).collect();
-    artifacts.extend(reports::artifacts(app, run));
-    Ok(artifacts)
+    let run = run.clone();
+    aside(move || reader.list(steps, &run)).await
 }
 
 fn digest(step: &FileStep) -> &str {
@@ -155,25 +183,15 @@ pub async fn content(
     run: &RunId,
     name: &str,
 ) -> Result<Vec<u8>, ArtifactError> {
-    let Some(step) = last_steps(store, run).await?.remove(name) else {
-        return reports::artifact(app, run, name).unwrap_or(Err(ArtifactError::NotFound));
-    };
+    let mut steps = last_steps(store, run).await?;
     let reader = ArtifactReader::new(app).await;
-    let state = reader.state(&step);
-    if state != ArtifactState::AsWritten {
-        return Err(ArtifactError::NotThere(state));
-    }
-    let most = app.settings.server.artifact_max.bytes();
-    let gone = || ArtifactError::NotThere(ArtifactState::Changed);
-    let workspace = reader.workspace(&step).ok_or_else(gone)?;
-    let read = workspace.read(Path::new(&step.path), most);
-    let (bytes, size) = read.map_err(|_| gone())?;
-    if size > most {
-        return Err(ArtifactError::TooLarge { bytes: size, most });
-    }
-    // The very bytes that go out are compared: the file may change at any moment.
-    if digest_bytes(&bytes) != digest(&step) {
-        return Err(gone());
-    }
-    Ok(bytes)
+    let (run, name) = (run.clone(), name.to_owned());
+    aside(move || match steps.remove(&name) {
+        Some(step) => reader.content(&step),
+        None => {
+            let of_report = reports::artifact(&reader.app, &run, &name);
+            of_report.unwrap_or(Err(ArtifactError::NotFound))
+        }
+    })
+    .await?
 }

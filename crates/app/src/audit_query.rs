@@ -29,6 +29,8 @@ pub struct AuditQuery {
     pub only_failed: bool,
     /// Those since then.
     pub since: UtcMs,
+    /// Those before this moment.
+    pub until: Option<UtcMs>,
     /// Those of one kind.
     pub event: Option<AuditEvent>,
 }
@@ -182,7 +184,7 @@ impl AuditQuery {
         if let Some(run) = &self.run {
             for fact in store.facts().of_run(run).await? {
                 let changes = store.facts().history(&fact.id).await?;
-                let wanted = changes.iter().filter(|change| change.at >= self.since);
+                let wanted = changes.iter().filter(|change| self.covers(change.at));
                 wanted.for_each(|change| sink.tell(AuditNews::Fact(change)));
             }
             return Ok(());
@@ -190,7 +192,8 @@ impl AuditQuery {
         let mut last = None;
         loop {
             let page = store.facts().changes(self.since, last.as_ref(), ENTRIES_PER_PAGE).await?;
-            page.iter().for_each(|change| sink.tell(AuditNews::Fact(change)));
+            let wanted = page.iter().filter(|change| self.covers(change.at));
+            wanted.for_each(|change| sink.tell(AuditNews::Fact(change)));
             match page.into_iter().next_back() {
                 Some(end) if sink.pass_on().await => last = Some(end),
                 _ => return Ok(()),
@@ -208,7 +211,8 @@ impl AuditQuery {
         loop {
             let all = store.maintenance();
             let page = all.deletions(self.since, last.as_ref(), ENTRIES_PER_PAGE).await?;
-            let fits = |row: &&DeletionRow| self.run.is_none() || self.run == row.run_id;
+            let is_of_run = |row: &DeletionRow| self.run.is_none() || self.run == row.run_id;
+            let fits = |row: &&DeletionRow| is_of_run(row) && self.covers(row.at);
             page.iter().filter(fits).for_each(|row| sink.tell(AuditNews::Deleted(row)));
             match page.into_iter().next_back() {
                 Some(end) if sink.pass_on().await => last = Some(end),
@@ -286,7 +290,12 @@ impl AuditQuery {
         let own = !call.copied || self.run.is_some();
         let event = if call.is_decision() { AuditEvent::Decision } else { AuditEvent::ToolCall };
         let fits = named && own && (!self.only_failed || call.has_failed());
-        call.at >= self.since && fits && self.wants_event(event)
+        self.covers(call.at) && fits && self.wants_event(event)
+    }
+
+    /// Whether a moment is within the time that is wanted.
+    fn covers(&self, at: UtcMs) -> bool {
+        at >= self.since && self.until.is_none_or(|until| at < until)
     }
 }
 
@@ -306,7 +315,7 @@ impl<'a> RunReader<'a> {
 
     fn entry(&mut self, entry: &Entry, sink: &mut impl AuditSink) {
         let query = self.query;
-        let step = self.steps.entry(entry).filter(|step| step.at >= query.since);
+        let step = self.steps.entry(entry).filter(|step| query.covers(step.at));
         if let Some(step) = step.filter(|step| query.wants_event(step.event)) {
             sink.tell(AuditNews::Step(self.row, &step));
         }

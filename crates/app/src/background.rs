@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::conversations::keep_titling;
 use crate::delivery;
-use crate::error::AppError;
+use crate::error::{AppError, chain};
 use crate::heartbeat;
 use crate::scheduling;
 use crate::upkeep;
@@ -17,6 +17,9 @@ use tokio::task::JoinHandle;
 
 /// How often a chat that may not drive runs looks whether it may.
 const LOOK_AGAIN: Duration = Duration::from_millis(300);
+
+/// How long a process waits after an error of its store before it drives runs again.
+const RESTART_PAUSE: Duration = Duration::from_secs(5);
 
 /// How long a chat that is left waits for what it drives.
 const END_WITHIN: Duration = Duration::from_secs(8);
@@ -35,6 +38,10 @@ pub(crate) struct DriveFlag(Arc<AtomicBool>);
 impl DriveFlag {
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Acquire)
+    }
+
+    fn set(&self, drives: bool) {
+        self.0.store(drives, Ordering::Release);
     }
 }
 
@@ -135,16 +142,26 @@ fn begin_by_settings(app: &App, engine: &Arc<Engine>) -> Vec<JoinHandle<()>> {
 }
 
 /// Drives every run that is ready, as soon as no other process has the right to.
+///
+/// A store that cannot be used any more may be repaired while the process lives. Until then it
+/// does not have the right: another process may be able to drive.
 async fn drive_all(app: App, engine: Arc<Engine>, held: Option<Membership>, drives: DriveFlag) {
-    let membership = match held {
-        Some(membership) => membership,
-        None => await_membership(&app, &engine, &drives).await,
-    };
-    let most = app.settings.worker.runs;
-    let mut worker = Worker::new(engine.clone(), most).with_membership(&membership);
-    // Whoever watches sees what happens to runs; a store that is gone is met by the next line.
-    let _ = worker.work(|_| ()).await;
-    drop(membership);
+    let mut next = held;
+    loop {
+        let membership = match next.take() {
+            Some(membership) => membership,
+            None => await_membership(&app, &engine, &drives).await,
+        };
+        let most = app.settings.worker.runs;
+        let mut worker = Worker::new(engine.clone(), most).with_membership(&membership);
+        let Err(error) = worker.work(|_| ()).await else { return };
+        drives.set(false);
+        let error = chain(&error);
+        tracing::error!(%error, "this process drives no runs until its store works again");
+        worker.abort().await;
+        drop(membership);
+        tokio::time::sleep(RESTART_PAUSE).await;
+    }
 }
 
 /// Waits until no other process drives runs, and puts back what that process left behind.
@@ -156,9 +173,10 @@ async fn await_membership(app: &App, engine: &Engine, drives: &DriveFlag) -> Mem
             break membership;
         }
     };
-    drives.0.store(true, Ordering::Release);
-    while membership.recover_orphans(engine).await.is_err() {
+    while let Err(error) = membership.recover_orphans(engine).await {
+        tracing::debug!(%error, "the runs of an earlier process could not be taken up");
         tokio::time::sleep(LOOK_AGAIN).await;
     }
+    drives.set(true);
     membership
 }

@@ -133,18 +133,6 @@ pub enum ChannelError {
 }
 
 impl ChannelError {
-    /// The HTTP status that fits: a sender tries again after one from 500 on.
-    #[must_use]
-    pub fn status(&self) -> u16 {
-        match self {
-            Self::NoSuchChannel(_) => 404,
-            Self::Header(_) | Self::Body(_) | Self::Empty => 400,
-            Self::Unsigned | Self::TooOld => 401,
-            Self::TooLarge => 413,
-            Self::Secret(_) | Self::App(_) => 503,
-        }
-    }
-
     /// For a person.
     #[must_use]
     pub fn words(&self, lang: Lang) -> String {

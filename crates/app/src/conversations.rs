@@ -27,7 +27,7 @@ pub use titles::{TitleError, keep_titling, retitle};
 
 use crate::app::App;
 use crate::cleaning;
-use crate::conversation::Terminals;
+use crate::conversation::{Queue, Terminals};
 use crate::error::{AppError, ConversationError};
 use crate::scheduling;
 use everloop_engine::{Clock, SystemClock};
@@ -384,6 +384,7 @@ pub async fn delete(
     match store.maintenance().delete_conversation(&one.row.id, deleter).await? {
         ConversationRemoval::Gone(runs) => {
             cleaning::forget_records_of(app, &runs);
+            Queue::forget(app, &one.row.id);
             Ok(runs.len())
         }
         ConversationRemoval::Kept(run) => {

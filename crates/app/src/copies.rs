@@ -234,7 +234,7 @@ fn lock(app: &App) -> Result<Membership, AppError> {
 }
 
 /// Does what takes long and blocks beside the async work.
-async fn aside<T: Send + 'static>(
+pub(crate) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, AppError> {
     tokio::task::spawn_blocking(work).await.map_err(|error| FileError::BrokenOff(error).into())

@@ -320,8 +320,16 @@ async fn check_room(app: &App, store: &Store) -> Result<(), AppError> {
     }
 }
 
-/// Writes a fact anew, decides about it, or both in one commit: either everything happens or
-/// nothing. What changes nothing is no change.
+/// Other words for a fact, a decision on it, or both.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FactRevision<'a> {
+    /// The new words. They are then the person's own, whoever proposed the fact.
+    pub text: Option<&'a str>,
+    /// The decision. The same one again changes nothing.
+    pub decision: Option<FactDecision>,
+}
+
+/// Changes a fact: all of it in one commit, or nothing.
 ///
 /// # Errors
 /// [`FactError`], or if the store fails.
@@ -329,17 +337,16 @@ pub async fn revise(
     app: &App,
     store: &Store,
     id: &FactId,
-    (text, decision): (Option<&str>, Option<FactDecision>),
+    revision: FactRevision<'_>,
     editor: FactEditor<'_>,
 ) -> Result<FactRow, AppError> {
-    let text = text.map(|text| checked_text(&app.settings, text)).transpose()?;
     let seen = seen(store, id, editor).await?;
-    let mut to = seen.state();
-    if let Some(text) = text {
-        to = FactState { text, untrusted: false, ..to };
+    let (mut to, mut kind) = (seen.state(), FactChangeKind::Edited);
+    if let Some(text) = revision.text {
+        to = FactState { text: checked_text(&app.settings, text)?, untrusted: false, ..to };
     }
-    let mut kind = FactChangeKind::Edited;
-    if let Some(decision) = decision.filter(|decision| decision.status() != seen.status) {
+    let decision = revision.decision.filter(|decision| decision.status() != seen.status);
+    if let Some(decision) = decision {
         if !decision.allows(seen.status) {
             let (id, status) = (seen.id, seen.status);
             return Err(FactError::WrongStatus { id, status, wanted: decision }.into());
@@ -347,15 +354,19 @@ pub async fn revise(
         if decision == FactDecision::Accept {
             check_room(app, store).await?;
         }
-        (to.status, kind) = (decision.status(), decision.change());
+        to.status = decision.status();
+        kind = decision.change();
     }
-    if to == seen.state() { Ok(seen) } else { change(store, &seen, kind, &to, editor).await }
+    if to == seen.state() {
+        return Ok(seen);
+    }
+    change(store, &seen, kind, &to, editor).await
 }
 
-/// Accepts, refuses or withdraws a fact. Deciding the same again changes nothing.
+/// Accepts, refuses or withdraws a fact.
 ///
 /// # Errors
-/// [`FactError`], or if the store fails.
+/// As [`revise`].
 pub async fn decide(
     app: &App,
     store: &Store,
@@ -363,13 +374,14 @@ pub async fn decide(
     decision: FactDecision,
     editor: FactEditor<'_>,
 ) -> Result<FactRow, AppError> {
-    revise(app, store, id, (None, Some(decision)), editor).await
+    let revision = FactRevision { decision: Some(decision), ..FactRevision::default() };
+    revise(app, store, id, revision, editor).await
 }
 
-/// Writes a fact anew. The words are then the person's own, whoever proposed them.
+/// Writes a fact anew.
 ///
 /// # Errors
-/// [`FactError`], or if the store fails.
+/// As [`revise`].
 pub async fn edit(
     app: &App,
     store: &Store,
@@ -377,7 +389,8 @@ pub async fn edit(
     text: &str,
     editor: FactEditor<'_>,
 ) -> Result<FactRow, AppError> {
-    revise(app, store, id, (Some(text), None), editor).await
+    let revision = FactRevision { text: Some(text), ..FactRevision::default() };
+    revise(app, store, id, revision, editor).await
 }
 
 async fn seen(store: &Store, id: &FactId, editor: FactEditor<'_>) -> Result<FactRow, AppError> {

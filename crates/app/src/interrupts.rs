@@ -3,12 +3,14 @@
 use crate::answers::{AnswerDraft, AnswerError, AnswerIntent, AnswerReading, RunAnswer};
 use crate::app::App;
 use crate::error::AppError;
-use crate::router::{OpenQuestion, question_of};
+use crate::router::{OpenQuestion, own_question};
 use crate::runs::question_text;
 use everloop_engine::{Engine, History};
 use everloop_store::{GivenAnswer, RunFilter, Store};
 use everloop_types::journal::{EntryKind, WaitingOn};
 use everloop_types::{ConversationId, RunId, Status};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Answered questions that are listed at most: the journal of each is read.
 pub const ANSWERED_MAX: usize = 50;
@@ -30,17 +32,50 @@ pub struct OpenInterrupt {
 /// # Errors
 /// If the store fails.
 pub async fn open(store: &Store) -> Result<Vec<OpenInterrupt>, AppError> {
-    let filter = RunFilter { statuses: vec![Status::Waiting], before: None, most: RUNS_MAX };
-    let mut all = Vec::new();
-    for row in store.runs().list(&filter).await? {
-        // A parent waits for its child; the child is in the list itself.
-        if let Some(question) = question_of(store, &row.run).await?
-            && question.run == row.run
-        {
-            all.push(OpenInterrupt { question, conversation: row.conversation });
+    OpenQuestions::default().read(store).await
+}
+
+/// The questions of waiting runs, for a process that asks for them again and again. A journal is
+/// read once: only another entry can change what its run waits for.
+#[derive(Default)]
+pub struct OpenQuestions(Mutex<BTreeMap<RunId, KnownWait>>);
+
+/// What a run waits with.
+#[derive(Clone)]
+struct KnownWait {
+    next_seq: i64,
+    /// None if it waits for something else than a person.
+    question: Option<OpenQuestion>,
+}
+
+impl OpenQuestions {
+    /// All that are open, the newest run first.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn read(&self, store: &Store) -> Result<Vec<OpenInterrupt>, AppError> {
+        let filter = RunFilter { statuses: vec![Status::Waiting], before: None, most: RUNS_MAX };
+        let mut before = self.known().clone();
+        let (mut known, mut all) = (BTreeMap::new(), Vec::new());
+        for row in store.runs().list(&filter).await? {
+            let next_seq = row.lease.next_seq;
+            let wait = match before.remove(&row.run).filter(|wait| wait.next_seq == next_seq) {
+                Some(wait) => wait,
+                // A parent waits for its child; the child is in the list itself.
+                None => KnownWait { next_seq, question: own_question(store, &row.run).await? },
+            };
+            if let Some(question) = wait.question.clone() {
+                all.push(OpenInterrupt { question, conversation: row.conversation });
+            }
+            known.insert(row.run, wait);
         }
+        *self.known() = known;
+        Ok(all)
     }
-    Ok(all)
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<RunId, KnownWait>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A question of a run, open or not.

@@ -176,6 +176,17 @@ pub(crate) async fn question_of(
     if store.runs().position(run).await?.is_none_or(|at| at.status != Status::Waiting) {
         return Ok(None);
     }
+    own_question(store, run).await
+}
+
+/// The question that a run which waits has asked itself.
+///
+/// # Errors
+/// If the store fails.
+pub(crate) async fn own_question(
+    store: &Store,
+    run: &RunId,
+) -> Result<Option<OpenQuestion>, StoreError> {
     let Some(history) = History::read(store, run).await? else { return Ok(None) };
     let waits = history.entries.iter().rev().find_map(|entry| match &entry.kind {
         EntryKind::Waiting(waiting) => Some(waiting.on.clone()),

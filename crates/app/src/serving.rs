@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::background::{BackgroundTasks, DriveFlag, DriveRight};
 use crate::environment::LiveEnvironment;
 use crate::error::AppError;
+use crate::worker;
 use everloop_engine::Engine;
 use everloop_store::{Orphan, Store};
 use std::sync::Arc;
@@ -40,10 +41,19 @@ impl ServiceSession {
         &self.engine
     }
 
-    /// Whether this process drives runs, or another one does.
+    /// Whether this process drives runs.
     #[must_use]
     pub fn drives(&self) -> bool {
         self.drives.is_set()
+    }
+
+    /// Whether this process drives runs, or another one does.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn has_driver(&self, app: &App) -> Result<bool, AppError> {
+        let own = &self.engine.identity().worker;
+        Ok(self.drives() || worker::has_worker(app, self.engine.store(), Some(own)).await?)
     }
 
     /// Goes on with the settings of `app`, which is over the same database.

@@ -7,18 +7,26 @@ use crate::{delivery, heartbeat, scheduling, upkeep};
 use everloop_agenda::kept::reminders;
 use everloop_engine::{Engine, Membership, MembershipPolicy, Worker, WorkerReport};
 use everloop_store::{ClaimLock, ClaimLockError, Store};
+use everloop_types::WorkerId;
 use std::sync::Arc;
 
-/// Whether a process that drives runs is alive.
+/// Whether a process that drives runs is alive. A process that does not drive, or no longer,
+/// names itself in `beside`: what it left in the list of workers does not count.
 ///
 /// # Errors
 /// If the store fails.
-pub async fn has_worker(app: &App, store: &Store) -> Result<bool, AppError> {
+pub async fn has_worker(
+    app: &App,
+    store: &Store,
+    beside: Option<&WorkerId>,
+) -> Result<bool, AppError> {
+    let is_other = |worker: &WorkerId| beside != Some(worker);
     if let Some(lock) = app.database.lock_file() {
-        return Ok(ClaimLock::signed_by(lock).is_some());
+        return Ok(ClaimLock::signed_by(lock).is_some_and(|holder| is_other(&holder.worker)));
     }
     let now = store.workers().time().await?;
-    Ok(store.workers().all().await?.iter().any(|worker| worker.expires_at > now))
+    let all = store.workers().all().await?;
+    Ok(all.iter().any(|worker| worker.expires_at > now && is_other(&worker.worker)))
 }
 
 /// A worker that has the right to claim runs.

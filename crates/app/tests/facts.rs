@@ -8,7 +8,7 @@ use everloop_app::conversation::{
     RunStop,
 };
 use everloop_app::conversations::{self, ConversationChannel, ListedConversation};
-use everloop_app::facts::{self, FactAuthor, FactDecision, FactEditor, FactError};
+use everloop_app::facts::{self, FactAuthor, FactDecision, FactEditor, FactError, FactRevision};
 use everloop_app::forks::{self, ForkOptions, RunSource};
 use everloop_app::frames::{self, RunOptions};
 use everloop_app::goals::{ConversationStart, begin_conversation};
@@ -366,6 +366,11 @@ async fn every_change_is_an_event_of_the_audit_and_of_two_editors_one_wins() {
         refused,
         Err(AppError::Conversation(ConversationError::Fact(FactError::WrongStatus { .. })))
     ));
+    let text = Some("Three");
+    let revision = FactRevision { text, decision: Some(FactDecision::Reject) };
+    assert!(facts::revise(&app, &store, &fact.id, revision, user).await.is_err());
+    let kept = facts::find(&store, fact.id.as_str()).await.unwrap();
+    assert_eq!(kept.text, "Two", "what is refused changes nothing");
     for run in [None, Some(fact.source.run.clone().unwrap())] {
         let mut told = Vec::new();
         let event = Some(AuditEvent::Memory);

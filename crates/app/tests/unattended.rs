@@ -6,22 +6,29 @@ use base64::Engine as _;
 use everloop_agenda::commands::{self, AgendaCommand};
 use everloop_agenda::desk::CommandOutcome;
 use everloop_agenda::show;
-use everloop_app::channels::{self, ChannelReceipt, webhook};
+use everloop_app::channels::{self, ChannelError, ChannelReceipt, webhook};
 use everloop_app::home::Home;
+use everloop_app::serving::ServiceSession;
 use everloop_app::settings::SettingSources;
 use everloop_app::worker::WorkerSession;
 use everloop_app::{App, Notices, OpenOptions, RunDetails, agenda, heartbeat, scheduling};
 use everloop_engine::{Clock, Engine, SystemClock, Worker};
-use everloop_store::{ConversationFilter, NewFact, RunFilter, Store, Urgency};
+use everloop_store::{
+    ConversationFilter, Db, DbError, DbFuture, NewFact, RunFilter, SqlRow, Store, Urgency,
+    WriteResult,
+};
 use everloop_types::{
-    ConversationId, FactId, FactProposal, FactSource, Lang, Rows, SqlValue, Statement, Write,
+    ConversationId, FactId, FactProposal, FactSource, Lang, Rows, SqlValue, Statement, Status,
+    Write,
 };
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use tempfile::TempDir;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -387,20 +394,26 @@ async fn a_request_that_is_not_signed_or_too_old_starts_nothing() {
     let engine = app.engine(store.clone()).await.unwrap();
     let body = r#"{"type":"message","data":{"thread":"t","text":"hi"}}"#;
     let now = SystemClock.now();
-    let status = async |channel: &str, headers: &[(String, String)], body: &str| {
+    let outcome = async |channel: &str, headers: &[(String, String)], body: &str| {
         let received = channels::receive(&app, &engine, channel, headers, body.as_bytes()).await;
-        received.map(|_| 202).unwrap_or_else(|error| error.status())
+        match received {
+            Ok(_) => "taken",
+            Err(ChannelError::NoSuchChannel(_)) => "no channel",
+            Err(ChannelError::Header(_) | ChannelError::Body(_) | ChannelError::Empty) => "bad",
+            Err(ChannelError::Unsigned | ChannelError::TooOld) => "not signed",
+            Err(_) => "other",
+        }
     };
-    assert_eq!(status("ops", &request("m", now, body), "{}").await, 401);
-    assert_eq!(status("ops", &request("m", now - 600_000, body), body).await, 401);
-    assert_eq!(status("ops", &[], body).await, 400);
-    assert_eq!(status("dev", &request("m", now, body), body).await, 404);
+    assert_eq!(outcome("ops", &request("m", now, body), "{}").await, "not signed");
+    assert_eq!(outcome("ops", &request("m", now - 600_000, body), body).await, "not signed");
+    assert_eq!(outcome("ops", &[], body).await, "bad");
+    assert_eq!(outcome("dev", &request("m", now, body), body).await, "no channel");
     let empty = r#"{"type":"message","data":{"thread":"t","text":""}}"#;
-    assert_eq!(status("ops", &request("m", now, empty), empty).await, 400);
+    assert_eq!(outcome("ops", &request("m", now, empty), empty).await, "bad");
     let forged = format!("v1,{}", base64::engine::general_purpose::STANDARD.encode([7; 32]));
     let mut headers = request("m", now, body);
     headers[2].1 = forged;
-    assert_eq!(status("ops", &headers, body).await, 401);
+    assert_eq!(outcome("ops", &headers, body).await, "not signed");
     assert_eq!(count_runs(&store).await, 0);
 }
 
@@ -467,4 +480,62 @@ async fn a_reminder_that_nobody_saw_is_one_unread_message() {
     assert_eq!((row.channel.as_str(), row.has_unread()), ("reminders", true));
     let said = store.conversations().messages(&id, 9).await.unwrap();
     assert!(said.len() == 1 && said[0].body.contains("tea"), "{said:?}");
+}
+
+/// A database in memory that can be made read-only for a while.
+struct SealedDb {
+    db: Arc<dyn Db>,
+    is_sealed: AtomicBool,
+}
+
+impl Db for SealedDb {
+    fn commit(&self, writes: Vec<Write>, urgency: Urgency) -> DbFuture<'_, Vec<WriteResult>> {
+        if self.is_sealed.load(Ordering::SeqCst) {
+            let file = Arc::from(Path::new("data.db"));
+            return Box::pin(async { Err(DbError::ReadOnly { file }) });
+        }
+        self.db.commit(writes, urgency)
+    }
+
+    fn query(&self, sql: &'static str, params: Vec<SqlValue>) -> DbFuture<'_, Vec<SqlRow>> {
+        self.db.query(sql, params)
+    }
+}
+
+/// Lets time pass until something is so.
+async fn until(is_so: impl AsyncFn() -> bool) {
+    for _ in 0..10_000 {
+        if is_so().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("it never came to be");
+}
+
+/// Nobody waits for the disk: time passes as soon as every task does.
+#[tokio::test(start_paused = true)]
+async fn a_server_whose_store_was_repaired_drives_runs_again_and_says_when_it_does_not() {
+    let place = Place::new(&json!({"replies": [{"text": "All is well."}]}));
+    let app = place.app("", &[]);
+    let sealed =
+        Arc::new(SealedDb { db: Store::memory().db().clone(), is_sealed: AtomicBool::new(false) });
+    let store = Store::with_db(sealed.clone());
+    let session = ServiceSession::open(&app, store.clone()).await.unwrap();
+    assert!(session.drives() && session.has_driver(&app).await.unwrap());
+    sealed.is_sealed.store(true, Ordering::SeqCst);
+    until(async || !session.drives()).await;
+    let other = session.has_driver(&app).await.unwrap();
+    assert!(!other, "what this process wrote into the lock file does not count");
+    sealed.is_sealed.store(false, Ordering::SeqCst);
+    until(async || session.drives()).await;
+    let work = place.path("work").display().to_string();
+    let line = format!("/schedule add every day at 9am --run x --loop react --workspace {work}");
+    say(&app, &store, &line).await;
+    let reader = app.reader_at(None);
+    let run_now = AgendaCommand::Schedule(commands::ScheduleCommand::RunNow(1));
+    agenda::perform(&app, store.clone(), &run_now, &reader).await.unwrap().unwrap();
+    let filter = RunFilter { statuses: vec![Status::Succeeded], before: None, most: 9 };
+    until(async || !store.runs().list(&filter).await.unwrap().is_empty()).await;
+    session.end().await;
 }

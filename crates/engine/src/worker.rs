@@ -119,6 +119,12 @@ impl Worker {
         }
     }
 
+    /// Drops every driver at once, as a crash does, and waits until all of them are gone. Their
+    /// runs are orphans then.
+    pub async fn abort(mut self) {
+        self.driving.shutdown().await;
+    }
+
     fn expects_more(&self) -> bool {
         !self.loose.is_empty() || self.engine.clock.now() <= self.ready_at
     }

@@ -120,11 +120,25 @@ pub fn view(frame: &PageFrame, settings: &SettingsView) -> Markup {
                 div.set-main {
                     div id="set-main" data-live { (section(frame, settings)) }
                     @if settings.section == "ui" { (crate::keys::notify_section(frame)) }
+                    @if settings.section == "server" { (sign_out(frame)) }
                 }
             } }
         }
     };
     page(frame, &main, None)
+}
+
+/// A program that shows the token has no session to end.
+fn sign_out(frame: &PageFrame) -> Markup {
+    html! {
+        @if !frame.csrf.is_empty() {
+            // The next page is another one, so no script sends it.
+            form.gap method="post" action="/do/signout" {
+                (frame.form("/do/signout").hidden())
+                button.btn { (frame.say(words::signin::out())) }
+            }
+        }
+    }
 }
 
 fn contents(frame: &PageFrame, settings: &SettingsView) -> Markup {

@@ -5,8 +5,8 @@ use serde::Deserialize;
 /// What is wrong.
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
-    /// This is no address of a server.
-    #[error("{0:?} is no address of a server")]
+    /// The address of the server cannot be read.
+    #[error("{0:?} is not the address of a server")]
     BadAddress(String),
     /// The token would travel in the clear.
     #[error("{0} is not encrypted")]
@@ -22,8 +22,14 @@ pub enum RemoteError {
         /// Why.
         source: reqwest::Error,
     },
-    /// Something answers, and it is no Everloop server.
-    #[error("{0} is no Everloop server")]
+    /// There is a connection, and nothing comes over it any more.
+    #[error("{0} has stopped answering")]
+    Silent(String),
+    /// An event is longer than any of a server of ours.
+    #[error("{0} sends an event that is too long")]
+    EventTooLong(String),
+    /// Something answers that is not an Everloop server.
+    #[error("{0} is not an Everloop server")]
     NotEverloop(String),
     /// The server speaks another version of the API.
     #[error("the server speaks version {found} of the API")]
@@ -50,7 +56,7 @@ impl RemoteError {
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::Unreachable { .. } => true,
+            Self::Unreachable { .. } | Self::Silent(_) => true,
             Self::Refused(problem) => matches!(problem.status, 429 | 502..=504),
             _ => false,
         }

@@ -22,6 +22,12 @@ const AGAIN: Duration = Duration::from_millis(500);
 /// How long a server may be away before it is given up.
 const AWAY_MAX: Duration = Duration::from_secs(300);
 
+/// How long a connection may be silent. A server that lives sends something every 15 seconds.
+const SILENT_MAX: Duration = Duration::from_secs(45);
+
+/// How long a connection must last to count as one. A server that ends each one at once is away.
+const STEADY_AFTER: Duration = Duration::from_secs(10);
+
 /// What comes next.
 #[derive(Debug)]
 pub enum FeedNews {
@@ -38,11 +44,45 @@ type ShownPieces = BTreeMap<(RunId, i64, u8), usize>;
 
 type Opening = Pin<Box<dyn Future<Output = Result<Response, RemoteError>> + Send>>;
 
+/// A connection that events come over.
+struct OpenFeed {
+    response: Response,
+    reader: SseReader,
+    opened_at: Instant,
+    /// When something came over it last.
+    heard_at: Instant,
+}
+
+impl OpenFeed {
+    fn new(response: Response) -> Self {
+        let now = Instant::now();
+        Self { response, reader: SseReader::default(), opened_at: now, heard_at: now }
+    }
+
+    /// The next events, none once the server has ended the stream.
+    async fn next(&mut self, server: &RemoteServer) -> Result<Option<Vec<String>>, RemoteError> {
+        // A moment and not a duration: a caller who looks elsewhere again and again drops this.
+        let silent_at = self.heard_at + SILENT_MAX;
+        let chunk = tokio::time::timeout_at(silent_at, self.response.chunk()).await;
+        let chunk = chunk.map_err(|_| server.silent())?;
+        let Some(bytes) = chunk.map_err(|source| server.unreachable(source))? else {
+            return Ok(None);
+        };
+        self.heard_at = Instant::now();
+        let too_long = |_| RemoteError::EventTooLong(server.shown().to_owned());
+        self.reader.push(&bytes).map(Some).map_err(too_long)
+    }
+
+    fn is_steady(&self) -> bool {
+        self.opened_at.elapsed() > STEADY_AFTER
+    }
+}
+
 /// The events of one run and those below it.
 pub struct RunFeed {
     server: RemoteServer,
     run: RunId,
-    open: Option<(Response, SseReader)>,
+    open: Option<OpenFeed>,
     /// A connection that is being made: it goes on if the caller looks elsewhere for a moment.
     opening: Option<Opening>,
     ready: VecDeque<FeedNews>,
@@ -89,27 +129,29 @@ impl RunFeed {
             if self.is_over {
                 return Ok(None);
             }
-            let Some((response, reader)) = &mut self.open else {
+            let Some(open) = &mut self.open else {
                 self.connect().await?;
                 continue;
             };
-            let events = match response.chunk().await {
-                Ok(Some(bytes)) => reader.push(&bytes),
-                Ok(None) => None,
-                Err(error) => {
-                    let error = self.server.unreachable(error);
+            match open.next(&self.server).await {
+                Ok(Some(events)) => {
+                    if open.is_steady() || !events.is_empty() {
+                        self.away_since = None;
+                    }
+                    events.iter().for_each(|data| self.take(data));
+                }
+                // The server stops, and will come back.
+                Ok(None) => {
+                    self.open = None;
+                    if self.is_away_too_long() {
+                        return Err(self.server.silent());
+                    }
+                }
+                Err(error) if error.is_transient() => {
                     self.open = None;
                     self.lose(error)?;
-                    continue;
                 }
-            };
-            match events {
-                Some(events) => events.iter().for_each(|data| self.take(data)),
-                // The server stops, and will come back.
-                None => {
-                    self.open = None;
-                    self.away_since = Some(Instant::now());
-                }
+                Err(error) => return Err(error),
             }
         }
     }
@@ -130,10 +172,9 @@ impl RunFeed {
         self.opening = None;
         match opened {
             Ok(response) => {
-                self.open = Some((response, SseReader::default()));
+                self.open = Some(OpenFeed::new(response));
                 self.to_skip = seen;
                 self.repeated = self.shown.clone();
-                self.away_since = None;
                 if std::mem::take(&mut self.is_told) {
                     self.ready.push_back(FeedNews::Back);
                 }
@@ -144,15 +185,20 @@ impl RunFeed {
         }
     }
 
+    /// A connection was lost, or could not be made. The person is told once.
     fn lose(&mut self, error: RemoteError) -> Result<(), RemoteError> {
-        let since = *self.away_since.get_or_insert_with(Instant::now);
-        if since.elapsed() > AWAY_MAX {
+        if self.is_away_too_long() {
             return Err(error);
         }
         if !std::mem::replace(&mut self.is_told, true) {
             self.ready.push_back(FeedNews::Lost(error));
         }
         Ok(())
+    }
+
+    /// The server is away, from now on or still.
+    fn is_away_too_long(&mut self) -> bool {
+        self.away_since.get_or_insert_with(Instant::now).elapsed() > AWAY_MAX
     }
 
     fn take(&mut self, data: &str) {

@@ -88,8 +88,8 @@ async fn a_redirect_is_not_followed_with_the_token() {
 #[tokio::test]
 async fn what_is_no_everloop_server_or_speaks_another_version_is_told_so() {
     for (answer, wanted) in [
-        (CannedReply::json("{\"hello\":1}"), "is no Everloop server"),
-        (CannedReply::status(200, "", "<html>"), "is no Everloop server"),
+        (CannedReply::json("{\"hello\":1}"), "is not an Everloop server"),
+        (CannedReply::status(200, "", "<html>"), "is not an Everloop server"),
         (CannedReply::json("{\"name\":\"everloop\",\"api\":\"v9\"}"), "version v9"),
     ] {
         let fake = FakeServer::start(vec![answer]);
@@ -98,4 +98,48 @@ async fn what_is_no_everloop_server_or_speaks_another_version_is_told_so() {
         let refused = RemoteServer::connect(&options).await.expect_err("refused").to_string();
         assert!(refused.contains(wanted), "{refused}");
     }
+}
+
+/// A laptop that slept: the connection looks open, and nothing comes over it.
+#[tokio::test]
+async fn a_connection_over_which_nothing_comes_is_lost_after_a_while() {
+    let started = json!({"type": "run.started", "goal": "g", "loop": "react"});
+    let replies = vec![
+        CannedReply::stream().then(event(1, started)).stall(),
+        CannedReply::stream().then(over()).end(),
+    ];
+    let (_fake, server) = server(replies).await;
+    let mut feed = server.follow(&RunId::new("run_1"), 0);
+    let first = feed.next().await.expect("works");
+    assert!(matches!(first, Some(FeedNews::Event(_))), "{first:?}");
+    // From now on time passes as soon as everybody waits.
+    tokio::time::pause();
+    let lost = loop {
+        // A caller that looks elsewhere again and again does not put the end off.
+        let next = tokio::time::timeout(Duration::from_millis(50), feed.next()).await;
+        if let Ok(news) = next {
+            break news.expect("it is tried again");
+        }
+    };
+    let silent = |news: &FeedNews| matches!(news, FeedNews::Lost(RemoteError::Silent(_)));
+    assert!(lost.as_ref().is_some_and(silent), "{lost:?}");
+    tokio::time::resume();
+    let mut names = Vec::new();
+    while let Some(news) = feed.next().await.expect("works") {
+        names.push(match news {
+            FeedNews::Event(event) => json!(event.kind)["type"].to_string(),
+            FeedNews::Lost(_) => "lost".to_owned(),
+            FeedNews::Back => "back".to_owned(),
+        });
+    }
+    assert_eq!(names, ["back", "\"run.succeeded\""]);
+}
+
+#[tokio::test]
+async fn an_event_that_is_too_long_ends_the_feed_and_is_not_asked_for_again() {
+    let long = format!("data: {}", "x".repeat(17 << 20));
+    let (fake, server) = server(vec![CannedReply::stream().then(long).cut()]).await;
+    let refused = server.follow(&RunId::new("run_1"), 0).next().await.expect_err("refused");
+    assert!(matches!(refused, RemoteError::EventTooLong(_)), "{refused:?}");
+    assert_eq!(fake.seen().len(), 2, "the version and one stream");
 }

@@ -131,16 +131,24 @@ impl RemoteServer {
         let url = self.url(&format!("v1/runs/{run}/events"), &query)?;
         let asked = self.http.get(url).header(ACCEPT, "text/event-stream");
         let asked = asked.header("last-event-id", after.to_string());
-        let response = asked.send().await.map_err(|source| self.unreachable(source))?;
-        if response.status().is_success() {
-            return Ok(response);
-        }
-        Err(self.refusal(response).await)
+        // Only the beginning: the stream itself has no end.
+        let opened = tokio::time::timeout(ANSWER_MAX, async {
+            let response = asked.send().await.map_err(|source| self.unreachable(source))?;
+            match response.status().is_success() {
+                true => Ok(response),
+                false => Err(self.refusal(response).await),
+            }
+        });
+        opened.await.unwrap_or_else(|_| Err(self.silent()))
     }
 
     pub(crate) fn unreachable(&self, source: reqwest::Error) -> RemoteError {
         // The error of the client may repeat the address, which has no token in it.
         RemoteError::Unreachable { url: self.shown().to_owned(), source: source.without_url() }
+    }
+
+    pub(crate) fn silent(&self) -> RemoteError {
+        RemoteError::Silent(self.shown().to_owned())
     }
 
     async fn ask(

@@ -7,6 +7,7 @@ use everloop_app::comparison::KeptComparison;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::mpsc::Receiver;
 use tokio_util::sync::CancellationToken;
 
 /// How far a comparison is.
@@ -94,7 +95,7 @@ pub(crate) fn begin(state: &ServerState, request: ComparisonRequest) -> Result<(
         place.map_err(|_| ProblemCode::Conflict.because("another comparison is under way"))?;
     let wanted = wanted(&request);
     let news = comparison.begin(request);
-    let mut news = news.map_err(|words| ProblemCode::InvalidInput.because(words))?;
+    let news = news.map_err(|words| ProblemCode::InvalidInput.because(words))?;
     let noted = KeptComparison::UnderWay.keep(&state.app, &wanted);
     noted.map_err(|error| ProblemCode::Internal.because(error.to_string()))?;
     let stop = CancellationToken::new();
@@ -104,20 +105,10 @@ pub(crate) fn begin(state: &ServerState, request: ComparisonRequest) -> Result<(
         (desk.under_way, desk.failure) = (Some(progress), None);
     }
     let state = state.clone();
+    // A task of its own: if it panics, the comparison has ended all the same.
+    let following = tokio::spawn(follow(state.clone(), news, stop));
     tokio::spawn(async move {
-        let failure = loop {
-            let said = tokio::select! {
-                () = stop.cancelled() => break Some(ComparisonFailure::Stopped),
-                said = news.recv() => said,
-            };
-            match said {
-                Some(ComparisonNews::Ended { done, all, cell }) => {
-                    state.comparisons.note(done, all, &cell);
-                }
-                Some(ComparisonNews::Table(table)) => break keep(&state, &table),
-                None => break Some(ComparisonFailure::Broken),
-            }
-        };
+        let failure = following.await.unwrap_or(Some(ComparisonFailure::Broken));
         KeptComparison::UnderWay.forget(&state.app);
         let mut desk = state.comparisons.state();
         (desk.under_way, desk.failure) = (None, failure);
@@ -125,6 +116,27 @@ pub(crate) fn begin(state: &ServerState, request: ComparisonRequest) -> Result<(
         drop(place);
     });
     Ok(())
+}
+
+/// Shows how a comparison comes on, and keeps its table. Why there is none, if there is none.
+async fn follow(
+    state: ServerState,
+    mut news: Receiver<ComparisonNews>,
+    stop: CancellationToken,
+) -> Option<ComparisonFailure> {
+    loop {
+        let said = tokio::select! {
+            () = stop.cancelled() => return Some(ComparisonFailure::Stopped),
+            said = news.recv() => said,
+        };
+        match said {
+            Some(ComparisonNews::Ended { done, all, cell }) => {
+                state.comparisons.note(done, all, &cell);
+            }
+            Some(ComparisonNews::Table(table)) => return keep(&state, &table),
+            None => return Some(ComparisonFailure::Broken),
+        }
+    }
 }
 
 fn keep(state: &ServerState, table: &Value) -> Option<ComparisonFailure> {

@@ -29,6 +29,7 @@ const DISCARDED_MAX: usize = 16 << 20;
 
 /// Pictures of the largest size that one form may bring.
 const UPLOADED_MAX: u64 = 4;
+
 /// The address of this machine that a client has connected to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReachedAddress(pub(crate) IpAddr);
@@ -66,7 +67,9 @@ pub(crate) async fn answer(
         }
         match check(&state, &request, lang) {
             Ok(session) => {
-                request.extensions_mut().extend(session.map(one_extension).unwrap_or_default());
+                if let Some(session) = session {
+                    request.extensions_mut().insert(session);
+                }
                 within_time(&state, request, next).await
             }
             Err(problem) if problem.code == ProblemCode::Unauthorized && page.is_some() => {
@@ -86,12 +89,6 @@ pub(crate) async fn answer(
     state.metrics.count_request(status, began.elapsed());
     span.in_scope(|| tracing::info!(status = status.as_u16(), "answered"));
     response
-}
-
-fn one_extension(session: PageSession) -> axum::http::Extensions {
-    let mut extensions = axum::http::Extensions::new();
-    extensions.insert(session);
-    extensions
 }
 
 /// A person with a browser who wants a page, and gets problems as pages too.

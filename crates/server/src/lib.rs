@@ -11,6 +11,7 @@
 //!
 //! Deliberately absent: rules of the product (the application's), SQL, and a second truth.
 
+mod address;
 mod api;
 mod comparing;
 mod comparison_desk;

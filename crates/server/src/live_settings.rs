@@ -1,13 +1,12 @@
 //! Settings that change while the server is open: saved on a page, by the command line, or in the
 //! file itself.
 //!
-//! Deliberately absent: what is bound when the server begins (address, certificate, number of
-//! connections, time for headers, drain, database, worker). The pages say of such settings that
-//! they need a restart.
+//! Deliberately absent: what is bound when the server begins, see [`needs_restart`].
 
 use everloop_app::App;
 use everloop_app::serving::ServiceSession;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 use tokio::sync::Mutex;
@@ -15,9 +14,30 @@ use tokio::sync::Mutex;
 /// How often the file is looked at.
 pub(crate) const LOOK: Duration = Duration::from_secs(1);
 
+/// Sections that are read once, when the server begins.
+const BOUND_SECTIONS: [&str; 3] = ["worker", "log", "audit"];
+
+/// Single settings that are read once, when the server begins.
+const BOUND: [&str; 6] = [
+    "server.listen",
+    "server.tls_cert",
+    "server.tls_key",
+    "server.connections",
+    "server.drain",
+    "store.database",
+];
+
+/// Whether a setting counts only after a restart of the server.
+pub(crate) fn needs_restart(key: &str) -> bool {
+    let section = key.split_once('.').map_or(key, |(section, _)| section);
+    BOUND_SECTIONS.contains(&section) || BOUND.contains(&key)
+}
+
 /// The settings in force.
 pub(crate) struct LiveSettings {
     now: RwLock<Arc<App>>,
+    /// How often they were replaced.
+    revision: AtomicU64,
     /// One change after the other.
     changing: Mutex<()>,
 }
@@ -40,7 +60,12 @@ impl FileStamp {
 impl LiveSettings {
     /// Those that the server begins with.
     pub(crate) fn new(app: Arc<App>) -> Self {
-        Self { now: RwLock::new(app), changing: Mutex::default() }
+        Self { now: RwLock::new(app), revision: AtomicU64::new(0), changing: Mutex::default() }
+    }
+
+    /// Differs whenever other settings are in force.
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision.load(Ordering::Acquire)
     }
 
     /// The settings in force.
@@ -65,6 +90,7 @@ impl LiveSettings {
         app.database = before.database.clone();
         session.follow_settings(&app).await;
         *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(app);
+        self.revision.fetch_add(1, Ordering::Release);
     }
 
     /// Reads them again whenever their file has changed.
@@ -78,6 +104,24 @@ impl LiveSettings {
                 seen = now;
                 self.reread(session).await;
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use everloop_app::settings::SETTINGS;
+
+    #[test]
+    fn what_is_bound_at_the_beginning_exists_and_limits_of_requests_are_not() {
+        let is_known = |key: &&str| SETTINGS.iter().any(|spec| spec.key.as_str() == **key);
+        assert!(BOUND.iter().all(is_known));
+        let sections: Vec<_> = SETTINGS.iter().map(|spec| spec.key.section()).collect();
+        assert!(BOUND_SECTIONS.iter().all(|section| sections.contains(section)));
+        assert!(needs_restart("server.listen") && needs_restart("worker.runs"));
+        for now in ["server.requests_per_minute", "server.hosts", "server.body_max", "store.keep"] {
+            assert!(!needs_restart(now), "{now}");
         }
     }
 }

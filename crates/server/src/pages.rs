@@ -59,6 +59,7 @@ mod views;
 pub(crate) use cookies::cookie;
 pub(crate) use flash::Flashes;
 pub(crate) use forms::check_token;
+pub(crate) use live::LiveSnapshots;
 pub(crate) use models::ModelNames;
 pub(crate) use queue::keep_sending;
 pub(crate) use respond::problem_page;
@@ -94,6 +95,7 @@ pub(crate) fn router() -> Router<ServerState> {
         .route("/open", get(signin::open_link))
         .route("/signin", get(signin::show))
         .route("/do/signin", post(signin::sign_in))
+        .route("/do/signout", post(signin::sign_out))
         .route("/do/view", post(views::choose))
         .route("/live", get(live::stream))
         .route("/search", get(search::show))

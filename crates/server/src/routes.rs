@@ -9,7 +9,7 @@ pub(crate) mod compare;
 pub(crate) mod conversation_events;
 pub(crate) mod conversations;
 mod cursor;
-mod event_stream;
+pub(crate) mod event_stream;
 pub(crate) mod events;
 pub(crate) mod health;
 pub(crate) mod hooks;

@@ -5,11 +5,12 @@ use crate::comparison_desk::ComparisonDesk;
 use crate::live_settings::LiveSettings;
 use crate::live_token::LiveToken;
 use crate::metrics::Metrics;
-use crate::pages::{FilesOfRuns, Flashes, ModelNames, ShownTour};
+use crate::pages::{FilesOfRuns, Flashes, LiveSnapshots, ModelNames, ShownTour};
 use crate::rate::RateLimiter;
 use everloop_agenda::show::DisplayContext;
 use everloop_app::App;
 use everloop_app::access_token::AccessToken;
+use everloop_app::interrupts::OpenQuestions;
 use everloop_app::mcp_servers::McpOffer;
 use everloop_app::serving::ServiceSession;
 use everloop_app::turns::MessageQueues;
@@ -81,6 +82,10 @@ pub(crate) struct BehindPages {
     pub(crate) models: ModelNames,
     /// The files of runs, as far as they were looked for.
     pub(crate) files: FilesOfRuns,
+    /// What waiting runs ask.
+    pub(crate) questions: OpenQuestions,
+    /// What open pages are told of.
+    pub(crate) live: LiveSnapshots,
 }
 
 impl std::ops::Deref for ServerState {
@@ -121,6 +126,11 @@ impl ServerState {
             stopping,
         });
         Self { app, shared }
+    }
+
+    /// Differs whenever other settings are in force.
+    pub(crate) fn settings_revision(&self) -> u64 {
+        self.shared.live.revision()
     }
 
     /// Goes on with the settings as they are written now. Settings of which one cannot be used

@@ -30,7 +30,7 @@ pub type OpenPieces = Arc<dyn Fn(&RunId) -> Vec<StreamPiece> + Send + Sync>;
 
 /// The way from the process that drives a run to those that follow it.
 pub trait LiveChannel: fmt::Debug + Send + Sync {
-    /// Sends a message soon. Never waits, and never fails: what cannot be sent is left out.
+    /// Sends a message soon. Never fails: what cannot be sent is left out. A piece never waits.
     fn send(&self, message: LiveMessage);
 
     /// Says where to find what was sent before somebody began to listen.

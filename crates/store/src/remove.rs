@@ -72,6 +72,10 @@ const DELETE_CONVERSATION: Statement = Statement::screened(
 const DELETE_MESSAGES: Statement =
     Statement::screened("DELETE FROM messages WHERE conversation_id = $1");
 
+/// Words of the program itself to a channel belong to no run.
+const DELETE_NOTES: Statement =
+    Statement::screened("DELETE FROM outbox WHERE conversation_id = $1");
+
 /// Children are deleted with their parent.
 const ENDED: &str = "
     SELECT run_id FROM runs
@@ -137,8 +141,8 @@ impl Maintenance<'_> {
         }
     }
 
-    /// Deletes a conversation with its runs, all its messages, and the approvals that hold for it
-    /// alone: everything or nothing.
+    /// Deletes a conversation with its runs, all its messages, what the program itself had to tell
+    /// its channel, and the approvals that hold for it alone: everything or nothing.
     ///
     /// # Errors
     /// See [`StoreError`]. It may simply be tried again.
@@ -162,6 +166,7 @@ impl Maintenance<'_> {
         writes.push(one(DELETE_CONVERSATION, name()));
         writes.extend(delete_terms_of_conversation(id.as_str()));
         writes.push(any(DELETE_MESSAGES, name()));
+        writes.push(any(DELETE_NOTES, name()));
         writes.push(end_approvals(id));
         match self.store.db.commit(writes, Urgency::Critical).await {
             Ok(_) => Ok(ConversationRemoval::Gone(runs)),

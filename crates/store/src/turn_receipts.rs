@@ -5,7 +5,7 @@ use crate::{
     db::{DbError, Urgency},
     error::StoreError,
     facets::Conversations,
-    statement::{one, params},
+    statement::{any, one, params},
 };
 use everloop_types::{RunId, Statement, UtcMs, Write};
 
@@ -28,6 +28,8 @@ const FIND: &str = "SELECT did, run_id, at FROM turn_receipts WHERE request_key 
 const KEEP: Statement = Statement::screened(
     "INSERT INTO turn_receipts (request_key, did, run_id, at) VALUES ($1, $2, $3, $4)",
 );
+
+const FORGET: Statement = Statement::screened("DELETE FROM turn_receipts WHERE at < $1");
 
 impl TurnRecord {
     /// Fails if the key has a record.
@@ -59,5 +61,14 @@ impl Conversations<'_> {
             Err(DbError::Unique { .. }) => Ok(false),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Deletes what requests did before a moment: by then nobody sends them again.
+    ///
+    /// # Errors
+    /// See [`StoreError`]. May be repeated.
+    pub async fn forget_turns(self, before: UtcMs) -> Result<(), StoreError> {
+        self.store.db.commit(vec![any(FORGET, params![before])], Urgency::Critical).await?;
+        Ok(())
     }
 }

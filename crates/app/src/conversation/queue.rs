@@ -157,6 +157,19 @@ impl Queue {
         all
     }
 
+    /// Deletes the lines of a conversation that is gone.
+    pub(crate) fn forget(app: &App, conversation: &ConversationId) {
+        Self::forget_in(&app.home.data().join("queued"), conversation);
+    }
+
+    fn forget_in(folder: &Path, conversation: &ConversationId) {
+        let Ok(files) = std::fs::read_dir(folder) else { return };
+        let files = files.filter_map(|it| Some(it.ok()?.path()));
+        for path in files.filter(|path| conversation_of(path) == Some(conversation.as_str())) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
     /// Everything that waits, the first one first.
     pub fn waiting(&self) -> impl Iterator<Item = &QueuedLine> {
         self.lines.iter()
@@ -377,6 +390,18 @@ mod tests {
         one.gone(&id).unwrap();
         drop(one);
         assert_eq!(std::fs::read_dir(path).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn the_lines_of_a_conversation_that_is_gone_are_deleted_and_no_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("queued");
+        for conversation in ["conv_a", "conv_b"] {
+            queue(&path, conversation).push("words").unwrap();
+        }
+        Queue::forget_in(&path, &ConversationId::new("conv_a"));
+        assert_eq!(texts(&queue(&path, "conv_a")), [""; 0]);
+        assert_eq!(texts(&queue(&path, "conv_b")), ["words"]);
     }
 
     #[test]

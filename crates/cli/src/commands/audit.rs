@@ -18,7 +18,7 @@ pub(crate) async fn audit(app: &Console, args: &AuditArgs) -> Result<Exit, Failu
     };
     let (tool, only_failed) = (args.tool.clone(), args.failed);
     let event = args.event.as_deref().and_then(AuditEvent::parse);
-    let query = AuditQuery { run, tool, only_failed, since, event };
+    let query = AuditQuery { run, tool, only_failed, since, until: None, event };
     let tell = |news: AuditNews<'_>| match (args.json.then(|| news.json()).flatten(), news) {
         (Some(line), _) => terminal::print_json(&line),
         (None, AuditNews::Call(row, call)) => table.call(row, call),

@@ -39,7 +39,7 @@ pub(super) async fn queued(
         }
     });
     app.note(text::run::queued(&run.short()));
-    if !app.checked(has_worker(app, store).await)? {
+    if !app.checked(has_worker(app, store, None).await)? {
         terminal::eprint_line(&app.text(text::run::no_worker()));
     }
     Ok(())

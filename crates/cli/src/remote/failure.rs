@@ -14,7 +14,10 @@ pub(super) fn of(app: &Console, url: &str, error: &RemoteError) -> Failure {
         RemoteError::Unreachable { source, .. } => {
             (Exit::Failed, text::remote::unreachable(&url, &chain(source)))
         }
-        RemoteError::NotEverloop(_) => (Exit::Failed, text::remote::not_everloop(&url)),
+        RemoteError::Silent(_) => (Exit::Failed, text::remote::silent(&url)),
+        RemoteError::EventTooLong(_) | RemoteError::NotEverloop(_) => {
+            (Exit::Failed, text::remote::not_everloop(&url))
+        }
         RemoteError::OtherVersion { found } => (Exit::Failed, text::remote::other_version(found)),
         RemoteError::Redirected => (Exit::Failed, text::remote::redirected(&url)),
         RemoteError::Tls(_) | RemoteError::Client(_) => {

@@ -108,6 +108,25 @@ fn a_websocket_has_the_same_events_as_a_stream_and_refuses_pages_of_others() {
     served.get(&format!("/v1/runs/{run}/ws")).is(400);
 }
 
+#[test]
+fn a_websocket_keeps_the_place_of_its_connection() {
+    let home = home(&[]);
+    let served = home.serve();
+    let begun = served.post("/v1/conversations", &json!({"title": "x"})).is(201).json();
+    let path = format!("/v1/conversations/{}/ws", begun["id"].as_str().unwrap());
+    // The connection that asks is one of them; earlier ones may be on their way out.
+    let is_open = |count: &str| {
+        let line = format!("everloop_http_connections {count}\n");
+        let metrics = || served.get("/metrics").is(200).body.contains(&line);
+        (0..3).all(|_| metrics()).then_some(())
+    };
+    eventually("only the asking connection is open", || is_open("1"));
+    let open = socket(&served, &path, &[]).unwrap();
+    eventually("the WebSocket is counted", || is_open("2"));
+    drop(open);
+    eventually("its place is free again", || is_open("1"));
+}
+
 /// A certificate for this machine and its key.
 fn certificate(home: &Home) -> [String; 2] {
     let files = ["cert.pem", "key.pem"].map(|name| home.path(name).display().to_string());

@@ -1,4 +1,4 @@
-//! Every tool call and every change of a fact, filtered and page by page.
+//! The events of the audit, filtered and page by page.
 
 use crate::layout::PageFrame;
 use crate::parts::{icon, state_icon};
@@ -27,7 +27,7 @@ pub struct AuditView {
 /// What of the audit is looked for.
 #[derive(Debug, Clone, Default)]
 pub struct AuditFilter {
-    /// `tool_call`, `memory`, `failed`, or empty for all.
+    /// The name of an event, `failed`, or empty for all.
     pub event: String,
     /// The tool; empty for all.
     pub tool: String,
@@ -89,7 +89,11 @@ fn filter(frame: &PageFrame, view: &AuditView) -> Markup {
         ("", words::inbox::all()),
         ("tool_call", words::settings_page::calls()),
         ("failed", words::settings_page::failed_calls()),
+        ("decision", words::settings_page::decisions()),
+        ("run", words::settings_page::run_steps()),
+        ("approval", words::settings_page::permissions()),
         ("memory", words::settings_page::fact_changes()),
+        ("deleted", words::settings_page::deletions()),
     ];
     html! {
         form.row.wrap.gap-s.filter method="get" action="/settings" {

@@ -3,9 +3,10 @@
 use super::chat::run_title;
 use super::frame::PageRequest;
 use super::respond::{POLICY, page};
+use crate::address::percent_encoded;
 use crate::json::PathOf;
 use crate::problem::Problem;
-use crate::routes::artifacts::{of_artifact, percent_encoded};
+use crate::routes::artifacts::of_artifact;
 use crate::routes::messages::run_row;
 use crate::routes::run_id;
 use crate::state::ServerState;

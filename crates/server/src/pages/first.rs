@@ -80,7 +80,8 @@ pub(crate) async fn add_local(
     let is_usual = everloop_app::setup::needs_no_key(&provider);
     // Where the provider is known by its address, none has to be written down.
     let url = if is_usual { String::new() } else { fields.get("url").to_owned() };
-    let wanted = ModelToAdd { provider, url, name: fields.get("model").to_owned(), ..empty() };
+    let wanted =
+        ModelToAdd { provider, url, name: fields.get("model").to_owned(), ..ModelToAdd::default() };
     add(state, &request, wanted, true).await
 }
 
@@ -105,10 +106,6 @@ pub(crate) async fn add_model(
         name,
     };
     add(state, &request, wanted, false).await
-}
-
-fn empty() -> ModelToAdd {
-    ModelToAdd::default()
 }
 
 async fn add(

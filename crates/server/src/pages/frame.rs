@@ -10,17 +10,13 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use everloop_agenda::show::DisplayContext;
 use everloop_app::conversations::{self, ConversationQuery, ConversationState, ListedConversation};
-use everloop_app::interrupts::{self, OpenInterrupt};
+use everloop_app::interrupts::OpenInterrupt;
 use everloop_pages::layout::{DayGroup, NavCounts, NavPlace, PageFrame, SideConversation};
-use everloop_store::FactFilter;
 use everloop_types::{FactStatus, Lang, UtcMs};
 use jiff::{Timestamp, Zoned};
 
 /// Conversations of the side bar.
 const SIDE_MAX: usize = 30;
-
-/// Facts that are counted.
-const PROPOSALS_MAX: usize = 100;
 
 /// A request for a page.
 pub(crate) struct PageRequest {
@@ -136,16 +132,11 @@ impl PageRequest {
         here: NavPlace,
         title: String,
     ) -> Result<(PageFrame, Vec<OpenInterrupt>), Problem> {
-        let asks = interrupts::open(state.store()).await?;
+        let asks = state.behind.questions.read(state.store()).await?;
         let listed = listed(state, None).await?;
         let unread = conversations::count_unread(state.store()).await?.conversations;
         let unread = usize::try_from(unread).unwrap_or_default();
-        let filter = FactFilter {
-            status: Some(FactStatus::Proposed),
-            most: PROPOSALS_MAX,
-            ..FactFilter::default()
-        };
-        let proposals = everloop_app::facts::list(state.store(), &filter).await?.len();
+        let proposals = state.store().facts().count(FactStatus::Proposed).await?;
         let due = state.store().agenda().count_due_todos(self.end_of_day()).await?;
         let todos = usize::try_from(due).unwrap_or_default();
         let counts = NavCounts { needs: asks.len(), unread, todos, proposals };

@@ -9,7 +9,7 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use everloop_app::config::ConfigCheck;
 use everloop_app::doctor::{BuildFacts, DoctorReport, TerminalFacts};
-use everloop_app::{frames, worker};
+use everloop_app::frames;
 use everloop_pages::health::{self as view, DoctorLine, HealthView};
 use everloop_pages::layout::NavPlace;
 use everloop_pages::parts::{say, status_words};
@@ -64,17 +64,17 @@ pub(crate) async fn show(
     let lang = request.lang();
     let title = say(lang, words::nav::health());
     let (frame, _) = request.frame(&state, NavPlace::Health, title).await?;
-    let seen = state.store().maintenance().inspect().await?;
+    let runs_by_status = state.store().maintenance().runs_by_status().await?;
+    let (engine, version) = state.store().maintenance().engine_version().await?;
     let drives = state.session.drives();
-    let somebody = drives || worker::has_worker(&state.app, state.store()).await?;
+    let somebody = state.session.has_driver(&state.app).await?;
     let driver = match (drives, somebody) {
         (true, _) => words::health::drives(),
         (false, true) => words::health::elsewhere(),
         (false, false) => words::health::nobody(),
     };
     let model = frames::default_model(&state.app);
-    let total: u64 = seen.runs_by_status.iter().map(|(_, count)| count).sum();
-    let database = format!("{} {} · {}", seen.engine, seen.version, seen.quick_check);
+    let total: u64 = runs_by_status.iter().map(|(_, count)| count).sum();
     let check = |well: bool, name: Text, seen: String| (well, say(lang, name), seen);
     let no_model = say(lang, words::settings_page::no_model());
     let faults = ConfigCheck::read(&state.app).faults;
@@ -88,7 +88,8 @@ pub(crate) async fn show(
         workers: workers(&state, &request).await?,
         checks: vec![
             check(true, words::health::version(), state.version.clone()),
-            check(seen.quick_check == "ok", words::health::database(), database),
+            // Whether the file is whole is for the doctor, who reads all of it.
+            check(true, words::health::database(), format!("{engine} {version}")),
             check(somebody, words::health::driver(), say(lang, driver)),
             check(
                 !model.is_empty(),
@@ -105,8 +106,7 @@ pub(crate) async fn show(
             ),
             check(true, words::health::journal(), say(lang, words::health::journal_seen(&total))),
         ],
-        runs: seen
-            .runs_by_status
+        runs: runs_by_status
             .iter()
             .map(|(status, count)| {
                 let count = i64::try_from(*count).unwrap_or(i64::MAX);

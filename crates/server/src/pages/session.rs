@@ -4,17 +4,15 @@
 //! signature's key comes from the access token; another token ends every session. A link is kept in
 //! memory, works once and for ten minutes.
 
-use everloop_app::access_token::AccessToken;
+use everloop_app::access_token::{AccessToken, random_hex};
 use everloop_engine::{Clock, SystemClock};
 use everloop_types::UtcMs;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a session lasts.
-const SESSION_MS: i64 = 30 * 24 * 3_600_000;
+pub(super) const SESSION_MS: i64 = 30 * 24 * 3_600_000;
 
 /// How long a link may be used.
 const LINK_LIFE: Duration = Duration::from_secs(600);
@@ -57,7 +55,7 @@ impl Sessions {
     /// A new session, as the value of its cookie.
     pub(crate) fn begin(&self) -> std::io::Result<String> {
         let until = SystemClock.now() + SESSION_MS;
-        let name = fresh()?;
+        let name = random_hex::<24>()?;
         let mark = self.sign(&format!("session {name} {until}"));
         Ok(format!("{name}.{until}.{mark}"))
     }
@@ -78,7 +76,7 @@ impl Sessions {
 
     /// The key of a link that opens a session once.
     pub(crate) fn make_link(&self) -> std::io::Result<String> {
-        let key = fresh()?;
+        let key = random_hex::<24>()?;
         let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
         links.retain(|_, made| made.elapsed() < LINK_LIFE);
         if links.len() < LINKS_MAX {
@@ -92,12 +90,6 @@ impl Sessions {
         let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
         links.remove(&self.sign(key)).is_some_and(|made| made.elapsed() < LINK_LIFE)
     }
-}
-
-fn fresh() -> std::io::Result<String> {
-    let mut bytes = [0_u8; 24];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 #[cfg(test)]

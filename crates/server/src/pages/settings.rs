@@ -6,6 +6,7 @@ use super::respond::{page, see_other};
 use super::settings_audit::{self, AuditPageParams};
 use super::settings_parts as parts;
 use crate::json::PathOf;
+use crate::live_settings::needs_restart;
 use crate::problem::Problem;
 use crate::state::ServerState;
 use axum::extract::{Query, State};
@@ -60,9 +61,6 @@ const SECTIONS: [&str; 28] = [
     "worker",
     "server",
 ];
-
-/// Sections that are read once, when the server begins.
-const FIXED: [&str; 5] = ["server", "worker", "store", "log", "audit"];
 
 const TIME_UNITS: [&str; 5] = ["ms", "s", "m", "h", "d"];
 const SIZE_UNITS: [&str; 5] = ["KB", "MB", "KiB", "MiB", "GiB"];
@@ -142,7 +140,7 @@ fn row(
         origin: origin(lang, setting),
         is_overridden: matches!(setting.layer, "environment" | "flag"),
         is_in_file: app_settings::file::line_of(text, key).is_some(),
-        needs_restart: FIXED.contains(&setting.key.section()),
+        needs_restart: needs_restart(key),
         problem,
     })
 }
@@ -295,9 +293,7 @@ fn saved(key: &str, name: &str, now: &SettingNow) -> everloop_text::Text {
         SettingNow::Setting(now) if matches!(now.layer, "environment" | "flag") => {
             words::settings_page::saved_below(&name, &now.origin)
         }
-        _ if FIXED.iter().any(|section| key.starts_with(&format!("{section}."))) => {
-            words::settings_page::saved_later(&name)
-        }
+        _ if needs_restart(key) => words::settings_page::saved_later(&name),
         _ => words::settings_page::saved(&name),
     }
 }
@@ -380,6 +376,5 @@ mod tests {
         for name in SECTIONS {
             assert!(words::section::named(name).is_some(), "{name} has no name for people");
         }
-        assert!(FIXED.iter().all(|name| shown.contains(name)));
     }
 }

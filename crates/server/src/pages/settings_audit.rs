@@ -1,10 +1,13 @@
 //! The audit as a page: filtered, the newest first, a page at a time.
 
+use super::activity::clipped;
 use super::frame::PageRequest;
+use crate::address::with_query;
 use crate::problem::Problem;
 use crate::state::ServerState;
 use everloop_app::audit_query::{AuditEvent, AuditNews, AuditQuery, AuditStep};
 use everloop_app::call_words::call_words;
+use everloop_app::conversations::short_id;
 use everloop_engine::{AuditCall, Clock, SystemClock};
 use everloop_pages::parts::say;
 use everloop_pages::settings::{AuditFilter, AuditItem, AuditView};
@@ -17,6 +20,9 @@ use std::collections::BTreeSet;
 
 /// Rows of one page.
 const PAGE: usize = 50;
+
+/// Rows that can be looked through page by page. The file has all of them.
+const ROWS_MAX: usize = 10_000;
 
 /// How far back it looks where no day is named.
 const WEEK_MS: i64 = 7 * DAY_MS;
@@ -41,16 +47,16 @@ pub(crate) struct AuditPageParams {
 }
 
 /// The moments between which the audit is read, by the reader's clock.
-fn period(request: &PageRequest, day: &str) -> (UtcMs, UtcMs) {
+fn period(request: &PageRequest, day: &str) -> (UtcMs, Option<UtcMs>) {
     let now = SystemClock.now();
     let zone = request.reader.now.time_zone();
     let begin = day.parse::<Date>().ok().and_then(|day| day.to_zoned(zone.clone()).ok());
     match begin {
         Some(begin) => {
             let end = begin.tomorrow().map_or(now, |end| end.timestamp().as_millisecond());
-            (begin.timestamp().as_millisecond(), end)
+            (begin.timestamp().as_millisecond(), Some(end))
         }
-        None => (now.saturating_sub(WEEK_MS), i64::MAX),
+        None => (now.saturating_sub(WEEK_MS), None),
     }
 }
 
@@ -63,40 +69,37 @@ pub(super) async fn read(
     let (since, until) = period(request, &params.day);
     let query = AuditQuery {
         since,
+        until,
         only_failed: params.event == "failed",
         event: AuditEvent::parse(&params.event),
         ..AuditQuery::default()
     };
-    let mut rows: Vec<(UtcMs, AuditItem)> = Vec::new();
+    let from = params.from.parse::<usize>().unwrap_or(0).min(ROWS_MAX);
+    let mut rows = NewestRows::new(from + PAGE);
     let mut tools = BTreeSet::new();
     let mut unread = 0_usize;
     query
         .read(state.store(), |news| match &news {
-            AuditNews::Call(_, call) if call.at < until => {
+            AuditNews::Call(_, call) => {
                 let tool = call.tool.clone().unwrap_or_default();
-                tools.insert(tool.clone());
                 if params.tool.is_empty() || params.tool == tool {
-                    rows.extend(item_of(request, &news));
+                    rows.add(call.at, || item_of(request, &news));
                 }
+                tools.insert(tool);
             }
             AuditNews::Unreadable(..) | AuditNews::Gaps(_) => unread += 1,
-            AuditNews::Call(..) => {}
-            _ if params.tool.is_empty() => {
-                rows.extend(item_of(request, &news).filter(|(at, _)| *at < until));
+            AuditNews::Step(_, AuditStep { at, .. })
+            | AuditNews::Fact(FactChange { at, .. })
+            | AuditNews::Deleted(DeletionRow { at, .. }) => {
+                if params.tool.is_empty() {
+                    rows.add(*at, || item_of(request, &news));
+                }
             }
-            _ => {}
         })
         .await?;
-    rows.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-    let total = rows.len();
-    let from = params.from.parse::<usize>().unwrap_or(0).min(total);
-    let link = |from: usize| {
-        let AuditPageParams { event, tool, day, .. } = params;
-        format!("/settings?section=audit&event={event}&tool={tool}&day={day}&from={from}")
-    };
-    let failed = if query.only_failed { "&failed=true" } else { "" };
-    let tool =
-        if params.tool.is_empty() { String::new() } else { format!("&tool={}", params.tool) };
+    let (total, items) = rows.finish();
+    let next = from + PAGE;
+    let has_more = next < total.min(ROWS_MAX);
     Ok(AuditView {
         filter: AuditFilter {
             event: params.event.clone(),
@@ -104,21 +107,77 @@ pub(super) async fn read(
             day: params.day.clone(),
         },
         tools: tools.into_iter().filter(|name| !name.is_empty()).collect(),
-        items: rows.into_iter().skip(from).take(PAGE).map(|(_, item)| item).collect(),
+        items: items.into_iter().skip(from).collect(),
         total,
-        more: (from + PAGE < total).then(|| link(from + PAGE)),
-        file: format!("/v1/audit?since={since}{failed}{tool}"),
+        more: has_more.then(|| page_address(params, next)),
+        file: file_address(&query, params),
         trouble: (unread > 0).then(|| say(lang, words::settings_page::unreadable(&unread))),
     })
 }
 
-/// One row, and when it was.
-fn item_of(request: &PageRequest, news: &AuditNews<'_>) -> Option<(UtcMs, AuditItem)> {
+/// The page with the rows after the first `from`.
+fn page_address(params: &AuditPageParams, from: usize) -> String {
+    let AuditPageParams { event, tool, day, .. } = params;
+    let from = from.to_string();
+    let values = [("event", event), ("tool", tool), ("day", day), ("from", &from)];
+    with_query("/settings?section=audit", &values.map(|(name, value)| (name, value.as_str())))
+}
+
+/// The file with exactly the rows that the page lists.
+fn file_address(query: &AuditQuery, params: &AuditPageParams) -> String {
+    let until = query.until.map(|until| until.to_string()).unwrap_or_default();
+    let values = [
+        ("since", query.since.to_string().as_str()),
+        ("until", &until),
+        ("failed", if query.only_failed { "true" } else { "" }),
+        ("event", query.event.map_or("", AuditEvent::as_str)),
+        ("tool", &params.tool),
+    ]
+    .map(|(name, value)| (name, value.to_owned()));
+    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+    with_query("/v1/audit", &values)
+}
+
+/// The newest rows of many, a bounded number of them.
+struct NewestRows<T> {
+    most: usize,
+    total: usize,
+    /// At most twice as many as are wanted; in order only after [`Self::shorten`].
+    rows: Vec<(UtcMs, T)>,
+}
+
+impl<T> NewestRows<T> {
+    fn new(most: usize) -> Self {
+        Self { most, total: 0, rows: Vec::new() }
+    }
+
+    fn add(&mut self, at: UtcMs, make: impl FnOnce() -> Option<T>) {
+        self.total += 1;
+        self.rows.extend(make().map(|row| (at, row)));
+        if self.rows.len() >= self.most.saturating_mul(2) {
+            self.shorten();
+        }
+    }
+
+    fn shorten(&mut self) {
+        self.rows.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        self.rows.truncate(self.most);
+    }
+
+    /// How many there were in all, and the newest ones, the newest first.
+    fn finish(mut self) -> (usize, Vec<T>) {
+        self.shorten();
+        (self.total, self.rows.into_iter().map(|(_, row)| row).collect())
+    }
+}
+
+/// One row.
+fn item_of(request: &PageRequest, news: &AuditNews<'_>) -> Option<AuditItem> {
     match news {
-        AuditNews::Call(row, call) => Some((call.at, call_item(request, row, call))),
-        AuditNews::Fact(change) => Some((change.at, fact_item(request, change))),
-        AuditNews::Step(row, step) => Some((step.at, step_item(request, row, step))),
-        AuditNews::Deleted(row) => Some((row.at, deletion_item(request, row))),
+        AuditNews::Call(row, call) => Some(call_item(request, row, call)),
+        AuditNews::Fact(change) => Some(fact_item(request, change)),
+        AuditNews::Step(row, step) => Some(step_item(request, row, step)),
+        AuditNews::Deleted(row) => Some(deletion_item(request, row)),
         AuditNews::Unreadable(..) | AuditNews::Gaps(_) => None,
     }
 }
@@ -130,7 +189,7 @@ fn call_item(request: &PageRequest, row: &RunRow, call: &AuditCall) -> AuditItem
     AuditItem {
         when: request.short_time(call.at),
         to: format!("/runs/{}", row.run),
-        what: words.chars().take(CALL_CHARS).collect(),
+        what: clipped(&words, CALL_CHARS),
         state: mark,
         ending,
     }
@@ -153,21 +212,33 @@ fn step_item(request: &PageRequest, row: &RunRow, step: &AuditStep) -> AuditItem
     AuditItem {
         when: request.short_time(step.at),
         to: format!("/runs/{}", row.run),
-        what: format!("{}: {}", step.event.as_str(), step.what),
+        what: step_words(request.lang(), step),
         state: "succeeded",
         ending: String::new(),
     }
 }
 
 fn deletion_item(request: &PageRequest, row: &DeletionRow) -> AuditItem {
-    let event = AuditEvent::Deleted.as_str();
-    let subject = row.run_id.as_ref().map_or(row.conversation_id.as_str(), |run| run.as_str());
+    let what = match &row.run_id {
+        Some(run) => words::settings_page::run_deleted(&run.short()),
+        None => words::settings_page::conversation_deleted(&short_id(row.conversation_id.as_str())),
+    };
     AuditItem {
         when: request.short_time(row.at),
-        to: format!("/settings?section=audit&event={event}"),
-        what: format!("{event}: {} {subject}", row.kind),
+        to: format!("/settings?section=audit&event={}", AuditEvent::Deleted.as_str()),
+        what: say(request.lang(), what),
         state: "canceled",
         ending: row.by.clone(),
+    }
+}
+
+/// What happened to a run, and the tool that permission was asked for.
+fn step_words(lang: Lang, step: &AuditStep) -> String {
+    let what = words::audit_step::named(step.what).map(|words| say(lang, words));
+    let what = what.unwrap_or_else(|| step.what.to_owned());
+    match step.detail["tool"].as_str() {
+        Some(tool) => format!("{what} · {tool}"),
+        None => what,
     }
 }
 
@@ -182,4 +253,44 @@ fn ending_words(lang: Lang, ending: &str) -> (&'static str, String) {
     };
     let named = words::status::named(mark).map(|text| say(lang, text));
     (mark, named.unwrap_or_else(|| ending.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_rows_are_kept_in_their_order_and_all_are_counted() {
+        let mut rows = NewestRows::new(3);
+        for at in [5, 1, 9, 3, 7, 8, 2, 6, 4] {
+            rows.add(at, || Some(at));
+            assert!(rows.rows.len() < 6, "memory is bounded");
+        }
+        assert_eq!(rows.finish(), (9, vec![9, 8, 7]));
+    }
+
+    #[test]
+    fn the_file_has_the_rows_of_the_list() {
+        let params = AuditPageParams {
+            event: "approval".to_owned(),
+            tool: "a&b".to_owned(),
+            day: "2030-01-02".to_owned(),
+            from: String::new(),
+        };
+        let (since, until) = (1, Some(2));
+        let event = AuditEvent::parse(&params.event);
+        let query = AuditQuery { since, until, event, ..AuditQuery::default() };
+        let file = file_address(&query, &params);
+        assert_eq!(file, "/v1/audit?since=1&until=2&event=approval&tool=a%26b");
+        let page = "/settings?section=audit&event=approval&tool=a%26b&day=2030-01-02&from=50";
+        assert_eq!(page_address(&params, 50), page);
+    }
+
+    #[test]
+    fn every_step_has_words_in_both_languages() {
+        let all = ["created", "retried", "forked", "claimed", "waiting", "ended"];
+        for what in all.into_iter().chain(["asked", "given", "denied"]) {
+            assert!(words::audit_step::named(what).is_some(), "{what}");
+        }
+    }
 }

@@ -2,10 +2,11 @@
 
 use super::forms::{FormFields, local_path};
 use super::respond::{page, page_with, see_other};
+use super::session::SESSION_MS;
 use super::views::ViewChoice;
+use crate::address::percent_encoded;
 use crate::guard::RequestLang;
 use crate::problem::{Problem, ProblemCode};
-use crate::routes::artifacts::percent_encoded;
 use crate::state::ServerState;
 use axum::Extension;
 use axum::extract::{Query, State};
@@ -37,13 +38,23 @@ pub(crate) fn sign_in_first(uri: &Uri) -> Response {
     see_other(&format!("/signin?next={}", percent_encoded(wanted).replace("%2F", "/")))
 }
 
-fn with_session(state: &ServerState, mut response: Response) -> Result<Response, Problem> {
+fn with_session(state: &ServerState, response: Response) -> Result<Response, Problem> {
     let value = state.token.now().sessions.begin();
     let value = value.map_err(|error| ProblemCode::Internal.because(error.to_string()))?;
+    with_cookie(state, response, &value, SESSION_MS / 1_000)
+}
+
+/// Sets the cookie of the session for so many seconds.
+fn with_cookie(
+    state: &ServerState,
+    mut response: Response,
+    value: &str,
+    seconds: i64,
+) -> Result<Response, Problem> {
     let name = state.token.now().sessions.cookie_name();
     let secure = if state.is_https { "; Secure" } else { "" };
     let cookie =
-        format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000{secure}");
+        format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");
     let cookie = HeaderValue::from_str(&cookie);
     let cookie = cookie.map_err(|error| ProblemCode::Internal.because(error.to_string()))?;
     response.headers_mut().append(header::SET_COOKIE, cookie);
@@ -87,4 +98,12 @@ pub(crate) async fn sign_in(
     let theme = ViewChoice::of(&headers).theme;
     let markup = signin::sign_in(lang, theme, next, true);
     Ok(page_with(StatusCode::UNAUTHORIZED, markup))
+}
+
+/// Ends the session of this browser.
+pub(crate) async fn sign_out(
+    State(state): State<ServerState>,
+    _fields: FormFields,
+) -> Result<Response, Problem> {
+    with_cookie(&state, see_other("/signin"), "", 0)
 }

@@ -1,5 +1,6 @@
 //! The table of a comparison, as the page shows it.
 
+use crate::address::with_query;
 use everloop_pages::compare_figures::{
     ComparedCell, ComparedLoop, ComparedResult, VerdictSentence,
 };
@@ -214,13 +215,7 @@ impl ComparedTable {
 }
 
 fn tab(name: &str, is_shown: bool) -> (String, String, bool) {
-    let coded = name.bytes().map(|byte| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
-            char::from(byte).to_string()
-        }
-        byte => format!("%{byte:02X}"),
-    });
-    (name.to_owned(), format!("/compare?model={}", coded.collect::<String>()), is_shown)
+    (name.to_owned(), with_query("/compare", &[("model", name)]), is_shown)
 }
 
 fn compared_loop(lang: Lang, name: &str, total: &ComparedRun) -> ComparedLoop {

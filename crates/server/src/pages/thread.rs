@@ -4,8 +4,8 @@ use super::forms::FormFields;
 use super::frame::PageRequest;
 use super::inbox::with_choices;
 use super::respond::page;
+use crate::address::percent_encoded;
 use crate::problem::Problem;
-use crate::routes::artifacts::percent_encoded;
 use crate::state::ServerState;
 use axum::response::Response;
 use everloop_app::conversations::{MessageRecord, short_id};
@@ -21,7 +21,7 @@ use everloop_text::pages as words;
 use everloop_text::{OutcomeReport, PermissionAnswer, Text};
 use everloop_types::RunId;
 use maud::{PreEscaped, html};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
 /// Runs of which something is remembered.
@@ -31,25 +31,36 @@ const REMEMBERED_MAX: usize = 500;
 const FILES_SHOWN: usize = 8;
 
 /// What never changes of a run, and costs reading a journal.
-struct KeptOfRuns<T>(Mutex<BTreeMap<RunId, T>>);
+struct RunCache<T>(Mutex<CachedRuns<T>>);
 
-impl<T> Default for KeptOfRuns<T> {
+struct CachedRuns<T> {
+    values: BTreeMap<RunId, T>,
+    /// The runs in the order in which they came.
+    order: VecDeque<RunId>,
+}
+
+impl<T> Default for RunCache<T> {
     fn default() -> Self {
-        Self(Mutex::new(BTreeMap::new()))
+        Self(Mutex::new(CachedRuns { values: BTreeMap::new(), order: VecDeque::new() }))
     }
 }
 
-impl<T: Clone> KeptOfRuns<T> {
+impl<T: Clone> RunCache<T> {
     fn get(&self, run: &RunId) -> Option<T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(run).cloned()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).values.get(run).cloned()
     }
 
+    /// Remembers the value of a run. The run that came first makes room.
     fn keep(&self, run: &RunId, value: T) -> T {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= REMEMBERED_MAX {
-            all.pop_first();
+        if all.values.insert(run.clone(), value.clone()).is_none() {
+            all.order.push_back(run.clone());
         }
-        all.insert(run.clone(), value.clone());
+        if all.order.len() > REMEMBERED_MAX
+            && let Some(first) = all.order.pop_front()
+        {
+            all.values.remove(&first);
+        }
         value
     }
 }
@@ -58,8 +69,8 @@ impl<T: Clone> KeptOfRuns<T> {
 /// pictures went with a goal.
 #[derive(Default)]
 pub(crate) struct FilesOfRuns {
-    written: KeptOfRuns<Vec<String>>,
-    pictures: KeptOfRuns<usize>,
+    written: RunCache<Vec<String>>,
+    pictures: RunCache<usize>,
 }
 
 impl FilesOfRuns {
@@ -67,10 +78,17 @@ impl FilesOfRuns {
         if let Some(known) = self.written.get(run) {
             return known;
         }
-        // A journal that was trimmed names no files.
-        let all = artifacts::list(&state.app, state.store(), run).await.unwrap_or_default();
-        let names = all.into_iter().map(|one| one.name).take(FILES_SHOWN).collect();
-        self.written.keep(run, names)
+        match artifacts::list(&state.app, state.store(), run).await {
+            Ok(all) => {
+                let names = all.into_iter().map(|one| one.name).take(FILES_SHOWN).collect();
+                self.written.keep(run, names)
+            }
+            // A thread is shown all the same. The next reader looks again.
+            Err(error) => {
+                tracing::debug!(%run, %error, "the files of a run could not be listed");
+                Vec::new()
+            }
+        }
     }
 
     async fn pictures(&self, state: &ServerState, run: &RunId) -> Result<usize, Problem> {
@@ -286,6 +304,17 @@ pub(crate) async fn render(request: PageRequest, fields: FormFields) -> Response
 mod tests {
     use super::*;
     use everloop_types::Lang;
+
+    #[test]
+    fn the_run_that_came_first_makes_room_and_not_the_one_with_the_smallest_id() {
+        let cache = RunCache::default();
+        let run = |n: usize| RunId::new(format!("run_{n:04}"));
+        (1..=REMEMBERED_MAX).for_each(|n| drop(cache.keep(&run(n), n)));
+        assert_eq!(cache.keep(&run(1), 1), 1, "what is known already needs no room");
+        assert_eq!(cache.get(&run(2)), Some(2));
+        cache.keep(&run(0), 0);
+        assert_eq!((cache.get(&run(0)), cache.get(&run(1))), (Some(0), None));
+    }
 
     #[test]
     fn a_question_links_to_the_event_that_its_id_names() {

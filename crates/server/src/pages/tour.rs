@@ -44,21 +44,25 @@ impl ShownTour {
             begins
         });
         if begins {
-            let (tour, app) = (self.clone(), app.clone());
-            tokio::spawn(async move { tour.play(&app).await });
+            tokio::spawn(self.clone().play(app.clone()));
         }
     }
 
-    async fn play(&self, app: &App) {
-        let played = self.play_scenes(app).await;
+    async fn play(self, app: App) {
+        // A task of its own: if it panics, the tour has ended all the same.
+        let played = tokio::spawn(self.clone().play_scenes(app)).await;
+        let trouble = match played {
+            Ok(played) => played.err().map(|error| error.to_string()),
+            Err(panicked) => Some(panicked.to_string()),
+        };
         self.change(|tour| {
             tour.is_playing = false;
-            tour.trouble = played.err().map(|error| error.to_string());
+            tour.trouble = trouble;
         });
     }
 
-    async fn play_scenes(&self, app: &App) -> std::io::Result<()> {
-        let tour = Tour::prepare(app)?;
+    async fn play_scenes(self, app: App) -> std::io::Result<()> {
+        let tour = Tour::prepare(&app)?;
         for scene in TourScene::ALL {
             self.change(|shown| shown.scenes.push((scene, Vec::new())));
             let mut show = |step: TourStep| {

@@ -1,6 +1,7 @@
 //! Artifacts: the files that a run wrote.
 
 use super::{ListPage, run_id};
+use crate::address::percent_encoded;
 use crate::api::Api;
 use crate::json::{Body, PathOf};
 use crate::openapi::Operation;
@@ -14,7 +15,6 @@ use everloop_app::artifacts::{self, Artifact, ArtifactError};
 use everloop_app::show::timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::fmt::Write;
 
 /// A file that a run wrote.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -112,29 +112,12 @@ fn disposition(name: &str) -> String {
     format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{}", percent_encoded(last))
 }
 
-/// A name as one part of an address.
-pub(crate) fn percent_encoded(name: &str) -> String {
-    name.bytes().fold(String::new(), |mut out, byte| {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' => {
-                out.push(char::from(byte));
-            }
-            b'.' => out.push('.'),
-            _ => {
-                let _ = write!(out, "%{byte:02X}");
-            }
-        }
-        out
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_name_cannot_leave_its_header_or_its_address() {
-        assert_eq!(percent_encoded("a b/é\"\r\n.txt"), "a%20b%2F%C3%A9%22%0D%0A.txt");
+    fn a_name_cannot_leave_its_header() {
         let saved = disposition("dir/x\"; filename=evil\r\n.html");
         let plain = "attachment; filename=\"x__ filename_evil__.html\"; ";
         assert_eq!(saved, format!("{plain}filename*=UTF-8''x%22%3B%20filename%3Devil%0D%0A.html"));

@@ -37,6 +37,8 @@ struct AuditParams {
     failed: Option<bool>,
     /// Only those since this moment: RFC 3339, or milliseconds of UTC.
     since: Option<String>,
+    /// Only those before this moment, written in the same way.
+    until: Option<String>,
     /// Only those of this kind: `tool_call`, `decision`, `run`, `approval`, `memory` or `deleted`.
     event: Option<String>,
 }
@@ -78,9 +80,11 @@ impl AuditSink for LineSink {
     }
 }
 
-fn moment(text: &str) -> Result<UtcMs, Problem> {
+fn moment(field: &'static str, text: Option<&str>) -> Result<Option<UtcMs>, Problem> {
+    let Some(text) = text else { return Ok(None) };
     let read = text.parse().ok().or_else(|| parse_timestamp(text));
-    read.ok_or_else(|| Problem::of_field("since", "is a moment such as 2030-01-02T15:00:00Z"))
+    let wrong = || Problem::of_field(field, "is a moment such as 2030-01-02T15:00:00Z");
+    Ok(Some(read.ok_or_else(wrong)?))
 }
 
 async fn audit_calls(
@@ -101,7 +105,8 @@ async fn audit_calls(
         run: params.run_id.as_deref().map(run_id).transpose()?,
         tool: params.tool,
         only_failed: params.failed.unwrap_or(false),
-        since: params.since.as_deref().map(moment).transpose()?.unwrap_or(0),
+        since: moment("since", params.since.as_deref())?.unwrap_or(0),
+        until: moment("until", params.until.as_deref())?,
         event,
     };
     let (out, lines) = channel(PAGES_WAITING);

@@ -9,7 +9,6 @@ use crate::state::ServerState;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
-use everloop_app::worker;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -72,7 +71,7 @@ async fn healthz(State(state): State<ServerState>) -> Body<HealthReport> {
 
 async fn readyz(State(state): State<ServerState>) -> Result<Body<HealthReport>, Problem> {
     let drives = state.session.drives();
-    if !drives && !worker::has_worker(&state.app, state.store()).await? {
+    if !state.session.has_driver(&state.app).await? {
         return Err(ProblemCode::DatabaseUnavailable.because("no process drives runs"));
     }
     state.store().maintenance().check_writable().await?;

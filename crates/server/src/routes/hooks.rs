@@ -3,10 +3,12 @@
 use super::JsonObject;
 use super::shapes::WebhookMessage;
 use crate::api::Api;
+use crate::guard::RequestLang;
 use crate::json::{Body, PathOf};
 use crate::openapi::Operation;
 use crate::problem::{Problem, ProblemCode};
 use crate::state::ServerState;
+use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -62,11 +64,11 @@ async fn list_channels(State(state): State<ServerState>) -> Body<JsonObject> {
 
 async fn test_channel(
     State(state): State<ServerState>,
+    Extension(RequestLang(lang)): Extension<RequestLang>,
     PathOf(name): PathOf<String>,
     Body(test): Body<ChannelTest>,
 ) -> Result<Body<JsonObject>, Problem> {
     let sent = channels::send_test(&state.app, &name, &test.thread).await;
-    let lang = state.app.lang;
     let message_id = sent.map_err(|error| of_sending(error, lang))?;
     Ok(Body(JsonObject(json!({"channel": name, "message_id": message_id, "sent": true}))))
 }
@@ -83,7 +85,7 @@ async fn receive_hook(
         .filter_map(|(name, value)| Some((name.as_str().to_owned(), text(value)?)))
         .collect();
     let taken = channels::receive(&state.app, state.engine(), &channel, &headers, &body).await;
-    let taken = taken.map_err(of_channel)?;
+    let taken = taken.map_err(of_hook)?;
     let answer = json!({"run_id": taken.run, "conversation_id": taken.conversation,
         "reply": taken.reply, "duplicate": taken.duplicate});
     Ok((StatusCode::ACCEPTED, Body(JsonObject(answer))))
@@ -96,6 +98,15 @@ fn of_sending(error: ChannelSendError, lang: Lang) -> Problem {
         ChannelSendError::OneWay(_) => ProblemCode::Conflict.because(words),
         ChannelSendError::NotSent { .. } => ProblemCode::ChannelUnavailable.because(words),
     }
+}
+
+/// Whoever has shown no signature is not told where the secret is.
+fn of_hook(error: ChannelError) -> Problem {
+    if let ChannelError::Secret(_) = &error {
+        tracing::error!(error = %chain(&error), "a webhook could not be checked");
+        return ProblemCode::Internal.bare();
+    }
+    of_channel(error)
 }
 
 fn of_channel(error: ChannelError) -> Problem {

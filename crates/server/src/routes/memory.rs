@@ -13,7 +13,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use everloop_app::facts::{self, FactAuthor, FactDecision, FactEditor};
+use everloop_app::facts::{self, FactAuthor, FactDecision, FactEditor, FactRevision};
 use everloop_app::show::timestamp;
 use everloop_store::{FactFilter, FactRow};
 use everloop_types::{FactId, FactStatus};
@@ -161,8 +161,9 @@ async fn list_facts(
     let most = page_size(params.limit)?;
     let before = params.cursor.map(|cursor| cursor::read(LIST, &cursor)).transpose()?;
     let status = params.status.as_deref().map(|name| {
-        let known = || FactStatus::ALL.map(FactStatus::as_str).join(", ");
-        FactStatus::parse(name).ok_or_else(|| Problem::of_field("status", known()))
+        let known = FactStatus::ALL.map(FactStatus::as_str).join(", ");
+        let wrong = || Problem::of_field("status", format!("is one of {known}"));
+        FactStatus::parse(name).ok_or_else(wrong)
     });
     let filter = FactFilter {
         status: status.transpose()?,
@@ -247,8 +248,8 @@ async fn change_fact(
         FactVerdict::Rejected => FactDecision::Reject,
         FactVerdict::Withdrawn => FactDecision::Withdraw,
     });
+    let revision = FactRevision { text: change.text.as_deref(), decision };
     let editor = FactEditor { by: BY, version: is_bound.then_some(fact.version) };
-    let revision = (change.text.as_deref(), decision);
     let fact = facts::revise(&state.app, state.store(), &fact.id, revision, editor).await?;
     Ok(answer(StatusCode::OK, &fact, shown(&fact)))
 }

@@ -6,7 +6,7 @@ use super::kit::{
 use crate::{
     Commit, ConversationEdit, ConversationFilter, ConversationListPlace, ConversationMessage,
     ConversationRow, Deleter, DeletionRow, NewConversation, NewRun, RunCreation, SourceRef, Store,
-    UnreadTotals,
+    TurnRecord, UnreadTotals,
 };
 use everloop_types::{ConversationId, Status};
 
@@ -245,6 +245,42 @@ pub(super) async fn a_conversation_is_deleted_with_its_messages_and_not_while_it
     assert_eq!(store.conversations().messages(&id("conv_1"), 9).await.unwrap(), []);
     assert_eq!(store.conversations().get(&id("conv_1")).await.unwrap(), None);
     assert_eq!(delete("conv_1").await, Removed::Contested, "it is gone");
+}
+
+pub(super) async fn words_of_the_program_to_a_channel_are_deleted_with_their_conversation(
+    store: Store,
+) {
+    for name in ["conv_1", "conv_2"] {
+        let channel = "webhook:ops".to_owned();
+        let outside = NewConversation { channel, ..new(name, "/a") };
+        store.conversations().ensure(&outside).await.unwrap();
+        for note in ["sent", "waiting"] {
+            let note = format!("{name}:{note}");
+            store.outbox().note(&id(name), &note, "nothing is under way", NOW).await.unwrap();
+        }
+        store.outbox().mark_sent(&format!("{name}:sent"), NOW).await.unwrap();
+    }
+    let gone = store.maintenance().delete_conversation(&id("conv_1"), BY).await.unwrap();
+    assert_eq!(gone, crate::ConversationRemoval::Gone(Vec::new()));
+    let rows = store.db().query("SELECT outbox_id FROM outbox ORDER BY 1", vec![]).await.unwrap();
+    let left: Vec<_> = rows.into_iter().map(|row| row.cells().text().unwrap()).collect();
+    assert_eq!(left, ["conv_2:sent", "conv_2:waiting"]);
+}
+
+pub(super) async fn what_requests_did_is_forgotten_once_it_is_old(store: Store) {
+    let record = |key: &str, at| TurnRecord {
+        key: key.to_owned(),
+        did: "canceled".to_owned(),
+        run: None,
+        at,
+    };
+    let (old, new) = (record("old", NOW), record("new", NOW + 1));
+    for one in [&old, &new] {
+        assert!(store.conversations().keep_turn(one).await.unwrap());
+    }
+    store.conversations().forget_turns(NOW + 1).await.unwrap();
+    assert_eq!(store.conversations().turn_record("old").await.unwrap(), None);
+    assert_eq!(store.conversations().turn_record("new").await.unwrap(), Some(new));
 }
 
 pub(super) async fn what_was_deleted_is_listed_with_who_and_when(store: Store) {

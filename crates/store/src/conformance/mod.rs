@@ -114,6 +114,8 @@ checks! {
         what_is_unread_follows_from_what_was_read,
         a_question_outside_of_a_conversation_is_found_with_its_place,
         a_conversation_is_deleted_with_its_messages_and_not_while_it_has_a_run,
+        words_of_the_program_to_a_channel_are_deleted_with_their_conversation,
+        what_requests_did_is_forgotten_once_it_is_old,
         what_was_deleted_is_listed_with_who_and_when,
         a_run_and_the_conversation_that_tells_of_it_come_together,
         a_conversation_of_a_person_keeps_its_title_when_a_run_ends,

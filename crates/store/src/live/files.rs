@@ -1,7 +1,8 @@
 //! One machine: a file for each run that is under way, beside the database.
 //!
 //! The files are not synced and never read back as truth. A thread writes them, so that a driver
-//! never waits for a disk; it wakes at most every [`SEND_EVERY`].
+//! never waits for a disk while words come: only the file of a run that is over is removed by the
+//! driver itself. The thread wakes at most every [`SEND_EVERY`].
 
 use super::tail::FileListener;
 use super::{LiveBatch, LiveChannel, LiveListener, OpenPieces, SEND_EVERY};
@@ -28,17 +29,22 @@ pub(crate) struct LiveFiles {
 #[derive(Debug)]
 struct LiveFolder {
     folder: PathBuf,
-    state: Mutex<State>,
+    /// Held for moments only, and never while a disk works.
+    waiting: Mutex<WaitingWords>,
+    /// Held by the thread while it writes. If both are needed, this one is locked first.
+    open: Mutex<OpenFiles>,
     woken: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    waiting: LiveBatch,
-    open: BTreeMap<RunId, LiveFile>,
+struct WaitingWords {
+    batch: LiveBatch,
     has_writer: bool,
     is_closed: bool,
 }
+
+#[derive(Debug, Default)]
+struct OpenFiles(BTreeMap<RunId, LiveFile>);
 
 #[derive(Debug)]
 struct LiveFile {
@@ -53,26 +59,24 @@ impl LiveFiles {
     /// Beside this database file.
     pub(crate) fn beside(database: &Path) -> Self {
         let folder = database.parent().unwrap_or_else(|| Path::new("")).join("live");
-        let (state, woken) = (Mutex::default(), Condvar::new());
-        Self { shared: Arc::new(LiveFolder { folder, state, woken }) }
+        let (waiting, open) = (Mutex::default(), Mutex::default());
+        let woken = Condvar::new();
+        Self { shared: Arc::new(LiveFolder { folder, waiting, open, woken }) }
     }
 }
 
 impl LiveChannel for LiveFiles {
     fn send(&self, message: LiveMessage) {
-        let mut state = self.shared.lock();
         if let LiveMessage::Left { run } = &message {
             // At once: the process may end with the run.
-            state.waiting.drop_run(run);
-            if state.open.remove(run).is_some() {
-                let _ = fs::remove_file(path_of(&self.shared.folder, run));
-            }
+            self.shared.leave(run);
             return;
         }
-        let was_empty = state.waiting.is_empty();
-        state.waiting.add(message);
-        if !state.has_writer {
-            state.has_writer = self.shared.clone().start_writer();
+        let mut waiting = lock(&self.shared.waiting);
+        let was_empty = waiting.batch.is_empty();
+        waiting.batch.add(message);
+        if !waiting.has_writer {
+            waiting.has_writer = self.shared.clone().start_writer();
         } else if was_empty {
             self.shared.woken.notify_one();
         }
@@ -86,10 +90,10 @@ impl LiveChannel for LiveFiles {
     }
 
     fn clear(&self) {
-        let state = self.shared.lock();
+        let open = lock(&self.shared.open);
         let Ok(files) = fs::read_dir(&self.shared.folder) else { return };
         let ours: Vec<PathBuf> =
-            state.open.keys().map(|run| path_of(&self.shared.folder, run)).collect();
+            open.0.keys().map(|run| path_of(&self.shared.folder, run)).collect();
         for file in files.flatten().map(|file| file.path()) {
             if !ours.contains(&file) {
                 let _ = fs::remove_file(file);
@@ -100,14 +104,22 @@ impl LiveChannel for LiveFiles {
 
 impl Drop for LiveFiles {
     fn drop(&mut self) {
-        self.shared.lock().is_closed = true;
+        lock(&self.shared.waiting).is_closed = true;
         self.shared.woken.notify_all();
     }
 }
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl LiveFolder {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Removes the file of a run. What waits is dropped first: nothing is written after this.
+    fn leave(&self, run: &RunId) {
+        lock(&self.waiting).batch.drop_run(run);
+        if lock(&self.open).0.remove(run).is_some() {
+            let _ = fs::remove_file(path_of(&self.folder, run));
+        }
     }
 
     /// Whether there is a thread that writes.
@@ -117,44 +129,49 @@ impl LiveFolder {
     }
 
     fn write_all(&self) {
-        loop {
-            let mut state = self.lock();
-            while state.waiting.is_empty() && !state.is_closed {
-                state = self.woken.wait(state).unwrap_or_else(PoisonError::into_inner);
-            }
-            if state.is_closed {
-                return;
-            }
-            for message in state.waiting.take() {
-                if let Err(error) = state.write(&self.folder, &message) {
+        while self.wait_for_words() {
+            let mut open = lock(&self.open);
+            // Taken under both locks: a run that ends now has its words dropped or written first.
+            let batch = lock(&self.waiting).batch.take();
+            for message in batch {
+                if let Err(error) = open.write(&self.folder, &message) {
                     tracing::debug!(%error, "live words could not be written");
                 }
             }
-            drop(state);
+            drop(open);
             std::thread::sleep(SEND_EVERY);
         }
     }
+
+    /// Returns once something waits, or `false` once no more will come.
+    fn wait_for_words(&self) -> bool {
+        let mut waiting = lock(&self.waiting);
+        while waiting.batch.is_empty() && !waiting.is_closed {
+            waiting = self.woken.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+        !waiting.is_closed
+    }
 }
 
-impl State {
+impl OpenFiles {
     fn write(&mut self, folder: &Path, message: &LiveMessage) -> io::Result<()> {
         let run = message.run();
         let LiveMessage::Piece(piece) = message else {
             // Who follows a run without a file looks at its rows anyway.
-            return match self.open.get_mut(run) {
+            return match self.0.get_mut(run) {
                 Some(open) => open.write(message),
                 None => Ok(()),
             };
         };
         let call = piece.stream.effect.place();
         let is_full = |open: &LiveFile| open.bytes > FILE_BYTES_KEPT && open.call != call;
-        if self.open.get(run).is_none_or(is_full) {
+        if self.0.get(run).is_none_or(is_full) {
             // It stays without a file if there can be none.
             let none = LiveFile { file: None, bytes: 0, call: call.clone() };
-            let open = self.open.entry(run.clone()).insert_entry(none).into_mut();
+            let open = self.0.entry(run.clone()).insert_entry(none).into_mut();
             open.file = Some(create(folder, run)?);
         }
-        let Some(open) = self.open.get_mut(run) else { return Ok(()) };
+        let Some(open) = self.0.get_mut(run) else { return Ok(()) };
         open.call = call;
         open.write(message)
     }

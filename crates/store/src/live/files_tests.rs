@@ -70,13 +70,30 @@ async fn a_file_that_a_dead_process_left_is_replaced_and_not_continued() {
 fn a_file_has_a_limit_and_is_begun_anew_with_the_next_call() {
     let home = tempfile::tempdir().expect("a folder");
     let folder = home.path().join("live");
-    let mut state = State::default();
+    let mut open = OpenFiles::default();
     let text = "x".repeat(64 << 10);
     let length = |folder: &Path| fs::metadata(path_of(folder, &run())).expect("there").len();
     for n in 0..80_u64 {
-        state.write(&folder, &piece(1, n * text.len() as u64, &text)).expect("written");
+        open.write(&folder, &piece(1, n * text.len() as u64, &text)).expect("written");
     }
     assert!((FILE_BYTES_MAX / 2..=FILE_BYTES_MAX).contains(&length(&folder)));
-    state.write(&folder, &piece(2, 0, "next")).expect("written");
+    open.write(&folder, &piece(2, 0, "next")).expect("written");
     assert!(length(&folder) < 200, "the finished call is gone");
+}
+
+#[test]
+fn words_are_taken_while_the_disk_works() {
+    let home = tempfile::tempdir().expect("a folder");
+    let driver = Arc::new(LiveFiles::beside(&home.path().join("data.db")));
+    // The thread that writes holds this lock for as long as the disk takes.
+    let slow_disk = lock(&driver.shared.open);
+    let (done, ready) = std::sync::mpsc::channel();
+    let sender = driver.clone();
+    let sent = std::thread::spawn(move || {
+        sender.send(piece(1, 0, "words"));
+        done.send(()).expect("somebody waits");
+    });
+    ready.recv_timeout(std::time::Duration::from_secs(20)).expect("the driver does not wait");
+    drop(slow_disk);
+    sent.join().expect("no panic");
 }
