@@ -10,7 +10,7 @@ use everloop_console::{Console, Exit, Failure, Signals, screen, terminal};
 use everloop_markdown::{StyledLine, Tone};
 use everloop_text as text;
 use everloop_types::RunId;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How looking at a run ended.
 pub(super) enum WatchEnd {
@@ -33,8 +33,8 @@ pub(super) struct TerminalUi {
     first: Option<String>,
     /// The conversation that the person chose, as the line that leads to it.
     picked: Option<String>,
-    /// What was told to the model of the run that is looked at.
-    pub(super) told: Vec<String>,
+    /// What was said to the models of runs that work, by run.
+    pub(super) steered: BTreeMap<RunId, Vec<String>>,
     /// A command that a sentence became; it waits for a yes.
     pub(super) proposed: Option<String>,
     /// What was typed and not sent; it stands in the next line.
@@ -60,7 +60,7 @@ pub(super) async fn talk(chat: Chat, first: Option<String>) -> Result<TalkEnd, F
         queue,
         first,
         picked: None,
-        told: Vec::new(),
+        steered: BTreeMap::new(),
         proposed: None,
         unsent: String::new(),
         set_up: None,

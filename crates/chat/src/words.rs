@@ -28,14 +28,9 @@ use everloop_store::{ConversationMessage, Firing, RunRow};
 use everloop_text as text;
 use everloop_types::{Lang, PlanItem, QuestionKind, RunId, Status};
 
-/// Something to show.
+/// Something to show. Every reply is named here, so that the compiler asks for the words of a new
+/// one; those of a kind are together in a function of their own.
 pub(super) fn reply(app: &Console, conversation: &Conversation, reply: ChatReply) -> String {
-    let short = replies::long_reply(app, conversation, &reply)
-        .or_else(|| answer_reply(app, &reply))
-        .or_else(|| undo_reply(app, &reply));
-    if let Some(words) = short {
-        return words;
-    }
     match reply {
         ChatReply::Empty => app.text(text::door::empty()),
         ChatReply::Wrong(wrong) => show::wrong(&app.reader(), &wrong),
@@ -43,11 +38,69 @@ pub(super) fn reply(app: &Console, conversation: &Conversation, reply: ChatReply
         ChatReply::Canceled => app.text(text::door::canceled()),
         ChatReply::NoModel => trouble::no_model_line(app),
         ChatReply::Agenda(done) => agenda(app, &done),
+        ChatReply::Help(None) => replies::help(app, conversation),
         ChatReply::Help(command) => slash::help_text(command, app.lang),
+        ChatReply::HelpCustom(command) => replies::help_custom(app, &command),
         ChatReply::Usage(command) => {
             app.text(text::command::usage(&command.usages(app.lang).join("\n")))
         }
         ChatReply::Inbox(firings, change) => inbox(app, &firings, change),
+        ChatReply::Totals(report) => replies::totals(app, &report),
+        ChatReply::Memory(file, text) => replies::memory(app, &file, &text),
+        ChatReply::Facts(reply) => facts::reply(app, &reply),
+        ChatReply::NothingToCopy(part) => replies::nothing_to_copy(app, part),
+        ChatReply::Mentions(notes) => replies::mentions(app, &notes),
+        ChatReply::Exported(text) => text,
+        ChatReply::Written(file) => app.text(text::chat::written(&file.display())),
+        ChatReply::Imported(done) => exchange_words(&app.reader(), &done),
+        ChatReply::DataPreview(preview) => preview_words(&preview, app.lang),
+        ChatReply::Answered(_)
+        | ChatReply::WhichScope(_)
+        | ChatReply::HowToEdit(_)
+        | ChatReply::ApprovalModeIs(_)
+        | ChatReply::ApprovalModeChosen(_)
+        | ChatReply::UnknownApprovalMode(_)
+        | ChatReply::UnclearPermission(_)
+        | ChatReply::AnsweredElsewhere(_)
+        | ChatReply::AlreadyAnswered => answer_words(app, reply),
+        ChatReply::Plan(_)
+        | ChatReply::NoPlan { .. }
+        | ChatReply::ForkAsks(_)
+        | ChatReply::NoRun
+        | ChatReply::Runs(_)
+        | ChatReply::History(_)
+        | ChatReply::InBackground(_) => run_words(app, reply),
+        ChatReply::Loops
+        | ChatReply::LoopChosen(_)
+        | ChatReply::Switch { .. }
+        | ChatReply::ModelIs { .. }
+        | ChatReply::ModelChosen { .. }
+        | ChatReply::Personas
+        | ChatReply::PersonaChosen(_)
+        | ChatReply::ImageAttached(..)
+        | ChatReply::LanguageChosen
+        | ChatReply::BeganAnew
+        | ChatReply::BeganAnewAs(_) => choice_words(app, conversation, reply),
+        ChatReply::ConversationOpened(..)
+        | ChatReply::FolderGone(..)
+        | ChatReply::Conversations(_)
+        | ChatReply::Renamed(_) => placing::reply(app, conversation, reply),
+        ChatReply::Changes(_)
+        | ChatReply::Undone(_)
+        | ChatReply::NothingToUndo
+        | ChatReply::NothingToRedo
+        | ChatReply::Rewound(_) => undo_words(app, reply),
+        ChatReply::NothingToSettle
+        | ChatReply::ToSettle(_)
+        | ChatReply::UnclearSettling(..)
+        | ChatReply::SettleLater
+        | ChatReply::Settled(..) => settle_words(app, reply),
+    }
+}
+
+/// The words on runs of the conversation.
+fn run_words(app: &Console, reply: ChatReply) -> String {
+    match reply {
         ChatReply::Plan(details) => {
             plan(app, &details).iter().map(StyledLine::plain).collect::<Vec<_>>().join("\n")
         }
@@ -58,6 +111,14 @@ pub(super) fn reply(app: &Console, conversation: &Conversation, reply: ChatReply
         ChatReply::Runs(rows) => runs(app, rows),
         ChatReply::History(said) if said.is_empty() => app.text(text::chat::nothing_said()),
         ChatReply::History(said) => history(app, &said),
+        ChatReply::InBackground(run) => app.text(text::chat::in_background(&run.short())),
+        _ => unreachable!("`reply` sends only runs here"),
+    }
+}
+
+/// The words on what new goals use.
+fn choice_words(app: &Console, conversation: &Conversation, reply: ChatReply) -> String {
+    match reply {
         ChatReply::Loops => choices::loop_choices(app, conversation.choice().loop_name()),
         ChatReply::LoopChosen(name) => app.text(text::chat::loop_now(&name)),
         ChatReply::Switch { run, requested, chosen } => switched(app, &run, requested, chosen),
@@ -71,21 +132,19 @@ pub(super) fn reply(app: &Console, conversation: &Conversation, reply: ChatReply
         ChatReply::LanguageChosen => app.text(text::chat::lang_now()),
         ChatReply::BeganAnew => app.text(text::chat::anew()),
         ChatReply::BeganAnewAs(title) => app.text(text::chat::anew_as(&title)),
-        reply @ (ChatReply::ConversationOpened(..)
-        | ChatReply::FolderGone(..)
-        | ChatReply::Conversations(_)
-        | ChatReply::Renamed(_)) => placing::reply(app, conversation, &reply),
-        ChatReply::InBackground(run) => app.text(text::chat::in_background(&run.short())),
-        ChatReply::Exported(text) => text,
-        ChatReply::Written(file) => app.text(text::chat::written(&file.display())),
-        ChatReply::Imported(done) => exchange_words(&app.reader(), &done),
+        _ => unreachable!("`reply` sends only choices here"),
+    }
+}
+
+/// The words on calls whose outcome is unknown.
+fn settle_words(app: &Console, reply: ChatReply) -> String {
+    match reply {
         ChatReply::NothingToSettle => app.text(text::chat::nothing_to_settle()),
         ChatReply::ToSettle(open) => how_to_settle(app, &open),
         ChatReply::UnclearSettling(line, open) => unclear_settling(app, &line, &open),
         ChatReply::SettleLater => app.text(text::chat::settle_later()),
         ChatReply::Settled(report, next) => settled(app, &report, next.as_ref()),
-        // The functions above know the others.
-        _ => String::new(),
+        _ => unreachable!("`reply` sends only settlements here"),
     }
 }
 
@@ -103,36 +162,35 @@ fn switched(
     [Some(words), now].into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
-/// What came of an answer to a question, and of `/approve`.
-fn answer_reply(app: &Console, reply: &ChatReply) -> Option<String> {
-    Some(match reply {
-        ChatReply::Answered(meaning) => answering::answered(app, meaning),
-        ChatReply::WhichScope(question) => approval::scope_lines(app, question),
-        ChatReply::HowToEdit(question) => approval::edit_lines(app, question),
-        ChatReply::ApprovalModeIs(mode) => approval::mode_lines(app, *mode),
-        ChatReply::ApprovalModeChosen(mode) => approval::chosen_lines(app, *mode),
-        ChatReply::UnknownApprovalMode(name) => approval::unknown_mode(app, name),
+/// The words on answers to questions, and on `/approve`.
+fn answer_words(app: &Console, reply: ChatReply) -> String {
+    match reply {
+        ChatReply::Answered(meaning) => answering::answered(app, &meaning),
+        ChatReply::WhichScope(question) => approval::scope_lines(app, &question),
+        ChatReply::HowToEdit(question) => approval::edit_lines(app, &question),
+        ChatReply::ApprovalModeIs(mode) => approval::mode_lines(app, mode),
+        ChatReply::ApprovalModeChosen(mode) => approval::chosen_lines(app, mode),
+        ChatReply::UnknownApprovalMode(name) => approval::unknown_mode(app, &name),
         ChatReply::UnclearPermission(text) => app.text(text::answer::unclear(&text.trim())),
-        ChatReply::DataPreview(preview) => preview_words(preview, app.lang),
-        ChatReply::AnsweredElsewhere(line) => app.text(text::chat::answered_elsewhere(line)),
+        ChatReply::AnsweredElsewhere(line) => app.text(text::chat::answered_elsewhere(&line)),
         ChatReply::AlreadyAnswered => app.text(text::run::already_answered()),
-        _ => return None,
-    })
+        _ => unreachable!("`reply` sends only answers here"),
+    }
 }
 
-/// What came of `/undo` and `/rewind`.
-fn undo_reply(app: &Console, reply: &ChatReply) -> Option<String> {
-    Some(match reply {
+/// The words on `/undo` and `/rewind`.
+fn undo_words(app: &Console, reply: ChatReply) -> String {
+    match reply {
         ChatReply::Undone(reports) => {
             let lines = reports.iter().flat_map(|report| undoing::report_lines(app, report));
             lines.collect::<Vec<_>>().join("\n")
         }
-        ChatReply::Changes(changes) => undoing::change_lines(app, changes).join("\n"),
+        ChatReply::Changes(changes) => undoing::change_lines(app, &changes).join("\n"),
         ChatReply::NothingToUndo => app.text(text::undo::nothing()),
         ChatReply::NothingToRedo => app.text(text::undo::nothing_to_redo()),
-        ChatReply::Rewound(report) => undoing::rewind_words(app, report),
-        _ => return None,
-    })
+        ChatReply::Rewound(report) => undoing::rewind_words(app, &report),
+        _ => unreachable!("`reply` sends only changes here"),
+    }
 }
 
 /// What a command about todos or the schedule did; its dates are said back first.
