@@ -163,7 +163,7 @@ impl TerminalUi {
                     &lines.first().map(StyledLine::plain).into_iter().collect::<Vec<_>>(),
                 );
                 lines.iter().for_each(terminal::print_styled);
-                terminal::print_line(&words::how_to_answer(app, &open));
+                words::show_answers(app, &open);
             }
             RunStop::ModelUnavailable(trouble) => {
                 terminal::print_line(&words::model_unavailable(app, run, trouble.as_deref()));

@@ -134,13 +134,24 @@ impl TerminalUi {
                 | ChatReply::HowToEdit(_)
                 | ChatReply::UnclearPermission(_)),
             ) => self.chat.show_reply(reply),
+            // The question of a conversation that was taken up is shown whole.
+            Reaction::Reply(reply @ ChatReply::ConversationOpened(..)) => {
+                self.chat.show_reply(reply);
+                let seen = self.chat.conversation.questions().seen();
+                seen.iter().for_each(|open| self.show(open));
+            }
             Reaction::Reply(reply) => {
                 self.chat.show_reply(reply);
                 self.remind_of_question();
             }
             Reaction::Confirm(command) => self.proposed = Some(command),
             Reaction::Background => {
-                terminal::print_line(&self.chat.text(text::chat::nothing_in_front()));
+                let asks = self.chat.conversation.awaits_answer();
+                let words = match asks {
+                    true => text::chat::question_waits(),
+                    false => text::chat::nothing_in_front(),
+                };
+                terminal::print_line(&self.chat.text(words));
             }
             Reaction::Clear => terminal::clear(),
             Reaction::Rewind(turns) => {
@@ -212,7 +223,7 @@ impl TerminalUi {
         self.remind_of_question();
     }
 
-    fn remind_of_question(&self) {
+    pub(super) fn remind_of_question(&self) {
         let open = words::reminder_of_question(&self.chat.app, &self.chat.conversation);
         open.iter().for_each(|line| terminal::print_line(line));
     }
@@ -305,7 +316,7 @@ impl TerminalUi {
 
     fn show(&self, open: &OpenQuestion) {
         words::question_lines(&self.chat.app, open).iter().for_each(terminal::print_styled);
-        terminal::print_line(&words::how_to_answer(&self.chat.app, open));
+        words::show_answers(&self.chat.app, open);
     }
 
     /// Shows the question that the next plain line answers, if the person has not seen it.

@@ -8,8 +8,8 @@ use everloop_agenda::show::{self, TextTable, firing_line};
 use everloop_app::AppError;
 use everloop_app::analysis::preview_words;
 use everloop_app::conversation::{
-    AgendaReply, ChatReply, Conversation, InboxChange, Leftover, Leftovers, News, RunStop,
-    history_text, is_at_limit,
+    AgendaReply, ChatReply, Conversation, InboxChange, Leftover, Leftovers, News, NewsElsewhere,
+    RunStop, history_text, is_at_limit,
 };
 use everloop_app::router::OpenQuestion;
 use everloop_app::runs::RunDetails;
@@ -17,8 +17,8 @@ use everloop_app::settling::SettleReport;
 use everloop_app::slash;
 use everloop_app::trouble::{AdviceFor, ModelTrouble, final_words};
 use everloop_console::show::{
-    answering, approval, backed_plan_lines, choices, facts, plan_head, preview, settling, summary,
-    undoing,
+    answering, approval, backed_plan_lines, choices, facts, plan_head, preview, settling,
+    summary_line, undoing,
 };
 use everloop_console::terminal::marks;
 use everloop_console::{Console, notices, terminal, trouble};
@@ -36,6 +36,7 @@ pub(super) fn reply(app: &Console, conversation: &Conversation, reply: ChatReply
         ChatReply::Wrong(wrong) => show::wrong(&app.reader(), &wrong),
         ChatReply::NothingToCancel => app.text(text::door::nothing_to_cancel()),
         ChatReply::Canceled => app.text(text::door::canceled()),
+        ChatReply::NoModel if terminal::answers_are_seen() => trouble::no_model_in_chat(app),
         ChatReply::NoModel => trouble::no_model_line(app),
         ChatReply::Agenda(done) => agenda(app, &done),
         ChatReply::Help(None) => replies::help(app, conversation),
@@ -225,6 +226,11 @@ pub(super) fn how_to_answer(app: &Console, open: &OpenQuestion) -> String {
     }
 }
 
+/// The same at a terminal, where it is wrapped between words.
+pub(super) fn show_answers(app: &Console, open: &OpenQuestion) {
+    terminal::print_styled(&StyledLine::new(Tone::Plain, &how_to_answer(app, open)));
+}
+
 /// The question for a command that rules made of a sentence.
 pub(super) fn confirmation(app: &Console, command: &str) -> String {
     let reader = app.reader();
@@ -242,8 +248,11 @@ pub(super) fn confirmation(app: &Console, command: &str) -> String {
 /// The line that a question still waits, after something else was said.
 pub(super) fn reminder_of_question(app: &Console, conversation: &Conversation) -> Option<String> {
     let seen = conversation.questions().seen()?;
-    let question = question_lines(app, seen).first().map(StyledLine::plain).unwrap_or_default();
-    let question = preview(&question);
+    // A question for permission shows the call below its head.
+    let shown = if seen.question.kind == QuestionKind::Approve { 2 } else { 1 };
+    let lines = question_lines(app, seen);
+    let lines: Vec<String> = lines.iter().take(shown).map(StyledLine::plain).collect();
+    let question = preview(&lines.join(" "));
     Some(app.text(text::chat::still_open(&question)))
 }
 
@@ -297,7 +306,7 @@ fn runs(app: &Console, rows: Vec<RunRow>) -> String {
 
 /// The call that a run waits with or has ended with, and how to settle it.
 fn how_to_settle(app: &Console, open: &OpenUnknown) -> String {
-    format!("{}\n{}", settling::line(app, open), app.text(text::chat::settle()))
+    format!("{}\n{}", settling::asked_line(app, open), app.text(text::chat::settle()))
 }
 
 /// That a line does not say what happened, and how to say it.
@@ -329,7 +338,7 @@ pub(super) fn afterword(app: &Console, details: &RunDetails) -> Vec<StyledLine> 
             StyledLine::new(Tone::Bad, &trouble::words(app, trouble, AdviceFor::Chat))
         }),
     );
-    lines.push(StyledLine::new(Tone::Dim, &summary(app, details)));
+    lines.push(summary_line(app, details));
     let unknown = details.open_unknowns().take(1).map(|open| how_to_settle(app, open));
     lines.extend(unknown.map(|words| StyledLine::new(Tone::Warning, &words)));
     let proposed = facts::proposed_line(app, &details.facts);
@@ -340,7 +349,8 @@ pub(super) fn afterword(app: &Console, details: &RunDetails) -> Vec<StyledLine> 
     if is_at_limit(details) && !details.text().as_ref().is_some_and(says_how) {
         lines.push(StyledLine::new(Tone::Plain, &app.text(text::chat::at_limit())));
     }
-    if details.row.status == Status::Canceled {
+    // What has done nothing leaves nothing to go on from.
+    if details.row.status == Status::Canceled && details.counts.tool_calls > 0 {
         let words = app.text(text::chat::fork_goes_on(&details.row.run.short()));
         lines.push(StyledLine::new(Tone::Dim, &words));
     }
@@ -382,6 +392,18 @@ pub(super) fn show_news(app: &Console, news: &News) {
         RunStop::ModelUnavailable(trouble) => model_unavailable(app, run, trouble.as_deref()),
     };
     terminal::print_line(&line);
+}
+
+/// Shows what a run does that another terminal has.
+pub(super) fn show_news_elsewhere(app: &Console, news: &NewsElsewhere) {
+    match news {
+        NewsElsewhere::Works { run, goal } => {
+            let (id, goal) = (run.short(), preview(goal));
+            let words = text::chat::WorksElsewhere { mark: &marks().now, id: &id, goal: &goal };
+            terminal::print_line(&app.text(words.text()));
+        }
+        NewsElsewhere::Stopped(news) => show_news(app, news),
+    }
 }
 
 fn show_end(app: &Console, run: &RunId, details: &RunDetails) {
