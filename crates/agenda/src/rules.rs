@@ -19,7 +19,7 @@ use jiff::{ToSpan, Zoned};
 
 use crate::commands::{self, CommandError};
 use crate::time::texts::{self, UnclearPhrase};
-use crate::time::{ParsedDate, ParsedText, Precision, TextSubject, ahead, dates};
+use crate::time::{ParsedDate, ParsedText, Precision, Repeat, TextSubject, ahead, dates};
 
 const LONGEST_SENTENCE: usize = 400;
 
@@ -346,6 +346,9 @@ fn command(
     if let Some(repeat) = &when.repeat {
         let nine = when.at.date().to_datetime(time(9, 0, 0, 0));
         let first = if is_exact { written(when, when.at) } else { written(when, nine) };
+        // What comes again within the hour is a moment: an entry would overlap itself.
+        let is_often = matches!(repeat, Repeat::Minutes { every: ..=60 }) && when.minutes.is_none();
+        let kind = if is_often { RequestedKind::Reminder } else { kind };
         let mut options = match kind {
             RequestedKind::Reminder if ahead.is_empty() => {
                 " --duration 0 --remind \"on time\"".to_owned()

@@ -87,6 +87,11 @@ fn sentences_become_schedule_entries() {
              --repeat minutes:30",
         ),
         (
+            "every 30 minutes drink water",
+            "/schedule add 2026-11-15 09:30 drink water --duration 0 --remind \"2026-11-15 09:30\" \
+             --repeat minutes:30",
+        ),
+        (
             "remind me every Friday to water the plants",
             "/schedule add 2026-11-20 09:00 water the plants --duration 0 --remind \"2026-11-20 09:00\" \
              --repeat weekly:fri",

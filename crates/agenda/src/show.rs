@@ -79,6 +79,7 @@ pub fn note(reader: &DisplayContext, note: &CommandNote) -> String {
         CommandNote::Undated(words) => text::notice::undated(words),
         CommandNote::NoEnd(words) => text::notice::no_end(words),
         CommandNote::NeverReminds => text::notice::never_reminds(),
+        CommandNote::OptionInText(option) => text::notice::option_in_text(option),
     })
 }
 

@@ -29,6 +29,24 @@ async fn todos_are_added_shown_changed_done_and_deleted() {
 }
 
 #[tokio::test]
+async fn a_text_with_an_option_inside_is_kept_whole() {
+    let now = person().reader.now;
+    for text in ["pay --due friday", "pay rent --priority 1", "交房租 --截止 周五"] {
+        // The shell gives the words of a quoted text as one.
+        let words = commands::CommandWords::default().text("add").text(text);
+        let command = commands::parse_words(AgendaVerb::Todo, words, &now).unwrap();
+        let commands::AgendaCommand::Todo(commands::TodoCommand::Add(todo)) = &command else {
+            panic!("it adds a todo")
+        };
+        assert_eq!((todo.text.as_deref(), todo.due), (Some(text), None));
+        let notes = commands::notes(&format!("add {text}"), &command, &now);
+        assert!(matches!(&notes[..], [commands::CommandNote::OptionInText(_)]), "{notes:?}");
+        let canonical = commands::canonical(&command, &now);
+        assert_eq!(commands::parse(&canonical, &now).unwrap(), command, "{canonical}");
+    }
+}
+
+#[tokio::test]
 async fn wrong_arguments_are_answered_with_the_usage_line() {
     let p = person();
     for line in [
@@ -42,6 +60,7 @@ async fn wrong_arguments_are_answered_with_the_usage_line() {
         "/todo delete x",
         "/todo search",
         "/todo nonsense",
+        "/snooze abc",
         "/view",
         "/view nonsense",
         "/todo list nonsense",

@@ -35,7 +35,7 @@ pub use confirm::ConfirmationResult;
 pub use custom::{CommandEntry, ConversationCommands, UnusableCommand, UnusableReason};
 pub(crate) use earlier::{EarlierTurns, is_mark};
 pub use leftovers::{Leftover, Leftovers};
-pub use news::News;
+pub use news::{News, NewsElsewhere};
 pub use others::LeftConversation;
 pub use own_commands::{CommandWatch, OwnCommandEnd};
 pub(crate) use place::EARLIER_CONVERSATION;
@@ -360,6 +360,7 @@ impl Conversation {
     /// As [`Conversation::send`].
     pub async fn send_once(&mut self, line: &str, key: Option<&str>) -> Result<Reaction, AppError> {
         let reader = self.app.reader_at(None);
+        let menu = self.questions.take_scope_menu();
         let route = self.router.route(line, &reader.now, self.questions.seen.clone());
         let reaction = match route {
             Route::Nothing => Reaction::Reply(ChatReply::Empty),
@@ -377,7 +378,7 @@ impl Conversation {
                 Reaction::Reply(ChatReply::Agenda(AgendaReply { understood, ..done }))
             }
             Route::Slash(slash) => slash.handle(self).await?,
-            Route::Answer(open, text) => self.answer(open, text).await?,
+            Route::Answer(open, text) => self.answer(open, text, menu).await?,
             Route::Goal(goal) => self.goal(goal, key).await?,
         };
         if let Reaction::Follow(run, _) = &reaction {

@@ -114,7 +114,7 @@ impl ModelTrouble {
         let host = &self.host;
         let name = &self.name;
         let provider = &place::provider(&self.name);
-        let detail = &self.error.detail;
+        let detail = &everloop_text::observed(lang, &self.error.detail);
         let text = match self.error.kind {
             K::NoKey => text::trouble::no_key(provider, &self.variable),
             K::Unauthorized if self.key_source.is_none() => {

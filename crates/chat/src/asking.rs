@@ -104,6 +104,11 @@ impl TerminalUi {
                 terminal::print_line(&self.chat.text(text::rule::dropped()));
                 *request = self.ask_for_message().await;
             }
+            EditorInput::Interrupt { .. } | EditorInput::Escape
+                if self.chat.conversation.questions_mut().drop_scope_menu() =>
+            {
+                self.ask_again(request).await;
+            }
             EditorInput::Escape if self.chat.conversation.questions().seen().is_some() => {
                 terminal::print_line(&self.chat.text(text::chat::question_waits()));
             }
@@ -112,11 +117,7 @@ impl TerminalUi {
                 return Ok(Some("/rewind".to_owned()));
             }
             EditorInput::Unfold => self.folded.iter().for_each(terminal::print_styled),
-            EditorInput::Plan => {
-                if let Ok(Reaction::Reply(reply)) = self.chat.send("/plan", None).await {
-                    self.chat.show_reply(reply);
-                }
-            }
+            EditorInput::Plan => self.show_plan(request).await,
             EditorInput::Interrupt { .. }
             | EditorInput::Escape
             | EditorInput::Rewind
@@ -124,6 +125,25 @@ impl TerminalUi {
             | EditorInput::End => {}
         }
         Ok(None)
+    }
+
+    /// The plan, above the input.
+    async fn show_plan(&mut self, request: &mut LineRequest) {
+        let had_menu = self.chat.conversation.questions_mut().drop_scope_menu();
+        if let Ok(Reaction::Reply(reply)) = self.chat.send("/plan", None).await {
+            self.chat.show_reply(reply);
+        }
+        if had_menu {
+            self.ask_again(request).await;
+        }
+    }
+
+    /// Asks the question again, once the list of what "always" may mean is gone.
+    async fn ask_again(&mut self, request: &mut LineRequest) {
+        self.remind_of_question();
+        let seen = self.chat.conversation.questions().seen();
+        seen.iter().for_each(|open| words::show_answers(&self.chat.app, open));
+        *request = self.ask_for_message().await;
     }
 
     /// Ctrl-C on an empty line: a second one leaves.
@@ -243,6 +263,7 @@ impl TerminalUi {
         self.note_gone(gone.is_some(), request);
         gone.iter().for_each(|line| terminal::print_line(line));
         self.chat.show_missed_news().await;
+        self.chat.show_news_elsewhere().await;
     }
 }
 

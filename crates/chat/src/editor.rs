@@ -85,7 +85,8 @@ impl Editor {
             completions: ChatCompletions::new(app, workspace),
             prompt: None,
             lang: app.lang,
-            draft: data.join("draft.md"),
+            // Two chats of one home have a draft each.
+            draft: data.join(format!("draft-{}.md", std::process::id())),
             escaped: None,
             _terminal: screen,
         })
@@ -302,8 +303,10 @@ fn texts(lang: Lang) -> EditorTexts {
 }
 
 fn write_private(file: &Path, content: &str) -> std::io::Result<()> {
+    // What an earlier process of the same number left keeps neither its content nor its rights.
+    let _ = std::fs::remove_file(file);
     let mut options = std::fs::OpenOptions::new();
-    options.write(true).truncate(true).create(true).mode(0o600);
+    options.write(true).create_new(true).mode(0o600);
     options.open(file)?.write_all(content.as_bytes())
 }
 

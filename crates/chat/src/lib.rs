@@ -227,6 +227,18 @@ impl Chat {
         }
     }
 
+    /// Shows what runs of this conversation do that another terminal has: that they work, what they
+    /// ask, how they end.
+    async fn show_news_elsewhere(&mut self) {
+        // A store that fails for a moment is asked again in a second.
+        let news = self.conversation.news_elsewhere().await.unwrap_or_default();
+        news.iter().for_each(|news| words::show_news_elsewhere(&self.app, news));
+        if self.conversation.watches_others() {
+            let asked = self.questions_elsewhere().await;
+            asked.iter().for_each(|line| terminal::print_line(line));
+        }
+    }
+
     /// Shows the ends of runs in the background.
     async fn show_missed_news(&mut self) {
         let news = self.conversation.missed_news().await;

@@ -2,9 +2,9 @@
 //! in place; everything else scrolls above it.
 
 use everloop_console::show::{
-    AnswerStream, HeldLines, LinesFor, StatusPlace, ThoughtFold, child_line, event_diff_lines,
-    event_lines, output_tail, plan_head, plan_lines, replanned_line, status_line, status_row,
-    tool_of, turning_mark, unfolded_lines,
+    AnswerStream, HeldLines, LinesFor, StatusPlace, ThoughtFold, call_lines, child_line,
+    event_diff_lines, event_lines, output_tail, plan_head, plan_lines, replanned_line, status_line,
+    status_row, tool_of, turning_mark, unfolded_lines,
 };
 use everloop_console::terminal::{Marks, marks};
 use everloop_console::{Console, screen, terminal};
@@ -48,15 +48,23 @@ pub(super) struct LiveView<'a> {
 impl<'a> LiveView<'a> {
     /// `past` is the run as it was before the first event, `place` where and how it works.
     pub(super) fn new(app: &'a Console, past: RunView, place: StatusPlace) -> Self {
+        let marks = marks();
+        let held = HeldLines::of(&past, &place.together, |tool, arguments| {
+            // A question of the model is shown when the run waits for its answer.
+            match tool {
+                "ask_user" => Vec::new(),
+                _ => call_lines(app, &marks, (tool, arguments), LinesFor::Chat),
+            }
+        });
         Self {
             app,
-            marks: marks(),
+            marks,
             drawn: None,
             stale: false,
             answer: terminal::markdown_style().map(|style| AnswerStream::new(style, &past)),
             view: past,
             thoughts: ThoughtFold::default(),
-            held: HeldLines::default(),
+            held,
             place,
             expanded: false,
             recovery_told: false,
@@ -101,7 +109,8 @@ impl<'a> LiveView<'a> {
             lines.splice(..0, event_lines(self.app, &self.marks, &self.view, event, to));
             diff = event_diff_lines(self.app, event);
         }
-        let lines = self.held.take(event, lines, Instant::now());
+        let run = (&self.view, &self.place.together);
+        let lines = self.held.take(run, event, lines, Instant::now());
         self.print_styled(&lines);
         self.print_styled(&diff);
         self.stale = true;

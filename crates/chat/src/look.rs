@@ -100,7 +100,7 @@ impl TerminalUi {
 
     /// What was said too late for the answer is the next message.
     fn queue_unheeded(&mut self, details: &RunDetails) {
-        let mut unheeded = std::mem::take(&mut self.told);
+        let mut unheeded = self.steered.remove(&details.row.run).unwrap_or_default();
         if details.row.status == Status::Canceled {
             return;
         }
@@ -141,6 +141,10 @@ impl TerminalUi {
         match stop {
             RunStop::Continued { to, loop_name } => {
                 terminal::print_line(&words::continued(app, run, &to, &loop_name));
+                // Words that the run did not take are for the one that takes over.
+                if let Some(words) = self.steered.remove(run) {
+                    self.steered.insert(to.clone(), words);
+                }
                 return WatchEnd::Continued(to);
             }
             RunStop::Ended(details) => {
@@ -159,7 +163,7 @@ impl TerminalUi {
                     &lines.first().map(StyledLine::plain).into_iter().collect::<Vec<_>>(),
                 );
                 lines.iter().for_each(terminal::print_styled);
-                terminal::print_line(&words::how_to_answer(app, &open));
+                words::show_answers(app, &open);
             }
             RunStop::ModelUnavailable(trouble) => {
                 terminal::print_line(&words::model_unavailable(app, run, trouble.as_deref()));
@@ -236,7 +240,7 @@ impl TerminalUi {
             let sent = self.chat.conversation.run(run).steer(word.trim()).await;
             sent.map_err(|error| self.chat.fail(error))?;
             terminal::print_line(&self.chat.text(text::chat::steered(&word.trim())));
-            self.told.push(word.trim().to_owned());
+            self.steered.entry(run.clone()).or_default().push(word.trim().to_owned());
         } else if slash::is_command(line) {
             return Ok(self.commanded(run, line, live).await);
         } else {

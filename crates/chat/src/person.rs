@@ -10,7 +10,7 @@ use everloop_console::{Console, Exit, Failure, Signals, screen, terminal};
 use everloop_markdown::{StyledLine, Tone};
 use everloop_text as text;
 use everloop_types::RunId;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How looking at a run ended.
 pub(super) enum WatchEnd {
@@ -33,8 +33,8 @@ pub(super) struct TerminalUi {
     first: Option<String>,
     /// The conversation that the person chose, as the line that leads to it.
     picked: Option<String>,
-    /// What was told to the model of the run that is looked at.
-    pub(super) told: Vec<String>,
+    /// What was said to the models of runs that work, by run.
+    pub(super) steered: BTreeMap<RunId, Vec<String>>,
     /// A command that a sentence became; it waits for a yes.
     pub(super) proposed: Option<String>,
     /// What was typed and not sent; it stands in the next line.
@@ -60,7 +60,7 @@ pub(super) async fn talk(chat: Chat, first: Option<String>) -> Result<TalkEnd, F
         queue,
         first,
         picked: None,
-        told: Vec::new(),
+        steered: BTreeMap::new(),
         proposed: None,
         unsent: String::new(),
         set_up: None,
@@ -134,13 +134,24 @@ impl TerminalUi {
                 | ChatReply::HowToEdit(_)
                 | ChatReply::UnclearPermission(_)),
             ) => self.chat.show_reply(reply),
+            // The question of a conversation that was taken up is shown whole.
+            Reaction::Reply(reply @ ChatReply::ConversationOpened(..)) => {
+                self.chat.show_reply(reply);
+                let seen = self.chat.conversation.questions().seen();
+                seen.iter().for_each(|open| self.show(open));
+            }
             Reaction::Reply(reply) => {
                 self.chat.show_reply(reply);
                 self.remind_of_question();
             }
             Reaction::Confirm(command) => self.proposed = Some(command),
             Reaction::Background => {
-                terminal::print_line(&self.chat.text(text::chat::nothing_in_front()));
+                let asks = self.chat.conversation.awaits_answer();
+                let words = match asks {
+                    true => text::chat::question_waits(),
+                    false => text::chat::nothing_in_front(),
+                };
+                terminal::print_line(&self.chat.text(words));
             }
             Reaction::Clear => terminal::clear(),
             Reaction::Rewind(turns) => {
@@ -212,7 +223,7 @@ impl TerminalUi {
         self.remind_of_question();
     }
 
-    fn remind_of_question(&self) {
+    pub(super) fn remind_of_question(&self) {
         let open = words::reminder_of_question(&self.chat.app, &self.chat.conversation);
         open.iter().for_each(|line| terminal::print_line(line));
     }
@@ -305,7 +316,7 @@ impl TerminalUi {
 
     fn show(&self, open: &OpenQuestion) {
         words::question_lines(&self.chat.app, open).iter().for_each(terminal::print_styled);
-        terminal::print_line(&words::how_to_answer(&self.chat.app, open));
+        words::show_answers(&self.chat.app, open);
     }
 
     /// Shows the question that the next plain line answers, if the person has not seen it.

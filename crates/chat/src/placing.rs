@@ -11,14 +11,14 @@ use everloop_console::show::preview;
 use everloop_store::ConversationMessage;
 use everloop_text as text;
 
-/// Something to show about conversations; nothing for any other reply.
-pub(super) fn reply(app: &Console, conversation: &Conversation, reply: &ChatReply) -> String {
+/// The words on conversations.
+pub(super) fn reply(app: &Console, conversation: &Conversation, reply: ChatReply) -> String {
     match reply {
-        ChatReply::ConversationOpened(one, said) => opened(app, one, said),
-        ChatReply::FolderGone(one, folder) => folder_gone(app, conversation, &one.title(), folder),
-        ChatReply::Conversations(rows) => conversations(app, rows),
-        ChatReply::Renamed(title) => app.text(text::conversations::renamed(title)),
-        _ => String::new(),
+        ChatReply::ConversationOpened(one, said) => opened(app, &one, &said),
+        ChatReply::FolderGone(one, folder) => folder_gone(app, conversation, &one.title(), &folder),
+        ChatReply::Conversations(rows) => conversations(app, &rows),
+        ChatReply::Renamed(title) => app.text(text::conversations::renamed(&title)),
+        _ => unreachable!("only conversations are sent here"),
     }
 }
 

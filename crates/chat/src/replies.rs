@@ -3,14 +3,12 @@
 
 use everloop_agenda::show::padded;
 use everloop_app::context::custom_commands::{CommandOwner, CustomCommand};
-use everloop_app::conversation::{
-    ChatReply, Conversation, CopyPart, UnusableCommand, UnusableReason,
-};
+use everloop_app::conversation::{Conversation, CopyPart, UnusableCommand, UnusableReason};
 use everloop_app::mentions::MentionNote;
 use everloop_app::slash;
 use everloop_app::usage_report::{UsageReport, UsageTotals};
 use everloop_console::show::mention::mention;
-use everloop_console::show::{facts, grouped, tokens};
+use everloop_console::show::{grouped, tokens};
 use everloop_console::{Console, terminal};
 use everloop_text as text;
 use everloop_types::{one_line, spelled};
@@ -138,23 +136,5 @@ fn unusable_line(app: &Console, one: &UnusableCommand) -> String {
         UnusableReason::BuiltIn(name) => text::custom::built_in(file, name),
         UnusableReason::Hidden(name) => text::custom::hidden(file, name),
         UnusableReason::Other(detail) => text::custom::bad(file, detail),
-    })
-}
-
-/// The words of replies that are longer than a line; nothing for the others.
-pub(super) fn long_reply(
-    app: &Console,
-    conversation: &Conversation,
-    reply: &ChatReply,
-) -> Option<String> {
-    Some(match reply {
-        ChatReply::Help(None) => help(app, conversation),
-        ChatReply::HelpCustom(command) => help_custom(app, command),
-        ChatReply::Totals(report) => totals(app, report),
-        ChatReply::Memory(file, text) => memory(app, file, text),
-        ChatReply::Facts(reply) => facts::reply(app, reply),
-        ChatReply::NothingToCopy(part) => nothing_to_copy(app, *part),
-        ChatReply::Mentions(notes) => mentions(app, notes),
-        _ => return None,
     })
 }

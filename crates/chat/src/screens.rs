@@ -11,7 +11,7 @@ use everloop_app::conversation::{ChatScreen, CommandWatch, OwnCommandEnd, Reacti
 use everloop_console::show::{own_command_line, seen_line, status_row, turning_mark};
 use everloop_console::{Console, Failure, LineMode, screen, terminal};
 use everloop_ports::OnOutput;
-use everloop_text as text;
+use everloop_text::{self as text, Meaning};
 use everloop_types::{Ending, one_line, spelled};
 use std::path::Path;
 use std::pin::{Pin, pin};
@@ -92,6 +92,8 @@ impl TerminalUi {
         if !wants.is_empty() {
             terminal::print_line(&chat.text(text::custom::wants(&wants.join(" "))));
         }
+        // A prompt is cut where the terminal is narrow; a line is wrapped.
+        terminal::print_line(&chat.text(text::custom::question()));
         let prompt = chat.text(text::custom::prompt());
         let is_allowed = self.agrees(&prompt).await;
         let chat = &self.chat;
@@ -115,7 +117,16 @@ impl TerminalUi {
         let is_yes = loop {
             match self.editor.next().await {
                 EditorInput::Instant(answer, _) => break answer == 'y',
-                EditorInput::Line(line) => break everloop_text::means_yes(&line),
+                EditorInput::Line(line) => match everloop_text::meaning(&line) {
+                    Meaning::Yes | Meaning::Always => break true,
+                    Meaning::No { .. } => break false,
+                    _ if line.trim().is_empty() => break false,
+                    // A message is no answer: it stands in the line again after the question.
+                    _ => {
+                        self.unsent = line;
+                        break false;
+                    }
+                },
                 EditorInput::Plan | EditorInput::Unfold | EditorInput::Redraw => {}
                 _ => break false,
             }

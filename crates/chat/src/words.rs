@@ -8,8 +8,8 @@ use everloop_agenda::show::{self, TextTable, firing_line};
 use everloop_app::AppError;
 use everloop_app::analysis::preview_words;
 use everloop_app::conversation::{
-    AgendaReply, ChatReply, Conversation, InboxChange, Leftover, Leftovers, News, RunStop,
-    history_text, is_at_limit,
+    AgendaReply, ChatReply, Conversation, InboxChange, Leftover, Leftovers, News, NewsElsewhere,
+    RunStop, history_text, is_at_limit,
 };
 use everloop_app::router::OpenQuestion;
 use everloop_app::runs::RunDetails;
@@ -17,8 +17,8 @@ use everloop_app::settling::SettleReport;
 use everloop_app::slash;
 use everloop_app::trouble::{AdviceFor, ModelTrouble, final_words};
 use everloop_console::show::{
-    answering, approval, backed_plan_lines, choices, facts, plan_head, preview, settling, summary,
-    undoing,
+    answering, approval, backed_plan_lines, choices, facts, plan_head, preview, settling,
+    summary_line, undoing,
 };
 use everloop_console::terminal::marks;
 use everloop_console::{Console, notices, terminal, trouble};
@@ -28,26 +28,80 @@ use everloop_store::{ConversationMessage, Firing, RunRow};
 use everloop_text as text;
 use everloop_types::{Lang, PlanItem, QuestionKind, RunId, Status};
 
-/// Something to show.
+/// Something to show. Every reply is named here, so that the compiler asks for the words of a new
+/// one; those of a kind are together in a function of their own.
 pub(super) fn reply(app: &Console, conversation: &Conversation, reply: ChatReply) -> String {
-    let short = replies::long_reply(app, conversation, &reply)
-        .or_else(|| answer_reply(app, &reply))
-        .or_else(|| undo_reply(app, &reply));
-    if let Some(words) = short {
-        return words;
-    }
     match reply {
         ChatReply::Empty => app.text(text::door::empty()),
         ChatReply::Wrong(wrong) => show::wrong(&app.reader(), &wrong),
         ChatReply::NothingToCancel => app.text(text::door::nothing_to_cancel()),
         ChatReply::Canceled => app.text(text::door::canceled()),
+        ChatReply::NoModel if terminal::answers_are_seen() => trouble::no_model_in_chat(app),
         ChatReply::NoModel => trouble::no_model_line(app),
         ChatReply::Agenda(done) => agenda(app, &done),
+        ChatReply::Help(None) => replies::help(app, conversation),
         ChatReply::Help(command) => slash::help_text(command, app.lang),
+        ChatReply::HelpCustom(command) => replies::help_custom(app, &command),
         ChatReply::Usage(command) => {
             app.text(text::command::usage(&command.usages(app.lang).join("\n")))
         }
         ChatReply::Inbox(firings, change) => inbox(app, &firings, change),
+        ChatReply::Totals(report) => replies::totals(app, &report),
+        ChatReply::Memory(file, text) => replies::memory(app, &file, &text),
+        ChatReply::Facts(reply) => facts::reply(app, &reply),
+        ChatReply::NothingToCopy(part) => replies::nothing_to_copy(app, part),
+        ChatReply::Mentions(notes) => replies::mentions(app, &notes),
+        ChatReply::Exported(text) => text,
+        ChatReply::Written(file) => app.text(text::chat::written(&file.display())),
+        ChatReply::Imported(done) => exchange_words(&app.reader(), &done),
+        ChatReply::DataPreview(preview) => preview_words(&preview, app.lang),
+        ChatReply::Answered(_)
+        | ChatReply::WhichScope(_)
+        | ChatReply::HowToEdit(_)
+        | ChatReply::ApprovalModeIs(_)
+        | ChatReply::ApprovalModeChosen(_)
+        | ChatReply::UnknownApprovalMode(_)
+        | ChatReply::UnclearPermission(_)
+        | ChatReply::AnsweredElsewhere(_)
+        | ChatReply::AlreadyAnswered => answer_words(app, reply),
+        ChatReply::Plan(_)
+        | ChatReply::NoPlan { .. }
+        | ChatReply::ForkAsks(_)
+        | ChatReply::NoRun
+        | ChatReply::Runs(_)
+        | ChatReply::History(_)
+        | ChatReply::InBackground(_) => run_words(app, reply),
+        ChatReply::Loops
+        | ChatReply::LoopChosen(_)
+        | ChatReply::Switch { .. }
+        | ChatReply::ModelIs { .. }
+        | ChatReply::ModelChosen { .. }
+        | ChatReply::Personas
+        | ChatReply::PersonaChosen(_)
+        | ChatReply::ImageAttached(..)
+        | ChatReply::LanguageChosen
+        | ChatReply::BeganAnew
+        | ChatReply::BeganAnewAs(_) => choice_words(app, conversation, reply),
+        ChatReply::ConversationOpened(..)
+        | ChatReply::FolderGone(..)
+        | ChatReply::Conversations(_)
+        | ChatReply::Renamed(_) => placing::reply(app, conversation, reply),
+        ChatReply::Changes(_)
+        | ChatReply::Undone(_)
+        | ChatReply::NothingToUndo
+        | ChatReply::NothingToRedo
+        | ChatReply::Rewound(_) => undo_words(app, reply),
+        ChatReply::NothingToSettle
+        | ChatReply::ToSettle(_)
+        | ChatReply::UnclearSettling(..)
+        | ChatReply::SettleLater
+        | ChatReply::Settled(..) => settle_words(app, reply),
+    }
+}
+
+/// The words on runs of the conversation.
+fn run_words(app: &Console, reply: ChatReply) -> String {
+    match reply {
         ChatReply::Plan(details) => {
             plan(app, &details).iter().map(StyledLine::plain).collect::<Vec<_>>().join("\n")
         }
@@ -58,6 +112,14 @@ pub(super) fn reply(app: &Console, conversation: &Conversation, reply: ChatReply
         ChatReply::Runs(rows) => runs(app, rows),
         ChatReply::History(said) if said.is_empty() => app.text(text::chat::nothing_said()),
         ChatReply::History(said) => history(app, &said),
+        ChatReply::InBackground(run) => app.text(text::chat::in_background(&run.short())),
+        _ => unreachable!("`reply` sends only runs here"),
+    }
+}
+
+/// The words on what new goals use.
+fn choice_words(app: &Console, conversation: &Conversation, reply: ChatReply) -> String {
+    match reply {
         ChatReply::Loops => choices::loop_choices(app, conversation.choice().loop_name()),
         ChatReply::LoopChosen(name) => app.text(text::chat::loop_now(&name)),
         ChatReply::Switch { run, requested, chosen } => switched(app, &run, requested, chosen),
@@ -71,21 +133,19 @@ pub(super) fn reply(app: &Console, conversation: &Conversation, reply: ChatReply
         ChatReply::LanguageChosen => app.text(text::chat::lang_now()),
         ChatReply::BeganAnew => app.text(text::chat::anew()),
         ChatReply::BeganAnewAs(title) => app.text(text::chat::anew_as(&title)),
-        reply @ (ChatReply::ConversationOpened(..)
-        | ChatReply::FolderGone(..)
-        | ChatReply::Conversations(_)
-        | ChatReply::Renamed(_)) => placing::reply(app, conversation, &reply),
-        ChatReply::InBackground(run) => app.text(text::chat::in_background(&run.short())),
-        ChatReply::Exported(text) => text,
-        ChatReply::Written(file) => app.text(text::chat::written(&file.display())),
-        ChatReply::Imported(done) => exchange_words(&app.reader(), &done),
+        _ => unreachable!("`reply` sends only choices here"),
+    }
+}
+
+/// The words on calls whose outcome is unknown.
+fn settle_words(app: &Console, reply: ChatReply) -> String {
+    match reply {
         ChatReply::NothingToSettle => app.text(text::chat::nothing_to_settle()),
         ChatReply::ToSettle(open) => how_to_settle(app, &open),
         ChatReply::UnclearSettling(line, open) => unclear_settling(app, &line, &open),
         ChatReply::SettleLater => app.text(text::chat::settle_later()),
         ChatReply::Settled(report, next) => settled(app, &report, next.as_ref()),
-        // The functions above know the others.
-        _ => String::new(),
+        _ => unreachable!("`reply` sends only settlements here"),
     }
 }
 
@@ -103,36 +163,35 @@ fn switched(
     [Some(words), now].into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
-/// What came of an answer to a question, and of `/approve`.
-fn answer_reply(app: &Console, reply: &ChatReply) -> Option<String> {
-    Some(match reply {
-        ChatReply::Answered(meaning) => answering::answered(app, meaning),
-        ChatReply::WhichScope(question) => approval::scope_lines(app, question),
-        ChatReply::HowToEdit(question) => approval::edit_lines(app, question),
-        ChatReply::ApprovalModeIs(mode) => approval::mode_lines(app, *mode),
-        ChatReply::ApprovalModeChosen(mode) => approval::chosen_lines(app, *mode),
-        ChatReply::UnknownApprovalMode(name) => approval::unknown_mode(app, name),
+/// The words on answers to questions, and on `/approve`.
+fn answer_words(app: &Console, reply: ChatReply) -> String {
+    match reply {
+        ChatReply::Answered(meaning) => answering::answered(app, &meaning),
+        ChatReply::WhichScope(question) => approval::scope_lines(app, &question),
+        ChatReply::HowToEdit(question) => approval::edit_lines(app, &question),
+        ChatReply::ApprovalModeIs(mode) => approval::mode_lines(app, mode),
+        ChatReply::ApprovalModeChosen(mode) => approval::chosen_lines(app, mode),
+        ChatReply::UnknownApprovalMode(name) => approval::unknown_mode(app, &name),
         ChatReply::UnclearPermission(text) => app.text(text::answer::unclear(&text.trim())),
-        ChatReply::DataPreview(preview) => preview_words(preview, app.lang),
-        ChatReply::AnsweredElsewhere(line) => app.text(text::chat::answered_elsewhere(line)),
+        ChatReply::AnsweredElsewhere(line) => app.text(text::chat::answered_elsewhere(&line)),
         ChatReply::AlreadyAnswered => app.text(text::run::already_answered()),
-        _ => return None,
-    })
+        _ => unreachable!("`reply` sends only answers here"),
+    }
 }
 
-/// What came of `/undo` and `/rewind`.
-fn undo_reply(app: &Console, reply: &ChatReply) -> Option<String> {
-    Some(match reply {
+/// The words on `/undo` and `/rewind`.
+fn undo_words(app: &Console, reply: ChatReply) -> String {
+    match reply {
         ChatReply::Undone(reports) => {
             let lines = reports.iter().flat_map(|report| undoing::report_lines(app, report));
             lines.collect::<Vec<_>>().join("\n")
         }
-        ChatReply::Changes(changes) => undoing::change_lines(app, changes).join("\n"),
+        ChatReply::Changes(changes) => undoing::change_lines(app, &changes).join("\n"),
         ChatReply::NothingToUndo => app.text(text::undo::nothing()),
         ChatReply::NothingToRedo => app.text(text::undo::nothing_to_redo()),
-        ChatReply::Rewound(report) => undoing::rewind_words(app, report),
-        _ => return None,
-    })
+        ChatReply::Rewound(report) => undoing::rewind_words(app, &report),
+        _ => unreachable!("`reply` sends only changes here"),
+    }
 }
 
 /// What a command about todos or the schedule did; its dates are said back first.
@@ -167,6 +226,11 @@ pub(super) fn how_to_answer(app: &Console, open: &OpenQuestion) -> String {
     }
 }
 
+/// The same at a terminal, where it is wrapped between words.
+pub(super) fn show_answers(app: &Console, open: &OpenQuestion) {
+    terminal::print_styled(&StyledLine::new(Tone::Plain, &how_to_answer(app, open)));
+}
+
 /// The question for a command that rules made of a sentence.
 pub(super) fn confirmation(app: &Console, command: &str) -> String {
     let reader = app.reader();
@@ -184,8 +248,11 @@ pub(super) fn confirmation(app: &Console, command: &str) -> String {
 /// The line that a question still waits, after something else was said.
 pub(super) fn reminder_of_question(app: &Console, conversation: &Conversation) -> Option<String> {
     let seen = conversation.questions().seen()?;
-    let question = question_lines(app, seen).first().map(StyledLine::plain).unwrap_or_default();
-    let question = preview(&question);
+    // A question for permission shows the call below its head.
+    let shown = if seen.question.kind == QuestionKind::Approve { 2 } else { 1 };
+    let lines = question_lines(app, seen);
+    let lines: Vec<String> = lines.iter().take(shown).map(StyledLine::plain).collect();
+    let question = preview(&lines.join(" "));
     Some(app.text(text::chat::still_open(&question)))
 }
 
@@ -239,7 +306,7 @@ fn runs(app: &Console, rows: Vec<RunRow>) -> String {
 
 /// The call that a run waits with or has ended with, and how to settle it.
 fn how_to_settle(app: &Console, open: &OpenUnknown) -> String {
-    format!("{}\n{}", settling::line(app, open), app.text(text::chat::settle()))
+    format!("{}\n{}", settling::asked_line(app, open), app.text(text::chat::settle()))
 }
 
 /// That a line does not say what happened, and how to say it.
@@ -271,7 +338,7 @@ pub(super) fn afterword(app: &Console, details: &RunDetails) -> Vec<StyledLine> 
             StyledLine::new(Tone::Bad, &trouble::words(app, trouble, AdviceFor::Chat))
         }),
     );
-    lines.push(StyledLine::new(Tone::Dim, &summary(app, details)));
+    lines.push(summary_line(app, details));
     let unknown = details.open_unknowns().take(1).map(|open| how_to_settle(app, open));
     lines.extend(unknown.map(|words| StyledLine::new(Tone::Warning, &words)));
     let proposed = facts::proposed_line(app, &details.facts);
@@ -282,7 +349,8 @@ pub(super) fn afterword(app: &Console, details: &RunDetails) -> Vec<StyledLine> 
     if is_at_limit(details) && !details.text().as_ref().is_some_and(says_how) {
         lines.push(StyledLine::new(Tone::Plain, &app.text(text::chat::at_limit())));
     }
-    if details.row.status == Status::Canceled {
+    // What has done nothing leaves nothing to go on from.
+    if details.row.status == Status::Canceled && details.counts.tool_calls > 0 {
         let words = app.text(text::chat::fork_goes_on(&details.row.run.short()));
         lines.push(StyledLine::new(Tone::Dim, &words));
     }
@@ -324,6 +392,18 @@ pub(super) fn show_news(app: &Console, news: &News) {
         RunStop::ModelUnavailable(trouble) => model_unavailable(app, run, trouble.as_deref()),
     };
     terminal::print_line(&line);
+}
+
+/// Shows what a run does that another terminal has.
+pub(super) fn show_news_elsewhere(app: &Console, news: &NewsElsewhere) {
+    match news {
+        NewsElsewhere::Works { run, goal } => {
+            let (id, goal) = (run.short(), preview(goal));
+            let words = text::chat::WorksElsewhere { mark: &marks().now, id: &id, goal: &goal };
+            terminal::print_line(&app.text(words.text()));
+        }
+        NewsElsewhere::Stopped(news) => show_news(app, news),
+    }
 }
 
 fn show_end(app: &Console, run: &RunId, details: &RunDetails) {

@@ -18,6 +18,9 @@ pub(crate) fn complaint(error: &clap::Error, lang: Lang) -> String {
     let usage = facts.all(ContextKind::Usage);
     // Clap's own heading stands before it.
     if let Some((_, usage)) = usage.split_once(": ") {
+        if facts.may_be_text(usage) {
+            lines.push(text::usage::option_as_text().in_lang(lang));
+        }
         let usage = usage_words(plain_usage(usage), lang);
         lines.push(text::heading::usage().in_lang(lang) + &usage);
     }
@@ -77,6 +80,14 @@ impl ClapFacts<'_> {
         text.in_lang(lang)
     }
 
+    /// Whether the option that is not known may be a word of what the command writes down.
+    fn may_be_text(&self, usage: &str) -> bool {
+        let writes = [" todo add ", " todo update ", " schedule add ", " schedule update "];
+        self.0.kind() == ErrorKind::UnknownArgument
+            && self.all(ContextKind::InvalidArg).starts_with('-')
+            && writes.iter().any(|command| usage.contains(command))
+    }
+
     fn nearest(&self) -> Option<String> {
         let kinds = [
             ContextKind::SuggestedSubcommand,
@@ -134,6 +145,7 @@ mod tests {
             ("doctor now", "多出来的参数 now", "Unexpected argument now"),
             ("todo ad x", "没有命令 ad", "Unknown command ad"),
             ("todo ad x", "是否想写 add？", "Did you mean add?"),
+            ("todo add fix --verbose x", "请给内容加引号", "put the text in quotes"),
             ("fork", "还缺：<ID>", "Missing argument: <ID>"),
             ("fork run_1 --at x", "--at <N> 要一个数，不能是 x", "--at <N> needs a number, not x"),
             ("run hello --output-format no", "可以是：text", "can be: text"),

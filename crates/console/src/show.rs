@@ -28,14 +28,18 @@ mod thoughts;
 pub mod undoing;
 
 use crate::console::Console;
+use crate::terminal;
 pub use answer_stream::AnswerStream;
 pub use approval_table::ApprovalTable;
 pub use audit_table::AuditTable;
 pub use diff_lines::{diff_lines, event_diff_lines};
-pub use event_lines::{LinesFor, child_line, event_lines, replanned_line, tool_of, unfolded_lines};
+pub use event_lines::{
+    LinesFor, call_lines, child_line, event_lines, replanned_line, tool_of, unfolded_lines,
+};
 use everloop_app::prices::Cost;
 use everloop_app::runs::RunDetails;
 pub use everloop_app::show::{call_args, preview, timestamp};
+use everloop_markdown::{StyledLine, Tone, display_width};
 use everloop_text::{self as text, TextOf};
 use everloop_types::{Usage, UtcMs};
 pub use held_lines::HeldLines;
@@ -51,21 +55,56 @@ pub use thoughts::ThoughtFold;
 
 /// The last line about a run that ended: its status, its counts, its time.
 pub fn summary(app: &Console, details: &RunDetails) -> String {
+    summary_parts(app, details).join(SEPARATOR)
+}
+
+/// The same with its look. Where it does not fit, it is broken between two parts.
+pub fn summary_line(app: &Console, details: &RunDetails) -> StyledLine {
+    let parts = summary_parts(app, details);
+    StyledLine::new(Tone::Dim, &in_columns(&parts, terminal::line_style().width))
+}
+
+const SEPARATOR: &str = " · ";
+
+/// Parts one behind the other, on so many columns.
+fn in_columns(parts: &[String], width: usize) -> String {
+    let (mut text, mut used) = (String::new(), 0);
+    for part in parts {
+        let columns = display_width(part);
+        let separator = display_width(SEPARATOR);
+        if text.is_empty() {
+            used = columns;
+        } else if used + separator + columns <= width {
+            text.push_str(SEPARATOR);
+            used += separator + columns;
+        } else {
+            text.push('\n');
+            used = columns;
+        }
+        text.push_str(part);
+    }
+    text
+}
+
+/// What there is to say. What did not happen has no number.
+fn summary_parts(app: &Console, details: &RunDetails) -> Vec<String> {
     let counts = details.counts;
     let calls = |count: u32, text: TextOf| app.text(text(&grouped(count.into())));
     let seconds = format!("{:.1}", details.duration_ms() as f64 / 1000.0);
     let mut parts = vec![
         everloop_text::status(app.lang, details.row.status).to_owned(),
         calls(counts.model_calls, text::ended::model_calls),
-        calls(counts.tool_calls, text::ended::tool_calls),
     ];
+    if counts.tool_calls > 0 {
+        parts.push(calls(counts.tool_calls, text::ended::tool_calls));
+    }
     // A call that was canceled, and some providers, report none.
     if counts.usage.input_tokens + counts.usage.output_tokens > 0 {
         parts.push(tokens(app, counts.usage));
     }
     parts.push(app.text(text::ended::seconds(&seconds)));
     parts.extend(details.cost.as_ref().map(Cost::words));
-    parts.join(" · ")
+    parts
 }
 
 /// Tokens read and written, in words.
@@ -105,7 +144,16 @@ pub fn seen_line(app: &Console, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::grouped;
+    use super::{grouped, in_columns};
+
+    #[test]
+    fn the_last_line_is_broken_between_its_parts() {
+        let parts = ["done", "1 model call", "0.1 s"].map(str::to_owned);
+        assert_eq!(in_columns(&parts, 80), "done · 1 model call · 0.1 s");
+        assert_eq!(in_columns(&parts, 27), "done · 1 model call · 0.1 s");
+        assert_eq!(in_columns(&parts, 26), "done · 1 model call\n0.1 s");
+        assert_eq!(in_columns(&parts, 3), "done\n1 model call\n0.1 s");
+    }
 
     #[test]
     fn thousands_are_set_apart() {

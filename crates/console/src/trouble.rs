@@ -33,6 +33,14 @@ pub fn no_model_line(app: &Console) -> String {
     }
 }
 
+/// The same in a chat at a terminal, where the set-up is a command.
+pub fn no_model_in_chat(app: &Console) -> String {
+    match provider_with_key() {
+        Some((_, variable)) => app.text(text::door::no_model_name_setup(&variable)),
+        None => app.text(text::door::no_model_setup()),
+    }
+}
+
 /// That no model is chosen, and what is missing for one.
 pub fn no_model(app: &Console) -> String {
     match provider_with_key() {

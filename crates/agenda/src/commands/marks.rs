@@ -74,7 +74,12 @@ pub(super) fn snooze(mut words: CommandWords, now: &Zoned) -> Result<TodoCommand
         let at = later.map_err(|_| CommandError::Usage(usage()))?.timestamp();
         return Ok(TodoCommand::Snooze(id, at));
     }
-    until(&text, now).map(|at| TodoCommand::Snooze(id, at))
+    // How to write a date is not all that is wanted: an amount such as 10m is usual here.
+    let until = until(&text, now).map_err(|wrong| match wrong {
+        CommandError::NotADate(_) => CommandError::Usage(usage()),
+        other => other,
+    });
+    until.map(|at| TodoCommand::Snooze(id, at))
 }
 
 fn until(text: &str, now: &Zoned) -> Result<Timestamp, CommandError> {

@@ -19,6 +19,8 @@ pub enum CommandNote {
     NoEnd(String),
     /// A reminder was asked for, and no time was said.
     NeverReminds,
+    /// An option stands inside of the text and is a part of it.
+    OptionInText(String),
 }
 
 /// The notes about a command, as its line was typed.
@@ -30,6 +32,11 @@ pub fn notes(line: &str, command: &AgendaCommand, now: &Zoned) -> Vec<CommandNot
     let is_due = todo.due.flatten().is_some();
     if !is_due && todo.remind == Some(Remind::Never) {
         found.push(CommandNote::NeverReminds);
+    }
+    let text = todo.text.as_deref().unwrap_or_default();
+    if let Some(option) = words::option_within(text) {
+        found.push(CommandNote::OptionInText(option));
+        return found;
     }
     if words::plain(line).contains("--due") {
         return found;
@@ -48,7 +55,6 @@ pub fn notes(line: &str, command: &AgendaCommand, now: &Zoned) -> Vec<CommandNot
             found.extend(span.map(|read| CommandNote::NoEnd(read.phrase)));
         }
         false => {
-            let text = todo.text.as_deref().unwrap_or_default();
             found.extend(texts::unread_time(text).map(CommandNote::Undated));
         }
     }

@@ -3,7 +3,7 @@
 use super::marks::{self, add_tags};
 use super::options::{self, DayMeans, Remind, ahead_of_now, moment};
 use super::update::{self, TimeShift};
-use super::words::{CommandWords, known, quoted, unquoted};
+use super::words::{CommandWords, known, option_within, quoted, unquoted};
 use super::{CommandError, exact};
 use crate::time::{TextSubject, texts};
 use everloop_text::{self as text, Text, TextOf};
@@ -295,7 +295,8 @@ pub(super) fn once<T>(
 
 fn new_todo(words: CommandWords, now: &Zoned) -> Result<TodoCommand, CommandError> {
     let TodoInput { mut todo, mut text, verbatim } = said_of_todo(words, now, ADD)?;
-    if todo.due.is_none() && !verbatim {
+    // A date behind an option is the value of that option, and no date of the text.
+    if todo.due.is_none() && !verbatim && option_within(&text).is_none() {
         let read = texts::read(&text, now, TextSubject::Todo);
         let read = read.map_err(|unclear| CommandError::unclear(&text, unclear.0))?;
         if let Some(when) = read.when {
@@ -356,6 +357,7 @@ pub(super) fn canonical(command: &TodoCommand, now: &Zoned, lang: Lang) -> Strin
             let text = todo.text.as_deref().unwrap_or_default();
             let read = texts::read(text, now, TextSubject::Todo);
             let is_plain = read.is_ok_and(|read| read.when.is_none() && read.ahead.is_none());
+            let is_plain = is_plain || is_quoted(text);
             let due = match todo.due {
                 Some(Some(due)) => Some(Some(due)),
                 _ if is_plain => None,
@@ -409,11 +411,19 @@ fn filter_options(filter: &TodoFilter) -> String {
     options
 }
 
+/// Whether a text is written in quotes, because a word of it would be read as an option.
+fn is_quoted(text: &str) -> bool {
+    option_within(text).is_some() && !text.contains('"')
+}
+
 fn said(todo: &NewTodo, due: Option<Option<Timestamp>>, now: &Zoned, lang: Lang) -> String {
     let part = todo.shift.filter(|shift| shift.is_part());
     let amount = todo.shift.filter(|shift| !shift.is_part());
-    let text = todo.text.clone().or(amount.map(TimeShift::words));
-    let mut line = text.unwrap_or_default();
+    let text = todo
+        .text
+        .as_deref()
+        .map(|text| if is_quoted(text) { format!("\"{text}\"") } else { text.to_owned() });
+    let mut line = text.or(amount.map(TimeShift::words)).unwrap_or_default();
     for tag in &todo.more_tags {
         line.push_str(&format!("{}#{tag}", if line.is_empty() { "" } else { " " }));
     }

@@ -76,6 +76,16 @@ const OPTIONS: [&str; 22] = [
     "zone",
 ];
 
+/// The options of a todo that its text may be mistaken for.
+const TODO_OPTIONS: [&str; 4] = ["tag", "priority", "due", "remind"];
+
+/// The option of a todo that is written inside of a text.
+pub(super) fn option_within(text: &str) -> Option<String> {
+    let names = text.split(is_space).filter_map(option_name);
+    let name = |name: String| name.split('=').next().unwrap_or_default().to_owned();
+    names.map(name).find(|name| TODO_OPTIONS.contains(&name.as_str()))
+}
+
 /// The Chinese names of options and their values.
 const NAMES: &[(&str, &str)] = &[
     ("标签", "tag"),

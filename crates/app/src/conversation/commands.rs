@@ -386,7 +386,7 @@ async fn choose_loop(chat: &mut Conversation, line: &SlashLine) -> SlashResult {
     };
     let reply = chat.request_switch(&open.run, &line.rest).await;
     if matches!(&reply, ChatReply::Switch { requested: Ok(_), .. }) {
-        chat.questions.seen = None;
+        chat.questions.clear();
         return Ok(Reaction::Follow(open.run, Some(reply)));
     }
     Ok(reply.into())

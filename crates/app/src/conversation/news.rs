@@ -2,9 +2,11 @@
 //! process drives.
 
 use super::{Conversation, RunStop};
+use crate::error::AppError;
 use everloop_engine::Update;
 use everloop_types::journal::EntryKind;
 use everloop_types::{RunId, Status};
+use std::collections::BTreeSet;
 
 /// A run that nobody looked at has stopped.
 pub struct News {
@@ -14,7 +16,58 @@ pub struct News {
     pub stop: RunStop,
 }
 
+/// What a run of this conversation does that another terminal has.
+pub enum NewsElsewhere {
+    /// It works.
+    Works {
+        /// The run.
+        run: RunId,
+        /// Its goal.
+        goal: String,
+    },
+    /// It has stopped for good.
+    Stopped(Box<News>),
+}
+
 impl Conversation {
+    /// What runs of this conversation do that another terminal has: each is told of when it works,
+    /// and when it has ended.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn news_elsewhere(&mut self) -> Result<Vec<NewsElsewhere>, AppError> {
+        let mut news = Vec::new();
+        let open = self.questions.open_runs().await?;
+        let others = match open.is_empty() {
+            true => BTreeSet::new(),
+            false => self.questions.terminals.of_others().runs,
+        };
+        for (run, status) in &open {
+            let terminals = &mut self.questions.terminals;
+            let works = matches!(status, Status::Queued | Status::Running);
+            if works && !terminals.has(run) && others.contains(run) && terminals.watches(run) {
+                let row = self.store().runs().get(run).await?;
+                let goal = row.map(|row| row.goal).unwrap_or_default();
+                news.push(NewsElsewhere::Works { run: run.clone(), goal });
+            }
+        }
+        for run in self.questions.terminals.watched() {
+            if open.iter().any(|(open, _)| *open == run) {
+                continue;
+            }
+            if let Some(stopped) = news_of(self, &run).await {
+                news.push(NewsElsewhere::Stopped(Box::new(stopped)));
+            }
+        }
+        Ok(news)
+    }
+
+    /// Whether a run of this conversation is watched that another terminal has.
+    #[must_use]
+    pub fn watches_others(&self) -> bool {
+        !self.questions.terminals.watched().is_empty()
+    }
+
     /// What an update means for the person. Runs of other terminals speak there.
     pub async fn news_in(&mut self, update: &Update) -> Option<News> {
         let Update::Entry(run, entry) = update else { return None };

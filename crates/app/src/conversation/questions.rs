@@ -7,7 +7,6 @@
 use super::terminals::Terminals;
 use super::{ChatReply, Conversation, Reaction};
 use crate::answers::{AnswerReading, ScopeChoice, read_answer};
-use crate::app::App;
 use crate::conversations::ListedConversation;
 use crate::error::AppError;
 use crate::router::{OpenQuestion, question_of};
@@ -48,20 +47,36 @@ pub struct OpenQuestions {
     pub(super) terminals: Terminals,
     /// The question that the person has before them; the next plain line answers it.
     pub(super) seen: Option<OpenQuestion>,
-    /// The id of the question whose "always" the person was asked to make precise.
-    asked_scope: Option<String>,
+    /// The question below which the meanings of "always" are listed. It is the whole question, with
+    /// its run: ids of questions repeat from run to run.
+    scope_menu: Option<OpenQuestion>,
 }
 
 impl OpenQuestions {
     /// How many meanings of "always" the person has before them; 0 if that is not asked.
     #[must_use]
     pub fn asked_scopes(&self) -> usize {
-        let seen = self
-            .seen
-            .as_ref()
-            .filter(|seen| self.asked_scope.as_deref() == Some(seen.question.id.as_str()));
+        let seen = self.seen.as_ref().filter(|seen| self.scope_menu.as_ref() == Some(seen));
         let request = seen.and_then(|seen| seen.question.request.as_ref());
         request.map_or(0, |request| request.scopes.len())
+    }
+
+    /// The list of what "always" may mean is no longer before the person: from now on a number is
+    /// no choice from it. Whether there was one.
+    pub fn drop_scope_menu(&mut self) -> bool {
+        self.scope_menu.take().is_some()
+    }
+
+    /// The person has this question before them.
+    pub(super) fn show(&mut self, open: OpenQuestion) {
+        self.scope_menu = None;
+        self.seen = Some(open);
+    }
+
+    /// The person has no question before them.
+    pub(super) fn clear(&mut self) {
+        self.scope_menu = None;
+        self.seen = None;
     }
 
     /// Those of the conversation. Takes up the ones that no other terminal has before it.
@@ -70,7 +85,7 @@ impl OpenQuestions {
         conversation: ConversationId,
         terminals: Terminals,
     ) -> Result<Self, AppError> {
-        let mut questions = Self { store, conversation, terminals, seen: None, asked_scope: None };
+        let mut questions = Self { store, conversation, terminals, seen: None, scope_menu: None };
         questions.take_up().await?;
         Ok(questions)
     }
@@ -89,12 +104,12 @@ impl OpenQuestions {
         if self.seen.is_some() && self.is_still_asked().await? {
             return Ok(None);
         }
-        self.seen = None;
+        self.clear();
         for run in self.waiting().await? {
             if self.terminals.has(&run)
                 && let Some(open) = self.asks(&run).await?
             {
-                self.seen = Some(open.clone());
+                self.show(open.clone());
                 return Ok(Some(open));
             }
         }
@@ -118,6 +133,7 @@ impl OpenQuestions {
             return None;
         }
         let seen = self.seen.take()?;
+        self.scope_menu = None;
         Some(runs::top(&self.store, &seen.run).await.unwrap_or(seen.run))
     }
 
@@ -173,10 +189,15 @@ impl OpenQuestions {
         Ok(found)
     }
 
+    /// The menu that the line may answer; a menu is answered by the very next line, or not at all.
+    pub(super) fn take_scope_menu(&mut self) -> Option<OpenQuestion> {
+        self.scope_menu.take()
+    }
+
     /// Goes on with another conversation.
     pub(super) async fn enter(&mut self, conversation: ConversationId) -> Result<(), AppError> {
         self.conversation = conversation;
-        self.seen = None;
+        self.clear();
         self.take_up().await
     }
 
@@ -193,7 +214,9 @@ impl OpenQuestions {
 
     /// A run that is over asks nothing any more, whoever answered it.
     pub(super) fn forget_of(&mut self, over: &RunId) {
-        self.seen = self.seen.take().filter(|seen| seen.run != *over);
+        if self.seen.as_ref().is_some_and(|seen| seen.run == *over) {
+            self.clear();
+        }
     }
 
     /// The run that a cancel is about.
@@ -226,16 +249,6 @@ impl OpenQuestions {
 
     async fn asks(&self, run: &RunId) -> Result<Option<OpenQuestion>, AppError> {
         Ok(question_of(&self.store, run).await?)
-    }
-
-    /// In a pipe "always" alone means exactly this call; a person is asked.
-    fn scope_choice(&self, app: &App, open: &OpenQuestion) -> ScopeChoice {
-        let was_asked = self.asked_scope.as_deref() == Some(open.question.id.as_str());
-        match () {
-            () if !app.attended => ScopeChoice::Exact,
-            () if was_asked => ScopeChoice::Asked,
-            () => ScopeChoice::Ask,
-        }
     }
 
     /// The runs of the conversation that have not ended, the newest first.
@@ -276,25 +289,34 @@ impl Conversation {
         self.engine.cancel(&run, "user").await?;
         // Whoever drives it ends it soon; if nobody does, its cancel waits in its inbox.
         let _ = tokio::time::timeout(CANCEL_WITHIN, self.run(&run).until_stopped()).await;
-        self.questions.seen = None;
+        self.questions.clear();
         self.questions.terminals.forget(&run);
         Ok(ChatReply::Canceled)
     }
 
+    /// Answers a question. `menu` is the question below which the meanings of "always" were listed
+    /// when the line was typed.
     pub(super) async fn answer(
         &mut self,
         open: OpenQuestion,
         line: String,
+        menu: Option<OpenQuestion>,
     ) -> Result<Reaction, AppError> {
         if open.question.kind == QuestionKind::Settle {
             return self.answer_settling(open, &line).await;
         }
-        let choice = self.questions.scope_choice(&self.app, &open);
-        self.questions.asked_scope = None;
+        // In a pipe "always" alone means exactly this call; a person is asked.
+        let choice = if !self.app.attended {
+            ScopeChoice::Exact
+        } else if menu.as_ref() == Some(&open) {
+            ScopeChoice::Asked
+        } else {
+            ScopeChoice::Ask
+        };
         let (text, meaning) = match read_answer(&open.question, &line, choice) {
             AnswerReading::Send { text, meaning } => (text, meaning),
             AnswerReading::WhichScope => {
-                self.questions.asked_scope = Some(open.question.id.clone());
+                self.questions.scope_menu = Some(open.clone());
                 return Ok(ChatReply::WhichScope(Box::new(open.question)).into());
             }
             AnswerReading::HowToEdit => {
@@ -302,7 +324,7 @@ impl Conversation {
             }
             AnswerReading::Unclear => return Ok(ChatReply::UnclearPermission(line).into()),
         };
-        self.questions.seen = None;
+        self.questions.clear();
         let top = runs::top(self.store(), &open.run).await?;
         self.shown.pass_over_past(&top).await;
         let answer = QuestionAnswer { question: open.question.id, text, by: "user".to_owned() };

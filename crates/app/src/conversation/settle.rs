@@ -133,7 +133,7 @@ impl Conversation {
                 Ok(Reaction::Reply(ChatReply::UnclearSettling(text.trim().to_owned(), call)))
             }
             (None, _) => {
-                self.questions.seen = None;
+                self.questions.clear();
                 Ok(Reaction::Reply(ChatReply::AlreadyAnswered))
             }
         }

@@ -185,7 +185,7 @@ impl Conversation {
                 self.questions.terminals.forget(run);
                 self.questions.terminals.take(to);
             }
-            RunStop::Asks(open) => self.questions.seen = Some(open.clone()),
+            RunStop::Asks(open) => self.questions.show(open.clone()),
             RunStop::ModelUnavailable(_) => {}
         }
     }

@@ -25,6 +25,8 @@ pub(crate) struct Terminals {
     own: BTreeSet<RunId>,
     /// Runs whose end the person was told of.
     told: BTreeSet<RunId>,
+    /// Runs of others in this conversation of which it was said that they work.
+    watched: BTreeSet<RunId>,
     /// Questions of others that were announced here.
     announced: BTreeSet<(RunId, String)>,
 }
@@ -42,8 +44,14 @@ impl Terminals {
     }
 
     fn in_folder(folder: PathBuf) -> Self {
-        let (own, told, announced) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        Self { folder, file: None, own, told, announced }
+        Self {
+            folder,
+            file: None,
+            own: BTreeSet::new(),
+            told: BTreeSet::new(),
+            watched: BTreeSet::new(),
+            announced: BTreeSet::new(),
+        }
     }
 
     /// This terminal has the conversation from now on, and no run yet.
@@ -51,6 +59,7 @@ impl Terminals {
         self.leave();
         self.own.clear();
         self.told.clear();
+        self.watched.clear();
         // A terminal whose note cannot be written works; others may open its conversation too.
         let _ = self.note(&format!("{CONVERSATION_MARK}{conversation}"));
     }
@@ -73,8 +82,19 @@ impl Terminals {
         }
     }
 
+    /// Whether it is said for the first time that a run of another terminal works.
+    pub(super) fn watches(&mut self, run: &RunId) -> bool {
+        self.watched.insert(run.clone())
+    }
+
+    /// The runs of others that were said to work.
+    pub(super) fn watched(&self) -> Vec<RunId> {
+        self.watched.iter().cloned().collect()
+    }
+
     /// The run is looked after here from now on.
     pub(super) fn take(&mut self, run: &RunId) {
+        self.watched.remove(run);
         if self.own.insert(run.clone()) {
             // A terminal whose note cannot be written works; others may take its questions up.
             let _ = self.note(run.as_str());
@@ -84,6 +104,7 @@ impl Terminals {
     /// The person has been told of its end.
     pub(super) fn forget(&mut self, run: &RunId) {
         self.own.remove(run);
+        self.watched.remove(run);
         self.told.insert(run.clone());
     }
 

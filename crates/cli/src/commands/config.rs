@@ -17,6 +17,9 @@ use unicode_width::UnicodeWidthStr;
 /// Columns of a value after which its origin follows.
 const VALUE_COLUMNS: usize = 28;
 
+/// Columns of an origin and the gaps before it; where they are missing there are no columns.
+const ORIGIN_COLUMNS: usize = 16;
+
 pub(crate) async fn config(app: &Console, args: args::ConfigVerb) -> Result<Exit, Failure> {
     match args {
         args::ConfigVerb::Get { key, json } => get(app, &key, json),
@@ -88,14 +91,18 @@ fn show(app: &Console, origin: bool) -> Result<Exit, Failure> {
     let keys = widest(&mut all.iter().map(|setting| setting.key.as_str().width()));
     // One long value must not push every origin off the screen.
     let values = widest(&mut all.iter().map(|setting| setting.value.width())).min(VALUE_COLUMNS);
+    let is_narrow = terminal::line_style().width < keys + values + ORIGIN_COLUMNS;
     for setting in &all {
         let key = padded(setting.key.as_str(), keys);
-        let line = match origin {
-            true => format!("{key}  {}  {}", padded(&setting.value, values), setting.origin),
-            false => format!("{key}  {}", setting.value),
+        let (line, below) = if !origin {
+            (format!("{key}  {}", setting.value), keys + 2)
+        } else if is_narrow {
+            (format!("{}  {}  ({})", setting.key.as_str(), setting.value, setting.origin), 4)
+        } else {
+            let value = padded(&setting.value, values);
+            (format!("{key}  {value}  {}", setting.origin), keys + 2)
         };
-        let line = StyledLine::new(Tone::Plain, line.trim_end()).hanging(keys + 2);
-        terminal::print_styled(&line);
+        terminal::print_styled(&StyledLine::new(Tone::Plain, line.trim_end()).hanging(below));
     }
     for provider in survey(app) {
         terminal::print_line(&survey_line(app, &provider));

@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 use std::io::IsTerminal;
 use unicode_width::UnicodeWidthStr;
 
+/// Columns below which titles and findings are not set in columns.
+const NARROW_COLUMNS: usize = 72;
+
 pub(crate) async fn doctor(app: &Console, args: &args::DoctorArgs) -> Result<Exit, Failure> {
     let facts = BuildFacts { version: build::VERSION, commit: build::COMMIT, date: build::DATE };
     let mut report = DoctorReport::read(app, facts, terminal_facts()).await;
@@ -68,9 +71,11 @@ fn print_text(app: &Console, report: &DoctorReport) {
         .collect();
     let widest = worded.iter().map(|(_, words)| words.title.width()).max().unwrap_or(0);
     for (mark, words) in &worded {
-        let room = " ".repeat(widest - words.title.width());
+        // Two columns need room; elsewhere a finding stands right behind its title.
+        let is_narrow = terminal::line_style().width < NARROW_COLUMNS;
+        let room = " ".repeat(if is_narrow { 0 } else { widest - words.title.width() });
         let line = format!("{mark} {}{room}  {}", words.title, words.detail);
-        let start = mark.width() + widest + 3;
+        let start = if is_narrow { 4 } else { mark.width() + widest + 3 };
         terminal::print_styled(&StyledLine::new(Tone::Plain, &line).hanging(start));
         for line in words.advice.iter().flat_map(|advice| advice.lines()) {
             terminal::print_line(&format!("    {} {line}", marks.act));

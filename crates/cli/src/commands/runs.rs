@@ -149,9 +149,6 @@ async fn show(
     }
     show_rows(app, &shown);
     show_profile(app, &shown);
-    if shown.row.origin.imported {
-        terminal::print_line(&app.text(text::runs::show_imported()));
-    }
     if let Some(labels) = labels_line(app, &shown.history.holding()) {
         terminal::print_line(&labels);
     }

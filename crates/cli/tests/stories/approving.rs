@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 const RUN: [&str; 4] = ["run", "--loop", "react", "do it"];
 const CTRL_U: u8 = 21;
+const ESC: u8 = 27;
 const CHAT: [&str; 3] = ["chat", "--loop", "react"];
 
 fn command(line: &str) -> Value {
@@ -176,6 +177,42 @@ fn at_a_terminal_always_alone_is_asked_about() {
     left(chat, "你 › ");
     let list = home.run(["approvals", "list", "--json"]).ends_with(0).json();
     assert_eq!(list["data"][0]["scope"], "exact");
+}
+
+/// A number means a choice from the list on the screen, and nothing anywhere else.
+#[test]
+fn a_number_after_the_list_of_scopes_was_left_allows_nothing() {
+    let home = at_terminal(&commanding("echo one"));
+    let mut chat = home.on_terminal(CHAT);
+    chat.until("You › ").types("do it").until("[e] edit").until("Allow? › ").keys("a");
+    chat.until("Always allow what?").until("[3] every shell call").until("Allow? › ").presses(ESC);
+    chat.until("still waiting for your answer: Run this command? $ echo one");
+    chat.until("[e] edit").until("Allow? › ").types("/new").until("You › ");
+    home.rewrite(&commanding("echo two >> made; date"));
+    chat.types("do more").until("[e] edit").until("Allow? › ").types("2");
+    chat.until("“2” was not understood").until("Allow? › ").keys("n").presses(b'\r');
+    chat.until("Not allowed").until("I am done.");
+    left(chat, "You › ");
+    assert!(!home.work("made").exists());
+    let allowed = home.run(["approvals", "list", "--json"]).ends_with(0).json();
+    assert_eq!(allowed["data"], json!([]));
+}
+
+/// Two calls in one reply: the second has not begun while the first is asked about.
+#[test]
+fn a_call_that_waits_for_another_is_not_shown_as_begun() {
+    let both = json!({"calls": [
+        {"tool": "shell", "args": {"command": "echo one"}},
+        {"tool": "shell", "args": {"command": "echo two"}},
+    ]});
+    let home = at_terminal(&[both, says("I am done.")]);
+    let mut chat = home.on_terminal(CHAT);
+    chat.until("You › ").types("do it").until("$ echo one").until("Allow? › ").types("y");
+    chat.until("Run this command?").until("$ echo two").until("Allow? › ").types("y");
+    chat.until("I am done.");
+    chat.until("You › ").presses(4);
+    let seen = chat.ended().ends_with(0).stdout;
+    assert!(!seen.contains("→ $ echo"), "each is shown by its question: {seen}");
 }
 
 #[test]

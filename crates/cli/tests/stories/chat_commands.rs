@@ -8,6 +8,7 @@ use std::path::Path;
 
 const CTRL_C: u8 = 3;
 const CTRL_D: u8 = 4;
+const CTRL_U: u8 = 21;
 const PROMPT: &str = "You › ";
 const ZH_PROMPT: &str = "你 › ";
 
@@ -155,6 +156,10 @@ fn a_command_from_a_file_is_a_goal_and_one_of_the_workspace_is_asked_about_once(
     chat.types("/review lib.rs").until("Reviewed.").until(PROMPT);
     chat.types("/release v2 today").until("/release comes with this folder").until("release.md");
     chat.until("│ Release $ARGUMENTS now.").until("[y/N] › ").types("n").until("Not used");
+    // On a narrow screen the keys are there too, and a message is no answer and is not lost.
+    chat.resize(40);
+    chat.until(PROMPT).types("/release v2 today").until("[y/N] › ").types("tell me more");
+    chat.until("Not used").until("You › tell me more").presses(CTRL_U);
     chat.until(PROMPT).types("/release v2 today").until("[y/N] › ").types("y");
     chat.until("Released.").until(PROMPT).types("/release v3").until("Once more.");
     chat.until(PROMPT).types("/help xyz").until("Unknown command /xyz").until(PROMPT);

@@ -237,7 +237,7 @@ fn a_changed_plan_is_told_with_what_is_new_in_it() {
         done("Done."),
     ]);
     let told = home.run(["run", "sum up the list"]).ends_with(0);
-    told.says(&["✎ Plan changed to v2: → clean the numbers"]);
+    told.says(&["✎ Plan changed to v2: next: clean the numbers"]);
 }
 
 #[test]

@@ -99,6 +99,36 @@ fn a_chat_shows_the_tool_calls_of_a_run_that_another_chat_drives() {
     drives.ended().ends_with(0);
 }
 
+#[test]
+fn a_conversation_that_is_joined_shows_the_run_of_the_other_terminal_and_its_answer() {
+    let slow = json!({"text": "It is built.", "delay_ms": 5000});
+    let home = Home::scripted(&[slow]).with("TERM", "xterm").with("NO_COLOR", "1");
+    let mut one = open(&home);
+    one.types("build it").until("thinking");
+    let mut other = home.on_terminal(["-c"]);
+    other.until("is working in another terminal: build it");
+    other.until("ended: succeeded").until("It is built.");
+    one.until("It is built.");
+    left(one);
+    let screen = left(other);
+    assert_eq!(screen.matches("It is built.").count(), 1, "{screen}");
+}
+
+#[test]
+fn a_question_in_a_joined_conversation_is_announced_there() {
+    let mut slow = calls("shell", json!({"command": "touch made"}));
+    slow["delay_ms"] = json!(4000);
+    let home = Home::scripted(&[slow, says("done")]).with("TERM", "xterm").with("NO_COLOR", "1");
+    let mut one = open(&home);
+    one.types("build it").until("thinking");
+    let mut other = home.on_terminal(["-c"]);
+    other.until("is working in another terminal: build it");
+    other.until("waits for an answer: Allow shell to run? $ touch made");
+    one.until("Allow? › ").types("n").until("done");
+    left(one);
+    left(other);
+}
+
 /// Whoever wrote the log that is pasted has allowed nothing.
 #[test]
 fn a_paste_that_answers_one_question_of_a_run_allows_nothing_else() {

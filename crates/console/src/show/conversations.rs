@@ -40,13 +40,15 @@ pub fn table(app: &Console, rows: &[ListedConversation]) -> String {
 
 /// What a conversation is doing, in words.
 pub fn state_words(app: &Console, one: &ListedConversation) -> String {
+    let is_archived = one.row.archived_at.is_some();
+    if one.is_in_use && one.state() == ConversationState::Idle && !is_archived {
+        return app.text(text::conversations::state::open());
+    }
     let state = app.text(match one.state() {
         ConversationState::Working => text::conversations::state::working(),
         ConversationState::Waiting => text::conversations::state::waiting(),
         ConversationState::Unread => text::conversations::state::unread(),
-        ConversationState::Idle if one.row.archived_at.is_some() => {
-            text::conversations::state::archived()
-        }
+        ConversationState::Idle if is_archived => text::conversations::state::archived(),
         ConversationState::Idle => text::conversations::state::idle(),
     });
     if one.is_in_use { app.text(text::conversations::state::in_use(&state)) } else { state }

@@ -10,7 +10,7 @@ use everloop_app::call_words::{
 };
 use everloop_engine::{EventKind, EventNote, RunEvent, RunView, ToolOutcome};
 use everloop_markdown::{StyledLine, Tone};
-use everloop_text::{self as text, is_persons_no};
+use everloop_text::{self as text, is_persons_no, observed};
 use everloop_types::{Ending, Purpose, Words};
 
 /// Where the lines go.
@@ -33,11 +33,9 @@ pub fn event_lines(
     to: LinesFor,
 ) -> Vec<StyledLine> {
     match &event.kind {
-        // The list itself is shown where the plan is.
-        EventKind::ToolStarted { tool, .. } if tool == "todo_write" => Vec::new(),
         EventKind::ToolCompleted(outcome) if outcome.tool == "todo_write" => Vec::new(),
         EventKind::ToolStarted { tool, arguments, .. } => {
-            vec![call_started(app, marks, (tool, arguments), to)]
+            call_lines(app, marks, (tool, arguments), to)
         }
         EventKind::ToolCompleted(outcome) | EventKind::ToolFailed(outcome) => match to {
             LinesFor::Log => vec![StyledLine::new(Tone::Plain, &logged(app, marks, outcome))],
@@ -84,12 +82,13 @@ fn other_line(
         }
         EventKind::StepRetrying { error, wait_ms, .. } => {
             let wait = format!("{:.1}", *wait_ms as f64 / 1000.0);
-            (Tone::Warning, app.text(text::run::retrying(&error, &wait)))
+            (Tone::Warning, app.text(text::run::retrying(&observed(app.lang, error), &wait)))
         }
         EventKind::StepFellBack { error, model } => {
-            (Tone::Warning, app.text(text::run::fell_back(&model, &error)))
+            (Tone::Warning, app.text(text::run::fell_back(&model, &observed(app.lang, error))))
         }
         EventKind::StepFailed { error, .. } => {
+            let error = observed(app.lang, error);
             (Tone::Bad, app.text(text::progress::model_failed(&marks.failed, &error)))
         }
         EventKind::StepNoted(said) | EventKind::StepSalvaged { said, .. } => {
@@ -169,19 +168,23 @@ fn is_shown_elsewhere(kind: &EventKind) -> bool {
     }
 }
 
-/// The line of a call. In a log it names its tool, for those who search it.
-fn call_started(
+/// The line of a call that begins. In a log it names its tool, for those who search it.
+pub fn call_lines(
     app: &Console,
     marks: &Marks,
     (tool, arguments): (&str, &str),
     to: LinesFor,
-) -> StyledLine {
+) -> Vec<StyledLine> {
+    // The list itself is shown where the plan is.
+    if tool == "todo_write" {
+        return Vec::new();
+    }
     let mut words = call_line(app, tool, arguments);
     if to == LinesFor::Log && !words.starts_with(tool) {
         words = format!("{tool}: {words}");
     }
     let line = StyledLine::new(Tone::Accent, &format!("{} ", marks.act));
-    line.with(Tone::Strong, &words).hanging(2)
+    vec![line.with(Tone::Strong, &words).hanging(2)]
 }
 
 /// What came back, below its call: a mark, a few lines, and how many there are beside.
@@ -270,7 +273,7 @@ pub fn unfolded_lines(app: &Console, view: &RunView) -> Vec<StyledLine> {
     }
     let last = view.calls.iter().rev().find(|call| call.outcome.is_some());
     if let Some((call, (_, result))) = last.and_then(|call| Some((call, call.outcome.as_ref()?))) {
-        let seen = everloop_text::observed(app.lang, result);
+        let seen = observed(app.lang, result);
         let shown = result_lines(&seen);
         if shown.len() > RESULT_LINES_SHOWN || !lines.is_empty() || call.tool == "read_file" {
             lines.push(StyledLine::new(Tone::Strong, &call_line(app, &call.tool, &call.arguments)));

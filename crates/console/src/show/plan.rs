@@ -5,7 +5,7 @@ use crate::terminal::Marks;
 use everloop_app::plan_change::PlanChange;
 use everloop_markdown::{StyledLine, Tone};
 use everloop_text as text;
-use everloop_types::{ItemState, PlanItem, Progress, one_line};
+use everloop_types::{ItemState, Lang, PlanItem, Progress, one_line};
 
 /// Where a plan stands: its version and the steps used, or the round and the step of it (PET-9).
 pub fn plan_head(app: &Console, progress: &Progress) -> StyledLine {
@@ -51,12 +51,13 @@ pub(crate) fn replanned(app: &Console, before: &Progress, now: &Progress) -> Opt
         .failed
         .map(|(number, item)| app.text(text::progress::step_failed(&number, &one_line(&item))));
     let new: Vec<String> = change.new.iter().map(|item| one_line(item)).collect();
-    let new = (!new.is_empty()).then(|| format!("→ {}", new.join(" · ")));
+    let new = (!new.is_empty()).then(|| app.text(text::progress::new_steps(&new.join(" · "))));
     let reason: Vec<String> = failed.into_iter().chain(new).collect();
+    let between = if app.lang == Lang::ZhCn { "\u{ff1b}" } else { "; " };
     Some(app.text(if reason.is_empty() {
         text::progress::replanned(&change.version)
     } else {
-        text::progress::replanned_for(&change.version, &reason.join(" "))
+        text::progress::replanned_for(&change.version, &reason.join(between))
     }))
 }
 

@@ -1,7 +1,7 @@
 //! Progress while a run is followed: lines for people, or events for programs.
 
 use super::diff_lines::event_diff_lines;
-use super::event_lines::{LinesFor, child_line, event_lines, replanned_line, tool_of};
+use super::event_lines::{LinesFor, call_lines, child_line, event_lines, replanned_line, tool_of};
 use super::held_lines::HeldLines;
 use super::status_row::StatusRow;
 use super::{AnswerStream, StatusPlace, ThoughtFold};
@@ -54,6 +54,7 @@ impl<'a> Printer<'a> {
     /// The same, where it is known how the run works.
     pub fn at(mut self, place: StatusPlace) -> Self {
         if let PrinterOutput::Lines(lines) = &mut self.0 {
+            lines.hold_waiting_calls(&place);
             lines.place = place;
         }
         self
@@ -149,6 +150,15 @@ impl<'a> ProgressLines<'a> {
         }
     }
 
+    /// Calls that were planned before anybody looked on, and that have not begun.
+    fn hold_waiting_calls(&mut self, place: &StatusPlace) {
+        if self.is_watched {
+            self.held = HeldLines::of(&self.view, &place.together, |tool, arguments| {
+                call_lines(self.app, &self.marks, (tool, arguments), LinesFor::Screen)
+            });
+        }
+    }
+
     fn show(&mut self, event: &RunEvent) {
         if event.run_id != self.view.run {
             child_line(self.app, &self.marks, event).iter().for_each(eprint_styled);
@@ -167,7 +177,10 @@ impl<'a> ProgressLines<'a> {
             let to = if self.is_watched { LinesFor::Screen } else { LinesFor::Log };
             let lines = event_lines(self.app, &self.marks, &self.view, event, to);
             let lines = match self.is_watched {
-                true => self.held.take(event, lines, Instant::now()),
+                true => {
+                    let run = (&self.view, &self.place.together);
+                    self.held.take(run, event, lines, Instant::now())
+                }
                 false => lines,
             };
             lines.iter().for_each(eprint_styled);

@@ -54,6 +54,15 @@ pub fn line(app: &Console, open: &OpenUnknown) -> String {
     app.text(text::settle::Line { effect: &effect, call: &call, known: &known }.text())
 }
 
+/// The same for a person who is about to say what happened.
+pub fn asked_line(app: &Console, open: &OpenUnknown) -> String {
+    if open.settled.is_some() {
+        return line(app, open);
+    }
+    let call = call_words(app.lang, &open.call.tool, &open.call.args);
+    app.text(text::settle::asked(&call, &app.reader().moment(open.at)))
+}
+
 /// What somebody said of a call, in words.
 pub(crate) fn settlement(app: &Console, settlement: &Settlement) -> String {
     let verdict = verdict(app, settlement.settled);

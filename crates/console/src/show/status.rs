@@ -174,7 +174,8 @@ fn activity(lang: Lang, view: &RunView, place: &StatusPlace, now: UtcMs, width: 
         return text::now::working(&time).in_lang(lang);
     };
     let time = elapsed(lang, now - began_at(view, first, place));
-    let others = calls.count();
+    // Calls of other tools wait until those before them have ended.
+    let others = calls.filter(|call| place.together.contains(&call.tool)).count();
     let words = |call: &str| {
         if others == 0 {
             text::now::running(&call, &time).in_lang(lang)

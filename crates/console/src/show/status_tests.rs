@@ -72,6 +72,11 @@ fn the_clock_of_a_command_is_its_own() {
     // Calls that wait for one another begin when the one before has ended.
     let apart = [shell(), began("c2", "shell", r#"{"command": "ls"}"#), ended(30, "c1", "shell")];
     assert!(line(&apart, 40, 200).starts_with("running: $ ls · 10 s"));
+    // One that has not begun does not run.
+    let both = [shell(), began("c2", "shell", r#"{"command": "ls"}"#)];
+    assert!(line(&both, 40, 200).starts_with("running: $ cargo test · 30 s"));
+    let both = [fetch("c1"), fetch("c2")];
+    assert!(line(&both, 40, 200).contains(" and 1 other"), "{}", line(&both, 40, 200));
     // A word that is told meanwhile is no beginning either, nor is the time of a question.
     let steered = [shell(), at(35, 6, EventKind::RunSteered { text: "hurry".to_owned() })];
     assert!(line(&steered, 40, 200).starts_with("running: $ cargo test · 30 s"));

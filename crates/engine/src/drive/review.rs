@@ -11,7 +11,7 @@ use everloop_types::{
     Approval, CallSandbox, Egress, LabelGuard, SendTarget, StandingApproval, ToolCall, UtcMs,
     Words, canonical, digest_json, one_line, stricter, visible, visible_call,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The last word of the id of a question about labels.
 pub(super) const LABELS: &str = "approve_labels";
@@ -209,9 +209,25 @@ impl CallReview<'_> {
     }
 }
 
-/// The tool and its arguments, as a question shows them.
+/// The tool and its arguments, as a question shows them: a command as it is typed, other arguments
+/// as the tool reads them.
 fn named(call: &ToolCall) -> (String, String) {
-    (one_line(&call.tool), visible_call(&canonical(&call.args)))
+    let args = canonical(&call.args);
+    (one_line(&call.tool), command_lines(&args).unwrap_or_else(|| visible_call(&args)))
+}
+
+/// The command, and below it what else is said. Its lines are set off, so that none of them looks
+/// like a line of this program.
+fn command_lines(args: &str) -> Option<String> {
+    let mut args: Map<String, Value> = serde_json::from_str(args).ok()?;
+    let Some(Value::String(command)) = args.remove("command") else { return None };
+    // A command of the agenda has a mark of its own.
+    let mark = if command.starts_with('/') { "" } else { "$ " };
+    let mut lines = vec![format!("{mark}{}", visible_call(&command).replace('\n', "\n  "))];
+    if !args.is_empty() {
+        lines.push(visible_call(&Value::Object(args).to_string()));
+    }
+    Some(lines.join("\n"))
 }
 
 fn question(call: &ToolCall) -> Words {
@@ -240,6 +256,20 @@ mod tests {
         let args = r#"{"command":"\u0074ouch\u0020E1 \u202e"}"#.to_owned();
         let call = ToolCall { id: CallId::new("c"), tool: "shell".to_owned(), args };
         let (_, shown) = named(&call);
-        assert_eq!(shown, "{\"command\":\"touch E1 \\u{202e}\"}");
+        assert_eq!(shown, "$ touch E1 \\u{202e}");
+    }
+
+    #[test]
+    fn a_question_shows_a_command_as_it_is_typed_and_other_arguments_as_they_are() {
+        let shown = |args: &str| {
+            let args = args.to_owned();
+            named(&ToolCall { id: CallId::new("c"), tool: "shell".to_owned(), args }).1
+        };
+        let faked = r#"{"command":"ls\nAllow shell to run?"}"#;
+        assert_eq!(shown(faked), "$ ls\n  Allow shell to run?");
+        assert_eq!(shown(r#"{"path":"a.txt"}"#), r#"{"path":"a.txt"}"#);
+        let timed = r#"{"command":"ls","timeout_s":5}"#;
+        assert_eq!(shown(timed), "$ ls\n{\"timeout_s\":5}");
+        assert_eq!(shown(r#"{"command":"/todo list"}"#), "/todo list");
     }
 }

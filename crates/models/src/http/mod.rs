@@ -26,6 +26,9 @@ const TAIL_MS: u64 = 20;
 /// Connections kept per endpoint.
 const IDLE_CONNECTIONS_MAX: usize = 256;
 
+/// What a person reads where a reply stopped in its middle; the network's own words are in the log.
+const CONNECTION_CUT: &str = "the connection broke off";
+
 /// What requests to a provider have in common.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EndpointSpec {
@@ -192,7 +195,10 @@ impl ProviderClient {
                     return decoder.finish(on_delta);
                 }
                 Ok(Err(_)) | Err(_) if decoder.is_complete() => return decoder.finish(on_delta),
-                Ok(Err(e)) => return Err(ModelError::new(ModelErrorKind::Cut, words(e))),
+                Ok(Err(e)) => {
+                    tracing::debug!(error = %words(e), "the connection broke off");
+                    return Err(ModelError::new(ModelErrorKind::Cut, CONNECTION_CUT));
+                }
                 Err(_) => return Err(clock.late("the stream stood still")),
             }
             if std::mem::replace(&mut events, decoder.events()) != decoder.events() {

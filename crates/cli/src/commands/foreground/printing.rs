@@ -5,9 +5,8 @@ use crate::args::OutputFormat;
 use everloop_app::run_json;
 use everloop_app::runs::RunDetails;
 use everloop_app::trouble::{AdviceFor, ModelTrouble, final_words};
-use everloop_console::show::{PrintMode, Printer, summary};
+use everloop_console::show::{PrintMode, Printer, summary_line};
 use everloop_console::{Exit, Failure, terminal, trouble};
-use everloop_markdown::{StyledLine, Tone};
 use everloop_text as text;
 use everloop_types::ModelError;
 use serde_json::json;
@@ -17,8 +16,7 @@ impl Foreground<'_> {
         let shown = self.shown().await?;
         self.print(&shown, |text| printer.unshown(text));
         if self.manner() == PrintMode::Lines {
-            let line = StyledLine::new(Tone::Dim, &summary(self.app, &shown));
-            terminal::eprint_styled(&line);
+            terminal::eprint_styled(&summary_line(self.app, &shown));
         }
         if shown.has_open_unknown() {
             self.app.note(text::settle::how(&self.run.short()));
