@@ -19,8 +19,8 @@ mod pairs;
 mod sizes;
 mod tokens;
 
-pub(crate) use evidence::NumberEvidence;
-pub(crate) use expr::grouped;
+pub(crate) use evidence::{NumberEvidence, rows_compared};
+pub(crate) use expr::{grouped, results_named};
 
 use crate::exact::Exact;
 use agreeing::{AgreeingCells, may_be, near, says_exactly};
@@ -194,11 +194,10 @@ fn is_of_another_row(
     let is_own =
         |own: &&WrittenNumber| own.at.start < number.at.end && number.at.start < own.at.end;
     let Some(own) = written.iter().find(is_own) else { return false };
-    let cells = evidence.cells_of(&number.source);
+    let Ok(found) = expr::evaluate(&number.source, evidence) else { return false };
+    let cells = found.cells;
     let Some((table, row, column)) = cells.first().copied() else { return false };
-    if number.source.contains('(') && number.source.contains("sum(")
-        || cells.iter().any(|(other, line, _)| (*other, *line) != (table, row))
-    {
+    if cells.iter().any(|(other, line, _)| (*other, *line) != (table, row)) {
         return false;
     }
     let context = SentenceContext::new(text, own, written);
@@ -224,7 +223,7 @@ fn insert(report: &str, evidence: &NumberEvidence) -> (String, Vec<ReportNumber>
                 text.push_str(&format.write(found.value));
                 let status = match found.unsound {
                     Some(_) => NumberStatus::NoSource,
-                    None if evidence.has_constant(expression) => NumberStatus::Constant,
+                    None if found.is_constant => NumberStatus::Constant,
                     None => NumberStatus::Inserted,
                 };
                 (status, expression.trim().to_owned(), found.value.trimmed().to_string())
@@ -303,7 +302,7 @@ pub(crate) fn still_holds(
     if let Some(why) = found.unsound {
         return Err(why.to_owned());
     }
-    if evidence.has_constant(source) {
+    if found.is_constant {
         return Err("it only gives back what was written into it".to_owned());
     }
     let value = found.value;
@@ -312,6 +311,11 @@ pub(crate) fn still_holds(
         [number] => matches(number, value, column),
         _ => false,
     })
+}
+
+/// What an expression gives, if it gives anything.
+pub(crate) fn value_of(source: &str, evidence: &NumberEvidence) -> Option<Exact> {
+    expr::evaluate(source, evidence).ok().map(|found| found.value.trimmed())
 }
 
 #[cfg(test)]

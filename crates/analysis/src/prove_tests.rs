@@ -222,6 +222,54 @@ fn a_constant_of_a_query_or_of_code_is_no_source() {
 }
 
 #[test]
+fn a_constant_is_no_source_inside_of_an_aggregate_or_under_a_quoted_name() {
+    let row = |region: &str, sold| vec![text(region), DataValue::Int(sold), DataValue::Int(77_777)];
+    let rows = vec![row("East", 500), row("West", 700)];
+    let asked = query(1, &["region", "sold", "net sales"], rows.clone());
+    let sql = "SELECT region, sum(x) AS sold, 77777 AS \"net sales\" FROM sales GROUP BY 1";
+    let asked = KeptQuery { sql: sql.to_owned(), ..asked };
+    let one = query(2, &["net sales"], vec![vec![DataValue::Int(77_777)]]);
+    let one = KeptQuery { sql: "SELECT 77777 AS \"net sales\" FROM sales".to_owned(), ..one };
+    let made_up = query(3, &["n"], vec![vec![DataValue::Int(1)], vec![DataValue::Int(2)]]);
+    let made_up =
+        KeptQuery { result: QueryResult { is_constant: true, ..made_up.result }, ..made_up };
+    let evidence = NumberEvidence::new(&[asked, one, made_up], &[], &[]);
+    let status = |reference: &str| {
+        let proven = prove(&format!("All sold {{{{{reference}}}}}."), "", &evidence);
+        proven.numbers[0].status
+    };
+    for reference in [
+        "q1.r1.\"net sales\"",
+        "q2.\"net sales\"",
+        "max(q1.\"net sales\")",
+        "sum(q1.\"net sales\")",
+        "avg(q1.\"net sales\") - sum(q1.sold)",
+        "q3.rows",
+        "count(q3.n)",
+    ] {
+        assert_eq!(status(reference), NumberStatus::Constant, "{reference}");
+    }
+    for reference in ["sum(q1.sold)", "max(q1.sold)", "q1.rows", "count(q1.\"net sales\")"] {
+        assert_eq!(status(reference), NumberStatus::Inserted, "{reference}");
+    }
+}
+
+#[test]
+fn a_column_that_is_called_rows_is_meant_where_there_is_one_row() {
+    let one = query(1, &["rows"], vec![vec![DataValue::Int(812)]]);
+    let evidence = NumberEvidence::new(&[one], &[], &[]);
+    assert_eq!(prove("It has {{q1.rows}}.", "", &evidence).text, "It has 812.");
+}
+
+#[test]
+fn a_result_is_named_before_the_first_dot_and_nowhere_else() {
+    let named = |text: &str| results_named(text).join(" ");
+    assert_eq!(named("q1.r1.c3"), "q1");
+    assert_eq!(named("(q1.r1.\"a c2.x\" - sum(c12.n1)) / 1.5"), "q1 c12 1");
+    assert_eq!(named("data.c4.rows"), "data");
+}
+
+#[test]
 fn names_and_years_of_the_data_are_no_numbers() {
     let row = |sku: &str, year: i64, sold: i64| {
         vec![text(sku), DataValue::Int(year), DataValue::Int(sold)]

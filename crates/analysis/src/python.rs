@@ -21,6 +21,9 @@ const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// What a cell gave.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CellAnswer {
+    /// Which request it answers.
+    #[serde(default)]
+    number: u64,
     /// Whether it ended without an error.
     pub(crate) ok: bool,
     /// What it printed.
@@ -30,6 +33,16 @@ pub(crate) struct CellAnswer {
     /// Files that it wrote.
     #[serde(default)]
     pub(crate) files: Vec<CellFile>,
+    /// Whether it read files or the loaded tables; none if that is not known.
+    #[serde(default)]
+    pub(crate) reads: Option<bool>,
+}
+
+impl CellAnswer {
+    /// The answer of a cell that gave none.
+    pub(crate) fn failed(why: String) -> Self {
+        Self { output: why, ..Self::default() }
+    }
 }
 
 /// A file that a cell of code wrote.
@@ -83,6 +96,8 @@ pub(crate) type OnQuery = Arc<dyn Fn(String) -> Result<QueryResult, String> + Se
 pub(crate) struct PythonWorker {
     input: Sender,
     answers: BufReader<Receiver>,
+    /// The number of the last request.
+    asked: u64,
     _life: SandboxedLife,
 }
 
@@ -161,7 +176,8 @@ impl PythonWorker {
         let SandboxedServer { input, output, mut log, life } = shell.talk(&argv, context).await?;
         // A full pipe would stop it.
         tokio::spawn(async move { tokio::io::copy(&mut log, &mut tokio::io::sink()).await });
-        let mut worker = Self { input, answers: BufReader::new(output), _life: life };
+        let answers = BufReader::new(output);
+        let mut worker = Self { input, answers, asked: 0, _life: life };
         let hello = tokio::select! {
             line = worker.line() => line?,
             () = tokio::time::sleep(START_TIME) => return Err("it does not answer".to_owned()),
@@ -177,12 +193,14 @@ impl PythonWorker {
         code: &str,
         on_query: &OnQuery,
     ) -> Result<CellAnswer, String> {
-        self.send(&serde_json::json!({ "code": code })).await?;
+        self.asked += 1;
+        self.send(&serde_json::json!({ "code": code, "number": self.asked })).await?;
         loop {
             let line = self.line().await?;
             let odd = |error: serde_json::Error| format!("Python answered oddly: {error}");
             match serde_json::from_str(&line).map_err(odd)? {
-                FromWorker::Answer(answer) => return Ok(answer),
+                FromWorker::Answer(answer) if answer.number == self.asked => return Ok(answer),
+                FromWorker::Answer(_) => return Err("Python answered another cell".to_owned()),
                 FromWorker::Query { query } => {
                     let on_query = Arc::clone(on_query);
                     let found = tokio::task::spawn_blocking(move || on_query(query)).await;
@@ -216,6 +234,9 @@ impl PythonWorker {
                         or of processor time, which adds up over cells (setting tools.shell_cpu)"
                     .to_owned(),
             );
+        }
+        if !line.ends_with('\n') {
+            return Err("Python ended in the middle of its answer".to_owned());
         }
         Ok(line)
     }

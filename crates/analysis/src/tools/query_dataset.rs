@@ -2,6 +2,7 @@
 
 use super::read_dataset::ShownProgress;
 use super::{AnalysisContext, blocking, describe, handling};
+use crate::prove::rows_compared;
 use crate::query::{QueryEngine, QueryResult};
 use crate::results::ResultStore;
 use crate::value::DataValue;
@@ -36,8 +37,8 @@ impl Tool for QueryDataset {
         "Query the loaded tables with one SELECT (SQLite). Dates are text such as 2026-11-18; sum \
          and avg are exact and leave text out, so CAST text first; there are also median(x), \
          percentile(x, 90), stddev(x), corr(x, y), sqrt, pow and ln; compare decimals that were \
-         added up with round(x, 6); whole numbers divided give whole numbers, so write 1.0 * a / b. The result is kept as q1, q2, …: in the report write \
-         {{q1.r2.revenue}} for the value of the column revenue in row 2, and it is inserted \
+         added up with round(x, 6); whole numbers divided give whole numbers, so write 1.0 * a / b. \
+         The result is kept as q1, q2, …: in the report write {{q1.r2.revenue}} for the value of the column revenue in row 2, and it is inserted \
          exactly; {{q1.r2.revenue|0}} without places, {{q1.r2.share|%1}} as percent with one \
          place; {{(q1.r1.a - q1.r2.a) / q1.r2.a|%1}} and {{sum(q1.a)}} are worked out, without \
          numbers of your own but factors such as 100. Give columns short names with AS."
@@ -59,14 +60,14 @@ impl Tool for QueryDataset {
         let meter = ShownProgress::new(context.on_output.clone());
         blocking(move || {
             analysis.ensure_loaded(&data, &reads, &|progress| meter.tell(progress))?;
-            analysis.make_again(&data, &reads, &limits)?;
+            analysis.rebuild_parent_results(&data, &reads, &limits)?;
             let began = Instant::now();
             let result = data.query(&args.sql, &limits)?;
             let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-            let warning = division_warning(&args.sql, &result);
+            let warning = division_warning(&args.sql, &result).to_owned() + &cells_note(&result);
             let kept = ResultStore::open(&data)?.keep_query(&key, &args.sql, result, took_ms)?;
             let name = format!("q{}", kept.number);
-            Ok(shown(&name, &kept.result, warning, chars))
+            Ok(shown(&name, &kept.result, &warning, chars))
         })
         .await
     }
@@ -90,6 +91,18 @@ fn shown(name: &str, result: &QueryResult, warning: &str, chars: usize) -> Strin
         }
         most = (most / 2).max(1);
     }
+}
+
+/// What the model reads of a result with more numbers than are compared with those of a report.
+fn cells_note(result: &QueryResult) -> String {
+    let rows = rows_compared(&result.rows);
+    if rows == result.rows.len() {
+        return String::new();
+    }
+    format!(
+        "; note: numbers of the report are compared with the first {rows} rows alone; refer to \
+         other rows by {{{{…}}}}, or aggregate"
+    )
 }
 
 /// A division of whole numbers drops what is behind the point, without a word.
