@@ -10,6 +10,7 @@ mod agreeing;
 mod chance;
 mod context;
 mod derive;
+mod direction;
 mod evidence;
 mod expr;
 mod literals;
@@ -153,6 +154,14 @@ pub(crate) fn prove(report: &str, question: &str, evidence: &NumberEvidence) -> 
         } else if is_changed(number, &written, evidence) {
             number.status = NumberStatus::NoSource;
         }
+        // With the unit or the percent sign beside it, as a reader sees it.
+        if let Some(own) = written
+            .iter()
+            .find(|own| own.at.start <= number.at.start && number.at.end <= own.at.end)
+        {
+            number.at = own.at.clone();
+            text[number.at.clone()].clone_into(&mut number.text);
+        }
     }
     let asked = numbers_of(question);
     let names = KnownNames::new(&text, question, evidence);
@@ -228,6 +237,10 @@ fn insert(report: &str, evidence: &NumberEvidence) -> (String, Vec<ReportNumber>
                 };
                 (status, expression.trim().to_owned(), found.value.trimmed().to_string())
             }
+            Err(_) if let Some(name) = evidence.text_of(inside) => {
+                text.push_str(&as_words(name));
+                continue;
+            }
             // The reference stays, as text.
             Err(why) => {
                 text.push_str(inside);
@@ -240,6 +253,20 @@ fn insert(report: &str, evidence: &NumberEvidence) -> (String, Vec<ReportNumber>
     }
     text.push_str(rest);
     (text, numbers)
+}
+
+/// Text of the data within a report: it is no markup.
+fn as_words(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut words = String::with_capacity(line.len());
+    for c in line.chars() {
+        match c {
+            '<' => words.push_str("&lt;"),
+            '[' | ']' | '|' | '`' | '\\' => words.extend(['\\', c]),
+            c => words.push(c),
+        }
+    }
+    words
 }
 
 type NumberFinding = (NumberStatus, String, Option<Exact>);

@@ -62,6 +62,9 @@ pub(crate) struct PythonHello {
     python: String,
     packages: BTreeMap<String, String>,
     missing: Vec<String>,
+    /// Pythons that were tried before and did not start, with why.
+    #[serde(default)]
+    passed_over: Vec<String>,
 }
 
 impl PythonHello {
@@ -74,8 +77,11 @@ impl PythonHello {
             true => String::new(),
             false => format!("; not installed: {}", self.missing.join(", ")),
         };
+        let passed_over: String =
+            self.passed_over.iter().map(|why| format!("note: {why}\n")).collect();
         format!(
-            "note: Python {} with {have}{missing}; query(sql) reads the loaded tables\n",
+            "{passed_over}note: Python {} with {have}{missing}; query(sql) reads the loaded \
+             tables\n",
             self.python
         )
     }
@@ -144,6 +150,10 @@ fn programs(chosen: &str, workspace: &Path) -> Vec<String> {
     programs
 }
 
+/// Why a Python that starts says nothing: mostly it is a link to one that a sandbox cannot read.
+const NO_HELLO: &str = "it ends at once; the Python that it was made from may lie where commands \
+    cannot read, such as in the home folder (pyenv, uv, conda)";
+
 /// Where an environment has its Python.
 const BIN: &str = "bin/python3";
 
@@ -155,11 +165,13 @@ impl PythonWorker {
         context: &CallContext,
     ) -> Result<(Self, PythonHello), String> {
         let mut why = "Python is not installed: use query_dataset and make_chart".to_owned();
+        let mut passed_over = Vec::new();
         for program in programs(chosen, shell.folder()) {
             match Self::start_one(shell, &program, context).await {
-                Ok(started) => return Ok(started),
+                Ok((worker, hello)) => return Ok((worker, PythonHello { passed_over, ..hello })),
                 Err(error) => why = format!("{program} does not start in the sandbox: {error}"),
             }
+            passed_over.push(why.clone());
             if context.cancel.is_cancelled() {
                 return Err("stopped: canceled".to_owned());
             }
@@ -179,7 +191,7 @@ impl PythonWorker {
         let answers = BufReader::new(output);
         let mut worker = Self { input, answers, asked: 0, _life: life };
         let hello = tokio::select! {
-            line = worker.line() => line?,
+            line = worker.line() => line.map_err(|_| NO_HELLO.to_owned())?,
             () = tokio::time::sleep(START_TIME) => return Err("it does not answer".to_owned()),
             () = context.cancel.cancelled() => return Err("stopped: canceled".to_owned()),
         };
@@ -241,3 +253,7 @@ impl PythonWorker {
         Ok(line)
     }
 }
+
+#[cfg(test)]
+#[path = "python_tests.rs"]
+mod tests;

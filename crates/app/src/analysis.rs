@@ -234,7 +234,7 @@ pub(crate) fn with_tools(
     };
     registry
         .with(ReadDataset { analysis: analysis.clone(), timeout_ms })
-        .with(QueryDataset { analysis: analysis.clone(), timeout_ms })
+        .with(QueryDataset::new(analysis.clone(), timeout_ms))
         .with(MakeChart { analysis: analysis.clone() })
 }
 

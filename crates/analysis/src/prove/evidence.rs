@@ -12,6 +12,9 @@ use std::collections::BTreeSet;
 /// Cells of one result that are compared.
 const CELLS_MAX: usize = 50_000;
 
+/// Bytes of a text of the data that is put into a report.
+const TEXT_BYTES_MAX: usize = 300;
+
 /// Names of one column that are looked for in sentences.
 const NAMES_MAX: usize = 20_000;
 
@@ -206,6 +209,22 @@ impl NumberEvidence {
             found.ok_or_else(|| format!("{reference} is no number: \"{}\"", value.shown()))?;
         let is_constant = table.is_constant_at(row, column);
         Ok(ResultReading { value, cells: vec![(at, row, column)], is_constant })
+    }
+
+    /// The text that a reference names, where it names a cell with a text that is no number.
+    pub(crate) fn text_of(&self, reference: &str) -> Option<&str> {
+        let (name, rest) = reference.split_once('.')?;
+        let table = &self.tables[self.position(name).ok()?];
+        let (row, column) = match rest.split_once('.') {
+            Some((row, column)) if !rest.starts_with('"') => (row.strip_prefix('r')?, column),
+            _ if table.rows.len() == 1 => ("1", rest),
+            _ => return None,
+        };
+        let row = table.rows.get(row.parse::<usize>().ok()?.checked_sub(1)?)?;
+        match &row[table.column(column).ok()?] {
+            DataValue::Text(text) if text.len() <= TEXT_BYTES_MAX => Some(text),
+            _ => None,
+        }
     }
 
     fn size(&self, rest: &str) -> Result<Exact, String> {

@@ -1,5 +1,6 @@
 //! `query_dataset`: SQL over the loaded tables.
 
+use super::call_order::CallOrder;
 use super::read_dataset::ShownProgress;
 use super::{AnalysisContext, blocking, describe, handling};
 use crate::prove::rows_compared;
@@ -27,6 +28,16 @@ pub struct QueryDataset {
     pub analysis: AnalysisContext,
     /// How long a call may take, loading included.
     pub timeout_ms: u64,
+    /// In which order results get their numbers.
+    order: CallOrder,
+}
+
+impl QueryDataset {
+    /// The tool for one run.
+    #[must_use]
+    pub fn new(analysis: AnalysisContext, timeout_ms: u64) -> Self {
+        Self { analysis, timeout_ms, order: CallOrder::default() }
+    }
 }
 
 impl Tool for QueryDataset {
@@ -58,6 +69,7 @@ impl Tool for QueryDataset {
         let (limits, reads) = (analysis.query_limits(context), analysis.read_limits(context));
         let (key, chars) = (context.idem_key.clone(), context.observation_chars);
         let meter = ShownProgress::new(context.on_output.clone());
+        let mut turn = self.order.take_turn();
         blocking(move || {
             analysis.ensure_loaded(&data, &reads, &|progress| meter.tell(progress))?;
             analysis.rebuild_parent_results(&data, &reads, &limits)?;
@@ -65,6 +77,7 @@ impl Tool for QueryDataset {
             let result = data.query(&args.sql, &limits)?;
             let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
             let warning = division_warning(&args.sql, &result).to_owned() + &cells_note(&result);
+            turn.wait();
             let kept = ResultStore::open(&data)?.keep_query(&key, &args.sql, result, took_ms)?;
             let name = format!("q{}", kept.number);
             Ok(shown(&name, &kept.result, &warning, chars))

@@ -57,6 +57,35 @@ struct ReplayedCells {
     left: Vec<String>,
 }
 
+impl ReplayedCells {
+    /// What the model reads of earlier cells that were run again; it may count on all others.
+    fn note(&self, limit_ms: u64) -> String {
+        let Self { gone, broken, left } = self;
+        let mut parts = Vec::new();
+        if !gone.is_empty() {
+            let names = gone.join(", ");
+            parts.push(format!(
+                "what {names} defined is gone, because it failed or was not declared repeatable"
+            ));
+        }
+        if !broken.is_empty() {
+            let names = broken.join(", ");
+            parts.push(format!("{names} failed this time: define again what it defined"));
+        }
+        if !left.is_empty() {
+            let (names, seconds) = (left.join(", "), limit_ms.div_ceil(1_000));
+            parts.push(format!(
+                "{names} did not run again, because earlier cells took {seconds} s already \
+                 (setting tools.shell_timeout): define again what you need of it"
+            ));
+        }
+        if parts.is_empty() {
+            return String::new();
+        }
+        format!("note: Python was started again; {}\n", parts.join("; "))
+    }
+}
+
 /// Times that a cell is begun that the program did not survive.
 const BEGUN_MAX: u32 = 2;
 
@@ -240,7 +269,7 @@ impl RunCode {
             return Ok((worker, hello.told()));
         }
         let replayed = self.replay(&mut worker, data, &cells, context).await?;
-        Ok((worker, self.replay_note(&replayed)))
+        Ok((worker, replayed.note(self.timeout_ms)))
     }
 
     /// Runs earlier cells again in a new worker.
@@ -281,33 +310,6 @@ impl RunCode {
             }
         }
         Ok(replayed)
-    }
-
-    /// What the model reads of earlier cells that were run again; it may count on all others.
-    fn replay_note(&self, replayed: &ReplayedCells) -> String {
-        let ReplayedCells { gone, broken, left } = replayed;
-        let mut parts = Vec::new();
-        if !gone.is_empty() {
-            let names = gone.join(", ");
-            parts.push(format!(
-                "what {names} defined is gone, because it failed or was not declared repeatable"
-            ));
-        }
-        if !broken.is_empty() {
-            let names = broken.join(", ");
-            parts.push(format!("{names} failed this time: define again what it defined"));
-        }
-        if !left.is_empty() {
-            let (names, seconds) = (left.join(", "), self.timeout_ms.div_ceil(1_000));
-            parts.push(format!(
-                "{names} did not run again, because earlier cells took {seconds} s already \
-                 (setting tools.shell_timeout): define again what you need of it"
-            ));
-        }
-        if parts.is_empty() {
-            return String::new();
-        }
-        format!("note: Python was started again; {}\n", parts.join("; "))
     }
 
     /// Keeps what a cell gave, pictures as files.
@@ -368,5 +370,23 @@ fn observed(cell: &KeptCell, note: &str, chars: usize) -> Observation {
     match cell.state {
         CellState::Failed => Observation::error(text),
         CellState::Done | CellState::Begun => Observation::ok(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_did_not_run_again_is_said_each_with_its_reason() {
+        let names = |name: &str| vec![name.to_owned()];
+        let broken = names("c2 (line 1: KeyError: 'a')");
+        let replayed = ReplayedCells { gone: names("c1"), broken, left: names("c3") };
+        let note = replayed.note(120_000);
+        for part in ["what c1 defined is gone", "c2 (line 1: KeyError: 'a') failed this time"] {
+            assert!(note.contains(part), "{note}");
+        }
+        assert!(note.contains("c3 did not run again, because earlier cells took 120 s"), "{note}");
+        assert_eq!(ReplayedCells::default().note(1), "");
     }
 }
