@@ -6,7 +6,7 @@ mod places;
 use crate::error::AnalysisError;
 use crate::load::{DataFolder, OnProgress, hash_of};
 use crate::manifest::{DataManifest, ManifestRun};
-use crate::prove::{NumberEvidence, NumberStatus, prove, still_holds};
+use crate::prove::{NumberEvidence, NumberStatus, prove, results_named, still_holds, value_of};
 use crate::query::{QueryEngine, QueryLimits};
 use crate::report::{body_of, result_hash};
 use crate::results::{CellState, KeptCell, KeptQuery};
@@ -15,7 +15,7 @@ pub use code::CodeAgain;
 pub(crate) use places::seen_from;
 use places::{DataFinder, under_its_name};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// What differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -135,14 +135,14 @@ pub fn check_report_with(
     let data = DataFolder::new(scratch);
     let mut differences = Vec::new();
     let is_whole = load_data((folder, &data), &manifest, &mut differences, options, on_progress)?;
-    let queries = again(&manifest, &data, options.bounds, is_whole, &mut differences);
+    let queries = again(&manifest, &data, options.bounds, is_whole, &mut differences)?;
     let (cells, ran) = code_again(&manifest, &data, options.code, &mut differences)?;
     let evidence =
         NumberEvidence::new(&queries, &cells, &data.tables()?).with_periods(&manifest.periods);
     let words = folder.join("report.md");
     let words = std::fs::read_to_string(&words).map_err(AnalysisError::read(&words))?;
     compare_words(&manifest, &words, &evidence, &mut differences);
-    compare_files(&manifest, folder, options.limits, &mut differences);
+    compare_files(&manifest, folder, options.limits, &mut differences)?;
     let mut report = CheckReport {
         numbers: manifest.numbers.len(),
         queries: queries.len(),
@@ -162,9 +162,8 @@ pub fn check_report_with(
                     number: number.text.clone(),
                     source: number.source.clone(),
                     found: match found {
-                        Ok(_) => evidence
-                            .cell(&number.source)
-                            .map_or_else(|_| String::new(), |value| value.trimmed().to_string()),
+                        Ok(_) => value_of(&number.source, &evidence)
+                            .map_or_else(String::new, |value| value.to_string()),
                         Err(why) => why,
                     },
                 }),
@@ -176,8 +175,8 @@ pub fn check_report_with(
 
 /// The numbers of the cells of code that a source names.
 fn cells_named(source: &str) -> impl Iterator<Item = u32> {
-    let words = source.split(|c: char| !c.is_alphanumeric());
-    words.filter_map(|word| word.strip_prefix('c').and_then(|rest| rest.parse().ok()))
+    let names = results_named(source).into_iter();
+    names.filter_map(|name| name.strip_prefix('c').and_then(|rest| rest.parse().ok()))
 }
 
 /// Loads the data of a report as it is now; false if some of it is missing.
@@ -215,7 +214,7 @@ fn again(
     bounds: &QueryLimits,
     is_whole: bool,
     differences: &mut Vec<CheckDifference>,
-) -> Vec<KeptQuery> {
+) -> Result<Vec<KeptQuery>, AnalysisError> {
     let mut queries = Vec::new();
     for query in &manifest.queries {
         let number = query.name.trim_start_matches('q').parse().unwrap_or_default();
@@ -230,6 +229,7 @@ fn again(
                 }
                 queries.push(KeptQuery { number, sql: query.sql.clone(), result, took_ms: 0 });
             }
+            Err(AnalysisError::Canceled) => return Err(AnalysisError::Canceled),
             // Without all tables a query that fails says nothing.
             Err(_) if !is_whole => {}
             Err(error) => {
@@ -238,7 +238,7 @@ fn again(
             }
         }
     }
-    queries
+    Ok(queries)
 }
 
 /// The cells of code as they ended then, what they print now if they can be run again, and the
@@ -277,8 +277,8 @@ fn cells_of(manifest: &DataManifest) -> Vec<KeptCell> {
             let output = manifest.printed.get(at).cloned().unwrap_or_default();
             // Earlier programs did not write down how a cell ended.
             let how = manifest.ran.get(at).copied();
-            let ManifestRun { repeatable, state } = how.unwrap_or(ManifestRun::UNKNOWN);
-            KeptCell { number, state, output, ..KeptCell::new(code, repeatable) }
+            let ManifestRun { repeatable, state, has_read } = how.unwrap_or(ManifestRun::UNKNOWN);
+            KeptCell { number, state, output, has_read, ..KeptCell::new(code, repeatable) }
         })
         .collect()
 }
@@ -289,19 +289,26 @@ fn compare_files(
     folder: &Path,
     limits: &ReadLimits,
     differences: &mut Vec<CheckDifference>,
-) {
+) -> Result<(), AnalysisError> {
     let is_told =
         differences.iter().any(|own| matches!(own, CheckDifference::ReportChanged { .. }));
     for (file, hash) in &manifest.files {
-        if file.contains("..") || file == "report.md" && is_told {
+        if file == "report.md" && is_told {
             continue;
         }
-        let path = folder.join(file);
-        let is_same = hash_of(&path, limits).is_ok_and(|found| found == *hash);
+        // A manifest may come from somebody else: what it names elsewhere is not looked at.
+        let mut parts = Path::new(file).components();
+        let is_inside = parts.all(|part| matches!(part, Component::Normal(_)));
+        let is_same = is_inside
+            && match hash_of(&folder.join(file), limits) {
+                Err(AnalysisError::Canceled) => return Err(AnalysisError::Canceled),
+                found => found.is_ok_and(|found| found == *hash),
+            };
         if !is_same {
             differences.push(CheckDifference::FileChanged { file: file.clone() });
         }
     }
+    Ok(())
 }
 
 /// The words, and the titles of the charts, must have the numbers that they were made with.

@@ -59,6 +59,11 @@ pub enum AnalysisError {
         /// How long it may take.
         seconds: u64,
     },
+    /// A query needs too much room for temporary files.
+    #[error(
+        "stopped: its temporary files would fill the disk; narrow it down, or aggregate in steps"
+    )]
+    NoRoom,
     /// A query may not do this, or is not one.
     #[error("{0}")]
     Refused(String),
@@ -101,6 +106,7 @@ impl AnalysisError {
             Self::FolderTaken { path } => text::analysis::folder_taken(&shown(path)),
             Self::Canceled => text::analysis::canceled(),
             Self::TimedOut { seconds } => text::analysis::timed_out(seconds),
+            Self::NoRoom => text::analysis::no_room(),
             Self::Refused(why) => text::analysis::refused(why),
             Self::Sql(error) => text::analysis::refused(error),
             Self::Damaged { path, why } => text::analysis::damaged(&shown(path), why),

@@ -25,6 +25,7 @@ mod python;
 mod query;
 mod report;
 mod results;
+mod room;
 mod source;
 mod statistics;
 mod sums;

@@ -100,11 +100,15 @@ pub struct ManifestRun {
     pub repeatable: bool,
     /// How it ended.
     pub state: CellState,
+    /// Whether it read files or the loaded tables; none if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub has_read: Option<bool>,
 }
 
 impl ManifestRun {
     /// A cell of which nothing is known.
-    pub(crate) const UNKNOWN: Self = Self { repeatable: false, state: CellState::Done };
+    pub(crate) const UNKNOWN: Self =
+        Self { repeatable: false, state: CellState::Done, has_read: None };
 }
 
 /// The first and the last date of a column.

@@ -10,6 +10,7 @@ mod agreeing;
 mod chance;
 mod context;
 mod derive;
+mod direction;
 mod evidence;
 mod expr;
 mod literals;
@@ -19,8 +20,8 @@ mod pairs;
 mod sizes;
 mod tokens;
 
-pub(crate) use evidence::NumberEvidence;
-pub(crate) use expr::grouped;
+pub(crate) use evidence::{NumberEvidence, rows_compared};
+pub(crate) use expr::{grouped, results_named};
 
 use crate::exact::Exact;
 use agreeing::{AgreeingCells, may_be, near, says_exactly};
@@ -153,6 +154,14 @@ pub(crate) fn prove(report: &str, question: &str, evidence: &NumberEvidence) -> 
         } else if is_changed(number, &written, evidence) {
             number.status = NumberStatus::NoSource;
         }
+        // With the unit or the percent sign beside it, as a reader sees it.
+        if let Some(own) = written
+            .iter()
+            .find(|own| own.at.start <= number.at.start && number.at.end <= own.at.end)
+        {
+            number.at = own.at.clone();
+            text[number.at.clone()].clone_into(&mut number.text);
+        }
     }
     let asked = numbers_of(question);
     let names = KnownNames::new(&text, question, evidence);
@@ -194,11 +203,10 @@ fn is_of_another_row(
     let is_own =
         |own: &&WrittenNumber| own.at.start < number.at.end && number.at.start < own.at.end;
     let Some(own) = written.iter().find(is_own) else { return false };
-    let cells = evidence.cells_of(&number.source);
+    let Ok(found) = expr::evaluate(&number.source, evidence) else { return false };
+    let cells = found.cells;
     let Some((table, row, column)) = cells.first().copied() else { return false };
-    if number.source.contains('(') && number.source.contains("sum(")
-        || cells.iter().any(|(other, line, _)| (*other, *line) != (table, row))
-    {
+    if cells.iter().any(|(other, line, _)| (*other, *line) != (table, row)) {
         return false;
     }
     let context = SentenceContext::new(text, own, written);
@@ -224,10 +232,14 @@ fn insert(report: &str, evidence: &NumberEvidence) -> (String, Vec<ReportNumber>
                 text.push_str(&format.write(found.value));
                 let status = match found.unsound {
                     Some(_) => NumberStatus::NoSource,
-                    None if evidence.has_constant(expression) => NumberStatus::Constant,
+                    None if found.is_constant => NumberStatus::Constant,
                     None => NumberStatus::Inserted,
                 };
                 (status, expression.trim().to_owned(), found.value.trimmed().to_string())
+            }
+            Err(_) if let Some(name) = evidence.text_of(inside) => {
+                text.push_str(&as_words(name));
+                continue;
             }
             // The reference stays, as text.
             Err(why) => {
@@ -241,6 +253,20 @@ fn insert(report: &str, evidence: &NumberEvidence) -> (String, Vec<ReportNumber>
     }
     text.push_str(rest);
     (text, numbers)
+}
+
+/// Text of the data within a report: it is no markup.
+fn as_words(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut words = String::with_capacity(line.len());
+    for c in line.chars() {
+        match c {
+            '<' => words.push_str("&lt;"),
+            '[' | ']' | '|' | '`' | '\\' => words.extend(['\\', c]),
+            c => words.push(c),
+        }
+    }
+    words
 }
 
 type NumberFinding = (NumberStatus, String, Option<Exact>);
@@ -303,7 +329,7 @@ pub(crate) fn still_holds(
     if let Some(why) = found.unsound {
         return Err(why.to_owned());
     }
-    if evidence.has_constant(source) {
+    if found.is_constant {
         return Err("it only gives back what was written into it".to_owned());
     }
     let value = found.value;
@@ -312,6 +338,11 @@ pub(crate) fn still_holds(
         [number] => matches(number, value, column),
         _ => false,
     })
+}
+
+/// What an expression gives, if it gives anything.
+pub(crate) fn value_of(source: &str, evidence: &NumberEvidence) -> Option<Exact> {
+    expr::evaluate(source, evidence).ok().map(|found| found.value.trimmed())
 }
 
 #[cfg(test)]

@@ -21,6 +21,9 @@ const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// What a cell gave.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CellAnswer {
+    /// Which request it answers.
+    #[serde(default)]
+    number: u64,
     /// Whether it ended without an error.
     pub(crate) ok: bool,
     /// What it printed.
@@ -30,6 +33,16 @@ pub(crate) struct CellAnswer {
     /// Files that it wrote.
     #[serde(default)]
     pub(crate) files: Vec<CellFile>,
+    /// Whether it read files or the loaded tables; none if that is not known.
+    #[serde(default)]
+    pub(crate) reads: Option<bool>,
+}
+
+impl CellAnswer {
+    /// The answer of a cell that gave none.
+    pub(crate) fn failed(why: String) -> Self {
+        Self { output: why, ..Self::default() }
+    }
 }
 
 /// A file that a cell of code wrote.
@@ -49,6 +62,9 @@ pub(crate) struct PythonHello {
     python: String,
     packages: BTreeMap<String, String>,
     missing: Vec<String>,
+    /// Pythons that were tried before and did not start, with why.
+    #[serde(default)]
+    passed_over: Vec<String>,
 }
 
 impl PythonHello {
@@ -61,8 +77,11 @@ impl PythonHello {
             true => String::new(),
             false => format!("; not installed: {}", self.missing.join(", ")),
         };
+        let passed_over: String =
+            self.passed_over.iter().map(|why| format!("note: {why}\n")).collect();
         format!(
-            "note: Python {} with {have}{missing}; query(sql) reads the loaded tables\n",
+            "{passed_over}note: Python {} with {have}{missing}; query(sql) reads the loaded \
+             tables\n",
             self.python
         )
     }
@@ -83,6 +102,8 @@ pub(crate) type OnQuery = Arc<dyn Fn(String) -> Result<QueryResult, String> + Se
 pub(crate) struct PythonWorker {
     input: Sender,
     answers: BufReader<Receiver>,
+    /// The number of the last request.
+    asked: u64,
     _life: SandboxedLife,
 }
 
@@ -129,6 +150,10 @@ fn programs(chosen: &str, workspace: &Path) -> Vec<String> {
     programs
 }
 
+/// Why a Python that starts says nothing: mostly it is a link to one that a sandbox cannot read.
+const NO_HELLO: &str = "it ends at once; the Python that it was made from may lie where commands \
+    cannot read, such as in the home folder (pyenv, uv, conda)";
+
 /// Where an environment has its Python.
 const BIN: &str = "bin/python3";
 
@@ -140,11 +165,13 @@ impl PythonWorker {
         context: &CallContext,
     ) -> Result<(Self, PythonHello), String> {
         let mut why = "Python is not installed: use query_dataset and make_chart".to_owned();
+        let mut passed_over = Vec::new();
         for program in programs(chosen, shell.folder()) {
             match Self::start_one(shell, &program, context).await {
-                Ok(started) => return Ok(started),
+                Ok((worker, hello)) => return Ok((worker, PythonHello { passed_over, ..hello })),
                 Err(error) => why = format!("{program} does not start in the sandbox: {error}"),
             }
+            passed_over.push(why.clone());
             if context.cancel.is_cancelled() {
                 return Err("stopped: canceled".to_owned());
             }
@@ -161,9 +188,10 @@ impl PythonWorker {
         let SandboxedServer { input, output, mut log, life } = shell.talk(&argv, context).await?;
         // A full pipe would stop it.
         tokio::spawn(async move { tokio::io::copy(&mut log, &mut tokio::io::sink()).await });
-        let mut worker = Self { input, answers: BufReader::new(output), _life: life };
+        let answers = BufReader::new(output);
+        let mut worker = Self { input, answers, asked: 0, _life: life };
         let hello = tokio::select! {
-            line = worker.line() => line?,
+            line = worker.line() => line.map_err(|_| NO_HELLO.to_owned())?,
             () = tokio::time::sleep(START_TIME) => return Err("it does not answer".to_owned()),
             () = context.cancel.cancelled() => return Err("stopped: canceled".to_owned()),
         };
@@ -177,12 +205,14 @@ impl PythonWorker {
         code: &str,
         on_query: &OnQuery,
     ) -> Result<CellAnswer, String> {
-        self.send(&serde_json::json!({ "code": code })).await?;
+        self.asked += 1;
+        self.send(&serde_json::json!({ "code": code, "number": self.asked })).await?;
         loop {
             let line = self.line().await?;
             let odd = |error: serde_json::Error| format!("Python answered oddly: {error}");
             match serde_json::from_str(&line).map_err(odd)? {
-                FromWorker::Answer(answer) => return Ok(answer),
+                FromWorker::Answer(answer) if answer.number == self.asked => return Ok(answer),
+                FromWorker::Answer(_) => return Err("Python answered another cell".to_owned()),
                 FromWorker::Query { query } => {
                     let on_query = Arc::clone(on_query);
                     let found = tokio::task::spawn_blocking(move || on_query(query)).await;
@@ -217,6 +247,13 @@ impl PythonWorker {
                     .to_owned(),
             );
         }
+        if !line.ends_with('\n') {
+            return Err("Python ended in the middle of its answer".to_owned());
+        }
         Ok(line)
     }
 }
+
+#[cfg(test)]
+#[path = "python_tests.rs"]
+mod tests;

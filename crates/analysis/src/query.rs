@@ -2,6 +2,7 @@
 
 use crate::error::AnalysisError;
 use crate::load::DataFolder;
+use crate::room::TempRoom;
 use crate::statistics;
 use crate::sums;
 use crate::value::DataValue;
@@ -80,6 +81,7 @@ pub trait QueryEngine: Send + Sync {
 const STOPPED_NOT: u8 = 0;
 const STOPPED_CANCELED: u8 = 1;
 const STOPPED_LATE: u8 = 2;
+const STOPPED_FULL: u8 = 3;
 
 impl QueryEngine for DataFolder {
     fn query(&self, sql: &str, limits: &QueryLimits) -> Result<QueryResult, AnalysisError> {
@@ -178,15 +180,21 @@ impl QueryStop {
         began: Instant,
     ) -> Result<Self, AnalysisError> {
         let stop = Self { reason: Arc::new(AtomicU8::new(STOPPED_NOT)), timeout: limits.timeout };
-        let (reason, cancel, timeout) =
-            (Arc::clone(&stop.reason), limits.cancel.clone(), limits.timeout);
+        let reason = Arc::clone(&stop.reason);
+        let cancel = limits.cancel.clone();
+        let timeout = limits.timeout;
+        let mut room = TempRoom::new();
         connection.progress_handler(
             STEPS,
             Some(move || {
-                let why = match () {
-                    () if cancel.is_cancelled() => STOPPED_CANCELED,
-                    () if began.elapsed() > timeout => STOPPED_LATE,
-                    () => STOPPED_NOT,
+                let why = if cancel.is_cancelled() {
+                    STOPPED_CANCELED
+                } else if began.elapsed() > timeout {
+                    STOPPED_LATE
+                } else if room.is_used_up() {
+                    STOPPED_FULL
+                } else {
+                    STOPPED_NOT
                 };
                 reason.store(why, Ordering::Relaxed);
                 why != STOPPED_NOT
@@ -200,6 +208,7 @@ impl QueryStop {
         match self.reason.load(Ordering::Relaxed) {
             STOPPED_CANCELED => AnalysisError::Canceled,
             STOPPED_LATE => AnalysisError::TimedOut { seconds: self.timeout.as_secs() },
+            STOPPED_FULL => AnalysisError::NoRoom,
             _ => error,
         }
     }

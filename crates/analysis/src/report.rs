@@ -285,7 +285,7 @@ fn manifest_of(content: &ReportContent<'_>) -> DataManifest {
 }
 
 fn how_it_ended(cell: &KeptCell) -> ManifestRun {
-    ManifestRun { repeatable: cell.repeatable, state: cell.state }
+    ManifestRun { repeatable: cell.repeatable, state: cell.state, has_read: cell.has_read }
 }
 
 /// What tells one result from another.

@@ -67,6 +67,7 @@ pub struct KeptCell {
     /// What it printed.
     pub output: String,
     /// Pictures that it made, as PNG in base64.
+    #[serde(default)]
     pub files: Vec<String>,
     /// Files that it wrote into the workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -77,6 +78,9 @@ pub struct KeptCell {
     /// Whether it did not end when it was to run again, so that it is left out from then on.
     #[serde(default)]
     pub lost: bool,
+    /// Whether it read files or the loaded tables; none if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub has_read: Option<bool>,
 }
 
 impl KeptCell {
@@ -93,6 +97,7 @@ impl KeptCell {
             written: Vec::new(),
             begun: 1,
             lost: false,
+            has_read: None,
         }
     }
 }
@@ -112,6 +117,9 @@ const SCHEMA: &str = "
         UNIQUE (kind, call)
     )
 ";
+
+/// Bytes of all that one analysis keeps.
+const KEPT_BYTES_MAX: i64 = 512 << 20;
 
 const QUERY: &str = "query";
 const CHART: &str = "chart";
@@ -149,6 +157,7 @@ impl ResultStore {
         call: &str,
         make: impl FnOnce(u32) -> T,
     ) -> Result<T, AnalysisError> {
+        self.check_room()?;
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let written = self.number(kind, call).and_then(|number| {
             let made = make(number);
@@ -162,7 +171,7 @@ impl ResultStore {
         written
     }
 
-    /// Keeps something under a number that it had elsewhere.
+    /// Keeps a result under the number that it had in the run that this one goes on from.
     fn keep_as<T: Serialize>(
         &self,
         kind: &str,
@@ -198,17 +207,48 @@ impl ResultStore {
     }
 
     fn all<T: for<'de> Deserialize<'de>>(&self, kind: &str) -> Result<Vec<T>, AnalysisError> {
-        let sql = "SELECT told FROM kept WHERE kind = $1 ORDER BY number";
+        self.read("SELECT told FROM kept WHERE kind = $1 ORDER BY number", (kind,))
+    }
+
+    /// The values that a query over kept results gives.
+    fn read<T: for<'de> Deserialize<'de>>(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+    ) -> Result<Vec<T>, AnalysisError> {
         let mut rows = self.connection.prepare(sql)?;
-        let told = rows.query_map([kind], |row| row.get::<_, String>(0))?;
+        let values = rows.query_map(params, |row| row.get::<_, String>(0))?;
         let mut found = Vec::new();
-        for told in told {
-            found.push(serde_json::from_str(&told?).map_err(|error| AnalysisError::Damaged {
+        for value in values {
+            found.push(serde_json::from_str(&value?).map_err(|error| AnalysisError::Damaged {
                 path: "results.sqlite".into(),
                 why: error.to_string(),
             })?);
         }
         Ok(found)
+    }
+
+    fn one<T: for<'de> Deserialize<'de>>(
+        &self,
+        kind: &str,
+        number: u32,
+    ) -> Result<Option<T>, AnalysisError> {
+        let sql = "SELECT told FROM kept WHERE kind = $1 AND number = $2";
+        Ok(self.read(sql, (kind, number))?.pop())
+    }
+
+    /// Refuses to keep more once what is kept takes too much room: a report reads all of it.
+    fn check_room(&self) -> Result<(), AnalysisError> {
+        let sql = "SELECT coalesce(sum(octet_length(told)), 0) FROM kept";
+        let bytes: i64 = self.connection.query_row(sql, (), |row| row.get(0))?;
+        if bytes < KEPT_BYTES_MAX {
+            return Ok(());
+        }
+        Err(AnalysisError::Refused(format!(
+            "the results of this analysis take more than {} MiB already, and no more are kept: \
+             write the report from those that are there",
+            KEPT_BYTES_MAX >> 20
+        )))
     }
 
     /// Keeps what a query found.
@@ -258,6 +298,14 @@ impl ResultStore {
         self.all(QUERY)
     }
 
+    /// The query with a number.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn query(&self, number: u32) -> Result<Option<KeptQuery>, AnalysisError> {
+        self.one(QUERY, number)
+    }
+
     /// All charts, in order.
     ///
     /// # Errors
@@ -282,14 +330,20 @@ impl ResultStore {
     /// # Errors
     /// If it cannot be written.
     pub fn lose_cell(&self, number: u32) -> Result<(), AnalysisError> {
-        let Some(mut cell) = self.cells()?.into_iter().find(|cell| cell.number == number) else {
-            return Ok(());
-        };
-        cell.lost = true;
-        let told = serde_json::to_string(&cell).unwrap_or_default();
-        let sql = "UPDATE kept SET told = $1 WHERE kind = $2 AND number = $3";
-        self.connection.execute(sql, (told, CELL, number))?;
+        let sql = "UPDATE kept SET told = json_set(told, '$.lost', json('true')) \
+                   WHERE kind = $1 AND number = $2";
+        self.connection.execute(sql, (CELL, number))?;
         Ok(())
+    }
+
+    /// All cells, in order, without their pictures and files.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub(crate) fn code(&self) -> Result<Vec<KeptCell>, AnalysisError> {
+        let sql = "SELECT json_remove(told, '$.files', '$.written') FROM kept \
+                   WHERE kind = $1 ORDER BY number";
+        self.read(sql, (CELL,))
     }
 
     /// All cells, in order.

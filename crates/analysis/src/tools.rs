@@ -3,6 +3,7 @@
 //! The first three only read the user's files, and write into the analysis's own folder under the
 //! key of their call: made again after a crash, they give the same.
 
+mod call_order;
 mod describe;
 mod make_chart;
 mod past;
@@ -110,14 +111,20 @@ impl AnalysisContext {
         }
     }
 
+    /// What bounds reading and queries, as the settings have it.
+    #[must_use]
+    pub fn limits(&self) -> (ReadLimits, QueryLimits) {
+        let reads = ReadLimits { bytes_max: self.bytes_max, ..ReadLimits::default() };
+        let timeout = Duration::from_millis(self.query_timeout_ms.max(1));
+        (reads, QueryLimits { timeout, rows_max: self.rows_max, ..QueryLimits::default() })
+    }
+
     fn read_limits(&self, context: &CallContext) -> ReadLimits {
-        let cancel = context.cancel.clone();
-        ReadLimits { bytes_max: self.bytes_max, cancel, ..ReadLimits::default() }
+        ReadLimits { cancel: context.cancel.clone(), ..self.limits().0 }
     }
 
     fn query_limits(&self, context: &CallContext) -> QueryLimits {
-        let timeout = Duration::from_millis(self.query_timeout_ms.max(1));
-        QueryLimits { timeout, rows_max: self.rows_max, cancel: context.cancel.clone() }
+        QueryLimits { cancel: context.cancel.clone(), ..self.limits().1 }
     }
 
     /// Loads what the person named and is not loaded yet.

@@ -431,6 +431,42 @@ fn a_query_that_reads_no_data_gives_a_constant() {
 }
 
 #[test]
+fn a_column_that_is_called_like_a_cell_of_code_is_computed_again() {
+    let bench = Bench::new();
+    bench.loaded("sales.csv", sales());
+    bench.ask("call-1", "SELECT sum(amount) AS c3 FROM sales");
+    let (out, _, _) = bench.report("All of it is {{q1.r1.c3}}.");
+    let report = bench.check(&out);
+    assert_eq!((report.agree, report.from_code), (1, 0), "{report:?}");
+}
+
+#[test]
+fn a_check_that_is_stopped_says_so_and_a_file_elsewhere_is_not_looked_at() {
+    let bench = Bench::new();
+    bench.loaded("a..b.csv", sales());
+    // Long enough for a look at whether to stop.
+    let pairs = "SELECT sum(a.amount) AS s FROM a_b AS a, (SELECT 1 FROM a_b LIMIT 100) AS b";
+    bench.ask("call-1", pairs);
+    let (out, _, _) = bench.report("All of it is {{q1.r1.s}}.");
+    assert_eq!(bench.check(&out).differences, []);
+    let outside = bench.file("outside.txt", "x");
+    let mut manifest = everloop_analysis::DataManifest::read(&out).unwrap();
+    let hash = manifest.files.values().next().unwrap().clone();
+    manifest.files.insert(outside.display().to_string(), hash.clone());
+    manifest.files.insert("../outside.txt".to_owned(), hash);
+    let text = serde_json::to_string(&manifest).unwrap();
+    std::fs::write(out.join("data_manifest.json"), text).unwrap();
+    let found = bench.check(&out).differences;
+    assert_eq!(found.len(), 2, "{found:?}");
+    let limits = ReadLimits::default();
+    let bounds = QueryLimits::default();
+    bounds.cancel.cancel();
+    let scratch = bench.folder.path().join("scratch-2");
+    let stopped = check_report(&out, &scratch, (&limits, &bounds), &|_| {});
+    assert_eq!(stopped.unwrap_err().to_string(), "canceled");
+}
+
+#[test]
 fn numbers_of_the_question_are_not_said_to_be_computed_again() {
     let bench = Bench::new();
     bench.loaded("sales.csv", sales());

@@ -234,12 +234,13 @@ pub(crate) fn with_tools(
     };
     registry
         .with(ReadDataset { analysis: analysis.clone(), timeout_ms })
-        .with(QueryDataset { analysis: analysis.clone(), timeout_ms })
+        .with(QueryDataset::new(analysis.clone(), timeout_ms))
         .with(MakeChart { analysis: analysis.clone() })
 }
 
 /// The last words of an analysis: its report, once that is written.
 pub(crate) async fn last_words(
+    settings: &Settings,
     folder: &Path,
     run: &RunId,
     frame: &Frame,
@@ -256,7 +257,9 @@ pub(crate) async fn last_words(
     let zone = TimeZone::get(&frame.time_zone).unwrap_or(TimeZone::UTC);
     let now = moment(SystemClock.now()).to_zoned(zone);
     let made_at = now.strftime("%Y-%m-%d %H:%M").to_string();
-    let work = move || match finish(&folder, &run, &frame, &terms, &words, &made_at) {
+    let workspace = Workspace::open(Path::new(&frame.workspace)).ok().map(Arc::new);
+    let own = context(settings, folder, workspace, Some(&terms), frame.language);
+    let work = move || match finish(&own, &run, &frame, &terms, &words, &made_at) {
         Ok(words) => words,
         // The answer is not lost because its report cannot be written.
         Err(error) => format!("{words}\n\n---\n{}", error.text().in_lang(frame.language)),
@@ -267,13 +270,14 @@ pub(crate) async fn last_words(
 /// Writes the report of an analysis that ends, and gives its last words: the report with its
 /// numbers, and where it is.
 fn finish(
-    folder: &Path,
+    context: &AnalysisContext,
     run: &RunId,
     frame: &Frame,
     terms: &AnalysisTerms,
     words: &str,
     made_at: &str,
 ) -> Result<String, AnalysisError> {
+    let folder = context.folder.as_path();
     let data = DataFolder::new(folder.join(&terms.session));
     let out = match terms.out.as_str() {
         "" => Path::new(&frame.workspace).join("reports").join(run.short()),
@@ -286,11 +290,9 @@ fn finish(
         made_at: made_at.to_owned(),
         lang: frame.language,
     };
-    let workspace = Workspace::open(Path::new(&frame.workspace)).ok().map(Arc::new);
-    let (all, lang) = (folder.to_owned(), frame.language);
-    let context = context(&Settings::defaults(), all, workspace, Some(terms), lang);
+    let (reads, bounds) = context.limits();
     // A fork that asked nothing has its parent's results all the same.
-    context.make_again(&data, &ReadLimits::default(), &QueryLimits::default())?;
+    context.rebuild_parent_results(&data, &reads, &bounds)?;
     let written = write_report(&data, &out, &parts)?;
     let now = SystemClock.now();
     let entry = reports::entry(&written, run, &terms.question, &frame.workspace, now);

@@ -453,9 +453,10 @@ impl Environment for LocalEnvironment {
         status: Status,
         words: &'a str,
     ) -> BoxFuture<'a, Option<String>> {
-        Box::pin(
-            async move { analysis::last_words(&self.analyses()?, run, frame, status, words).await },
-        )
+        let settings = &self.settings;
+        Box::pin(async move {
+            analysis::last_words(settings, &self.analyses()?, run, frame, status, words).await
+        })
     }
 
     fn forget(&self, run: &RunId) {

@@ -161,6 +161,11 @@ impl Watchers {
     /// Sends an update. A watcher that comes later gets what was sent of a call under way.
     pub(crate) fn send(&self, update: Update) {
         let redactor = self.0.redactor.lock().unwrap_or_else(PoisonError::into_inner);
+        // A call that was dropped may still print: its run is released, and nothing would ever
+        // take these pieces away.
+        if matches!(&update, Update::Delta(piece) if !self.drives(&piece.stream.effect.run)) {
+            return;
+        }
         for mut update in redactor.pass(update) {
             // One that lost its run and was slow to see it takes nothing from the driver after it.
             let is_another_at_work = matches!(&update, Update::Released(run) if self.drives(run));

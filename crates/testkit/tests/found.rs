@@ -121,6 +121,46 @@ tool!(Lazy, "lazy", handling(EffectClass::Pure), |_call, context| {
     ToolReturn::Seen(Observation { ending: Ending::Canceled, text: "stopped".to_owned() })
 });
 
+/// Says on another thread when it is asked to stop, and never comes back by itself.
+#[derive(Clone)]
+struct Burrow(Arc<tokio::sync::Semaphore>);
+impl Tool for Burrow {
+    const NAME: &'static str = "burrow";
+    type Args = Nothing;
+    fn description(&self) -> &'static str {
+        "x"
+    }
+    fn handling(&self) -> Handling {
+        handling(EffectClass::Pure)
+    }
+    async fn call(&self, _: Nothing, context: &CallContext) -> ToolReturn {
+        let (cancel, signs) = (context.cancel.clone(), self.0.clone());
+        tokio::spawn(async move {
+            signs.add_permits(1);
+            cancel.cancelled().await;
+            signs.add_permits(1);
+        });
+        std::future::pending().await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_driver_that_is_dropped_stops_what_its_calls_do_elsewhere() {
+    let signs = Arc::new(tokio::sync::Semaphore::new(0));
+    let mut house = House::new(vec![ScriptedReply::calls("burrow", json!({}))]).await;
+    house.tools = Arc::new(Registry::default().with(Burrow(signs.clone())));
+    house.run = house.engine("w0").submit(house.submission()).await.expect("works");
+    let engine = house.engine("w1");
+    let claim = house.claim(&engine).await;
+    let sign = || async { signs.acquire().await.expect("open").forget() };
+    tokio::select! {
+        driven = engine.drive(claim) => panic!("{driven:?}"),
+        () = sign() => {}
+    }
+    let stopped = tokio::time::timeout(Duration::from_secs(60), sign()).await;
+    assert!(stopped.is_ok(), "the call was not asked to stop");
+}
+
 /// Never finishes its check before the intent is written.
 struct Gaze;
 impl Tool for Gaze {

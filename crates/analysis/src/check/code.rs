@@ -2,7 +2,7 @@
 
 use crate::error::AnalysisError;
 use crate::load::DataFolder;
-use crate::python::{OnQuery, PythonWorker};
+use crate::python::{CellAnswer, OnQuery, PythonWorker};
 use crate::query::{QueryEngine, QueryLimits};
 use crate::results::{CellState, KeptCell};
 use everloop_ports::CallContext;
@@ -54,14 +54,13 @@ impl CodeAgain {
                 () = context.cancel.cancelled() => return Err(AnalysisError::Canceled),
                 () = tokio::time::sleep(self.timeout) => Err("it took too long".to_owned()),
             };
-            let (state, output, is_alive) = match answer {
-                Ok(answer) if answer.ok => (CellState::Done, answer.output, true),
-                Ok(answer) => (CellState::Failed, answer.output, true),
-                Err(why) => (CellState::Failed, why, false),
-            };
+            let is_alive = answer.is_ok();
+            let answer = answer.unwrap_or_else(CellAnswer::failed);
+            let CellAnswer { ok, output, reads: has_read, .. } = answer;
+            let state = if ok { CellState::Done } else { CellState::Failed };
             // It may have missed what a cell defined that does not run again.
             if state == CellState::Done || is_whole {
-                ran.push(KeptCell { state, output, ..cell.clone() });
+                ran.push(KeptCell { state, output, has_read, ..cell.clone() });
             }
             if !is_alive {
                 break;

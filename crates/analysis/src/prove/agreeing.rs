@@ -3,6 +3,7 @@
 
 use super::chance::{CELL_CHANCE_MAX, ChanceMeter};
 use super::context::{MeantCells, SentenceContext};
+use super::direction;
 use super::evidence::{EvidenceCell, NumberEvidence};
 use super::matching::{is_near, matches};
 use super::tokens::WrittenNumber;
@@ -33,7 +34,10 @@ impl<'a> AgreeingCells<'a> {
         let mut found = Self { meant: Vec::new(), fitting: Vec::new(), misplaced: Vec::new() };
         for cell in evidence.cells.iter().filter(|cell| may_be(number, cell, evidence)) {
             let (table, meant) = (&evidence.tables[cell.table], &meant[cell.table]);
-            if !meant.may_be_row(&table.rows[cell.row]) || !meant.may_be_column(cell.column) {
+            if !meant.may_be_row(&table.rows[cell.row])
+                || !meant.may_be_column(cell.column)
+                || direction::contradicts(number, context, cell.value, &table.columns[cell.column])
+            {
                 found.misplaced.push(cell);
                 continue;
             }

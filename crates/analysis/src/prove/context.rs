@@ -90,6 +90,8 @@ pub(crate) struct SentenceContext<'a> {
     own: Range<usize>,
     /// Where its numbers stand.
     numbers: Vec<usize>,
+    /// What the head of its column says, for a number in a table.
+    head: Option<String>,
 }
 
 impl<'a> SentenceContext<'a> {
@@ -97,8 +99,9 @@ impl<'a> SentenceContext<'a> {
         let range = sentence(text, &number.at);
         let inside = all.iter().map(|number| number.at.start).filter(|at| range.contains(at));
         let own = number.at.start - range.start..number.at.end - range.start;
+        let head = head_of(text, number.at.start);
         let text = &text[range.clone()];
-        Self { text, start: range.start, own, numbers: inside.collect() }
+        Self { text, start: range.start, own, numbers: inside.collect(), head }
     }
 
     /// What of a result a number at this place can mean.
@@ -116,12 +119,17 @@ impl<'a> SentenceContext<'a> {
         let mentions = self.mentions(&words);
         let different: BTreeSet<usize> = mentions.iter().map(|mention| mention.name).collect();
         let named: Vec<usize> = different.iter().map(|name| numeric[*name]).collect();
+        let headed = self
+            .head
+            .as_deref()
+            .and_then(|head| words.iter().position(|word| word.to_lowercase().trim() == head));
         // One name alone may be that of something else in the sentence.
-        let column = match mentions.iter().find(|mention| self.follows(mention)) {
-            Some(mention) => Some(mention.name),
-            None if different.len() > 1 => self.assigned(at, &mentions),
-            None => None,
-        };
+        let column =
+            headed.or_else(|| match mentions.iter().find(|mention| self.follows(mention)) {
+                Some(mention) => Some(mention.name),
+                None if different.len() > 1 => self.assigned(at, &mentions),
+                None => None,
+            });
         MeantCells { rows: rows.collect(), column: column.map(|name| numeric[name]), named }
     }
 
@@ -160,6 +168,25 @@ impl<'a> SentenceContext<'a> {
             true => said.contains(word),
             false => clause.contains(word),
         })
+    }
+
+    /// The word right before the number, in lower case.
+    fn word_before(&self) -> String {
+        let before = self.text[..self.own.start].trim_end().to_lowercase();
+        let word = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next();
+        word.unwrap_or_default().to_owned()
+    }
+
+    /// Whether the number is said to be a change: "by 5".
+    pub(crate) fn is_by(&self) -> bool {
+        self.word_before() == "by"
+    }
+
+    /// Whether the number is said to be where a change began or ended: "to 5", "降至5".
+    pub(crate) fn is_level(&self) -> bool {
+        let before = self.text[..self.own.start].trim_end();
+        ["to", "from", "at", "below", "under"].contains(&self.word_before().as_str())
+            || before.ends_with(['\u{81f3}', '\u{5230}', '\u{4ece}', '\u{4e3a}'])
     }
 
     /// Whether these letters touch the number.
@@ -331,6 +358,23 @@ impl<'a> SentenceContext<'a> {
         let chosen = if follows { after.or(before) } else { before.or(after) };
         chosen.map(|mention| mention.name)
     }
+}
+
+/// What stands over a place in a Markdown table, in lower case and without a unit in brackets.
+fn head_of(text: &str, at: usize) -> Option<String> {
+    let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    if !text[line..at].trim_start().starts_with('|') {
+        return None;
+    }
+    let column = text[line..at].matches('|').count();
+    let mut lines = text[..line].lines().rev();
+    lines.find(|line| {
+        line.contains('-') && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '))
+    })?;
+    let head = lines.next()?.split('|').nth(column)?;
+    let name = head.split(['(', '\u{ff08}']).next().unwrap_or_default();
+    let name = name.replace(['*', '`'], "").replace('_', " ");
+    Some(name.trim().to_lowercase()).filter(|name| !name.is_empty())
 }
 
 /// Names of columns that say nothing of what is in them.

@@ -12,6 +12,9 @@ use std::collections::BTreeSet;
 /// Cells of one result that are compared.
 const CELLS_MAX: usize = 50_000;
 
+/// Bytes of a text of the data that is put into a report.
+const TEXT_BYTES_MAX: usize = 300;
+
 /// Names of one column that are looked for in sentences.
 const NAMES_MAX: usize = 20_000;
 
@@ -44,6 +47,26 @@ pub(crate) struct EvidenceCell {
     pub(crate) column: usize,
     pub(crate) value: Exact,
     pub(crate) rough: f64,
+}
+
+/// Where a number of a result is: the result, the row and the column, each from 0.
+pub(crate) type CellPlace = (usize, usize, usize);
+
+/// What a reference to a result gives.
+#[derive(Debug, Clone)]
+pub(crate) struct ResultReading {
+    pub(crate) value: Exact,
+    /// The cells that were read for it; none where rows were counted.
+    pub(crate) cells: Vec<CellPlace>,
+    /// Whether it only gives back what was written into a query or into code.
+    pub(crate) is_constant: bool,
+}
+
+impl ResultReading {
+    /// How many rows or values there are.
+    fn count(value: Exact, is_constant: bool) -> Self {
+        Self { value, cells: Vec::new(), is_constant }
+    }
 }
 
 /// All that numbers can come from.
@@ -80,7 +103,7 @@ impl NumberEvidence {
         let (mut written, mut has_read) = (Vec::new(), false);
         for cell in code {
             written.extend(literals(&cell.code));
-            has_read |= reads(&cell.code);
+            has_read |= cell.has_read.unwrap_or_else(|| reads(&cell.code));
             if cell.state == CellState::Done {
                 let literals = written.clone();
                 let is_constant = !has_read;
@@ -144,50 +167,64 @@ impl NumberEvidence {
         self.times.contains(&number)
     }
 
-    /// Whether an expression names something that is not from the data.
-    pub(crate) fn has_constant(&self, expression: &str) -> bool {
-        let cells = self.cells_of(expression);
-        let words = expression.split(|c: char| !(c.is_alphanumeric() || "_.\"".contains(c)));
-        let mut tables = words.filter_map(|word| self.table(word.split_once('.')?.0).ok());
-        tables.any(|table| table.is_constant)
-            || cells
-                .iter()
-                .any(|(table, row, column)| self.tables[*table].is_constant_at(*row, *column))
-    }
-
-    fn table(&self, name: &str) -> Result<&EvidenceTable, String> {
-        let found = self.tables.iter().find(|table| table.name == name);
+    fn position(&self, name: &str) -> Result<usize, String> {
+        let found = self.tables.iter().position(|table| table.name == name);
         found.ok_or_else(|| format!("there is no result {name}"))
     }
 
-    /// The value that a reference names.
-    pub(crate) fn cell(&self, reference: &str) -> Result<Exact, String> {
-        let (table, rest) = reference
+    /// What a reference to one number gives.
+    pub(crate) fn read_cell(&self, reference: &str) -> Result<ResultReading, String> {
+        let (name, rest) = reference
             .split_once('.')
             .ok_or_else(|| format!("{reference} names no cell; write q1.r1.column"))?;
-        if table == "data" {
-            return self.size(rest);
+        if name == "data" {
+            return Ok(ResultReading::count(self.size(rest)?, false));
         }
-        let table = self.table(table)?;
-        if rest == "rows" {
-            return Ok(Exact::new(table.rows.len() as i128, 0));
+        let at = self.position(name)?;
+        let table = &self.tables[at];
+        let has_one_row = table.rows.len() == 1;
+        let is_column = has_one_row && table.columns.iter().any(|column| column == rest);
+        if rest == "rows" && !is_column {
+            let rows = Exact::new(table.rows.len() as i128, 0);
+            return Ok(ResultReading::count(rows, table.is_constant));
         }
         let (row, column) = match rest.split_once('.') {
-            Some((row, column)) => (row, column),
+            Some((row, column)) if !rest.starts_with('"') => (row, column),
             // A result with one row needs no number of the row.
-            None if table.rows.len() == 1 => ("r1", rest),
-            None => return Err(format!("{reference} names no row; write q1.r1.column")),
+            _ if has_one_row => ("r1", rest),
+            _ => return Err(format!("{reference} names no row; write q1.r1.column")),
         };
         let row: usize = row
             .strip_prefix('r')
             .and_then(|number| number.parse().ok())
             .ok_or_else(|| format!("{row} is no row; write r1"))?;
-        let values = row
+        let row = row
             .checked_sub(1)
-            .and_then(|row| table.rows.get(row))
+            .filter(|row| *row < table.rows.len())
             .ok_or_else(|| format!("{} has {} rows", table.name, table.rows.len()))?;
-        let value = &values[table.column(column)?];
-        value.number().ok_or_else(|| format!("{reference} is no number: \"{}\"", value.shown()))
+        let column = table.column(column)?;
+        let value = &table.rows[row][column];
+        let found = value.number();
+        let value =
+            found.ok_or_else(|| format!("{reference} is no number: \"{}\"", value.shown()))?;
+        let is_constant = table.is_constant_at(row, column);
+        Ok(ResultReading { value, cells: vec![(at, row, column)], is_constant })
+    }
+
+    /// The text that a reference names, where it names a cell with a text that is no number.
+    pub(crate) fn text_of(&self, reference: &str) -> Option<&str> {
+        let (name, rest) = reference.split_once('.')?;
+        let table = &self.tables[self.position(name).ok()?];
+        let (row, column) = match rest.split_once('.') {
+            Some((row, column)) if !rest.starts_with('"') => (row.strip_prefix('r')?, column),
+            _ if table.rows.len() == 1 => ("1", rest),
+            _ => return None,
+        };
+        let row = table.rows.get(row.parse::<usize>().ok()?.checked_sub(1)?)?;
+        match &row[table.column(column).ok()?] {
+            DataValue::Text(text) if text.len() <= TEXT_BYTES_MAX => Some(text),
+            _ => None,
+        }
     }
 
     fn size(&self, rest: &str) -> Result<Exact, String> {
@@ -206,27 +243,42 @@ impl NumberEvidence {
     }
 
     /// A sum, mean, smallest, largest or count of a column.
-    pub(crate) fn aggregate(&self, function: &str, column: &str) -> Result<Exact, String> {
+    pub(crate) fn read_column(
+        &self,
+        function: &str,
+        column: &str,
+    ) -> Result<ResultReading, String> {
         let (table, name) =
             column.split_once('.').ok_or_else(|| format!("{column} names no column"))?;
-        let table = self.table(table)?;
+        let at = self.position(table)?;
+        let table = &self.tables[at];
         if !table.is_whole {
             return Err(format!("{} was cut: add it up in SQL", table.name));
         }
-        let at = table.column(name)?;
-        let values: Vec<Exact> = table.rows.iter().filter_map(|row| row[at].number()).collect();
-        let sum = || values.iter().try_fold(Exact::ZERO, |sum, value| sum.plus(*value));
+        let column_at = table.column(name)?;
+        let rows = table.rows.iter().enumerate();
+        let values: Vec<(Exact, usize)> =
+            rows.filter_map(|(row, values)| Some((values[column_at].number()?, row))).collect();
+        let sum = || values.iter().try_fold(Exact::ZERO, |sum, (value, _)| sum.plus(*value));
         let count = Exact::new(values.len() as i128, 0);
+        // How many there are does not depend on what they are.
+        let counts = || ResultReading::count(count, table.is_constant);
+        let reading = |value: Exact, from: &[(Exact, usize)]| ResultReading {
+            value,
+            cells: values.iter().map(|(_, row)| (at, *row, column_at)).collect(),
+            is_constant: from.iter().any(|(_, row)| table.is_constant_at(*row, column_at)),
+        };
+        let one = |found: Option<&(Exact, usize)>| found.map(|own| reading(own.0, &[*own]));
         let found = match function {
-            "sum" => sum(),
-            "avg" => sum().and_then(|sum| sum.divided_by(count)),
-            "min" => values.iter().min().copied(),
-            "max" => values.iter().max().copied(),
-            "count" => Some(count),
+            "sum" => sum().map(|sum| reading(sum, &values)),
+            "avg" => sum().and_then(|sum| Some(reading(sum.divided_by(count)?, &values))),
+            "min" => one(values.iter().min()),
+            "max" => one(values.iter().max()),
+            "count" => Some(counts()),
             "distinct" => {
-                let shown = table.rows.iter().map(|row| row[at].shown().trim().to_owned());
+                let shown = table.rows.iter().map(|row| row[column_at].shown().trim().to_owned());
                 let shown: BTreeSet<String> = shown.filter(|name| !name.is_empty()).collect();
-                Some(Exact::new(shown.len() as i128, 0))
+                Some(ResultReading { value: Exact::new(shown.len() as i128, 0), ..counts() })
             }
             _ => {
                 let known = "sum, avg, min, max, count, distinct";
@@ -234,24 +286,6 @@ impl NumberEvidence {
             }
         };
         found.ok_or_else(|| format!("{column} holds no numbers"))
-    }
-
-    /// The cells that an expression names, by table, row and column.
-    pub(crate) fn cells_of(&self, expression: &str) -> Vec<(usize, usize, usize)> {
-        let words = expression.split(|c: char| !(c.is_alphanumeric() || "_.\"".contains(c)));
-        let cells = words.filter_map(|word| {
-            let (name, rest) = word.split_once('.')?;
-            let at = self.tables.iter().position(|table| table.name == name)?;
-            let table = &self.tables[at];
-            let (row, column) = match rest.split_once('.') {
-                Some((row, column)) => (row.strip_prefix('r')?.parse::<usize>().ok()?, column),
-                None if table.rows.len() == 1 => (1, rest),
-                None => return None,
-            };
-            let row = row.checked_sub(1).filter(|row| *row < table.rows.len())?;
-            Some((at, row, table.column(column).ok()?))
-        });
-        cells.collect()
     }
 
     /// How a cell is referred to.
@@ -328,7 +362,7 @@ impl EvidenceTable {
 
     fn cells(&self, table: usize) -> Vec<EvidenceCell> {
         let mut cells = Vec::new();
-        for (row, values) in self.rows.iter().enumerate() {
+        for (row, values) in self.rows[..rows_compared(&self.rows)].iter().enumerate() {
             for (column, value) in values.iter().enumerate() {
                 let number = value.number().filter(|_| !self.is_label[column]);
                 if let Some(value) = number {
@@ -336,12 +370,15 @@ impl EvidenceTable {
                     cells.push(EvidenceCell { table, row, column, value, rough });
                 }
             }
-            if cells.len() > CELLS_MAX {
-                break;
-            }
         }
         cells
     }
+}
+
+/// Rows of a result that numbers of a report are compared with. The others can be referred to.
+pub(crate) fn rows_compared(rows: &[Vec<DataValue>]) -> usize {
+    let columns = rows.first().map_or(1, Vec::len).max(1);
+    rows.len().min(CELLS_MAX / columns)
 }
 
 /// Years of one column of dates.

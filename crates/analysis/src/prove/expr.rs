@@ -7,23 +7,27 @@
 //!   cell       = q1.r2.revenue │ q1.rows │ data.sales.rows │ c1.r1.n1       column = q1.revenue
 //! ```
 
-use super::evidence::NumberEvidence;
+use super::evidence::{CellPlace, NumberEvidence, ResultReading};
 use crate::exact::Exact;
 
 /// How deep brackets may be.
 const DEPTH_MAX: u32 = 20;
 
 /// An expression that was worked out.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Evaluated {
     pub(crate) value: Exact,
     /// Why its worth does not come from results alone, if it does not.
     pub(crate) unsound: Option<&'static str>,
+    /// Whether some of it was written into a query or into code.
+    pub(crate) is_constant: bool,
+    /// The cells that it was worked out from.
+    pub(crate) cells: Vec<CellPlace>,
 }
 
 /// What an expression is worth, or what is wrong with it.
 pub(crate) fn evaluate(text: &str, evidence: &NumberEvidence) -> Result<Evaluated, String> {
-    let mut parser = Parser { rest: text.trim(), evidence, depth: 0, literals: 0, unsound: None };
+    let mut parser = Parser::new(text, evidence);
     let found = parser.sum()?;
     if !parser.rest.is_empty() {
         return Err(format!("cannot read \"{}\"", parser.rest));
@@ -34,8 +38,32 @@ pub(crate) fn evaluate(text: &str, evidence: &NumberEvidence) -> Result<Evaluate
     if parser.literals > LITERALS_MAX {
         parser.unsound = Some(OWN_NUMBER);
     }
-    let value = found.value;
-    Ok(Evaluated { value, unsound: parser.unsound })
+    let Parser { unsound, is_constant, cells, .. } = parser;
+    Ok(Evaluated { value: found.value, unsound, is_constant, cells })
+}
+
+/// The results that an expression refers to, such as `q1` and `c2`, in the order in which it does.
+pub(crate) fn results_named(text: &str) -> Vec<&str> {
+    let (mut names, mut rest) = (Vec::new(), text);
+    while let Some(first) = rest.chars().next() {
+        let end = word_end(rest);
+        names.extend(rest[..end].split_once('.').map(|(name, _)| name));
+        rest = &rest[end.max(first.len_utf8())..];
+    }
+    names
+}
+
+/// Where the name at the beginning of a text ends. Its parts are joined by dots and may be quoted.
+fn word_end(text: &str) -> usize {
+    let mut quoted = false;
+    let end = text.find(|c: char| {
+        if c == '"' {
+            quoted = !quoted;
+            return false;
+        }
+        !(quoted || c.is_alphanumeric() || c == '_' || c == '.')
+    });
+    end.unwrap_or(text.len())
 }
 
 const NO_CELL: &str = "it names no result";
@@ -95,11 +123,25 @@ struct Parser<'a> {
     /// Numbers of its own so far.
     literals: u32,
     unsound: Option<&'static str>,
+    is_constant: bool,
+    cells: Vec<CellPlace>,
 }
 
 const TOO_LARGE: &str = "the number has too many digits";
 
 impl<'a> Parser<'a> {
+    fn new(text: &'a str, evidence: &'a NumberEvidence) -> Self {
+        let (rest, cells) = (text.trim(), Vec::new());
+        Self { rest, evidence, depth: 0, literals: 0, unsound: None, is_constant: false, cells }
+    }
+
+    /// Notes what was read for a part, and gives its value.
+    fn read(&mut self, reading: ResultReading) -> Exact {
+        self.is_constant |= reading.is_constant;
+        self.cells.extend(reading.cells);
+        reading.value
+    }
+
     fn takes(&mut self, sign: char) -> bool {
         let found = self.rest.trim_start().strip_prefix(sign);
         if let Some(rest) = found {
@@ -229,23 +271,17 @@ impl<'a> Parser<'a> {
             if !self.takes(')') {
                 return Err("a bracket is open".to_owned());
             }
-            return Ok(part(self.evidence.aggregate(word, column)?, PartKind::Result));
+            let reading = self.evidence.read_column(word, column)?;
+            return Ok(part(self.read(reading), PartKind::Result));
         }
-        Ok(part(self.evidence.cell(word)?, PartKind::Result))
+        let reading = self.evidence.read_cell(word)?;
+        Ok(part(self.read(reading), PartKind::Result))
     }
 
     /// A name with its dots; a part may be quoted.
     fn word(&mut self) -> Result<&'a str, String> {
         let text = self.rest.trim_start();
-        let mut quoted = false;
-        let end = text.find(|c: char| {
-            if c == '"' {
-                quoted = !quoted;
-                return false;
-            }
-            !(quoted || c.is_alphanumeric() || c == '_' || c == '.')
-        });
-        let end = end.unwrap_or(text.len());
+        let end = word_end(text);
         if end == 0 {
             return Err(format!("a reference is missing at \"{text}\""));
         }

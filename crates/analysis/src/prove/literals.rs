@@ -136,7 +136,8 @@ fn token_len(rest: &str, first: char) -> usize {
     }
 }
 
-/// What code says when it reads something.
+/// What code says when it reads something. It is asked only of cells of which the worker did not
+/// say whether they read: those of earlier programs, and those that did not end.
 const READS: [&str; 10] = [
     "query(", "open(", "read_", ".read", "connect(", "Path(", ".load", "reader(", "glob", "listdir",
 ];

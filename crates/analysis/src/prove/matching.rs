@@ -1,6 +1,6 @@
 //! Whether a number as written is a number as found: rounding, units and percent signs.
 
-use super::tokens::WrittenNumber;
+use super::tokens::{UNITS, WrittenNumber};
 use crate::exact::Exact;
 
 /// How near a wrongly rounded number is to the one that was meant.
@@ -10,7 +10,10 @@ const NEAR: f64 = 0.02;
 /// counted twice.
 pub(super) fn matches(number: &WrittenNumber, found: Exact, column: &str) -> bool {
     let is_raw_percent = number.percent && !may_hold_percents(found, column);
-    let mut readings = readings(number, column).take(if is_raw_percent { 1 } else { 2 });
+    // `8.3` in `margin_pct` is 8.3 %, and not 830 %.
+    let is_share = !(number.percent && holds_percents(found, column));
+    let readings = readings(number, column).take(if is_raw_percent { 1 } else { 2 });
+    let mut readings = readings.skip(usize::from(!is_share));
     readings.any(|unit| says(number, found, unit))
 }
 
@@ -27,6 +30,13 @@ fn may_hold_percents(found: Exact, column: &str) -> bool {
     PERCENT_NAMES.iter().any(|name| column.contains(name)) || is_small && !column.is_empty()
 }
 
+/// Whether a column certainly holds percents.
+fn holds_percents(found: Exact, column: &str) -> bool {
+    let column = column.to_lowercase();
+    let says = ["percent", "pct", "%", "\u{767e}\u{5206}"].iter().any(|name| column.contains(name));
+    says && found.abs() > Exact::new(1, 0)
+}
+
 /// Whether it is near to what was found without saying it.
 pub(super) fn is_near(number: &WrittenNumber, found: f64, column: &str) -> bool {
     let written = number.value.to_f64().abs();
@@ -40,13 +50,29 @@ pub(super) fn is_near(number: &WrittenNumber, found: f64, column: &str) -> bool 
 fn readings(number: &WrittenNumber, column: &str) -> impl Iterator<Item = Exact> {
     let hundredth = Exact::new(1, 2);
     let one = Exact::new(1, 0);
-    let has_unit =
-        !number.unit_text.is_empty() && (number.unit_apart || column.contains(&number.unit_text));
+    let has_unit = !number.unit_text.is_empty();
+    let is_of_column =
+        || unit_of(column).is_some_and(|power| Exact::new(10_i128.pow(power), 0) == number.unit);
     let unit = number.unit;
     let first = if number.percent { unit.times(hundredth).unwrap_or(unit) } else { unit };
     // A column may hold percents, or ten thousands, as such.
-    let second = (number.percent || has_unit).then_some(one);
-    std::iter::once(first).chain(second)
+    let holds_units = if has_unit { is_of_column() } else { number.percent };
+    std::iter::once(first).chain(holds_units.then_some(one))
+}
+
+/// The power of ten that a column counts in by its name, as `revenue_mn` does.
+fn unit_of(column: &str) -> Option<u32> {
+    let parts: Vec<&str> = column.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let names = |unit: &str| {
+        let unit = unit.trim();
+        // `k` alone is a name of its own.
+        let is_part = |part: &&str| {
+            let part = part.strip_suffix('s').filter(|part| part.len() > 3).unwrap_or(part);
+            part.eq_ignore_ascii_case(unit) && (unit.len() > 1 || parts.len() > 1)
+        };
+        if unit.is_ascii() { parts.iter().any(is_part) } else { column.contains(unit) }
+    };
+    UNITS.iter().find(|(unit, _)| names(unit)).map(|(_, power)| *power)
 }
 
 fn says(number: &WrittenNumber, found: Exact, unit: Exact) -> bool {

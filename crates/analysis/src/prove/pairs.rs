@@ -4,7 +4,7 @@
 use super::context::{SentenceContext, sentence};
 use super::evidence::NumberEvidence;
 use super::tokens::WrittenNumber;
-use super::{NumberStatus, ReportNumber};
+use super::{NumberStatus, ReportNumber, expr};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -69,7 +69,7 @@ fn unnamed(
 ) -> Option<(PairPlace, usize)> {
     let is_found = number.status == NumberStatus::Found;
     let own = written.iter().find(|own| own.at == number.at).filter(|_| is_found)?;
-    let cells = evidence.cells_of(&number.source);
+    let cells = expr::evaluate(&number.source, evidence).ok()?.cells;
     let [(table, row, column)] = cells.as_slice() else { return None };
     let result = &evidence.tables[*table];
     let context = SentenceContext::new(text, own, written);

@@ -43,8 +43,6 @@ pub(crate) struct WrittenNumber {
     pub(crate) unit: Exact,
     /// The unit as written.
     pub(crate) unit_text: String,
-    /// Whether a blank stands before the unit: then it may be that of the column.
-    pub(crate) unit_apart: bool,
     pub(crate) percent: bool,
     pub(crate) signed: bool,
     /// Whether the text says that it is not exact.
@@ -64,7 +62,7 @@ impl WrittenNumber {
 }
 
 /// Units after a number; the longer first.
-const UNITS: [(&str, u32); 18] = [
+pub(super) const UNITS: [(&str, u32); 18] = [
     ("\u{4e07}\u{4ebf}", 12),
     ("\u{767e}\u{4e07}", 6),
     ("\u{5343}\u{4e07}", 7),
@@ -224,7 +222,6 @@ fn read(text: &str, start: usize, end: usize) -> WrittenNumber {
         places: magnitude.scale(),
         unit: Exact::new(10_i128.pow(unit.map_or(0, |(_, power)| power)), 0),
         unit_text: unit.map_or(String::new(), |(word, _)| word.trim().to_owned()),
-        unit_apart: unit.is_some_and(|(word, _)| unit_end - end > word.len()),
         percent: is_percent,
         signed: sign.is_some(),
         rough: is_rough(&text[..from]),

@@ -59,7 +59,7 @@ impl Tool for MakeChart {
         let (key, analysis) = (context.idem_key.clone(), self.analysis.clone());
         let (reads, bounds) = (analysis.read_limits(context), analysis.query_limits(context));
         blocking(move || {
-            analysis.make_again(&data, &reads, &bounds)?;
+            analysis.rebuild_parent_results(&data, &reads, &bounds)?;
             let results = ResultStore::open(&data)?;
             let (chart, part) = drawn(&results, args, analysis.lang)?;
             let kept = results.keep_chart(&key, |number| KeptChart { number, ..chart })?;
@@ -82,8 +82,10 @@ pub(super) fn drawn(
     lang: Lang,
 ) -> Result<(KeptChart, bool), AnalysisError> {
     let number = args.query.trim_start_matches('q').parse::<u32>().ok();
-    let queries = results.queries()?;
-    let query = queries.iter().find(|query| Some(query.number) == number);
+    let query = match number {
+        Some(number) => results.query(number)?,
+        None => None,
+    };
     let query = query
         .ok_or_else(|| AnalysisError::Refused(format!("there is no result {}", args.query)))?;
     let y = if args.y.is_empty() { vec![args.x.clone()] } else { args.y };

@@ -2,6 +2,7 @@
 //! their names. They are not copied: those of the parent are gone when it has ended.
 
 use super::make_chart::{MakeChartArgs, drawn};
+use super::run_code::is_note;
 use super::{AnalysisContext, QueryDatasetArgs, ReadDatasetArgs, RunCodeArgs};
 use crate::error::AnalysisError;
 use crate::load::DataFolder;
@@ -17,7 +18,7 @@ impl AnalysisContext {
     ///
     /// # Errors
     /// If something cannot be written, or somebody asked to stop.
-    pub fn make_again(
+    pub fn rebuild_parent_results(
         &self,
         data: &DataFolder,
         reads: &ReadLimits,
@@ -38,8 +39,12 @@ impl AnalysisContext {
                 is_loaded = true;
             }
             let made = match call.tool.as_str() {
-                "query_dataset" => query_again(data, call, bounds)
-                    .map_or(Ok(()), |query| results.put_query(&key(at), &query)),
+                "query_dataset" => query_again(data, call, bounds).and_then(|made| match made {
+                    None => Ok(()),
+                    Some((query, true)) => results.put_query(&key(at), &query),
+                    // It has its number, and is tried again with the next call.
+                    Some((query, false)) => results.put_query(&format!("late-{at}"), &query),
+                }),
                 "make_chart" => self
                     .chart_again(&results, call)
                     .map_or(Ok(()), |chart| results.put_chart(&key(at), &chart)),
@@ -68,7 +73,8 @@ impl AnalysisContext {
     }
 
     fn chart_again(&self, results: &ResultStore, call: &PastCall) -> Option<KeptChart> {
-        let number = call.seen.split_once("(charts/chart")?.1.split_once(".svg")?.0;
+        // A title has no bracket.
+        let number = call.seen.split_once("](charts/chart")?.1.split_once(".svg")?.0;
         let (chart, _) = drawn(results, args::<MakeChartArgs>(call)?, self.lang).ok()?;
         Some(KeptChart { number: number.parse().ok()?, ..chart })
     }
@@ -78,12 +84,22 @@ fn args<T: DeserializeOwned>(call: &PastCall) -> Option<T> {
     serde_json::from_str(&call.args).ok()
 }
 
-/// A query that fails now keeps its number, so that no other result is taken for it.
-fn query_again(data: &DataFolder, call: &PastCall, bounds: &QueryLimits) -> Option<KeptQuery> {
-    let number = number_of(call.seen.lines().next()?, 'q')?;
-    let sql = args::<QueryDatasetArgs>(call)?.sql;
-    let result = data.query(&sql, bounds).unwrap_or_default();
-    Some(KeptQuery { number, sql, result, took_ms: 0 })
+/// The query, and whether it had the time that it needs. One that fails now keeps its number, so
+/// that no other result is taken for it.
+fn query_again(
+    data: &DataFolder,
+    call: &PastCall,
+    bounds: &QueryLimits,
+) -> Result<Option<(KeptQuery, bool)>, AnalysisError> {
+    let number = call.seen.lines().next().and_then(|line| number_of(line, 'q'));
+    let Some((number, args)) = number.zip(args::<QueryDatasetArgs>(call)) else { return Ok(None) };
+    let answer = data.query(&args.sql, bounds);
+    let in_time = !matches!(answer, Err(AnalysisError::TimedOut { .. }));
+    let result = match answer {
+        Err(AnalysisError::Canceled) => return Err(AnalysisError::Canceled),
+        answer => answer.unwrap_or_default(),
+    };
+    Ok(Some((KeptQuery { number, sql: args.sql, result, took_ms: 0 }, in_time)))
 }
 
 /// A cell is not run again here: its output is what the model saw.
@@ -91,7 +107,11 @@ fn cell_again(call: &PastCall) -> Option<KeptCell> {
     let mut lines = call.seen.lines();
     let number = lines.find_map(|line| number_of(line, 'c'))?;
     let RunCodeArgs { code, repeatable } = args(call)?;
-    let output = lines.filter(|line| !line.starts_with('[')).collect::<Vec<_>>().join("\n");
+    let mut output: Vec<&str> = lines.collect();
+    while output.last().is_some_and(|line| is_note(line)) {
+        output.pop();
+    }
+    let output = output.join("\n");
     let state = if call.is_ok { CellState::Done } else { CellState::Failed };
     Some(KeptCell { number, state, output, ..KeptCell::new(&code, repeatable) })
 }

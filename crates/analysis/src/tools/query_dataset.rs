@@ -1,7 +1,9 @@
 //! `query_dataset`: SQL over the loaded tables.
 
+use super::call_order::CallOrder;
 use super::read_dataset::ShownProgress;
 use super::{AnalysisContext, blocking, describe, handling};
+use crate::prove::rows_compared;
 use crate::query::{QueryEngine, QueryResult};
 use crate::results::ResultStore;
 use crate::value::DataValue;
@@ -26,6 +28,16 @@ pub struct QueryDataset {
     pub analysis: AnalysisContext,
     /// How long a call may take, loading included.
     pub timeout_ms: u64,
+    /// In which order results get their numbers.
+    order: CallOrder,
+}
+
+impl QueryDataset {
+    /// The tool for one run.
+    #[must_use]
+    pub fn new(analysis: AnalysisContext, timeout_ms: u64) -> Self {
+        Self { analysis, timeout_ms, order: CallOrder::default() }
+    }
 }
 
 impl Tool for QueryDataset {
@@ -59,16 +71,18 @@ impl Tool for QueryDataset {
         let (limits, reads) = (analysis.query_limits(context), analysis.read_limits(context));
         let (key, chars) = (context.idem_key.clone(), context.observation_chars);
         let meter = ShownProgress::new(context.on_output.clone());
+        let mut turn = self.order.take_turn();
         blocking(move || {
             analysis.ensure_loaded(&data, &reads, &|progress| meter.tell(progress))?;
-            analysis.make_again(&data, &reads, &limits)?;
+            analysis.rebuild_parent_results(&data, &reads, &limits)?;
             let began = Instant::now();
             let result = data.query(&args.sql, &limits)?;
             let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-            let warning = division_warning(&args.sql, &result);
+            let warning = division_warning(&args.sql, &result).to_owned() + &cells_note(&result);
+            turn.wait();
             let kept = ResultStore::open(&data)?.keep_query(&key, &args.sql, result, took_ms)?;
             let name = format!("q{}", kept.number);
-            Ok(shown(&name, &kept.result, warning, chars))
+            Ok(shown(&name, &kept.result, &warning, chars))
         })
         .await
     }
@@ -92,6 +106,18 @@ fn shown(name: &str, result: &QueryResult, warning: &str, chars: usize) -> Strin
         }
         most = (most / 2).max(1);
     }
+}
+
+/// What the model reads of a result with more numbers than are compared with those of a report.
+fn cells_note(result: &QueryResult) -> String {
+    let rows = rows_compared(&result.rows);
+    if rows == result.rows.len() {
+        return String::new();
+    }
+    format!(
+        "; note: numbers of the report are compared with the first {rows} rows alone; refer to \
+         other rows by {{{{…}}}}, or aggregate"
+    )
 }
 
 /// A division of whole numbers drops what is behind the point, without a word.

@@ -46,10 +46,54 @@ pub struct RunCode {
     pub python: String,
 }
 
+/// What running earlier cells again came to.
+#[derive(Debug, Default)]
+struct ReplayedCells {
+    /// They do not run twice, or failed the first time.
+    gone: Vec<String>,
+    /// They failed this time, with why.
+    broken: Vec<String>,
+    /// They were not run for lack of time.
+    left: Vec<String>,
+}
+
+impl ReplayedCells {
+    /// What the model reads of earlier cells that were run again; it may count on all others.
+    fn note(&self, limit_ms: u64) -> String {
+        let Self { gone, broken, left } = self;
+        let mut parts = Vec::new();
+        if !gone.is_empty() {
+            let names = gone.join(", ");
+            parts.push(format!(
+                "what {names} defined is gone, because it failed or was not declared repeatable"
+            ));
+        }
+        if !broken.is_empty() {
+            let names = broken.join(", ");
+            parts.push(format!("{names} failed this time: define again what it defined"));
+        }
+        if !left.is_empty() {
+            let (names, seconds) = (left.join(", "), limit_ms.div_ceil(1_000));
+            parts.push(format!(
+                "{names} did not run again, because earlier cells took {seconds} s already \
+                 (setting tools.shell_timeout): define again what you need of it"
+            ));
+        }
+        if parts.is_empty() {
+            return String::new();
+        }
+        format!("note: Python was started again; {}\n", parts.join("; "))
+    }
+}
+
 /// Times that a cell is begun that the program did not survive.
 const BEGUN_MAX: u32 = 2;
 
-/// What the runtime allows beyond the limits of starting and of the cell itself.
+/// Characters of the error of an earlier cell.
+const WHY_CHARS: usize = 200;
+
+/// What the runtime allows beyond the limits of running earlier cells again, of the last one of
+/// those, and of the cell itself.
 const MARGIN_MS: u64 = 60_000;
 
 impl Tool for RunCode {
@@ -69,7 +113,7 @@ impl Tool for RunCode {
             class: EffectClass::Probeable,
             approval: Approval::Ask,
             on_unknown: OnUnknown::TellModel,
-            timeout_ms: self.timeout_ms.saturating_mul(2).saturating_add(MARGIN_MS),
+            timeout_ms: self.timeout_ms.saturating_mul(3).saturating_add(MARGIN_MS),
             retries: 0,
             ..shell
         }
@@ -115,25 +159,25 @@ impl Tool for RunCode {
         let data = self.analysis.data(context);
         let worker = slot(data.path());
         let mut place = worker.lock().await;
-        let mut note = String::new();
-        if let Err(error) = self.make_again(&data, context).await {
+        if let Err(error) = self.rebuild_parent_results(&data, context).await {
             return ToolReturn::Seen(Observation::error(error.to_string()));
         }
-        if place.is_none() {
-            match self.start(&data, context).await {
-                Ok((started, told)) => {
-                    *place = Some(started);
-                    note = told;
-                }
-                Err(why) => return ToolReturn::Seen(Observation::error(why)),
-            }
-        }
+        // It is put back only after an answer: a call that is dropped before leaves nobody behind
+        // who would answer the next cell with what this one printed.
+        let started = match place.take() {
+            Some(python) => Ok((python, String::new())),
+            None => self.start(&data, context).await,
+        };
+        let (mut python, note) = match started {
+            Ok(started) => started,
+            Err(why) => return ToolReturn::Seen(Observation::error(why)),
+        };
         let begun = match self.begin(&data, &args, context).await {
             Ok(begun) => begun,
-            Err(error) => return ToolReturn::Seen(Observation::error(error.to_string())),
-        };
-        let Some(python) = place.as_mut() else {
-            return ToolReturn::Seen(Observation::error("Python ended"));
+            Err(error) => {
+                *place = Some(python);
+                return ToolReturn::Seen(Observation::error(error.to_string()));
+            }
         };
         let queries = self.queries(&data, context);
         let limit = Duration::from_millis(self.timeout_ms);
@@ -142,11 +186,10 @@ impl Tool for RunCode {
             () = context.cancel.cancelled() => Err("stopped: canceled".to_owned()),
             () = tokio::time::sleep(limit) => Err(self.too_long()),
         };
-        let answer = answer.unwrap_or_else(|why| {
-            // What its variables hold is not known any more.
-            *place = None;
-            CellAnswer { output: why, ..CellAnswer::default() }
-        });
+        if answer.is_ok() {
+            *place = Some(python);
+        }
+        let answer = answer.unwrap_or_else(CellAnswer::failed);
         let kept = self.finish(&data, &context.idem_key, begun, answer).await;
         ToolReturn::Seen(match kept {
             Ok(_) if context.cancel.is_cancelled() => {
@@ -160,14 +203,14 @@ impl Tool for RunCode {
 
 impl RunCode {
     /// What the run that this one goes on from had found.
-    async fn make_again(
+    async fn rebuild_parent_results(
         &self,
         data: &DataFolder,
         context: &CallContext,
     ) -> Result<(), AnalysisError> {
         let (data, analysis) = (data.clone(), self.analysis.clone());
         let (reads, bounds) = (analysis.read_limits(context), analysis.query_limits(context));
-        let work = move || analysis.make_again(&data, &reads, &bounds);
+        let work = move || analysis.rebuild_parent_results(&data, &reads, &bounds);
         let done = tokio::task::spawn_blocking(work).await;
         done.unwrap_or_else(|error| Err(AnalysisError::Refused(error.to_string())))
     }
@@ -215,47 +258,58 @@ impl RunCode {
     ) -> Result<(PythonWorker, String), String> {
         let cells = {
             let data = data.clone();
-            let read = move || ResultStore::open(&data).and_then(|results| results.cells());
+            let read = move || ResultStore::open(&data).and_then(|results| results.code());
             let read = tokio::task::spawn_blocking(read).await;
             read.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?
         };
         let cells: Vec<KeptCell> =
             cells.into_iter().filter(|cell| cell.state != CellState::Begun).collect();
         let (mut worker, hello) = PythonWorker::start(&self.shell, &self.python, context).await?;
+        if cells.is_empty() {
+            return Ok((worker, hello.told()));
+        }
+        let replayed = self.replay(&mut worker, data, &cells, context).await?;
+        Ok((worker, replayed.note(self.timeout_ms)))
+    }
+
+    /// Runs earlier cells again in a new worker.
+    async fn replay(
+        &self,
+        worker: &mut PythonWorker,
+        data: &DataFolder,
+        cells: &[KeptCell],
+        context: &CallContext,
+    ) -> Result<ReplayedCells, String> {
         let queries = self.queries(data, context);
-        let end = Instant::now() + Duration::from_millis(self.timeout_ms);
-        let mut lost = Vec::new();
-        for cell in &cells {
+        let limit = Duration::from_millis(self.timeout_ms);
+        let began = Instant::now();
+        let mut replayed = ReplayedCells::default();
+        for cell in cells {
+            let name = format!("c{}", cell.number);
             // What failed is not tried again: it defined nothing that is known.
             if !cell.repeatable || cell.state == CellState::Failed || cell.lost {
-                lost.push(format!("c{}", cell.number));
+                replayed.gone.push(name);
+                continue;
+            }
+            if began.elapsed() >= limit {
+                replayed.left.push(name);
                 continue;
             }
             let answer = tokio::select! {
                 answer = worker.run(&cell.code, &queries) => answer,
                 () = context.cancel.cancelled() => return Err("stopped: canceled".to_owned()),
-                () = tokio::time::sleep_until(end.into()) => Err("it took too long".to_owned()),
+                () = tokio::time::sleep(limit) => Err("it took too long".to_owned()),
             };
-            if let Err(why) = answer {
-                let (own, number) = (data.clone(), cell.number);
-                let lose = move || ResultStore::open(&own)?.lose_cell(number);
-                let _ = tokio::task::spawn_blocking(lose).await;
-                return Err(format!(
-                    "Python was started again, but c{number} did not run a second time ({why}); it \
-                     is left out from now on: define again what it defined"
-                ));
+            match answer {
+                Ok(answer) if answer.ok => {}
+                Ok(answer) => {
+                    let why = answer.output.trim_end().lines().next_back().unwrap_or_default();
+                    replayed.broken.push(format!("{name} ({})", clip::head(why, WHY_CHARS)));
+                }
+                Err(why) => return Err(lose(data, cell.number, &why).await),
             }
         }
-        let hello = if cells.is_empty() { hello.told() } else { String::new() };
-        let note = match lost.is_empty() {
-            true => hello,
-            false => format!(
-                "note: Python was started again; what {} defined is gone, because it failed or was \
-                 not declared repeatable\n",
-                lost.join(", ")
-            ),
-        };
-        Ok((worker, note))
+        Ok(replayed)
     }
 
     /// Keeps what a cell gave, pictures as files.
@@ -267,9 +321,21 @@ impl RunCode {
         answer: CellAnswer,
     ) -> Result<KeptCell, AnalysisError> {
         let state = if answer.ok { CellState::Done } else { CellState::Failed };
-        let (files, written) = (answer.images, answer.files);
-        keep(data, key, KeptCell { state, output: answer.output, files, written, ..begun }).await
+        let CellAnswer { output, images: files, files: written, reads: has_read, .. } = answer;
+        keep(data, key, KeptCell { state, output, files, written, has_read, ..begun }).await
     }
+}
+
+/// Leaves a cell out from now on, and gives the words for the model.
+async fn lose(data: &DataFolder, number: u32, why: &str) -> String {
+    let own = data.clone();
+    let lose = move || ResultStore::open(&own)?.lose_cell(number);
+    // A cell that cannot be marked is tried again.
+    let _ = tokio::task::spawn_blocking(lose).await;
+    format!(
+        "Python was started again, but c{number} did not run a second time ({why}); it is left \
+         out from now on: define again what it defined"
+    )
 }
 
 async fn keep(data: &DataFolder, key: &str, cell: KeptCell) -> Result<KeptCell, AnalysisError> {
@@ -280,20 +346,47 @@ async fn keep(data: &DataFolder, key: &str, cell: KeptCell) -> Result<KeptCell, 
     done.unwrap_or_else(|error| Err(AnalysisError::Refused(error.to_string())))
 }
 
+/// How the lines end that are put after what a cell printed.
+const FIGURES: &str = " figures, in the report]";
+const COPIED: &str = "; copied into the report]";
+
+/// Whether a line was put after what a cell printed.
+pub(super) fn is_note(line: &str) -> bool {
+    line.starts_with('[') && (line.ends_with(FIGURES) || line.ends_with(COPIED))
+}
+
 fn observed(cell: &KeptCell, note: &str, chars: usize) -> Observation {
     let pictures = match cell.files.len() {
         0 => String::new(),
-        count => format!("[{count} figures, in the report]\n"),
+        count => format!("[{count}{FIGURES}\n"),
     };
     let written: Vec<&str> = cell.written.iter().map(|file| file.name.as_str()).collect();
     let pictures = match written.is_empty() {
         true => pictures,
-        false => format!("{pictures}[wrote {}; copied into the report]\n", written.join(", ")),
+        false => format!("{pictures}[wrote {}{COPIED}\n", written.join(", ")),
     };
     let text = format!("{note}c{}:\n{}\n{pictures}", cell.number, cell.output.trim_end());
     let text = clip::head(&text, chars);
     match cell.state {
         CellState::Failed => Observation::error(text),
         CellState::Done | CellState::Begun => Observation::ok(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_did_not_run_again_is_said_each_with_its_reason() {
+        let names = |name: &str| vec![name.to_owned()];
+        let broken = names("c2 (line 1: KeyError: 'a')");
+        let replayed = ReplayedCells { gone: names("c1"), broken, left: names("c3") };
+        let note = replayed.note(120_000);
+        for part in ["what c1 defined is gone", "c2 (line 1: KeyError: 'a') failed this time"] {
+            assert!(note.contains(part), "{note}");
+        }
+        assert!(note.contains("c3 did not run again, because earlier cells took 120 s"), "{note}");
+        assert_eq!(ReplayedCells::default().note(1), "");
     }
 }

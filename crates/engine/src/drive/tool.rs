@@ -15,7 +15,7 @@ use crate::permission::Sandboxing;
 use crate::{CallStream, Engine, Fragment};
 use everloop_loops::OpenToolCall;
 use everloop_ports::{
-    AccessRules, CallContext, Outgoing, Registry, ToolReturn, TransientToolError,
+    AccessRules, BoxFuture, CallContext, Outgoing, Registry, ToolReturn, TransientToolError,
 };
 use everloop_store::{NewFact, NewOutbox, NextStatus};
 use everloop_types::journal::{EffectAttemptFailed, EffectStarted, EntryKind, PlannedToolCall};
@@ -391,7 +391,6 @@ impl CallSetup<'_> {
             let gone = format!("the tool {} is not available here; nothing was done", call.tool);
             return CallResult::Done(ToolReturn::Seen(Observation::error(gone)));
         };
-        let (engine, run) = (self.engine, &open.effect.run);
         let handling = handling(self.frame, open);
         let limits = [Some(handling.timeout_ms), left_ms].into_iter().flatten();
         let timeout_ms = limits.filter(|ms| *ms > 0).min().unwrap_or(NO_LIMIT_MS);
@@ -407,8 +406,26 @@ impl CallSetup<'_> {
             bars: AccessRules::new(&self.frame.policy, &call.tool, &self.frame.workspace),
             holds: self.holds,
         };
+        // A fence drops the driver in the middle of a call. What the call does on other threads
+        // has to stop then, too.
+        let on_drop = context.cancel.clone().drop_guard();
+        let came_back =
+            self.until_over(open, tool.call(&call.args, &context), &context, timeout_ms).await;
+        on_drop.disarm();
+        came_back
+    }
+
+    /// Waits for a call, and asks it to stop when it has to.
+    async fn until_over(
+        &self,
+        open: &OpenToolCall,
+        mut calling: BoxFuture<'_, ToolReturn>,
+        context: &CallContext,
+        timeout_ms: u64,
+    ) -> CallResult {
+        let (engine, run) = (self.engine, &open.effect.run);
+        let handling = handling(self.frame, open);
         let interrupts = RunInterrupts { engine, run, seen: self.inbox_seen };
-        let mut calling = tool.call(&call.args, &context);
         let ending = tokio::select! {
             biased;
             done = &mut calling => return CallResult::Done(done),

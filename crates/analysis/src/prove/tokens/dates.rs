@@ -44,6 +44,9 @@ pub(super) fn date_end(text: &str, start: usize) -> Option<usize> {
     }
     let own: u32 = rest[..first].parse().ok()?;
     let after = &rest[first..];
+    // `2025 年` is written as often as `2025年`.
+    let blank = blank_before(after, &['\u{5e74}', '\u{6708}', '\u{65e5}', '\u{53f7}']);
+    let after = &after[blank..];
     let separator = after.chars().next()?;
     let next = &after[separator.len_utf8()..];
     let second = digits(next);
@@ -75,14 +78,14 @@ pub(super) fn date_end(text: &str, start: usize) -> Option<usize> {
         }
         // `3年` is a time that something takes, `2024年` is a year.
         '\u{5e74}' if is_year => Some(chinese_date_end(text, start + first)),
-        '\u{5e74}' if first == 2 && next[second..].starts_with('\u{6708}') => {
+        '\u{5e74}' if first == 2 && next[second..].trim_start().starts_with('\u{6708}') => {
             Some(chinese_date_end(text, start + first))
         }
         '\u{6708}' if first <= 2 && is_month(&rest[..first]) => {
             Some(chinese_date_end(text, start + first))
         }
         '\u{65e5}' | '\u{53f7}' if first <= 2 && (1..=31).contains(&own) => {
-            Some(start + first + separator.len_utf8())
+            Some(start + first + blank + separator.len_utf8())
         }
         _ => None,
     }
@@ -123,21 +126,33 @@ fn word_before(text: &str, at: usize) -> String {
     word.chars().rev().collect()
 }
 
-/// Goes on over year, month and day.
+/// The length of one blank, if one of these signs is behind it.
+fn blank_before(text: &str, signs: &[char]) -> usize {
+    match text.strip_prefix(' ') {
+        Some(rest) if rest.starts_with(signs) => 1,
+        _ => 0,
+    }
+}
+
+/// Goes on over year, month and day, with or without blanks between them.
 fn chinese_date_end(text: &str, from: usize) -> usize {
     let mut at = from;
     loop {
-        let Some(sign) = text[at..].chars().next().filter(|c| ['年', '月', '日', '号'].contains(c))
-        else {
+        let sign_at = at + blank_before(&text[at..], &['年', '月', '日', '号']);
+        let sign = text[sign_at..].chars().next();
+        let Some(sign) = sign.filter(|c| ['年', '月', '日', '号'].contains(c)) else {
             return at;
         };
-        at += sign.len_utf8();
-        let digits = text[at..].bytes().take_while(u8::is_ascii_digit).count();
-        let follows = text[at + digits..].starts_with(['月', '日', '号']);
+        at = sign_at + sign.len_utf8();
+        let start = at + usize::from(text[at..].starts_with(' '));
+        let digits = text[start..].bytes().take_while(u8::is_ascii_digit).count();
+        let rest = &text[start + digits..];
+        let blank = blank_before(rest, &['月', '日', '号']);
+        let follows = rest[blank..].starts_with(['月', '日', '号']);
         if digits == 0 || digits > 2 || !follows {
             return at;
         }
-        at += digits;
+        at = start + digits;
     }
 }
 

@@ -77,6 +77,16 @@ fn version_end(text: &str, start: usize) -> usize {
     start + text[start..end].trim_end_matches('.').len()
 }
 
+/// Parts of a text that have numbers.
+const NUMBERED: [&str; 6] = ["Figure", "Table", "Step", "Section", "Chapter", "Appendix"];
+
+/// Whether a part of a text is named right before: "Table 2".
+fn is_numbered(before: &str) -> bool {
+    let before = before.strip_suffix([' ', '\u{a0}']).unwrap_or(before);
+    let word = before.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    NUMBERED.contains(&word)
+}
+
 /// Where the number of a list, a heading or a note ends.
 pub(super) fn marker_end(text: &str, start: usize, end: usize) -> Option<usize> {
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -86,6 +96,9 @@ pub(super) fn marker_end(text: &str, start: usize, end: usize) -> Option<usize> 
     let is_plain = text[start..end].bytes().all(|byte| byte.is_ascii_digit());
     let is_listed = rest.starts_with(". ") || rest.starts_with(") ") || rest.starts_with('、');
     let level = before.trim_end().len();
+    if is_plain && count <= 2 && is_numbered(before) && !rest.starts_with(['%', '\u{ff05}']) {
+        return Some(end);
+    }
     let is_heading = level > 0 && before.trim_end().bytes().all(|byte| byte == b'#');
     // In a title, `12 units` are units.
     let is_chapter = is_listed || level > 1 && rest.starts_with(' ');

@@ -90,7 +90,6 @@ fn number(text: &str, at: Range<usize>, value: Exact, form: NumberForm) -> Writt
         places: value.scale(),
         unit: Exact::new(1, 0),
         unit_text: String::new(),
-        unit_apart: false,
         percent: false,
         signed: false,
         rough: is_rough(&text[..at.start]),
