@@ -127,21 +127,25 @@ impl Aggregate<OrderedValues, Option<f64>> for Quantile {
         let Some(OrderedValues { mut values, share: Some(share) }) = found else {
             return Ok(None);
         };
-        if values.is_empty() {
-            return Ok(None);
-        }
         values.sort_by(f64::total_cmp);
-        #[expect(clippy::cast_precision_loss, reason = "there are fewer than a billion")]
-        let place = share * (values.len() - 1) as f64;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it is a place in the list"
-        )]
-        let below = place.floor() as usize;
-        let (low, high) = (values[below], values[(below + 1).min(values.len() - 1)]);
-        Ok(plain(low + (high - low) * place.fract()))
+        Ok(quantile(&values, share).and_then(plain))
     }
+}
+
+/// The value below which this share of the values lies; they are in order. Between two values it
+/// is as far from each as the share is.
+pub(crate) fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    #[expect(clippy::cast_precision_loss, reason = "there are fewer than a billion")]
+    let place = share * last as f64;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is a place in the list"
+    )]
+    let below = (place.floor() as usize).min(last);
+    let (low, high) = (sorted[below], sorted[(below + 1).min(last)]);
+    Some(low + (high - low) * place.fract())
 }
 
 /// Means and squares on the way, without losing digits (Welford).

@@ -6,7 +6,8 @@ use super::scan::rowid_of;
 use crate::error::AnalysisError;
 use crate::load::{DataFolder, LoadedColumn, LoadedTable, quoted};
 use crate::query::{QueryEngine, QueryLimits};
-use crate::value::DataValue;
+use crate::statistics::quantile;
+use crate::value::{DataValue, LongDecimal};
 use rusqlite::types::ValueRef;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -20,6 +21,9 @@ const TOP: usize = 5;
 
 /// Values that are looked up to find these, where many are as frequent.
 const LOOKED_UP: usize = 40;
+
+/// Numbers from which quartiles say something.
+const QUARTILES_FROM: usize = 4;
 
 /// Bars of a histogram.
 const BINS: usize = 12;
@@ -43,6 +47,9 @@ impl ColumnSample {
             #[expect(clippy::cast_precision_loss, reason = "near enough for a quartile")]
             ValueRef::Integer(number) if self.is_number => self.numbers.push(number as f64),
             ValueRef::Real(number) if self.is_number => self.numbers.push(number),
+            ValueRef::Blob(digits) if self.is_number => {
+                self.numbers.extend(LongDecimal::of_sql(digits).map(|long| long.to_f64()));
+            }
             ValueRef::Text(text) if !self.is_number => {
                 let text = String::from_utf8_lossy(text).trim().to_lowercase();
                 self.folded.insert(hash_of_bytes(text.as_bytes(), 3));
@@ -53,8 +60,11 @@ impl ColumnSample {
 
     /// The values below which a quarter, half and three quarters of the numbers lie.
     pub(super) fn quartiles(&self) -> Option<[f64; 3]> {
-        let last = self.numbers.len().checked_sub(1).filter(|last| *last >= 3)?;
-        Some([last / 4, last / 2, last * 3 / 4].map(|at| self.numbers[at]))
+        if self.numbers.len() < QUARTILES_FROM {
+            return None;
+        }
+        let of = |share| quantile(&self.numbers, share);
+        Some([of(0.25)?, of(0.5)?, of(0.75)?])
     }
 
     /// Numbers beyond these are outliers: three times the distance of the quartiles from them.
@@ -121,7 +131,7 @@ impl ColumnSample {
             let count = often.iter().find(|(_, first)| first == rowid).map_or(0, |own| own.0);
             top.push((count, value.clone()));
         }
-        top.sort_by_cached_key(|(count, value)| (Reverse(*count), sort_key(value)));
+        top.sort_by_cached_key(|(count, value)| (Reverse(*count), sort_key(value, self.is_number)));
         let top = top.into_iter().take(TOP).map(|(count, value)| ValueCount {
             value: crate::source::example(&value.shown()),
             count: count * scale,
@@ -131,9 +141,10 @@ impl ColumnSample {
 }
 
 /// Numbers by size, then texts.
-fn sort_key(value: &DataValue) -> (Option<crate::exact::Exact>, String) {
+fn sort_key(value: &DataValue, is_number: bool) -> (Option<crate::exact::Exact>, String) {
     match value {
-        DataValue::Int(_) | DataValue::Real(_) => (value.number(), String::new()),
+        // Those with many digits are given as text.
+        _ if is_number => (value.number(), String::new()),
         other => (None, other.shown()),
     }
 }
