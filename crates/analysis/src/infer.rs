@@ -7,12 +7,14 @@
 //!
 //! Nothing is guessed in silence: a date that could be two dates stays text, so does a number that
 //! could be two numbers; a number with a leading zero is a code; and what does not fit is counted,
-//! stands in a table of its own with its text, and is nothing in its column.
+//! kept as text in a table of its own, and NULL in its column. Words such as `NA` are missing values
+//! in columns of numbers and dates only: in a column of text they may mean something.
 
 mod dates;
 mod evidence;
 mod numbers;
 mod plain;
+mod words;
 
 pub(crate) use dates::{DateStyle, has_zone};
 pub(crate) use evidence::{ColumnEvidence, StyleHint};
@@ -25,16 +27,10 @@ use crate::value::DataValue;
 use numbers::ParsedNumber;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use words::{NULL_WORDS, NULL_WORDS_ZH};
 
 /// Different words for "nothing" that are counted.
 const NULL_WORDS_MAX: usize = 12;
-
-/// What people write for nothing; the Chinese words are below.
-const NULL_WORDS: [&str; 13] =
-    ["", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", "\\n", "?", "missing"];
-
-/// The same in Chinese: "none", "missing", "empty", "unknown".
-const NULL_WORDS_ZH: [&str; 4] = ["\u{65e0}", "\u{7f3a}\u{5931}", "\u{7a7a}", "\u{672a}\u{77e5}"];
 
 /// What the values of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -213,9 +209,27 @@ impl ColumnPlan {
             }
             (ColumnKind::Boolean, RawField::Bool(yes)) => Some(DataValue::Int(i64::from(yes))),
             (ColumnKind::Text, RawField::Text(text)) => Some(DataValue::Text(text.to_owned())),
+            (ColumnKind::Integer | ColumnKind::Decimal, RawField::Number(digits)) => {
+                self.convert_digits(digits)
+            }
             (_, RawField::Text(text)) => self.convert_text(text.trim()),
             _ => None,
         }
+    }
+
+    /// A number that its file has as one: no style and no sign changes what it means.
+    fn convert_digits(&self, digits: &str) -> Option<DataValue> {
+        let value = match Exact::parse(digits) {
+            Some(exact) => exactly(exact),
+            // It is too large or too small to be exact.
+            None => real(digits.parse().ok()?)?,
+        };
+        let is_whole = match &value {
+            DataValue::Int(_) => true,
+            DataValue::Text(long) => !long.contains('.'),
+            _ => false,
+        };
+        (is_whole || self.kind == ColumnKind::Decimal).then_some(value)
     }
 
     fn convert_text(&self, text: &str) -> Option<DataValue> {
@@ -268,7 +282,7 @@ impl ColumnPlan {
             RawField::Int(number) => DataValue::Text(number.to_string()),
             RawField::Real(number) => DataValue::Text(number.to_string()),
             RawField::Bool(yes) => DataValue::Text(yes.to_string()),
-            RawField::Text(text) => DataValue::Text(text.to_owned()),
+            RawField::Number(text) | RawField::Text(text) => DataValue::Text(text.to_owned()),
         }
     }
 }
@@ -304,9 +318,12 @@ pub struct Misfits {
     /// Examples of the values that do not fit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<String>,
-    /// The words that were taken for nothing, and how often.
+    /// The words that were read as missing values, and how often.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub null_words: BTreeMap<String, u64>,
+    /// The same words in a column of text, where they are kept: `NA` may be Namibia.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kept_words: BTreeMap<String, u64>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -330,17 +347,27 @@ impl Misfits {
         }
     }
 
+    /// Counts a word that is read as a missing value.
     pub(crate) fn null_word(&mut self, text: &str) {
         self.missing += 1;
-        let word = text.trim();
-        if word.is_empty() {
-            return;
-        }
-        if let Some(count) = self.null_words.get_mut(word) {
-            *count += 1;
-        } else if self.null_words.len() < NULL_WORDS_MAX {
-            self.null_words.insert(word.to_owned(), 1);
-        }
+        count_word(&mut self.null_words, text.trim());
+    }
+
+    /// Counts a word that may stand for a missing value and is kept as text.
+    pub(crate) fn kept_word(&mut self, text: &str) {
+        self.present += 1;
+        count_word(&mut self.kept_words, text.trim());
+    }
+}
+
+fn count_word(words: &mut BTreeMap<String, u64>, word: &str) {
+    if word.is_empty() {
+        return;
+    }
+    if let Some(count) = words.get_mut(word) {
+        *count += 1;
+    } else if words.len() < NULL_WORDS_MAX {
+        words.insert(word.to_owned(), 1);
     }
 }
 

@@ -39,6 +39,8 @@ pub(crate) enum RawField<'a> {
     Null,
     Int(i64),
     Real(f64),
+    /// The digits of a number, in a format that has numbers: always with a decimal point.
+    Number(&'a str),
     Bool(bool),
     Text(&'a str),
 }

@@ -3,9 +3,10 @@
 
 use everloop_analysis::{
     ColumnKind, DataFolder, DataValue, LoadedTable, QueryEngine, QueryLimits, ReadLimits,
-    ResultStore,
+    ResultStore, profile,
 };
 use std::io::Write as _;
+use std::path::PathBuf;
 use tempfile::TempDir;
 
 struct Desk {
@@ -323,4 +324,88 @@ fn a_kept_result_is_read_back_to_the_last_digit() {
     store.keep_query("call", sql, found.clone(), 1).unwrap();
     let kept = ResultStore::open(&desk.data).unwrap().queries().unwrap();
     assert_eq!(kept[0].result, found);
+}
+
+#[test]
+fn numbers_of_json_are_read_as_they_are_written_whatever_other_columns_hold() {
+    let desk = Desk::new();
+    let lines = (0..200).map(|at| format!("{{\"price\":\"0,{at}\",\"ms\":{at}.125}}\n"));
+    let table = desk.load("times.jsonl", lines.collect::<String>());
+    let kinds: Vec<ColumnKind> = table.columns.iter().map(|column| column.plan.kind).collect();
+    assert_eq!(kinds, [ColumnKind::Decimal, ColumnKind::Decimal]);
+    assert_eq!(desk.one("SELECT max(ms) FROM times"), DataValue::Real(199.125));
+    let three = "{\"id\":1,\"ms\":12.345}\n".repeat(3);
+    let table = desk.load("three.jsonl", three);
+    assert_eq!(table.columns[1].plan.kind, ColumnKind::Decimal);
+    assert_eq!(desk.one("SELECT sum(ms) FROM three"), DataValue::Real(37.035));
+}
+
+#[test]
+fn words_such_as_na_are_missing_numbers_and_kept_texts() {
+    let desk = Desk::new();
+    let table = desk.load("sales.csv", "country,amount\nNA,1\nDE,NA\n\"\",3\nNA,4\nFR,5\n");
+    let [country, amount] = table.columns.as_slice() else { panic!("two columns") };
+    assert_eq!(desk.one("SELECT sum(amount) FROM sales WHERE country = 'NA'"), DataValue::Int(5));
+    assert_eq!((country.misfits.missing, country.misfits.present), (1, 4));
+    assert_eq!(country.misfits.kept_words.get("NA"), Some(&2));
+    assert!(country.misfits.null_words.is_empty());
+    assert_eq!((amount.misfits.missing, amount.misfits.null_words.get("NA")), (1, Some(&1)));
+}
+
+#[test]
+fn numbers_with_many_digits_are_in_the_ends_the_mean_and_the_quartiles() {
+    let desk = Desk::new();
+    let text = "v\n0.123456789012345678\n9.5\n10.123456789012345678\n2\n";
+    let table = desk.load("long.csv", text);
+    assert_eq!(table.columns[0].misfits.long, 2);
+    let tables = desk.data.tables().unwrap();
+    let found = profile(&desk.data, &tables, &QueryLimits::default(), &|_| {}).unwrap();
+    let column = &found.tables[0].columns[0];
+    assert_eq!(column.min, "0.123456789012345678");
+    assert_eq!(column.max, "10.123456789012345678");
+    let mean = 5.436_728_394_506_173;
+    assert!((column.spread.mean.unwrap() - mean).abs() < 1e-12, "{:?}", column.spread.mean);
+    let median = desk.one("SELECT median(v) FROM long");
+    assert_eq!(median, DataValue::Real(5.75));
+    assert_eq!(column.spread.quartiles.unwrap()[1], 5.75);
+    // Also digits that are smaller than a millionth of a millionth are added.
+    let sum = DataValue::Text("21.746913578024691356".into());
+    assert_eq!(desk.one("SELECT sum(v) FROM long"), sum);
+}
+
+#[test]
+fn two_loads_at_once_load_each_file_once() {
+    let desk = Desk::new();
+    let file = |name: &str, bytes: Vec<u8>| {
+        let path = desk.folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    let rows: String = (0..20_000).map(|at| format!("{at},{at}\n")).collect();
+    let rows = format!("a,b\n{rows}");
+    let one = file("one.zip", archive(&[("ta.csv", &rows), ("tb.csv", &rows)]));
+    let two = file("two.zip", archive(&[("tc.csv", &rows), ("td.csv", &rows)]));
+    let files = [&one, &two, &one, &two];
+    let loaded: Vec<Vec<String>> = std::thread::scope(|scope| {
+        let load = |file: &PathBuf| {
+            let tables = desk.data.load(file, &ReadLimits::default(), &|_| {}).unwrap();
+            tables.into_iter().map(|table| table.name).collect()
+        };
+        let loads: Vec<_> = files.map(|file| scope.spawn(move || load(file))).into_iter().collect();
+        loads.into_iter().map(|load| load.join().unwrap()).collect()
+    });
+    let (first, second) = (["ta", "tb"], ["tc", "td"]);
+    assert_eq!(loaded, [first, second, first, second]);
+    assert_eq!(desk.data.tables().unwrap().len(), 4);
+    assert!(!desk.data.path().join("unpacked").exists());
+}
+
+#[test]
+fn nothing_is_left_of_an_archive_that_could_not_be_loaded() {
+    let desk = Desk::new();
+    let refused =
+        desk.try_load("bad.zip", archive(&[("a.csv", "a,b\n1,2\n"), ("b.parquet", "PAR1 cut")]));
+    assert!(refused.is_err(), "{refused:?}");
+    assert!(desk.data.tables().unwrap().is_empty());
+    assert!(!desk.data.path().join("unpacked").exists());
 }

@@ -49,6 +49,15 @@ impl NumberShape {
         Self { point: whole, comma: whole, unclear: None, percent: false, currency: None }
     }
 
+    /// The style in which it can be read, if it cannot be read in both.
+    pub(crate) fn only_style(self) -> Option<NumberStyle> {
+        match (self.point, self.comma) {
+            (Some(_), None) => Some(NumberStyle::Point),
+            (None, Some(_)) => Some(NumberStyle::Comma),
+            _ => None,
+        }
+    }
+
     /// Whether it is whole in this style; none if it does not fit.
     pub(crate) fn in_style(self, style: NumberStyle) -> Option<bool> {
         match style {
@@ -147,7 +156,7 @@ struct BareNumber {
 /// The sign of a currency; those of one currency are the same.
 fn currency_of(c: char) -> Option<char> {
     match c {
-        '￥' | '\u{5143}' => Some('¥'),
+        '￥' | '元' => Some('¥'),
         '¥' | '$' | '€' | '£' | '₹' => Some(c),
         _ => None,
     }

@@ -41,6 +41,15 @@ impl ColumnPlan {
             _ => None,
         }
     }
+
+    /// The same for a number that its file has as one.
+    pub(crate) fn convert_plain_digits(&self, digits: &str) -> Option<PlainValue<'static>> {
+        match self.kind {
+            ColumnKind::Integer => plain_digits(digits).map(PlainValue::Int),
+            ColumnKind::Decimal => plain_decimal(digits),
+            _ => None,
+        }
+    }
 }
 
 /// Digits alone, with no more than a minus before them.

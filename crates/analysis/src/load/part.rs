@@ -5,7 +5,7 @@ use super::rows::{RowBatch, RowReceiver, RowSender, RowWriter, row_channel};
 use super::{LoadPhase, LoadProgress, LoadedColumn, LoadedTable, OnProgress, quoted};
 use crate::error::AnalysisError;
 use crate::infer::{
-    ColumnEvidence, ColumnKind, ColumnPlan, Misfits, PlainValue, StyleHint, is_code, is_null_word,
+    ColumnEvidence, ColumnKind, ColumnPlan, Misfits, StyleHint, is_code, is_null_word,
 };
 use crate::source::{RawField, ReadLimits, ReadNotes, RowSink, TableSource, WantMore, tidy_header};
 use crate::value::DataValue;
@@ -416,6 +416,10 @@ impl WrittenColumn {
         match field {
             RawField::Null => self.misfits.missing += 1,
             RawField::Text(text) if is_null_word(text) => {
+                if plan.kind == ColumnKind::Text && !text.trim().is_empty() {
+                    self.misfits.kept_word(text);
+                    return row.text(text);
+                }
                 self.misfits.null_word(text);
                 return row.null();
             }
@@ -424,13 +428,17 @@ impl WrittenColumn {
         if plan.kind == ColumnKind::Text && !plan.is_settled {
             self.evidence.take(field);
         }
+        if let RawField::Number(text) | RawField::Text(text) = field {
+            self.codes += u64::from(plan.kind.is_number() && is_code(text.trim()));
+        }
+        if let RawField::Number(digits) = field
+            && let Some(value) = plan.convert_plain_digits(digits)
+        {
+            return row.plain(value);
+        }
         if let RawField::Text(text) = field {
-            let is_number = plan.kind.is_number();
-            self.codes += u64::from(is_number && is_code(text.trim()));
             match plan.convert_plain(text) {
-                Some(PlainValue::Int(number)) => return row.int(number),
-                Some(PlainValue::Real(number)) => return row.real(number),
-                Some(PlainValue::Text(text)) => return row.text(text),
+                Some(value) => return row.plain(value),
                 // Text goes in as it is.
                 None if plan.kind == ColumnKind::Text => return row.text(text),
                 None => {}

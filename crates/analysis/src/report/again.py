@@ -18,7 +18,8 @@ decimal.getcontext().prec = 60
 
 NOTHING = {"", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", "\\n", "?", "missing",
            "\u65e0", "\u7f3a\u5931", "\u7a7a", "\u672a\u77e5"}
-MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september",
+          "october", "november", "december"]
 CODECS = {"windows-874": "cp874", "x-mac-cyrillic": "mac_cyrillic", "macintosh": "mac_roman",
           "ISO-8859-8-I": "iso-8859-8", "IBM866": "cp866"}
 CURRENCY = "\u00a5\uffe5$\u20ac\u00a3\u20b9\u5143"
@@ -84,7 +85,7 @@ def delimited(table, raw):
 
 
 class Digits(str):
-    """A number of JSON as it is written."""
+    """A number of JSON or Parquet as it is written."""
 
 
 def flat(value, before="", depth=1):
@@ -141,7 +142,8 @@ def frames(table, path):
         frame = frame.dropna(how="all").dropna(axis=1, how="all")
         frame = frame.iloc[table["notes"].get("title_rows", 0) + bool(table["notes"].get("has_header")) :]
     for row in frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None):
-        yield [str(v) if isinstance(v, (datetime.date, datetime.time, decimal.Decimal)) else v for v in row]
+        row = [Digits(format(v, "f")) if isinstance(v, decimal.Decimal) else v for v in row]
+        yield [str(v) if isinstance(v, (datetime.date, datetime.time)) else v for v in row]
 
 
 def ungrouped(whole, separator):
@@ -210,11 +212,12 @@ def clock(text):
 def day(text, style):
     """The date and what follows it."""
     if style == "named":
-        found = re.match(r"(?:([0-9]{1,2})[a-z]*[ ,\-/.]+([a-z]{3,})|([a-z]{3,})[ ,\-/.]+([0-9]{1,2})[a-z]*)[ ,\-/.]+([0-9]{4})(?![0-9])", text, re.I)
+        found = re.match(r"(?:([0-9]{1,2})(?:st|nd|rd|th)?[ ,\-/.]+([a-z]{3,})|([a-z]{3,})[ ,\-/.]+([0-9]{1,2})(?:st|nd|rd|th)?)[ ,\-/.]+([0-9]{4})(?![0-9])", text, re.I)
         if not found:
             return None
-        name, of_month = found.group(2) or found.group(3), found.group(1) or found.group(4)
-        month = next((at + 1 for at, own in enumerate(MONTHS) if name.lower().startswith(own)), 0)
+        name, of_month = (found.group(2) or found.group(3)).lower(), found.group(1) or found.group(4)
+        name = "sep" if name == "sept" else name
+        month = next((at + 1 for at, own in enumerate(MONTHS) if name in (own, own[:3])), 0)
         parts = int(found.group(5)), month, int(of_month)
     else:
         found = re.match(r"([0-9]{1,4})[-/.\u5e74]([0-9]{1,4})[-/.\u6708]([0-9]{1,4})\u65e5?", text)
@@ -250,7 +253,9 @@ def moment(text, plan, style):
 def converted(value, plan):
     """The value, and whether it fits its column."""
     kind = plan["kind"]
-    if value is None or isinstance(value, str) and value.strip().lower() in NOTHING:
+    # In a column of text a word such as NA may mean something.
+    nothing = {""} if kind == "text" else NOTHING
+    if value is None or isinstance(value, str) and value.strip().lower() in nothing:
         return None, True
     if isinstance(value, bool):
         return (int(value), True) if kind == "boolean" else (str(value).lower(), kind == "text")

@@ -12,6 +12,8 @@ pub(super) enum OwnedField {
     Null,
     Int(i64),
     Real(f64),
+    /// The digits of any other number.
+    Number(Arc<str>),
     Bool(bool),
     Text(Arc<str>),
 }
@@ -23,6 +25,7 @@ impl OwnedField {
             Self::Null => RawField::Null,
             Self::Int(number) => RawField::Int(*number),
             Self::Real(number) => RawField::Real(*number),
+            Self::Number(digits) => RawField::Number(digits),
             Self::Bool(yes) => RawField::Bool(*yes),
             Self::Text(text) => RawField::Text(&text[..text.floor_char_boundary(most)]),
         }
@@ -42,11 +45,16 @@ pub(super) fn of_int(number: i64, physical: PhysicalType, logical: LogicalType) 
         LogicalType::Decimal { scale } => decimal(i128::from(number), scale),
         LogicalType::Date => OwnedField::text(day(number)),
         LogicalType::Time { units } => OwnedField::text(time(number, units)),
-        LogicalType::Timestamp { units } => OwnedField::text(moment(number, units)),
+        LogicalType::Timestamp { units, is_utc } => {
+            let zone = if is_utc { "Z" } else { "" };
+            OwnedField::text(moment(number, units) + zone)
+        }
         LogicalType::Unsigned if number < 0 && physical == PhysicalType::Int32 => {
             OwnedField::Int(number + (1 << 32))
         }
-        LogicalType::Unsigned if number < 0 => OwnedField::text(number.cast_unsigned().to_string()),
+        LogicalType::Unsigned if number < 0 => {
+            OwnedField::Number(number.cast_unsigned().to_string().into())
+        }
         _ => OwnedField::Int(number),
     }
 }
@@ -95,7 +103,7 @@ pub(super) fn of_int96(bytes: [u8; 12]) -> OwnedField {
 }
 
 fn decimal(digits: i128, scale: u32) -> OwnedField {
-    OwnedField::text(Exact::new(digits, scale).to_string())
+    OwnedField::Number(Exact::new(digits, scale).to_string().into())
 }
 
 fn hex_of(bytes: &[u8]) -> String {
