@@ -167,7 +167,7 @@ pub struct ColumnPlan {
     pub zone: Option<i32>,
     /// Whether it was made text because nothing else fitted, whatever all rows say.
     #[serde(default, skip)]
-    pub(crate) is_settled: bool,
+    pub(crate) is_forced_text: bool,
 }
 
 impl ColumnPlan {
@@ -184,7 +184,7 @@ impl ColumnPlan {
             currency: None,
             mixed_currency: false,
             zone: None,
-            is_settled: false,
+            is_forced_text: false,
         }
     }
 
@@ -198,7 +198,7 @@ impl ColumnPlan {
     /// The value of a field; none if it does not fit.
     pub(crate) fn convert(&self, field: RawField<'_>) -> Option<DataValue> {
         match (self.kind, field) {
-            (_, RawField::Null) => Some(DataValue::Null),
+            (_, RawField::Null | RawField::Error(_)) => Some(DataValue::Null),
             (ColumnKind::Integer, RawField::Int(number)) => Some(DataValue::Int(number)),
             (ColumnKind::Decimal, RawField::Int(number)) => Some(DataValue::Int(number)),
             (ColumnKind::Decimal, RawField::Real(number)) => real(number),
@@ -278,7 +278,7 @@ impl ColumnPlan {
     /// What a field is where it fits nothing: its text as it was.
     pub(crate) fn as_text(field: RawField<'_>) -> DataValue {
         match field {
-            RawField::Null => DataValue::Null,
+            RawField::Null | RawField::Error(_) => DataValue::Null,
             RawField::Int(number) => DataValue::Text(number.to_string()),
             RawField::Real(number) => DataValue::Text(number.to_string()),
             RawField::Bool(yes) => DataValue::Text(yes.to_string()),

@@ -191,20 +191,20 @@ impl DataFolder {
         }
         let connection = self.open(BUSY_MAX)?;
         let mut rows = connection.prepare("SELECT told FROM everloop_tables ORDER BY rowid")?;
-        let told = rows.query_map((), |row| row.get::<_, String>(0))?;
+        let found = rows.query_map((), |row| row.get::<_, String>(0))?;
         let mut tables = Vec::new();
-        for told in told {
-            tables.push(self.parse(&told?)?);
+        for json in found {
+            tables.push(self.parse(&json?)?);
         }
         Ok(tables)
     }
 
-    fn parse(&self, told: &str) -> Result<LoadedTable, AnalysisError> {
+    fn parse(&self, json: &str) -> Result<LoadedTable, AnalysisError> {
         let damaged = |error: serde_json::Error| AnalysisError::Damaged {
             path: self.data_file(),
             why: error.to_string(),
         };
-        serde_json::from_str(told).map_err(damaged)
+        serde_json::from_str(json).map_err(damaged)
     }
 
     /// Loads a file, or finds what was loaded of it before.
@@ -243,10 +243,10 @@ impl DataFolder {
             table.file = file.to_owned();
             table.hash.clone_from(&hash);
             (table.bytes, table.modified_ms) = (source.bytes, source.modified_ms);
-            let told = serde_json::to_string(&table).unwrap_or_default();
+            let json = serde_json::to_string(&table).unwrap_or_default();
             connection.execute(
                 "INSERT INTO everloop_tables (name, source, told) VALUES ($1, $2, $3)",
-                (&table.name, source.key(), told),
+                (&table.name, source.key(), json),
             )?;
         }
         patiently(limits, || Ok(connection.execute_batch("COMMIT")?))?;
@@ -279,10 +279,10 @@ impl DataFolder {
     ) -> Result<Vec<LoadedTable>, AnalysisError> {
         let sql = "SELECT told FROM everloop_tables WHERE source = $1 ORDER BY rowid";
         let mut rows = connection.prepare(sql)?;
-        let told = rows.query_map([source.key()], |row| row.get::<_, String>(0))?;
+        let found = rows.query_map([source.key()], |row| row.get::<_, String>(0))?;
         let mut tables = Vec::new();
-        for told in told {
-            tables.push(self.parse(&told?)?);
+        for json in found {
+            tables.push(self.parse(&json?)?);
         }
         Ok(tables)
     }

@@ -43,6 +43,8 @@ pub(crate) enum RawField<'a> {
     Number(&'a str),
     Bool(bool),
     Text(&'a str),
+    /// The error of a formula, such as `#DIV/0!`: a cell without a value.
+    Error(&'a str),
 }
 
 /// Whether more rows are wanted.

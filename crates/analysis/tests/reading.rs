@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use everloop_analysis::{
-    ColumnKind, DataFolder, DataValue, LoadedTable, QueryEngine, QueryLimits, ReadLimits,
-    ResultStore, profile,
+    AnalysisError, ColumnKind, DataFolder, DataValue, LoadedTable, QueryEngine, QueryLimits,
+    ReadLimits, ResultStore, profile,
 };
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -56,6 +56,9 @@ fn workbook(cells: &[(&str, &str)]) -> Vec<u8> {
         }
         data += &match value.parse::<f64>() {
             Ok(_) => format!("<c r=\"{place}\"><v>{value}</v></c>"),
+            Err(_) if value.starts_with('#') => {
+                format!("<c r=\"{place}\" t=\"e\"><v>{value}</v></c>")
+            }
             Err(_) => format!("<c r=\"{place}\" t=\"inlineStr\"><is><t>{value}</t></is></c>"),
         };
     }
@@ -408,4 +411,35 @@ fn nothing_is_left_of_an_archive_that_could_not_be_loaded() {
     assert!(refused.is_err(), "{refused:?}");
     assert!(desk.data.tables().unwrap().is_empty());
     assert!(!desk.data.path().join("unpacked").exists());
+}
+
+#[test]
+fn a_query_stops_before_the_disk_is_full() {
+    let desk = Desk::new();
+    desk.load("one.csv", "a,b\n1,2\n");
+    let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000) \
+               SELECT count(*) FROM n";
+    let limits = QueryLimits { disk_free_min: u64::MAX, ..QueryLimits::default() };
+    let stopped = desk.data.query(sql, &limits).unwrap_err();
+    assert!(matches!(stopped, AnalysisError::DiskFull { .. }), "{stopped}");
+    assert_eq!(desk.one(sql), DataValue::Int(100_000));
+}
+
+#[test]
+fn errors_of_formulas_are_missing_values_and_named() {
+    let desk = Desk::new();
+    let book = workbook(&[
+        ("A1", "shop"),
+        ("B1", "amount"),
+        ("A2", "one"),
+        ("B2", "2"),
+        ("A3", "two"),
+        ("B3", "#DIV/0!"),
+    ]);
+    let table = desk.load("shops.xlsx", book);
+    let amount = &table.columns[1];
+    assert_eq!((amount.plan.kind, amount.misfits.missing), (ColumnKind::Integer, 1));
+    assert_eq!(amount.misfits.null_words.get("#DIV/0!"), Some(&1));
+    assert_eq!((table.notes.broken_rows, table.rows), (0, 2));
+    assert_eq!(desk.one("SELECT sum(amount) FROM shops"), DataValue::Int(2));
 }

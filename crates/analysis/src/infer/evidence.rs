@@ -85,7 +85,7 @@ pub(crate) struct ColumnEvidence {
 impl ColumnEvidence {
     pub(crate) fn take(&mut self, field: RawField<'_>) {
         match field {
-            RawField::Null => {}
+            RawField::Null | RawField::Error(_) => {}
             RawField::Int(_) => {
                 self.there += 1;
                 self.count_number(NumberShape::typed(true));
@@ -260,12 +260,16 @@ impl ColumnEvidence {
     fn text_reason(&self, numbers: u64) -> Option<TextReason> {
         let dates = self.dates.values().max().copied().unwrap_or(0);
         let is_most = |count: u64| count > 0 && count * 2 >= self.there;
-        match () {
-            () if self.codes * 20 > self.there => Some(TextReason::Codes),
-            () if is_most(dates) => Some(TextReason::SomeDates),
-            () if is_most(numbers) => Some(TextReason::SomeNumbers),
-            () if is_most(self.quantities + numbers) => Some(TextReason::Units),
-            () => None,
+        if self.codes * 20 > self.there {
+            Some(TextReason::Codes)
+        } else if is_most(dates) {
+            Some(TextReason::SomeDates)
+        } else if is_most(numbers) {
+            Some(TextReason::SomeNumbers)
+        } else if is_most(self.quantities + numbers) {
+            Some(TextReason::Units)
+        } else {
+            None
         }
     }
 

@@ -42,7 +42,7 @@ pub(super) fn load(
     let names = TableNames { table, misfits };
     let mut loader = PartLoader { connection, part: part.clone(), names, progress };
     let (sample, written) = loader.load()?;
-    let misfits_table = loader.settle_misfits(&written)?;
+    let misfits_table = loader.keep_misfits(&written)?;
     let columns = sample.names.into_iter().zip(sample.header).zip(sample.plans);
     let columns = columns.zip(written.misfits).map(|(((name, named), plan), misfits)| {
         let named = if name == named { String::new() } else { named };
@@ -101,14 +101,14 @@ impl PartLoader<'_> {
                 own = self.first_plans()?;
                 continue;
             }
-            let odd = written.odd_columns(&own);
+            let odd = written.misread_columns(&own);
             if odd.is_empty() {
-                own.plans = written.told_plans(&own);
+                own.plans = written.final_plans(&own);
                 self.declare(&own, &written)?;
                 return Ok((own, written));
             }
             let plans = match tries < PLANS_MAX {
-                true => self.better_plans(&mut own, &odd)?,
+                true => self.replan(&mut own, &odd)?,
                 false => as_text(&own.plans, &odd),
             };
             // What is no better is text.
@@ -130,11 +130,7 @@ impl PartLoader<'_> {
     }
 
     /// Plans for these columns by all rows.
-    fn better_plans(
-        &self,
-        own: &mut PartPlans,
-        odd: &[usize],
-    ) -> Result<Vec<ColumnPlan>, AnalysisError> {
+    fn replan(&self, own: &mut PartPlans, odd: &[usize]) -> Result<Vec<ColumnPlan>, AnalysisError> {
         let mut all = SampleSink::of(u64::MAX, &self.progress);
         let notes = self.part.read(self.progress.limits, &mut all)?;
         own.hint = StyleHint::of(&all.evidence, notes.separator);
@@ -151,7 +147,7 @@ impl PartLoader<'_> {
     }
 
     /// The name of the table of misfits, which is only kept if there are some.
-    fn settle_misfits(&self, written: &WrittenRows) -> Result<String, AnalysisError> {
+    fn keep_misfits(&self, written: &WrittenRows) -> Result<String, AnalysisError> {
         if written.misfits.iter().any(|found| found.misfits > 0) {
             return Ok(self.names.misfits.clone());
         }
@@ -233,7 +229,7 @@ impl PartLoader<'_> {
 
 fn as_text(plans: &[ColumnPlan], odd: &[usize]) -> Vec<ColumnPlan> {
     let mut plans = plans.to_vec();
-    odd.iter().for_each(|at| plans[*at] = ColumnPlan { is_settled: true, ..plans[*at].text() });
+    odd.iter().for_each(|at| plans[*at] = ColumnPlan { is_forced_text: true, ..plans[*at].text() });
     plans
 }
 
@@ -249,9 +245,9 @@ struct WrittenRows {
 
 impl WrittenRows {
     /// The columns for which the sample misled.
-    fn odd_columns(&self, own: &PartPlans) -> Vec<usize> {
+    fn misread_columns(&self, own: &PartPlans) -> Vec<usize> {
         let plans = &own.plans;
-        (0..plans.len()).filter(|at| !plans[*at].is_settled && self.is_odd(*at, own)).collect()
+        (0..plans.len()).filter(|at| !plans[*at].is_forced_text && self.is_odd(*at, own)).collect()
     }
 
     fn is_odd(&self, at: usize, own: &PartPlans) -> bool {
@@ -271,14 +267,12 @@ impl WrittenRows {
     }
 
     /// The plans with what all rows of text columns say: whether they have dates that could be two.
-    fn told_plans(&self, own: &PartPlans) -> Vec<ColumnPlan> {
-        let told = own.plans.iter().zip(&self.found).map(|(plan, (evidence, _))| {
-            match plan.kind == ColumnKind::Text && !plan.is_settled {
-                true => evidence.plan(own.hint),
-                false => *plan,
-            }
+    fn final_plans(&self, own: &PartPlans) -> Vec<ColumnPlan> {
+        let plans = own.plans.iter().zip(&self.found).map(|(plan, (evidence, _))| {
+            let is_open = plan.kind == ColumnKind::Text && !plan.is_forced_text;
+            if is_open { evidence.plan(own.hint) } else { *plan }
         });
-        told.collect()
+        plans.collect()
     }
 }
 
@@ -415,6 +409,10 @@ impl WrittenColumn {
     ) {
         match field {
             RawField::Null => self.misfits.missing += 1,
+            RawField::Error(error) => {
+                self.misfits.null_word(error);
+                return row.null();
+            }
             RawField::Text(text) if is_null_word(text) => {
                 if plan.kind == ColumnKind::Text && !text.trim().is_empty() {
                     self.misfits.kept_word(text);
@@ -425,7 +423,7 @@ impl WrittenColumn {
             }
             _ => self.misfits.present += 1,
         }
-        if plan.kind == ColumnKind::Text && !plan.is_settled {
+        if plan.kind == ColumnKind::Text && !plan.is_forced_text {
             self.evidence.take(field);
         }
         if let RawField::Number(text) | RawField::Text(text) = field {

@@ -52,6 +52,8 @@ pub struct TextSpelling {
     pub with_blanks: u64,
     /// Different texts that are the same but for case and blanks.
     pub variants: u64,
+    /// Words such as `NA` that may stand for a missing value and are kept.
+    pub missing_words: u64,
 }
 
 /// A column as it is found.
@@ -139,6 +141,7 @@ pub(super) fn profile_column(
         spelling: TextSpelling {
             with_blanks: scan.with_blanks,
             variants: if is_text && distinct <= VARIANTS_AMONG { sample.variants() } else { 0 },
+            missing_words: column.misfits.kept_words.values().sum(),
         },
         odd: Vec::new(),
     };
@@ -184,6 +187,7 @@ fn oddities(
         (found.spelling.with_blanks > 0, "with_blanks"),
         (found.spelling.variants > 0, "variants"),
         (is_later, "future"),
+        (found.spelling.missing_words > 0, "missing_words"),
         (!column.misfits.null_words.is_empty(), "words_for_nothing"),
     ];
     checks.into_iter().filter(|(is_odd, _)| *is_odd).map(|(_, name)| name).collect()

@@ -12,9 +12,9 @@ const INDEX_BITS: u32 = 14;
 
 /// A hash that is one already.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct AsItIs(u64);
+pub(super) struct IdentityHasher(u64);
 
-impl Hasher for AsItIs {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -29,7 +29,7 @@ impl Hasher for AsItIs {
 }
 
 /// Hashes, each once.
-pub(super) type HashesSeen = HashSet<u64, BuildHasherDefault<AsItIs>>;
+pub(super) type HashesSeen = HashSet<u64, BuildHasherDefault<IdentityHasher>>;
 
 /// Counts different values by their hashes.
 #[derive(Debug, Clone, Default)]

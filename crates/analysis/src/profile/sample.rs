@@ -1,7 +1,7 @@
 //! Rows at equal distances, of which distributions are worked out.
 
 use super::columns::{Histogram, ValueCount};
-use super::distinct::{AsItIs, HashesSeen, hash_of, hash_of_bytes};
+use super::distinct::{HashesSeen, IdentityHasher, hash_of, hash_of_bytes};
 use super::scan::rowid_of;
 use crate::error::AnalysisError;
 use crate::load::{DataFolder, LoadedColumn, LoadedTable, quoted};
@@ -33,7 +33,7 @@ const BINS: usize = 12;
 pub(super) struct ColumnSample {
     numbers: Vec<f64>,
     /// By hash: how often a value is there, and in which row it was first.
-    counts: HashMap<u64, (u64, i64), BuildHasherDefault<AsItIs>>,
+    counts: HashMap<u64, (u64, i64), BuildHasherDefault<IdentityHasher>>,
     /// Texts without regard to case and blanks.
     folded: HashesSeen,
     is_number: bool,

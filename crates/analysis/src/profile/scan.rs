@@ -6,7 +6,7 @@
 //! ```
 
 use super::RowsSeen;
-use super::distinct::{AsItIs, DistinctCount, HashesSeen, hash_of, hash_of_both};
+use super::distinct::{DistinctCount, HashesSeen, IdentityHasher, hash_of, hash_of_both};
 use crate::error::AnalysisError;
 use crate::infer::ColumnKind;
 use crate::load::{DataFolder, LoadedColumn, LoadedTable, quoted};
@@ -54,7 +54,7 @@ pub(super) struct ColumnScan {
     /// Texts with blanks before or after them.
     pub(super) with_blanks: u64,
     /// Days as the number `20261118`.
-    pub(super) days: HashSet<u64, BuildHasherDefault<AsItIs>>,
+    pub(super) days: HashSet<u64, BuildHasherDefault<IdentityHasher>>,
     order: RowOrder,
 }
 

@@ -215,6 +215,7 @@ fn odd_lines(column: &ColumnProfile, lang: Lang) -> Vec<String> {
             "mixed_percent" => text::analysis::odd::mixed_percent(),
             "with_blanks" => text::analysis::odd::with_blanks(&column.spelling.with_blanks),
             "variants" => text::analysis::odd::variants(&column.spelling.variants),
+            "missing_words" => text::analysis::odd::missing_words(&column.spelling.missing_words),
             "future" => text::analysis::odd::future(&column.max),
             "ambiguous_numbers" => text::analysis::odd::ambiguous_numbers(),
             "mixed_currency" => text::analysis::odd::mixed_currency(),
