@@ -38,7 +38,7 @@ const NULL_WORDS_MAX: usize = 12;
 pub enum ColumnKind {
     /// Whole numbers.
     Integer,
-    /// Numbers with a point, kept exactly.
+    /// Numbers with a point, kept exactly; also the whole ones among them have a point.
     Decimal,
     /// Days, as `2026-11-18`.
     Date,
@@ -56,7 +56,7 @@ impl ColumnKind {
     pub fn sql(self) -> &'static str {
         match self {
             Self::Integer | Self::Boolean => "INTEGER",
-            Self::Decimal => "NUMERIC",
+            Self::Decimal => "REAL",
             Self::Date | Self::DateTime | Self::Text => "TEXT",
         }
     }
@@ -200,7 +200,7 @@ impl ColumnPlan {
         match (self.kind, field) {
             (_, RawField::Null | RawField::Error(_)) => Some(DataValue::Null),
             (ColumnKind::Integer, RawField::Int(number)) => Some(DataValue::Int(number)),
-            (ColumnKind::Decimal, RawField::Int(number)) => Some(DataValue::Int(number)),
+            (ColumnKind::Decimal, RawField::Int(number)) => Some(decimal_of_whole(number)),
             (ColumnKind::Decimal, RawField::Real(number)) => real(number),
             (ColumnKind::Integer, RawField::Real(number)) => {
                 let whole = number.fract() == 0.0 && number.abs() < 9e15;
@@ -220,7 +220,8 @@ impl ColumnPlan {
     /// A number that its file has as one: no style and no sign changes what it means.
     fn convert_digits(&self, digits: &str) -> Option<DataValue> {
         let value = match Exact::parse(digits) {
-            Some(exact) => exactly(exact),
+            Some(exact) if self.kind == ColumnKind::Integer => exactly(exact),
+            Some(exact) => decimal(exact),
             // It is too large or too small to be exact.
             None => real(digits.parse().ok()?)?,
         };
@@ -247,7 +248,7 @@ impl ColumnPlan {
                 }
                 let hundredth = Exact::new(1, 2);
                 let value = if found.percent { found.value.times(hundredth)? } else { found.value };
-                Some(exactly(value))
+                Some(decimal(value))
             }
             ColumnKind::Boolean => truth(text).map(|yes| DataValue::Int(i64::from(yes))),
             ColumnKind::Date | ColumnKind::DateTime => {
@@ -294,6 +295,23 @@ fn exactly(value: Exact) -> DataValue {
         KeptNumber::Real(number) => DataValue::Real(number),
         KeptNumber::Long(digits) => DataValue::Text(digits),
     }
+}
+
+/// The same in a column of decimals: 5 is 5.0 there. Whole numbers among them would be divided
+/// without what is behind the point.
+fn decimal(value: Exact) -> DataValue {
+    match exactly(value) {
+        DataValue::Int(number) => decimal_of_whole(number),
+        other => other,
+    }
+}
+
+fn decimal_of_whole(number: i64) -> DataValue {
+    #[expect(clippy::cast_precision_loss, reason = "it is looked at below")]
+    let near = number as f64;
+    let is_exact = number.unsigned_abs() <= 1 << f64::MANTISSA_DIGITS
+        || Exact::from_f64(near) == Some(Exact::new(i128::from(number), 0));
+    if is_exact { DataValue::Real(near) } else { DataValue::Text(number.to_string()) }
 }
 
 fn real(number: f64) -> Option<DataValue> {

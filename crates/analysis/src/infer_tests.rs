@@ -52,8 +52,8 @@ fn dirty_numbers_become_the_numbers_that_they_mean() {
     let plan = plan_of(&["1,200.50", "¥3", "(4.00)", "-7"]);
     let value = |text| plan.convert(RawField::Text(text));
     assert_eq!(value("1,200.50"), Some(DataValue::Real(1200.5)));
-    assert_eq!(value("(4.00)"), Some(DataValue::Int(-4)));
-    assert_eq!(value("￥1,000"), Some(DataValue::Int(1000)));
+    assert_eq!(value("(4.00)"), Some(DataValue::Real(-4.0)));
+    assert_eq!(value("￥1,000"), Some(DataValue::Real(1000.0)));
     assert_eq!(value("１２.５"), Some(DataValue::Real(12.5)));
     assert_eq!(value("about 5"), None);
     assert_eq!(value("1,20"), None);

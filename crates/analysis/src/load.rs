@@ -344,6 +344,11 @@ impl SourceKey {
 fn source_key(file: &Path) -> Result<SourceKey, AnalysisError> {
     let path = file.canonicalize().map_err(AnalysisError::read(file))?;
     let found = path.metadata().map_err(AnalysisError::read(file))?;
+    // A pipe would be waited for without end.
+    if !found.is_file() {
+        let why = "it is not a file but a folder, a pipe or a device".to_owned();
+        return Err(AnalysisError::NoTable { path: file.to_owned(), why });
+    }
     let modified = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let modified_ms = modified.map_or(0, |time| i64::try_from(time.as_millis()).unwrap_or(0));
     Ok(SourceKey { path, bytes: found.len(), modified_ms })

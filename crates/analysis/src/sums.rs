@@ -122,7 +122,13 @@ impl RunningSum {
     fn value(self) -> SumValue {
         let Some(exact) = self.exact() else { return SumValue::Real(self.rough()) };
         match exact.kept() {
-            KeptNumber::Int(_) if self.has_point => SumValue::Real(exact.to_f64()),
+            KeptNumber::Int(whole) if self.has_point => {
+                let number = exact.to_f64();
+                let is_exact = whole.unsigned_abs() <= 1 << f64::MANTISSA_DIGITS
+                    || Exact::from_f64(number) == Some(exact);
+                let long = || SumValue::Long(LongDecimal(whole.to_string()));
+                if is_exact { SumValue::Real(number) } else { long() }
+            }
             KeptNumber::Int(whole) => SumValue::Int(whole),
             KeptNumber::Real(number) => SumValue::Real(number),
             KeptNumber::Long(digits) => SumValue::Long(LongDecimal(digits)),
@@ -207,7 +213,8 @@ impl WindowAggregate<RunningSum, SumValue> for ExactSum {
             (SumKind::Total, 0) => SumValue::Real(0.0),
             (_, 0) => SumValue::Nothing,
             (SumKind::Mean, _) => sum.mean(),
-            (SumKind::Sum | SumKind::Total, _) => sum.value(),
+            (SumKind::Sum, _) => sum.value(),
+            (SumKind::Total, _) => RunningSum { has_point: true, ..sum }.value(),
         })
     }
 

@@ -242,11 +242,12 @@ fn no_digit_of_a_long_number_is_lost() {
         + &(1..40).map(|at| format!("{at},{at}.5\n")).collect::<String>()
         + "40,12345678901234.567\n41,0.30000000000000004\n42,123456789012345678\n";
     let table = desk.load("long.csv", text);
-    assert_eq!((table.columns[1].misfits.misfits, table.columns[1].misfits.long), (0, 1));
+    assert_eq!((table.columns[1].misfits.misfits, table.columns[1].misfits.long), (0, 2));
     let one = |id: u32| desk.one(&format!("SELECT v FROM long WHERE id = {id}"));
     assert_eq!(one(40), DataValue::Text("12345678901234.567".into()));
     assert_eq!(one(41), DataValue::Real(0.300_000_000_000_000_04));
-    assert_eq!(one(42), DataValue::Int(123_456_789_012_345_678));
+    // As a number with a point it would lose digits.
+    assert_eq!(one(42), DataValue::Text("123456789012345678".into()));
     let sum = "SELECT sum(v) FROM long WHERE id IN (1, 40)";
     assert_eq!(desk.one(sum), DataValue::Text("12345678901236.067".into()));
     let json = r#"[{"v":0.1234567890123456789,"big":12345678901234567890123},{"v":1.5,"big":2}]"#;
@@ -442,4 +443,43 @@ fn errors_of_formulas_are_missing_values_and_named() {
     assert_eq!(amount.misfits.null_words.get("#DIV/0!"), Some(&1));
     assert_eq!((table.notes.broken_rows, table.rows), (0, 2));
     assert_eq!(desk.one("SELECT sum(amount) FROM shops"), DataValue::Int(2));
+}
+
+#[test]
+fn decimals_that_happen_to_be_whole_are_divided_as_decimals() {
+    let desk = Desk::new();
+    let text = "id,price,qty,share\n1,5.00,2,7%\n2,7.50,2,100%\n3,10.00,4,200%\n5,1.00,3,25%\n";
+    let table = desk.load("div.csv", text);
+    assert_eq!(table.columns[1].plan.kind, ColumnKind::Decimal);
+    let sql = "SELECT group_concat(price / qty, ' ') FROM (SELECT * FROM div WHERE id < 4)";
+    assert_eq!(desk.one(sql), DataValue::Text("2.5 3.75 2.5".into()));
+    assert_eq!(desk.one("SELECT share / 2 FROM div WHERE id = 2"), DataValue::Real(0.5));
+    let of_sums = "SELECT sum(price) / sum(qty) FROM div WHERE id IN (1, 3)";
+    assert_eq!(desk.one(of_sums), DataValue::Real(2.5));
+    assert_eq!(desk.one("SELECT total(qty) / 2 FROM div WHERE id = 5"), DataValue::Real(1.5));
+    desk.load("div.json", r#"[{"p":5.00,"q":2},{"p":7.5,"q":2},{"p":9,"q":2}]"#);
+    assert_eq!(desk.one("SELECT max(p) / 2 FROM div_2"), DataValue::Real(4.5));
+    assert_eq!(desk.one("SELECT sum(p) FROM div_2"), DataValue::Real(21.5));
+}
+
+#[test]
+fn a_pipe_is_refused_and_not_waited_for() {
+    let desk = Desk::new();
+    let pipe = desk.folder.path().join("pipe.csv");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let refused = desk.data.load(&pipe, &ReadLimits::default(), &|_| {}).unwrap_err();
+    assert!(refused.to_string().contains("not a file but"), "{refused}");
+}
+
+#[test]
+fn lines_of_utf8_among_lines_of_a_western_encoding_are_noticed() {
+    let desk = Desk::new();
+    let latin = encoding_rs::WINDOWS_1252.encode("straße und höhe\n").0.into_owned();
+    let text =
+        [b"word\n".as_slice(), &"café\n".repeat(50).into_bytes(), &latin.repeat(60)].concat();
+    let table = desk.load("mixed.csv", text);
+    assert!(table.notes.mixed_encodings, "{:?}", table.notes);
+    let pure = desk.load("pure.csv", [b"word\n".as_slice(), &latin.repeat(60)].concat());
+    assert!(!pure.notes.mixed_encodings && pure.notes.encoding == "windows-1252");
 }

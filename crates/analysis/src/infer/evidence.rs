@@ -90,9 +90,9 @@ impl ColumnEvidence {
                 self.there += 1;
                 self.count_number(NumberShape::typed(true));
             }
-            RawField::Real(number) => {
+            RawField::Real(_) => {
                 self.there += 1;
-                self.count_number(NumberShape::typed(number.fract() == 0.0 && number.abs() < 1e15));
+                self.count_number(NumberShape::typed(false));
             }
             RawField::Number(digits) => {
                 self.there += 1;

@@ -72,7 +72,8 @@ fn plain_digits(text: &str) -> Option<i64> {
 fn plain_decimal(text: &str) -> Option<PlainValue<'static>> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let Some((whole, part)) = unsigned.split_once('.') else {
-        return plain_digits(text).map(PlainValue::Int);
+        #[expect(clippy::cast_precision_loss, reason = "it has at most 15 digits")]
+        return plain_digits(text).map(|number| PlainValue::Real(number as f64));
     };
     if whole.is_empty() || part.is_empty() || whole.len() + part.len() > DIGITS_MAX {
         return None;
@@ -84,9 +85,6 @@ fn plain_decimal(text: &str) -> Option<PlainValue<'static>> {
     let power = i64::try_from(POWERS[part.len()]).ok()?;
     let digits = plain_digits(whole)? * power + plain_digits(part)?;
     let digits = if unsigned.len() < text.len() { -digits } else { digits };
-    if digits % power == 0 {
-        return Some(PlainValue::Int(digits / power));
-    }
     #[expect(clippy::cast_precision_loss, reason = "both have at most 15 digits")]
     Some(PlainValue::Real(digits as f64 / power as f64))
 }

@@ -155,11 +155,13 @@ impl PartLoader<'_> {
         Ok(String::new())
     }
 
-    /// Numbers have no declared type at first: SQLite would change those with many digits.
+    /// Whole numbers have no declared type at first: SQLite would change those with many digits.
     fn write(&self, own: &PartPlans) -> Result<WrittenRows, AnalysisError> {
         self.connection.execute_batch(&self.table_sql(own, |_, plan| match plan.kind {
             ColumnKind::Text | ColumnKind::Date | ColumnKind::DateTime => plan.kind.sql(),
-            ColumnKind::Integer | ColumnKind::Decimal | ColumnKind::Boolean => "",
+            // All that goes into it is real already, or a blob.
+            ColumnKind::Decimal => plan.kind.sql(),
+            ColumnKind::Integer | ColumnKind::Boolean => "",
         }))?;
         let misfits = quoted(&self.names.misfits);
         let columns = "\"row\" INTEGER, \"column\" TEXT, \"value\" TEXT";
@@ -216,8 +218,8 @@ impl PartLoader<'_> {
     /// A column of numbers alone is declared as one, so that `year = '2026'` finds its rows.
     fn declare(&self, own: &PartPlans, written: &WrittenRows) -> Result<(), AnalysisError> {
         let sql = self.table_sql(own, |at, plan| {
-            let is_pure = written.misfits[at].long == 0;
-            if is_pure || plan.kind.sql() == "TEXT" { plan.kind.sql() } else { "BLOB" }
+            let has_blobs = plan.kind == ColumnKind::Integer && written.misfits[at].long > 0;
+            if has_blobs { "BLOB" } else { plan.kind.sql() }
         });
         self.connection.execute_batch("PRAGMA writable_schema = ON")?;
         let update = "UPDATE sqlite_schema SET sql = $1 WHERE type = 'table' AND name = $2";

@@ -19,6 +19,14 @@ pub struct ValueCount {
     pub value: String,
     /// How often.
     pub count: u64,
+    /// Whether that is an estimate by a sample.
+    #[serde(skip_serializing_if = "is_exact")]
+    pub is_rough: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_exact(is_rough: &bool) -> bool {
+    !*is_rough
 }
 
 /// How many numbers lie where.
@@ -111,6 +119,9 @@ pub(super) fn profile_column(
 ) -> ColumnProfile {
     let ColumnSeen { sample, scan, top } = seen;
     let (distinct, is_distinct_rough) = scan.distinct.count();
+    // An estimate may be more than there is.
+    let there = table.rows.saturating_sub(column.misfits.missing + column.misfits.misfits);
+    let distinct = distinct.min(there);
     let is_number = column.plan.kind.is_number();
     let is_text = column.plan.kind == ColumnKind::Text;
     let end = |of: fn(&(DataValue, DataValue)) -> &DataValue| {

@@ -1,7 +1,7 @@
-//! Rows at equal distances, of which distributions are worked out.
+//! Rows from all over a table, one of each stretch, of which distributions are worked out.
 
 use super::columns::{Histogram, ValueCount};
-use super::distinct::{HashesSeen, IdentityHasher, hash_of, hash_of_bytes};
+use super::distinct::{HashCounts, HashesSeen, IdentityHasher, hash_of, hash_of_bytes};
 use super::scan::rowid_of;
 use crate::error::AnalysisError;
 use crate::load::{DataFolder, LoadedColumn, LoadedTable, quoted};
@@ -24,6 +24,10 @@ const LOOKED_UP: usize = 40;
 
 /// Numbers from which quartiles say something.
 const QUARTILES_FROM: usize = 4;
+
+/// A number that looks like chance and is the same each time, in SQL: rows at equal distances would
+/// all be the same day of a week, or the same shop of a list that goes round.
+const SCATTER: &str = "((i * i % 2147483647 * 48271 + i * 69621) % 2147483647 / 7)";
 
 /// Bars of a histogram.
 const BINS: usize = 12;
@@ -106,15 +110,22 @@ impl ColumnSample {
         }
     }
 
-    /// The values that are most frequent, more than once.
+    /// The values that are most frequent, more than once, with the counts of all rows where these
+    /// are known.
     pub(super) fn top(
         &self,
         data: &DataFolder,
         (table, column): (&LoadedTable, &LoadedColumn),
-        (scale, limits): (u64, &QueryLimits),
+        (exact, scale): (Option<&HashCounts>, u64),
+        limits: &QueryLimits,
     ) -> Result<Vec<ValueCount>, AnalysisError> {
-        let mut often: Vec<(u64, i64)> =
-            self.counts.values().filter(|(count, _)| *count > 1).copied().collect();
+        let is_rough = exact.is_none() && scale > 1;
+        let seen = self.counts.iter().map(|(hash, (count, rowid))| match exact {
+            Some(counts) => (counts.get(hash).copied().unwrap_or(*count), *rowid),
+            None => (*count, *rowid),
+        });
+        let mut often: Vec<(u64, i64)> = seen.filter(|(count, _)| *count > 1).collect();
+        let scale = if is_rough { scale } else { 1 };
         often.sort_unstable_by_key(|(count, rowid)| (Reverse(*count), *rowid));
         often.truncate(LOOKED_UP);
         let Some(rowid) = rowid_of(table).filter(|_| !often.is_empty()) else {
@@ -135,6 +146,7 @@ impl ColumnSample {
         let top = top.into_iter().take(TOP).map(|(count, value)| ValueCount {
             value: crate::source::example(&value.shown()),
             count: count * scale,
+            is_rough,
         });
         Ok(top.collect())
     }
@@ -166,11 +178,11 @@ pub(super) fn sample(
             format!("SELECT 0, {names} FROM {from} AS everloop_t LIMIT {}", table.rows / sampled)
         }
         Some(rowid) if sampled > 1 => format!(
-            "WITH RECURSIVE everloop_n(i) AS (VALUES({sampled}) UNION ALL \
-             SELECT i + {sampled} FROM everloop_n WHERE i + {sampled} <= {}) \
-             SELECT everloop_t.{rowid}, {names} FROM everloop_n \
-             CROSS JOIN {from} AS everloop_t ON everloop_t.{rowid} = everloop_n.i",
-            table.rows
+            "WITH RECURSIVE everloop_n(i) AS (VALUES(0) UNION ALL \
+             SELECT i + 1 FROM everloop_n WHERE i + 1 < {}) \
+             SELECT everloop_t.{rowid}, {names} FROM everloop_n CROSS JOIN {from} AS everloop_t \
+             ON everloop_t.{rowid} = everloop_n.i * {sampled} + 1 + {SCATTER} % {sampled}",
+            table.rows / sampled
         ),
         Some(rowid) => format!("SELECT {rowid}, {names} FROM {from} AS everloop_t"),
     };

@@ -180,10 +180,13 @@ def number(text, plan):
     return (-found if negative else found), percent
 
 
-def kept(value):
+def kept(value, has_point=False):
     """As SQLite keeps it without losing a digit."""
     if value == value.to_integral_value() and -(2**63) <= value < 2**63:
-        return int(value)
+        if not has_point:
+            return int(value)
+        if abs(value) <= 2**53:
+            return float(value)
     return float(value) if decimal.Decimal(repr(float(value))) == value else format(value.normalize(), "f").encode()
 
 
@@ -274,7 +277,7 @@ def converted(value, plan):
     if found is None or found[1] != (plan["is_percent"] and not isinstance(value, Digits)):
         return None, False
     found = found[0] / 100 if found[1] else found[0]
-    return (None, False) if kind == "integer" and found != found.to_integral_value() else (kept(found), True)
+    return (None, False) if kind == "integer" and found != found.to_integral_value() else (kept(found, kind == "decimal"), True)
 
 
 class ExactSum:
@@ -299,13 +302,12 @@ class ExactSum:
     def finalize(self):
         if not self.count:
             return None
-        found = kept(self.sum)
-        return float(found) if self.has_point and isinstance(found, int) else found
+        return kept(self.sum, self.has_point)
 
 
 class ExactTotal(ExactSum):
     def finalize(self):
-        return super().finalize() if self.count else 0.0
+        return kept(self.sum, True) if self.count else 0.0
 
 
 class ExactMean(ExactSum):
@@ -400,8 +402,9 @@ def name(text):
 
 def load(database, table):
     columns = table["columns"]
-    kinds = {"integer": "INTEGER", "boolean": "INTEGER", "decimal": "NUMERIC"}
-    types = ["" if c["misfits"].get("long") else kinds.get(c["plan"]["kind"], "TEXT") for c in columns]
+    kinds = {"integer": "INTEGER", "boolean": "INTEGER", "decimal": "REAL"}
+    kind_of = lambda column: "BLOB" if column["plan"]["kind"] == "integer" and column["misfits"].get("long") else kinds.get(column["plan"]["kind"], "TEXT")
+    types = [kind_of(column) for column in columns]
     parts = ", ".join(f"{name(c['name'])} {kind}" for c, kind in zip(columns, types))
     database.execute(f"DROP TABLE IF EXISTS {name(table['name'])}")
     database.execute(f"CREATE TABLE {name(table['name'])} ({parts})")

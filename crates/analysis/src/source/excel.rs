@@ -227,6 +227,13 @@ fn shown_or_error(cell: &Data) -> String {
     }
 }
 
+/// Workbooks have no whole numbers: all that are whole are taken for such.
+fn whole(number: f64) -> Option<i64> {
+    let is_whole = number.fract() == 0.0 && number.abs() < 9e15;
+    #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
+    is_whole.then_some(number as i64)
+}
+
 fn time_alone((_, _, _, hour, minute, second, _): (u16, u8, u8, u8, u8, u8, u16)) -> String {
     format!("{hour:02}:{minute:02}:{second:02}")
 }
@@ -245,7 +252,7 @@ fn raw_of<'t>(cell: &Data, text: &'t str) -> RawField<'t> {
         Data::Empty => RawField::Null,
         Data::Error(_) => RawField::Error(text),
         Data::Int(number) => RawField::Int(*number),
-        Data::Float(number) => RawField::Real(*number),
+        Data::Float(number) => whole(*number).map_or(RawField::Real(*number), RawField::Int),
         Data::Bool(yes) => RawField::Bool(*yes),
         _ => RawField::Text(text),
     }

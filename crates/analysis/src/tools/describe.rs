@@ -2,7 +2,7 @@
 
 use crate::error::AnalysisError;
 use crate::exact::Exact;
-use crate::infer::{ColumnPlan, TextReason};
+use crate::infer::{ColumnKind, ColumnPlan, TextReason};
 use crate::load::{DataFolder, LoadedColumn, LoadedTable, quoted};
 use crate::query::{QueryEngine, QueryLimits, QueryResult};
 use crate::report::zone_name;
@@ -32,7 +32,7 @@ const DISTINCT_UP_TO: u64 = 4_000_000;
 pub enum ShareLevel {
     /// Names and types of columns, and counts: no value of any row.
     Schema,
-    /// The same with smallest, largest and mean values.
+    /// The same with smallest, largest and mean values of numbers and dates.
     Aggregates,
     /// The same with some rows, and with examples of what is odd.
     #[default]
@@ -84,7 +84,9 @@ pub(crate) fn table(
         if let Some(count) = distinct.get(at) {
             let _ = write!(out, "; {count} distinct");
         }
-        if let Some(ranges) = &ranges {
+        // The ends of a column of text are values of two rows, such as names of persons.
+        let is_text = column.plan.kind == ColumnKind::Text;
+        if let Some(ranges) = ranges.as_ref().filter(|_| !is_text || share == ShareLevel::Samples) {
             write_range(&mut out, ranges, at);
         }
         write_oddities(&mut out, table, column, share);

@@ -180,7 +180,11 @@ fn column_row(column: &ColumnProfile, lang: Lang) -> String {
         .top
         .iter()
         .take(3)
-        .map(|top| format!("{} ×{}", cell(&top.value), top.count))
+        .map(|top| {
+            let about = text::analysis::profile::about(&top.count).in_lang(lang);
+            let count = if top.is_rough { about } else { top.count.to_string() };
+            format!("{} ×{count}", cell(&top.value))
+        })
         .collect();
     let kind = text::analysis::kind::named(column.kind.name());
     format!(
