@@ -59,15 +59,6 @@ pub enum AnalysisError {
         /// How long it may take.
         seconds: u64,
     },
-    /// A query was about to fill the disk.
-    #[error(
-        "stopped: the disk of the temporary folder {} is almost full; narrow it down, or aggregate \
-             in steps", folder.display()
-    )]
-    DiskFull {
-        /// The folder.
-        folder: PathBuf,
-    },
     /// A query may not do this, or is not one.
     #[error("{0}")]
     Refused(String),
@@ -116,7 +107,6 @@ impl AnalysisError {
             Self::FolderTaken { path } => text::analysis::folder_taken(&shown(path)),
             Self::Canceled => text::analysis::canceled(),
             Self::TimedOut { seconds } => text::analysis::timed_out(seconds),
-            Self::DiskFull { folder } => text::analysis::disk_full(&shown(folder)),
             Self::Refused(why) => text::analysis::refused(why),
             Self::Sql(error) => text::analysis::refused(error),
             Self::Damaged { path, why } => text::analysis::damaged(&shown(path), why),

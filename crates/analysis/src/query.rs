@@ -10,8 +10,6 @@ use rusqlite::hooks::{AuthAction, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::{Batch, Connection, ErrorCode, OpenFlags, Row, Statement};
 use serde::{Deserialize, Serialize};
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
@@ -33,12 +31,6 @@ const LENGTH_MAX: i32 = 32 << 20;
 /// Bytes of all values of a result.
 const RESULT_BYTES_MAX: usize = 16 << 20;
 
-/// Bytes that a query leaves free on the disk, on which its large sorts are.
-const DISK_FREE_MIN: u64 = 1 << 30;
-
-/// Pause between two looks at the disk.
-const DISK_PAUSE: Duration = Duration::from_millis(250);
-
 /// Pause before a table that is being loaded is looked at again.
 const BUSY_PAUSE: Duration = Duration::from_millis(50);
 
@@ -49,20 +41,14 @@ pub struct QueryLimits {
     pub timeout: Duration,
     /// Rows that are kept.
     pub rows_max: usize,
-    /// Bytes that large sorts have to leave free on the disk of the temporary folder.
-    pub disk_free_min: u64,
     /// Asks to stop.
     pub cancel: CancellationToken,
 }
 
 impl Default for QueryLimits {
     fn default() -> Self {
-        Self {
-            timeout: Duration::from_mins(2),
-            rows_max: 10_000,
-            disk_free_min: DISK_FREE_MIN,
-            cancel: CancellationToken::new(),
-        }
+        let timeout = Duration::from_mins(2);
+        Self { timeout, rows_max: 10_000, cancel: CancellationToken::new() }
     }
 }
 
@@ -94,7 +80,6 @@ pub trait QueryEngine: Send + Sync {
 const STOPPED_NOT: u8 = 0;
 const STOPPED_CANCELED: u8 = 1;
 const STOPPED_LATE: u8 = 2;
-const STOPPED_FULL: u8 = 3;
 
 impl QueryEngine for DataFolder {
     fn query(&self, sql: &str, limits: &QueryLimits) -> Result<QueryResult, AnalysisError> {
@@ -129,7 +114,7 @@ impl DataFolder {
         }
         let reads = Arc::new(DataReads::default());
         let mut connection = self.open_for_reading(&reads)?;
-        let stop = QueryStop::watching(&mut connection, limits)?;
+        let stop = QueryStop::watching(&mut connection, limits, Instant::now())?;
         let answer = run(&connection, sql, limits).map_err(|error| stop.why(error))?;
         Ok(QueryResult { is_constant: !reads.some(), ..answer })
     }
@@ -144,7 +129,7 @@ impl DataFolder {
         // Once it reads, nobody takes the tables from it: no row is handed on twice.
         after_loads(limits, || {
             let mut connection = self.open_for_reading(&Arc::new(DataReads::default()))?;
-            let stop = QueryStop::watching(&mut connection, limits)?;
+            let stop = QueryStop::watching(&mut connection, limits, Instant::now())?;
             let mut each = || {
                 let mut statement = connection.prepare(sql)?;
                 let mut rows = statement.query(())?;
@@ -195,32 +180,22 @@ struct QueryStop {
 }
 
 impl QueryStop {
-    fn watching(connection: &mut Connection, limits: &QueryLimits) -> Result<Self, AnalysisError> {
-        let began = Instant::now();
+    fn watching(
+        connection: &mut Connection,
+        limits: &QueryLimits,
+        began: Instant,
+    ) -> Result<Self, AnalysisError> {
         let stop = Self { reason: Arc::new(AtomicU8::new(STOPPED_NOT)), timeout: limits.timeout };
-        let reason = Arc::clone(&stop.reason);
-        let limits = limits.clone();
-        let mut next_look = began;
-        let mut why = move || {
-            let now = Instant::now();
-            if limits.cancel.is_cancelled() {
-                return STOPPED_CANCELED;
-            }
-            if now - began > limits.timeout {
-                return STOPPED_LATE;
-            }
-            if now >= next_look {
-                next_look = now + DISK_PAUSE;
-                if disk_free(&temp_folder()).is_some_and(|free| free < limits.disk_free_min) {
-                    return STOPPED_FULL;
-                }
-            }
-            STOPPED_NOT
-        };
+        let (reason, cancel, timeout) =
+            (Arc::clone(&stop.reason), limits.cancel.clone(), limits.timeout);
         connection.progress_handler(
             STEPS,
             Some(move || {
-                let why = why();
+                let why = match () {
+                    () if cancel.is_cancelled() => STOPPED_CANCELED,
+                    () if began.elapsed() > timeout => STOPPED_LATE,
+                    () => STOPPED_NOT,
+                };
                 reason.store(why, Ordering::Relaxed);
                 why != STOPPED_NOT
             }),
@@ -233,24 +208,9 @@ impl QueryStop {
         match self.reason.load(Ordering::Relaxed) {
             STOPPED_CANCELED => AnalysisError::Canceled,
             STOPPED_LATE => AnalysisError::TimedOut { seconds: self.timeout.as_secs() },
-            STOPPED_FULL => AnalysisError::DiskFull { folder: temp_folder() },
             _ => error,
         }
     }
-}
-
-/// The folder that SQLite takes for large sorts.
-fn temp_folder() -> PathBuf {
-    let named = ["SQLITE_TMPDIR", "TMPDIR"].into_iter().filter_map(std::env::var_os);
-    let usual = ["/var/tmp", "/usr/tmp", "/tmp"].into_iter().map(OsString::from);
-    let folder = named.chain(usual).map(PathBuf::from).find(|folder| folder.is_dir());
-    folder.unwrap_or_else(|| PathBuf::from("."))
-}
-
-/// Bytes that are free on the disk of a folder, if that can be known.
-fn disk_free(folder: &Path) -> Option<u64> {
-    let disk = rustix::fs::statvfs(folder).ok()?;
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 /// Names of tables are no data, and these functions are tables of what they are told.

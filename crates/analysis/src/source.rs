@@ -43,7 +43,7 @@ pub(crate) enum RawField<'a> {
     Number(&'a str),
     Bool(bool),
     Text(&'a str),
-    /// The error of a formula, such as `#DIV/0!`: a cell without a value.
+    /// The error of a formula, such as `#DIV/0!`, or an infinite number: a cell without a value.
     Error(&'a str),
 }
 

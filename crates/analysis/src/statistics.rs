@@ -14,12 +14,14 @@ const VALUES_MAX: usize = 20_000_000;
 
 const FLAGS: FunctionFlags = FunctionFlags::SQLITE_UTF8.union(FunctionFlags::SQLITE_DETERMINISTIC);
 
+type RealFunction = fn(f64) -> f64;
+
 /// Adds the functions to a connection.
 pub(crate) fn register(connection: &Connection) -> Result<()> {
     for arguments in [1, 2] {
         connection.create_scalar_function("round", arguments, FLAGS, round)?;
     }
-    let of_one: [(&str, fn(f64) -> f64); 10] = [
+    let of_one: [(&str, RealFunction); 10] = [
         ("sqrt", f64::sqrt),
         ("exp", f64::exp),
         ("ln", f64::ln),

@@ -117,8 +117,7 @@ impl AnalysisContext {
 
     fn query_limits(&self, context: &CallContext) -> QueryLimits {
         let timeout = Duration::from_millis(self.query_timeout_ms.max(1));
-        let (rows_max, cancel) = (self.rows_max, context.cancel.clone());
-        QueryLimits { timeout, rows_max, cancel, ..QueryLimits::default() }
+        QueryLimits { timeout, rows_max: self.rows_max, cancel: context.cancel.clone() }
     }
 
     /// Loads what the person named and is not loaded yet.

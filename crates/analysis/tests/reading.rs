@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use everloop_analysis::{
-    AnalysisError, ColumnKind, DataFolder, DataValue, LoadedTable, QueryEngine, QueryLimits,
-    ReadLimits, ResultStore, profile,
+    ColumnKind, DataFolder, DataValue, LoadedTable, QueryEngine, QueryLimits, ReadLimits,
+    ResultStore, profile,
 };
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -412,18 +412,6 @@ fn nothing_is_left_of_an_archive_that_could_not_be_loaded() {
     assert!(refused.is_err(), "{refused:?}");
     assert!(desk.data.tables().unwrap().is_empty());
     assert!(!desk.data.path().join("unpacked").exists());
-}
-
-#[test]
-fn a_query_stops_before_the_disk_is_full() {
-    let desk = Desk::new();
-    desk.load("one.csv", "a,b\n1,2\n");
-    let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000) \
-               SELECT count(*) FROM n";
-    let limits = QueryLimits { disk_free_min: u64::MAX, ..QueryLimits::default() };
-    let stopped = desk.data.query(sql, &limits).unwrap_err();
-    assert!(matches!(stopped, AnalysisError::DiskFull { .. }), "{stopped}");
-    assert_eq!(desk.one(sql), DataValue::Int(100_000));
 }
 
 #[test]

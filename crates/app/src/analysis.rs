@@ -431,7 +431,6 @@ pub fn check(
         timeout: Duration::from_millis(settings.query_timeout.ms()),
         rows_max: settings.max_rows,
         cancel: limits.cancel.clone(),
-        ..QueryLimits::default()
     };
     let run_again =
         |data: &DataFolder, cells: &[KeptCell]| code_again(app, &desk, data, cells, &bounds);

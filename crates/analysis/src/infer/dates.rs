@@ -205,19 +205,18 @@ fn has_month(text: &str) -> bool {
     text.as_bytes().windows(3).any(|letters| {
         let begins = !before.is_ascii_alphabetic();
         before = letters[0];
-        let is_short =
-            |month: &&str| letters.eq_ignore_ascii_case(&month.as_bytes()[..SHORT_MONTH]);
-        begins && MONTHS.iter().any(|month| is_short(&month))
+        let is_short = |month: &str| letters.eq_ignore_ascii_case(&month.as_bytes()[..SHORT_MONTH]);
+        begins && MONTHS.iter().any(|month| is_short(month))
     })
 }
 
 /// The month of a name, long or short. A word that only begins like one is a word.
 fn month_of(word: &str) -> Option<u32> {
     let word = word.to_ascii_lowercase();
-    let is_name = |month: &&str| *month == word || month[..SHORT_MONTH] == word;
+    let is_name = |month: &str| month == word || month[..SHORT_MONTH] == word;
     let found = match word.as_str() {
         "sept" => 8,
-        _ => MONTHS.iter().position(|month| is_name(&month))?,
+        _ => MONTHS.iter().position(|month| is_name(month))?,
     };
     u32::try_from(found + 1).ok()
 }

@@ -94,12 +94,14 @@ fn a_packing_that_is_not_known_is_named() {
 #[test]
 fn decimals_stay_numbers_and_moments_in_utc_say_so() {
     use super::meta::{LogicalType, PhysicalType::Int64};
-    use super::values::{OwnedField, of_int};
+    use super::values::{OwnedField, of_int, real};
     let decimal = of_int(12_345, Int64, LogicalType::Decimal { scale: 3 });
     assert_eq!(decimal, OwnedField::Number("12.345".into()));
     let moment = |is_utc| of_int(0, Int64, LogicalType::Timestamp { units: 1_000, is_utc });
     assert_eq!(moment(true), OwnedField::Text("1970-01-01 00:00:00Z".into()));
     assert_eq!(moment(false), OwnedField::Text("1970-01-01 00:00:00".into()));
+    assert_eq!(real(f64::INFINITY), OwnedField::Error("inf"));
+    assert_eq!(real(f64::NAN), OwnedField::Null);
 }
 
 /// How many of the columns have other sums than they should; all if there are no such columns.

@@ -198,10 +198,10 @@ fn write_null_words(
     if count == 0 {
         return;
     }
-    let _ = write!(out, "; {count} values such as NA {fate}");
+    let _ = write!(out, "; words such as NA {fate}: {count}");
     if share != ShareLevel::Schema {
-        let words = words.iter().map(|(word, count)| format!("{word:?} {count} times"));
-        let _ = write!(out, ": {}", words.collect::<Vec<_>>().join(", "));
+        let words = words.iter().map(|(word, count)| format!("{word:?} {count}"));
+        let _ = write!(out, " ({})", words.collect::<Vec<_>>().join(", "));
     }
 }
 
@@ -307,4 +307,28 @@ pub(crate) fn rows(result: &QueryResult, most: usize) -> String {
         let _ = writeln!(out, "| r{} | {} |", at + 1, cells.join(" | "));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::ReadLimits;
+
+    #[test]
+    fn no_value_of_a_row_is_told_unless_rows_are_shared() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("staff.csv");
+        std::fs::write(&file, "name,pay,since\nAnn,10,2026-01-02\nZoe,NA,2026-01-09\n").unwrap();
+        let data = DataFolder::new(folder.path().join("data"));
+        let loaded = data.load(&file, &ReadLimits::default(), &|_| {}).unwrap().remove(0);
+        let told = |share| table(&data, &loaded, share, &QueryLimits::default()).unwrap();
+        let schema = told(ShareLevel::Schema);
+        assert!(!schema.contains("Ann") && !schema.contains("10") && !schema.contains("2026"));
+        let aggregates = told(ShareLevel::Aggregates);
+        assert!(!aggregates.contains("Ann") && !aggregates.contains("Zoe"), "{aggregates}");
+        assert!(aggregates.contains("; 10 to 10, mean 10"), "{aggregates}");
+        assert!(aggregates.contains("; 2026-01-02 to 2026-01-09"), "{aggregates}");
+        assert!(aggregates.contains("; words such as NA were read as missing: 1 (\"NA\" 1)"));
+        assert!(told(ShareLevel::Samples).contains("; Ann to Zoe"));
+    }
 }

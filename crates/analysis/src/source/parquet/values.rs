@@ -16,6 +16,8 @@ pub(super) enum OwnedField {
     Number(Arc<str>),
     Bool(bool),
     Text(Arc<str>),
+    /// No number that can be reckoned with.
+    Error(&'static str),
 }
 
 impl OwnedField {
@@ -27,6 +29,7 @@ impl OwnedField {
             Self::Real(number) => RawField::Real(*number),
             Self::Number(digits) => RawField::Number(digits),
             Self::Bool(yes) => RawField::Bool(*yes),
+            Self::Error(what) => RawField::Error(what),
             Self::Text(text) => RawField::Text(&text[..text.floor_char_boundary(most)]),
         }
     }
@@ -65,7 +68,13 @@ pub(super) fn of_float(number: f32) -> OwnedField {
 }
 
 pub(super) fn real(number: f64) -> OwnedField {
-    if number.is_finite() { OwnedField::Real(number) } else { OwnedField::Null }
+    if number.is_finite() {
+        OwnedField::Real(number)
+    } else if number.is_nan() {
+        OwnedField::Null
+    } else {
+        OwnedField::Error(if number > 0.0 { "inf" } else { "-inf" })
+    }
 }
 
 /// Bytes.
