@@ -7,8 +7,8 @@
 //!
 //! Nothing is guessed in silence: a date that could be two dates stays text, so does a number that
 //! could be two numbers; a number with a leading zero is a code; and what does not fit is counted,
-//! kept as text in a table of its own, and NULL in its column. Words such as `NA` are missing values
-//! in columns of numbers and dates only: in a column of text they may mean something.
+//! kept as text in a table of its own, and NULL in its column. Words such as `NA` are missing
+//! values in columns of numbers and dates only: in a column of text they may mean something.
 
 mod dates;
 mod evidence;
@@ -242,7 +242,9 @@ impl ColumnPlan {
                 _ => None,
             },
             ColumnKind::Decimal => {
-                let found = self.number_of(text)?;
+                let Some(found) = self.number_of(text) else {
+                    return numbers::rough_number(text).map(DataValue::Real);
+                };
                 if found.percent != self.is_percent {
                     return None;
                 }

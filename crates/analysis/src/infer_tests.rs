@@ -258,3 +258,13 @@ fn a_number_that_its_file_has_as_one_is_read_with_a_point_whatever_the_column_ho
     assert_eq!(whole.convert(RawField::Number("3.0")), Some(DataValue::Int(3)));
     assert_eq!(whole.convert(RawField::Number("3.5")), None);
 }
+
+#[test]
+fn numbers_too_small_to_be_exact_are_numbers() {
+    let plan = plan_of(&["0.05", "2.3e-45", "1E-31", "1.7e80"]);
+    assert_eq!(plan.kind, ColumnKind::Decimal);
+    assert_eq!(plan.convert(RawField::Text("2.3e-45")), Some(DataValue::Real(2.3e-45)));
+    assert_eq!(plan.convert(RawField::Text("1.7e80")), Some(DataValue::Real(1.7e80)));
+    assert_eq!(plan.convert(RawField::Text("1e999")), None);
+    assert_eq!(kind_of(&["1e", "e5", "1-e"]), ColumnKind::Text);
+}

@@ -102,7 +102,8 @@ struct OrderedValues {
     share: Option<f64>,
 }
 
-/// `median(x)`, and `percentile(x, p)` with `p` from 0 to 100: between two values by their distance.
+/// `median(x)`, and `percentile(x, p)` with `p` from 0 to 100: between two values, in proportion to
+/// their distance.
 struct Quantile;
 
 impl Aggregate<OrderedValues, Option<f64>> for Quantile {

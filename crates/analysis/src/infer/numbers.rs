@@ -100,7 +100,9 @@ pub(crate) fn shape_of(text: &str) -> Option<NumberShape> {
     }
     let point = parse_number(text, NumberStyle::Point);
     let comma = parse_number(text, NumberStyle::Comma);
-    let found = point.or(comma)?;
+    let Some(found) = point.or(comma) else {
+        return rough_number(text).map(|_| NumberShape::typed(false));
+    };
     let is_unclear = point.zip(comma).is_some_and(|(point, comma)| point.value != comma.value);
     let is_whole = |found: ParsedNumber| found.value.scale() == 0;
     Some(NumberShape {
@@ -110,6 +112,14 @@ pub(crate) fn shape_of(text: &str) -> Option<NumberShape> {
         percent: found.percent,
         currency: found.currency,
     })
+}
+
+/// A number with an exponent that is too large or too small to be kept exactly, such as `2e-45`.
+pub(crate) fn rough_number(text: &str) -> Option<f64> {
+    let is_plain = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
+    let has_exponent = text.contains(['e', 'E']) && text.bytes().all(is_plain);
+    let number: f64 = if has_exponent { text.parse().ok()? } else { return None };
+    number.is_finite().then_some(number)
 }
 
 /// Reads a number.

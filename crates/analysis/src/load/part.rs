@@ -444,6 +444,17 @@ impl WrittenColumn {
                 None => {}
             }
         }
+        self.take_converted(plan, field, place, row);
+    }
+
+    /// The same for a field that takes a closer look.
+    fn take_converted(
+        &mut self,
+        plan: &ColumnPlan,
+        field: RawField<'_>,
+        place: (i64, usize),
+        row: &mut RowBatch,
+    ) {
         let Some(value) = plan.convert(field) else {
             if plan.kind != ColumnKind::Text {
                 self.misfits.misfit(field);
