@@ -91,6 +91,12 @@ impl AnalysisError {
         move |source| Self::Write { path, source }
     }
 
+    /// Whether somebody else has the tables for a moment.
+    pub(crate) fn is_busy(&self) -> bool {
+        let busy = Some(rusqlite::ErrorCode::DatabaseBusy);
+        matches!(self, Self::Sql(error) if error.sqlite_error_code() == busy)
+    }
+
     /// For people.
     #[must_use]
     pub fn text(&self) -> Text {

@@ -185,7 +185,8 @@ impl Exact {
         Some(if found.scale > PLACES_MAX { found.rounded(PLACES_MAX) } else { found })
     }
 
-    /// The quotient, rounded after 18 digits; none for a division by nothing.
+    /// The quotient, rounded after 18 digits, or fewer where it has many before the point; none for
+    /// a division by zero, or if the quotient has too many digits.
     #[must_use]
     pub fn divided_by(self, other: Self) -> Option<Self> {
         if other.is_zero() {
@@ -194,12 +195,17 @@ impl Exact {
         let (one, other) = (self.trimmed(), other.trimmed());
         let mut places = QUOTIENT_PLACES;
         loop {
-            let power = 10_i128.checked_pow(places + other.scale)?;
-            if let Some(digits) = one.digits.checked_mul(power) {
-                let found = Self { digits: digits / other.digits, scale: places + one.scale };
-                return Some(found.trimmed());
+            let power = POWERS.get((places + other.scale) as usize);
+            if let Some(digits) = power.and_then(|power| one.digits.checked_mul(*power)) {
+                let digits = divided(digits, other.digits);
+                let found = Self { digits, scale: places + one.scale };
+                return Some(found.rounded(PLACES_MAX).trimmed());
             }
-            places = places.checked_sub(3)?;
+            places = match places {
+                // Not even the whole part fits: the divisor has too many digits.
+                0 => return Self::from_f64(one.to_f64() / other.to_f64()),
+                _ => places.saturating_sub(3),
+            };
         }
     }
 
@@ -245,6 +251,14 @@ impl Exact {
             None => rounded.to_string(),
         }
     }
+}
+
+/// The quotient, rounded to a whole number, halves away from zero.
+fn divided(digits: i128, by: i128) -> i128 {
+    let (whole, rest) = (digits / by, digits % by);
+    // Twice the rest may have too many digits.
+    let is_half = rest.unsigned_abs() >= by.unsigned_abs() - rest.unsigned_abs();
+    if is_half { whole + digits.signum() * by.signum() } else { whole }
 }
 
 impl fmt::Display for Exact {
@@ -308,6 +322,16 @@ mod tests {
         assert_eq!(number("-2.45").with_places(1), "-2.5");
         assert_eq!(number("7").with_places(2), "7.00");
         assert!(number("1").divided_by(Exact::ZERO).is_none());
+        let of = |one: &str, other: &str| number(one).divided_by(number(other)).unwrap();
+        assert_eq!(of("2", "3").to_string(), "0.666666666666666667");
+        assert_eq!(of("-2", "3").to_string(), "-0.666666666666666667");
+        assert_eq!(of("1", "-6").to_string(), "-0.166666666666666667");
+        // A divisor of many digits costs places, and not the quotient.
+        let long = of("1", "0.1234567890123456789012");
+        assert_eq!(long.with_places(12), "8.100000072900");
+        assert_eq!(of("100000000000000000000", "1.0000000000000000000000000001").to_f64(), 1e20);
+        let tiny = number("0.000000000000000000000000000003");
+        assert!(number("12345678901234567890").divided_by(tiny).is_none(), "too many digits");
     }
 
     #[test]

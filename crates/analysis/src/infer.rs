@@ -7,12 +7,14 @@
 //!
 //! Nothing is guessed in silence: a date that could be two dates stays text, so does a number that
 //! could be two numbers; a number with a leading zero is a code; and what does not fit is counted,
-//! stands in a table of its own with its text, and is nothing in its column.
+//! kept as text in a table of its own, and NULL in its column. Words such as `NA` are missing
+//! values in columns of numbers and dates only: in a column of text they may mean something.
 
 mod dates;
 mod evidence;
 mod numbers;
 mod plain;
+mod words;
 
 pub(crate) use dates::{DateStyle, has_zone};
 pub(crate) use evidence::{ColumnEvidence, StyleHint};
@@ -25,16 +27,10 @@ use crate::value::DataValue;
 use numbers::ParsedNumber;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use words::{NULL_WORDS, NULL_WORDS_ZH};
 
 /// Different words for "nothing" that are counted.
 const NULL_WORDS_MAX: usize = 12;
-
-/// What people write for nothing; the Chinese words are below.
-const NULL_WORDS: [&str; 13] =
-    ["", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", "\\n", "?", "missing"];
-
-/// The same in Chinese: "none", "missing", "empty", "unknown".
-const NULL_WORDS_ZH: [&str; 4] = ["\u{65e0}", "\u{7f3a}\u{5931}", "\u{7a7a}", "\u{672a}\u{77e5}"];
 
 /// What the values of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +38,7 @@ const NULL_WORDS_ZH: [&str; 4] = ["\u{65e0}", "\u{7f3a}\u{5931}", "\u{7a7a}", "\
 pub enum ColumnKind {
     /// Whole numbers.
     Integer,
-    /// Numbers with a point, kept exactly.
+    /// Numbers with a point, kept exactly; also the whole ones among them have a point.
     Decimal,
     /// Days, as `2026-11-18`.
     Date,
@@ -60,7 +56,7 @@ impl ColumnKind {
     pub fn sql(self) -> &'static str {
         match self {
             Self::Integer | Self::Boolean => "INTEGER",
-            Self::Decimal => "NUMERIC",
+            Self::Decimal => "REAL",
             Self::Date | Self::DateTime | Self::Text => "TEXT",
         }
     }
@@ -171,7 +167,7 @@ pub struct ColumnPlan {
     pub zone: Option<i32>,
     /// Whether it was made text because nothing else fitted, whatever all rows say.
     #[serde(default, skip)]
-    pub(crate) is_settled: bool,
+    pub(crate) is_forced_text: bool,
 }
 
 impl ColumnPlan {
@@ -188,7 +184,7 @@ impl ColumnPlan {
             currency: None,
             mixed_currency: false,
             zone: None,
-            is_settled: false,
+            is_forced_text: false,
         }
     }
 
@@ -202,9 +198,9 @@ impl ColumnPlan {
     /// The value of a field; none if it does not fit.
     pub(crate) fn convert(&self, field: RawField<'_>) -> Option<DataValue> {
         match (self.kind, field) {
-            (_, RawField::Null) => Some(DataValue::Null),
+            (_, RawField::Null | RawField::Error(_)) => Some(DataValue::Null),
             (ColumnKind::Integer, RawField::Int(number)) => Some(DataValue::Int(number)),
-            (ColumnKind::Decimal, RawField::Int(number)) => Some(DataValue::Int(number)),
+            (ColumnKind::Decimal, RawField::Int(number)) => Some(decimal_of_whole(number)),
             (ColumnKind::Decimal, RawField::Real(number)) => real(number),
             (ColumnKind::Integer, RawField::Real(number)) => {
                 let whole = number.fract() == 0.0 && number.abs() < 9e15;
@@ -213,9 +209,28 @@ impl ColumnPlan {
             }
             (ColumnKind::Boolean, RawField::Bool(yes)) => Some(DataValue::Int(i64::from(yes))),
             (ColumnKind::Text, RawField::Text(text)) => Some(DataValue::Text(text.to_owned())),
+            (ColumnKind::Integer | ColumnKind::Decimal, RawField::Number(digits)) => {
+                self.convert_digits(digits)
+            }
             (_, RawField::Text(text)) => self.convert_text(text.trim()),
             _ => None,
         }
+    }
+
+    /// A number that its file has as one: no style and no sign changes what it means.
+    fn convert_digits(&self, digits: &str) -> Option<DataValue> {
+        let value = match Exact::parse(digits) {
+            Some(exact) if self.kind == ColumnKind::Integer => exactly(exact),
+            Some(exact) => decimal(exact),
+            // It is too large or too small to be exact.
+            None => real(digits.parse().ok()?)?,
+        };
+        let is_whole = match &value {
+            DataValue::Int(_) => true,
+            DataValue::Text(long) => !long.contains('.'),
+            _ => false,
+        };
+        (is_whole || self.kind == ColumnKind::Decimal).then_some(value)
     }
 
     fn convert_text(&self, text: &str) -> Option<DataValue> {
@@ -227,13 +242,15 @@ impl ColumnPlan {
                 _ => None,
             },
             ColumnKind::Decimal => {
-                let found = self.number_of(text)?;
+                let Some(found) = self.number_of(text) else {
+                    return numbers::rough_number(text).map(DataValue::Real);
+                };
                 if found.percent != self.is_percent {
                     return None;
                 }
                 let hundredth = Exact::new(1, 2);
                 let value = if found.percent { found.value.times(hundredth)? } else { found.value };
-                Some(exactly(value))
+                Some(decimal(value))
             }
             ColumnKind::Boolean => truth(text).map(|yes| DataValue::Int(i64::from(yes))),
             ColumnKind::Date | ColumnKind::DateTime => {
@@ -264,11 +281,11 @@ impl ColumnPlan {
     /// What a field is where it fits nothing: its text as it was.
     pub(crate) fn as_text(field: RawField<'_>) -> DataValue {
         match field {
-            RawField::Null => DataValue::Null,
+            RawField::Null | RawField::Error(_) => DataValue::Null,
             RawField::Int(number) => DataValue::Text(number.to_string()),
             RawField::Real(number) => DataValue::Text(number.to_string()),
             RawField::Bool(yes) => DataValue::Text(yes.to_string()),
-            RawField::Text(text) => DataValue::Text(text.to_owned()),
+            RawField::Number(text) | RawField::Text(text) => DataValue::Text(text.to_owned()),
         }
     }
 }
@@ -280,6 +297,23 @@ fn exactly(value: Exact) -> DataValue {
         KeptNumber::Real(number) => DataValue::Real(number),
         KeptNumber::Long(digits) => DataValue::Text(digits),
     }
+}
+
+/// The same in a column of decimals: 5 is 5.0 there. Whole numbers among them would be divided
+/// without what is behind the point.
+fn decimal(value: Exact) -> DataValue {
+    match exactly(value) {
+        DataValue::Int(number) => decimal_of_whole(number),
+        other => other,
+    }
+}
+
+fn decimal_of_whole(number: i64) -> DataValue {
+    #[expect(clippy::cast_precision_loss, reason = "it is looked at below")]
+    let near = number as f64;
+    let is_exact = number.unsigned_abs() <= 1 << f64::MANTISSA_DIGITS
+        || Exact::from_f64(near) == Some(Exact::new(i128::from(number), 0));
+    if is_exact { DataValue::Real(near) } else { DataValue::Text(number.to_string()) }
 }
 
 fn real(number: f64) -> Option<DataValue> {
@@ -304,9 +338,12 @@ pub struct Misfits {
     /// Examples of the values that do not fit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<String>,
-    /// The words that were taken for nothing, and how often.
+    /// The words that were read as missing values, and how often.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub null_words: BTreeMap<String, u64>,
+    /// The same words in a column of text, where they are kept: `NA` may be Namibia.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kept_words: BTreeMap<String, u64>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -330,17 +367,27 @@ impl Misfits {
         }
     }
 
+    /// Counts a word that is read as a missing value.
     pub(crate) fn null_word(&mut self, text: &str) {
         self.missing += 1;
-        let word = text.trim();
-        if word.is_empty() {
-            return;
-        }
-        if let Some(count) = self.null_words.get_mut(word) {
-            *count += 1;
-        } else if self.null_words.len() < NULL_WORDS_MAX {
-            self.null_words.insert(word.to_owned(), 1);
-        }
+        count_word(&mut self.null_words, text.trim());
+    }
+
+    /// Counts a word that may stand for a missing value and is kept as text.
+    pub(crate) fn kept_word(&mut self, text: &str) {
+        self.present += 1;
+        count_word(&mut self.kept_words, text.trim());
+    }
+}
+
+fn count_word(words: &mut BTreeMap<String, u64>, word: &str) {
+    if word.is_empty() {
+        return;
+    }
+    if let Some(count) = words.get_mut(word) {
+        *count += 1;
+    } else if words.len() < NULL_WORDS_MAX {
+        words.insert(word.to_owned(), 1);
     }
 }
 

@@ -52,8 +52,8 @@ fn dirty_numbers_become_the_numbers_that_they_mean() {
     let plan = plan_of(&["1,200.50", "¥3", "(4.00)", "-7"]);
     let value = |text| plan.convert(RawField::Text(text));
     assert_eq!(value("1,200.50"), Some(DataValue::Real(1200.5)));
-    assert_eq!(value("(4.00)"), Some(DataValue::Int(-4)));
-    assert_eq!(value("￥1,000"), Some(DataValue::Int(1000)));
+    assert_eq!(value("(4.00)"), Some(DataValue::Real(-4.0)));
+    assert_eq!(value("￥1,000"), Some(DataValue::Real(1000.0)));
     assert_eq!(value("１２.５"), Some(DataValue::Real(12.5)));
     assert_eq!(value("about 5"), None);
     assert_eq!(value("1,20"), None);
@@ -113,7 +113,7 @@ fn amounts_of_several_currencies_are_not_added_up() {
     assert_eq!((plan.kind, plan.currency), (ColumnKind::Integer, Some('$')));
     assert_eq!(plan.convert(RawField::Text("€3")), None);
     assert_eq!(plan.convert(RawField::Text("4")), Some(DataValue::Int(4)));
-    let yuan = plan_of(&["¥5", "￥6", "7\u{5143}"]);
+    let yuan = plan_of(&["¥5", "￥6", "7元"]);
     assert_eq!((yuan.kind, yuan.mixed_currency), (ColumnKind::Integer, false));
 }
 
@@ -176,7 +176,95 @@ fn a_column_says_why_it_is_text() {
     assert_eq!(reason(&["1", "2", "x"]), Some(TextReason::SomeNumbers));
     assert_eq!(reason(&["2026-01-31", "2026-02-01", "soon"]), Some(TextReason::SomeDates));
     assert_eq!(reason(&["5 kg", "7 kg"]), Some(TextReason::Units));
-    assert_eq!(reason(&["12,34,100.00", "1.5\u{4e07}"]), Some(TextReason::Units));
+    assert_eq!(reason(&["12,34,100.00", "1.5万"]), Some(TextReason::Units));
     assert_eq!(reason(&["east", "west"]), None);
     assert_eq!(reason(&["12 Main Street", "13 Main Street"]), None);
+}
+
+#[test]
+fn one_odd_value_does_not_decide_how_a_column_of_unclear_numbers_is_read() {
+    let mut values = vec!["1,234"; 2_000];
+    values.push("12,5");
+    let plan = plan_of(&values);
+    assert_eq!((plan.kind, plan.ambiguous_numbers), (ColumnKind::Text, true));
+    let plan = |separator| {
+        let mut evidence = ColumnEvidence::default();
+        values.iter().for_each(|value| evidence.take(RawField::Text(value)));
+        evidence.plan(StyleHint::of(&[evidence.clone()], separator))
+    };
+    let in_comma_file = plan(Some(','));
+    assert_eq!(
+        (in_comma_file.kind, in_comma_file.numbers),
+        (ColumnKind::Integer, NumberStyle::Point)
+    );
+    assert_eq!(plan(Some(';')).kind, ColumnKind::Text);
+    // Many values that can be read in one way only do decide.
+    values.extend(["12,5"; 60]);
+    assert_eq!(plan_of(&values).numbers, NumberStyle::Comma);
+}
+
+#[test]
+fn numbers_of_both_styles_that_are_each_clear_follow_the_style_of_most() {
+    let mut values = vec!["12.50"; 100];
+    values.extend(["12,5"; 4]);
+    let plan = plan_of(&values);
+    assert_eq!((plan.kind, plan.numbers), (ColumnKind::Decimal, NumberStyle::Point));
+    assert_eq!(plan.convert(RawField::Text("12,5")), None);
+    values.push("1.234");
+    assert!(plan_of(&values).ambiguous_numbers, "one that could be either is not guessed");
+}
+
+#[test]
+fn dates_that_contradict_each_other_leave_the_unclear_ones_as_text() {
+    let of = |unclear: usize, day_first: usize, month_first: usize| {
+        let mut values = vec!["03/04/2026"; unclear];
+        values.extend(vec!["13/04/2026"; day_first]);
+        values.extend(vec!["04/13/2026"; month_first]);
+        let plan = plan_of(&values);
+        (plan.dates, plan.ambiguous_dates)
+    };
+    assert_eq!(of(1_000, 60, 50), (None, true));
+    assert_eq!(of(1_000, 1, 0), (None, true));
+    assert_eq!(of(1_000, 60, 1), (Some(DateStyle::DayFirst), false));
+    assert_eq!(of(1_000, 0, 60), (Some(DateStyle::MonthFirst), false));
+    assert_eq!(of(0, 100, 5), (Some(DateStyle::DayFirst), false));
+}
+
+#[test]
+fn codes_that_begin_like_the_name_of_a_month_are_text() {
+    for code in
+        ["MARK-01-2024", "DECK-05-2023", "Junction 10 2020", "Octane 12 2021", "5x May 2020"]
+    {
+        assert_eq!(kind_of(&[code, code]), ColumnKind::Text, "{code}");
+    }
+    for date in ["1st March 2024", "MAR-01-2024", "Sept 5, 2023", "31 december 2020"] {
+        assert_eq!(kind_of(&[date, date]), ColumnKind::Date, "{date}");
+    }
+}
+
+#[test]
+fn a_number_that_its_file_has_as_one_is_read_with_a_point_whatever_the_column_holds() {
+    let mut evidence = ColumnEvidence::default();
+    ["0,5", "12,75", "7,25"].iter().for_each(|text| evidence.take(RawField::Text(text)));
+    evidence.take(RawField::Number("1.000"));
+    let plan = evidence.plan(StyleHint::default());
+    assert_eq!((plan.kind, plan.numbers), (ColumnKind::Decimal, NumberStyle::Comma));
+    assert_eq!(plan.convert(RawField::Number("12.345")), Some(DataValue::Real(12.345)));
+    assert_eq!(plan.convert(RawField::Number("1e-40")), Some(DataValue::Real(1e-40)));
+    let text = ColumnPlan::of(ColumnKind::Text);
+    assert_eq!(ColumnPlan::as_text(RawField::Number("1.50")), DataValue::Text("1.50".into()));
+    assert_eq!(text.convert(RawField::Number("1.50")), None);
+    let whole = ColumnPlan::of(ColumnKind::Integer);
+    assert_eq!(whole.convert(RawField::Number("3.0")), Some(DataValue::Int(3)));
+    assert_eq!(whole.convert(RawField::Number("3.5")), None);
+}
+
+#[test]
+fn numbers_too_small_to_be_exact_are_numbers() {
+    let plan = plan_of(&["0.05", "2.3e-45", "1E-31", "1.7e80"]);
+    assert_eq!(plan.kind, ColumnKind::Decimal);
+    assert_eq!(plan.convert(RawField::Text("2.3e-45")), Some(DataValue::Real(2.3e-45)));
+    assert_eq!(plan.convert(RawField::Text("1.7e80")), Some(DataValue::Real(1.7e80)));
+    assert_eq!(plan.convert(RawField::Text("1e999")), None);
+    assert_eq!(kind_of(&["1e", "e5", "1-e"]), ColumnKind::Text);
 }

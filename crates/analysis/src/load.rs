@@ -19,10 +19,16 @@ use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// Memory for pages, in KiB.
 const CACHE_KIB: i64 = 64 * 1024;
+
+/// How long one look at whether somebody else has the file takes.
+const BUSY_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long somebody else may have the file while its tables are listed.
+const BUSY_MAX: Duration = Duration::from_secs(60);
 
 /// A column as it was loaded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -162,10 +168,11 @@ impl DataFolder {
         self.folder.join("data.sqlite")
     }
 
-    fn open(&self) -> Result<Connection, AnalysisError> {
+    /// Opens the file; somebody else may have it for so long.
+    fn open(&self, busy: Duration) -> Result<Connection, AnalysisError> {
         make_private(&self.folder)?;
         let connection = Connection::open(self.data_file())?;
-        connection.busy_timeout(std::time::Duration::from_secs(60))?;
+        connection.busy_timeout(busy)?;
         // A killed process leaves a whole file; data can be loaded again, so power is no matter.
         connection.pragma_update(None, "journal_mode", "TRUNCATE")?;
         connection.pragma_update(None, "synchronous", "OFF")?;
@@ -182,22 +189,22 @@ impl DataFolder {
         if !self.data_file().exists() {
             return Ok(Vec::new());
         }
-        let connection = self.open()?;
+        let connection = self.open(BUSY_MAX)?;
         let mut rows = connection.prepare("SELECT told FROM everloop_tables ORDER BY rowid")?;
-        let told = rows.query_map((), |row| row.get::<_, String>(0))?;
+        let found = rows.query_map((), |row| row.get::<_, String>(0))?;
         let mut tables = Vec::new();
-        for told in told {
-            tables.push(self.parse(&told?)?);
+        for json in found {
+            tables.push(self.parse(&json?)?);
         }
         Ok(tables)
     }
 
-    fn parse(&self, told: &str) -> Result<LoadedTable, AnalysisError> {
+    fn parse(&self, json: &str) -> Result<LoadedTable, AnalysisError> {
         let damaged = |error: serde_json::Error| AnalysisError::Damaged {
             path: self.data_file(),
             why: error.to_string(),
         };
-        serde_json::from_str(told).map_err(damaged)
+        serde_json::from_str(json).map_err(damaged)
     }
 
     /// Loads a file, or finds what was loaded of it before.
@@ -210,14 +217,21 @@ impl DataFolder {
         limits: &ReadLimits,
         on_progress: OnProgress<'_>,
     ) -> Result<Vec<LoadedTable>, AnalysisError> {
-        let connection = self.open()?;
         let source = source_key(file)?;
+        let connection = patiently(limits, || self.open(BUSY_PAUSE))?;
+        let found = patiently(limits, || self.loaded(&connection, &source))?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        // One load at a time, in all processes: two would unpack into the same folder, and load
+        // the same file twice.
+        patiently(limits, || Ok(connection.execute_batch("BEGIN IMMEDIATE")?))?;
         let found = self.loaded(&connection, &source)?;
         if !found.is_empty() {
             return Ok(found);
         }
-        let parts = tables_of(file, &self.folder.join("unpacked"), limits)?;
-        connection.execute_batch("BEGIN IMMEDIATE")?;
+        let unpacked = UnpackFolder::new(self.folder.join("unpacked"));
+        let parts = tables_of(file, &unpacked.0, limits)?;
         // The fingerprint is worked out meanwhile, by a thread of its own.
         let (hash, mut tables) = std::thread::scope(|scope| {
             let hash = scope.spawn(|| hash_of(file, limits));
@@ -229,14 +243,13 @@ impl DataFolder {
             table.file = file.to_owned();
             table.hash.clone_from(&hash);
             (table.bytes, table.modified_ms) = (source.bytes, source.modified_ms);
-            let told = serde_json::to_string(&table).unwrap_or_default();
+            let json = serde_json::to_string(&table).unwrap_or_default();
             connection.execute(
                 "INSERT INTO everloop_tables (name, source, told) VALUES ($1, $2, $3)",
-                (&table.name, source.key(), told),
+                (&table.name, source.key(), json),
             )?;
         }
-        connection.execute_batch("COMMIT")?;
-        let _ = std::fs::remove_dir_all(self.folder.join("unpacked"));
+        patiently(limits, || Ok(connection.execute_batch("COMMIT")?))?;
         Ok(tables)
     }
 
@@ -266,12 +279,43 @@ impl DataFolder {
     ) -> Result<Vec<LoadedTable>, AnalysisError> {
         let sql = "SELECT told FROM everloop_tables WHERE source = $1 ORDER BY rowid";
         let mut rows = connection.prepare(sql)?;
-        let told = rows.query_map([source.key()], |row| row.get::<_, String>(0))?;
+        let found = rows.query_map([source.key()], |row| row.get::<_, String>(0))?;
         let mut tables = Vec::new();
-        for told in told {
-            tables.push(self.parse(&told?)?);
+        for json in found {
+            tables.push(self.parse(&json?)?);
         }
         Ok(tables)
+    }
+}
+
+/// Does what needs the file, again and again while somebody else has it, until it is canceled.
+fn patiently<T>(
+    limits: &ReadLimits,
+    work: impl Fn() -> Result<T, AnalysisError>,
+) -> Result<T, AnalysisError> {
+    loop {
+        limits.check()?;
+        match work() {
+            Err(error) if error.is_busy() => {}
+            done => return done,
+        }
+    }
+}
+
+/// The folder into which a load unpacks. It goes with the load, whatever becomes of that.
+struct UnpackFolder(PathBuf);
+
+impl UnpackFolder {
+    /// The folder; what a killed process left in it is removed.
+    fn new(folder: PathBuf) -> Self {
+        let _ = std::fs::remove_dir_all(&folder);
+        Self(folder)
+    }
+}
+
+impl Drop for UnpackFolder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
@@ -300,6 +344,11 @@ impl SourceKey {
 fn source_key(file: &Path) -> Result<SourceKey, AnalysisError> {
     let path = file.canonicalize().map_err(AnalysisError::read(file))?;
     let found = path.metadata().map_err(AnalysisError::read(file))?;
+    // A pipe would be waited for without end.
+    if !found.is_file() {
+        let why = "it is not a file but a folder, a pipe or a device".to_owned();
+        return Err(AnalysisError::NoTable { path: file.to_owned(), why });
+    }
     let modified = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let modified_ms = modified.map_or(0, |time| i64::try_from(time.as_millis()).unwrap_or(0));
     Ok(SourceKey { path, bytes: found.len(), modified_ms })

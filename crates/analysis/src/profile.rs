@@ -121,9 +121,10 @@ fn profile_table(
         for (column, seen) in
             group.iter().zip(look_at(data, (table, group), sampled, (limits, rows_seen))?)
         {
-            let found = columns::profile_column(table, column, &seen, (sampled, today));
+            let mut found = columns::profile_column(table, column, &seen, (sampled, today));
             if is_key(data, table, (column, &found, &seen), limits)? {
                 keys.push(column.name.clone());
+                (found.distinct, found.is_distinct_rough) = (Some(table.rows), false);
             }
             columns.push(found);
         }
@@ -149,20 +150,18 @@ fn look_at(
     let mut samples = Vec::new();
     for group in columns.chunks(sample::COLUMNS_AT_ONCE) {
         let group: Vec<&LoadedColumn> = group.iter().collect();
-        let found = sample::sample(data, table, &group, sampled, limits)?;
-        for (sample, column) in found.into_iter().zip(group) {
-            let top = sample.top(data, (table, column), (sampled, limits))?;
-            samples.push((sample, top));
-        }
+        samples.extend(sample::sample(data, table, &group, sampled, limits)?);
     }
-    let with_fences: Vec<(&LoadedColumn, Option<(f64, f64)>)> = columns
-        .iter()
-        .zip(&samples)
-        .map(|(column, (sample, _))| (column, sample.fence()))
-        .collect();
+    let with_fences: Vec<(&LoadedColumn, Option<(f64, f64)>)> =
+        columns.iter().zip(&samples).map(|(column, sample)| (column, sample.fence())).collect();
     let scans = scan::scan(data, table, &with_fences, (limits, rows_seen))?;
-    let seen = samples.into_iter().zip(scans);
-    Ok(seen.map(|((sample, top), scan)| ColumnSeen { sample, scan, top }).collect())
+    let mut seen = Vec::new();
+    for (column, (sample, scan)) in columns.iter().zip(samples.into_iter().zip(scans)) {
+        let counts = (scan.distinct.counts(), sampled);
+        let top = sample.top(data, (table, column), counts, limits)?;
+        seen.push(ColumnSeen { sample, scan, top });
+    }
+    Ok(seen)
 }
 
 /// Whether each row has a value of its own in this column.

@@ -85,27 +85,30 @@ const STOPPED_FULL: u8 = 3;
 
 impl QueryEngine for DataFolder {
     fn query(&self, sql: &str, limits: &QueryLimits) -> Result<QueryResult, AnalysisError> {
-        let began = Instant::now();
-        loop {
-            let answer = self.query_once(sql, limits, began);
-            // A load has the file for itself while it writes.
-            let is_busy = matches!(&answer, Err(AnalysisError::Sql(error))
-                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy));
-            if !is_busy || limits.cancel.is_cancelled() || began.elapsed() > limits.timeout {
-                return answer;
-            }
-            std::thread::sleep(BUSY_PAUSE);
+        after_loads(limits, || self.query_once(sql, limits))
+    }
+}
+
+/// Does what reads the tables. A load has them for itself while it writes: it is waited for, and
+/// that time does not count.
+fn after_loads<T>(
+    limits: &QueryLimits,
+    mut read: impl FnMut() -> Result<T, AnalysisError>,
+) -> Result<T, AnalysisError> {
+    loop {
+        match read() {
+            Err(error) if error.is_busy() => {}
+            done => return done,
         }
+        if limits.cancel.is_cancelled() {
+            return Err(AnalysisError::Canceled);
+        }
+        std::thread::sleep(BUSY_PAUSE);
     }
 }
 
 impl DataFolder {
-    fn query_once(
-        &self,
-        sql: &str,
-        limits: &QueryLimits,
-        began: Instant,
-    ) -> Result<QueryResult, AnalysisError> {
+    fn query_once(&self, sql: &str, limits: &QueryLimits) -> Result<QueryResult, AnalysisError> {
         if !self.data_file().exists() {
             return Err(AnalysisError::Refused(
                 "no data is loaded yet: call read_dataset first".to_owned(),
@@ -113,7 +116,7 @@ impl DataFolder {
         }
         let reads = Arc::new(DataReads::default());
         let mut connection = self.open_for_reading(&reads)?;
-        let stop = QueryStop::watching(&mut connection, limits, began)?;
+        let stop = QueryStop::watching(&mut connection, limits, Instant::now())?;
         let answer = run(&connection, sql, limits).map_err(|error| stop.why(error))?;
         Ok(QueryResult { is_constant: !reads.some(), ..answer })
     }
@@ -125,23 +128,28 @@ impl DataFolder {
         limits: &QueryLimits,
         take: &mut dyn FnMut(&Row<'_>) -> rusqlite::Result<()>,
     ) -> Result<(), AnalysisError> {
-        let mut connection = self.open_for_reading(&Arc::new(DataReads::default()))?;
-        let stop = QueryStop::watching(&mut connection, limits, Instant::now())?;
-        let mut each = || {
-            let mut statement = connection.prepare(sql)?;
-            let mut rows = statement.query(())?;
-            while let Some(row) = rows.next()? {
-                take(row)?;
-            }
-            Ok(())
-        };
-        each().map_err(|error: rusqlite::Error| stop.why(error.into()))
+        // Once it reads, nobody takes the tables from it: no row is handed on twice.
+        after_loads(limits, || {
+            let mut connection = self.open_for_reading(&Arc::new(DataReads::default()))?;
+            let stop = QueryStop::watching(&mut connection, limits, Instant::now())?;
+            let mut each = || {
+                let mut statement = connection.prepare(sql)?;
+                let mut rows = statement.query(())?;
+                while let Some(row) = rows.next()? {
+                    take(row)?;
+                }
+                Ok(())
+            };
+            each().map_err(|error: rusqlite::Error| stop.why(error.into()))
+        })
     }
 
     /// The tables, which cannot be changed through this.
     fn open_for_reading(&self, reads: &Arc<DataReads>) -> Result<Connection, AnalysisError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(self.data_file(), flags)?;
+        // Waiting for a load is left to `after_loads`, which can be canceled.
+        connection.busy_timeout(Duration::ZERO)?;
         connection.pragma_update(None, "query_only", true)?;
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         // Pages that are mapped count as memory of the process.

@@ -39,8 +39,12 @@ pub(crate) enum RawField<'a> {
     Null,
     Int(i64),
     Real(f64),
+    /// The digits of a number, in a format that has numbers: always with a decimal point.
+    Number(&'a str),
     Bool(bool),
     Text(&'a str),
+    /// The error of a formula, such as `#DIV/0!`, or an infinite number: a cell without a value.
+    Error(&'a str),
 }
 
 /// Whether more rows are wanted.

@@ -14,12 +14,14 @@ const VALUES_MAX: usize = 20_000_000;
 
 const FLAGS: FunctionFlags = FunctionFlags::SQLITE_UTF8.union(FunctionFlags::SQLITE_DETERMINISTIC);
 
+type RealFunction = fn(f64) -> f64;
+
 /// Adds the functions to a connection.
 pub(crate) fn register(connection: &Connection) -> Result<()> {
     for arguments in [1, 2] {
         connection.create_scalar_function("round", arguments, FLAGS, round)?;
     }
-    let of_one: [(&str, fn(f64) -> f64); 10] = [
+    let of_one: [(&str, RealFunction); 10] = [
         ("sqrt", f64::sqrt),
         ("exp", f64::exp),
         ("ln", f64::ln),
@@ -128,21 +130,25 @@ impl Aggregate<OrderedValues, Option<f64>> for Quantile {
         let Some(OrderedValues { mut values, share: Some(share) }) = found else {
             return Ok(None);
         };
-        if values.is_empty() {
-            return Ok(None);
-        }
         values.sort_by(f64::total_cmp);
-        #[expect(clippy::cast_precision_loss, reason = "there are fewer than a billion")]
-        let place = share * (values.len() - 1) as f64;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it is a place in the list"
-        )]
-        let below = place.floor() as usize;
-        let (low, high) = (values[below], values[(below + 1).min(values.len() - 1)]);
-        Ok(plain(low + (high - low) * place.fract()))
+        Ok(quantile(&values, share).and_then(plain))
     }
+}
+
+/// The value below which this share of the values lies; they are in order. Between two values it
+/// is as far from each as the share is.
+pub(crate) fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    #[expect(clippy::cast_precision_loss, reason = "there are fewer than a billion")]
+    let place = share * last as f64;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is a place in the list"
+    )]
+    let below = (place.floor() as usize).min(last);
+    let (low, high) = (sorted[below], sorted[(below + 1).min(last)]);
+    Some(low + (high - low) * place.fract())
 }
 
 /// Means and squares on the way, without losing digits (Welford).

@@ -12,6 +12,9 @@ const SCALES: [(f64, u32); 4] = [(1.0, 0), (100.0, 2), (10_000.0, 4), (1_000_000
 /// Every number is kept in units of a millionth of a millionth.
 const UNIT: u32 = 12;
 
+/// What is smaller than that is kept in these, of numbers that are kept by their digits.
+const FINE_UNIT: u32 = 30;
+
 /// A whole number of this size and more is not told apart from its neighbours.
 const WHOLE_MAX: f64 = 9e15;
 
@@ -19,6 +22,8 @@ const WHOLE_MAX: f64 = 9e15;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RunningSum {
     units: i128,
+    /// What numbers with many digits have beyond the units.
+    fine: i128,
     /// What did not fit into units; then the sum is a floating-point one.
     rest: f64,
     is_rough: bool,
@@ -47,7 +52,15 @@ impl RunningSum {
                 let digits = std::str::from_utf8(bytes).unwrap_or_default();
                 let Some(exact) = Exact::parse(digits) else { return };
                 self.has_point |= exact.scale() > 0;
-                self.add(exact, sign);
+                let in_units = exact.cut(UNIT);
+                let fine = exact.minus(in_units).and_then(|fine| fine.in_units(FINE_UNIT));
+                match fine.and_then(|fine| self.fine.checked_add(fine * i128::from(sign))) {
+                    Some(fine) => {
+                        self.fine = fine;
+                        self.add(in_units, sign);
+                    }
+                    None => self.add(exact, sign),
+                }
             }
         }
         self.count += i64::from(sign);
@@ -70,7 +83,14 @@ impl RunningSum {
             Some(units) => self.units = units,
             None => {
                 self.is_rough = true;
-                self.rest += other.exact().to_f64();
+                self.rest += Exact::new(other.units, UNIT).to_f64();
+            }
+        }
+        match self.fine.checked_add(other.fine) {
+            Some(fine) => self.fine = fine,
+            None => {
+                self.is_rough = true;
+                self.rest += Exact::new(other.fine, FINE_UNIT).to_f64();
             }
         }
         self.rest += other.rest;
@@ -87,17 +107,28 @@ impl RunningSum {
         }
     }
 
-    fn exact(self) -> Exact {
-        Exact::new(self.units, UNIT).trimmed()
+    /// The exact sum; none if a number could not be added exactly.
+    fn exact(self) -> Option<Exact> {
+        let sum = Exact::new(self.units, UNIT).trimmed();
+        let sum = sum.plus(Exact::new(self.fine, FINE_UNIT).trimmed());
+        sum.map(Exact::trimmed).filter(|_| !self.is_rough)
+    }
+
+    fn rough(self) -> f64 {
+        let fine = Exact::new(self.fine, FINE_UNIT).to_f64();
+        Exact::new(self.units, UNIT).to_f64() + fine + self.rest
     }
 
     fn value(self) -> SumValue {
-        let exact = self.exact();
-        if self.is_rough {
-            return SumValue::Real(exact.to_f64() + self.rest);
-        }
+        let Some(exact) = self.exact() else { return SumValue::Real(self.rough()) };
         match exact.kept() {
-            KeptNumber::Int(_) if self.has_point => SumValue::Real(exact.to_f64()),
+            KeptNumber::Int(whole) if self.has_point => {
+                let number = exact.to_f64();
+                let is_exact = whole.unsigned_abs() <= 1 << f64::MANTISSA_DIGITS
+                    || Exact::from_f64(number) == Some(exact);
+                let long = || SumValue::Long(LongDecimal(whole.to_string()));
+                if is_exact { SumValue::Real(number) } else { long() }
+            }
             KeptNumber::Int(whole) => SumValue::Int(whole),
             KeptNumber::Real(number) => SumValue::Real(number),
             KeptNumber::Long(digits) => SumValue::Long(LongDecimal(digits)),
@@ -106,10 +137,10 @@ impl RunningSum {
 
     fn mean(self) -> SumValue {
         let count = Exact::new(i128::from(self.count), 0);
-        match self.exact().divided_by(count) {
-            Some(mean) if !self.is_rough => SumValue::Real(mean.to_f64()),
+        match self.exact().and_then(|sum| sum.divided_by(count)) {
+            Some(mean) => SumValue::Real(mean.to_f64()),
             #[expect(clippy::cast_precision_loss, reason = "a mean is a rough number")]
-            _ => SumValue::Real((self.exact().to_f64() + self.rest) / self.count as f64),
+            None => SumValue::Real(self.rough() / self.count as f64),
         }
     }
 }
@@ -182,7 +213,8 @@ impl WindowAggregate<RunningSum, SumValue> for ExactSum {
             (SumKind::Total, 0) => SumValue::Real(0.0),
             (_, 0) => SumValue::Nothing,
             (SumKind::Mean, _) => sum.mean(),
-            (SumKind::Sum | SumKind::Total, _) => sum.value(),
+            (SumKind::Sum, _) => sum.value(),
+            (SumKind::Total, _) => RunningSum { has_point: true, ..sum }.value(),
         })
     }
 

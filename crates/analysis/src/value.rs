@@ -54,6 +54,14 @@ impl DataValue {
         }
     }
 
+    /// The nearest floating-point number, also of one that is too large to be exact.
+    pub(crate) fn nearest(&self) -> f64 {
+        match self {
+            Self::Real(number) => *number,
+            other => other.number().map_or(f64::NAN, Exact::to_f64),
+        }
+    }
+
     /// The words of a label: text that is no number, a date among them.
     #[must_use]
     pub fn label(&self) -> Option<&str> {
@@ -100,6 +108,11 @@ impl LongDecimal {
     pub(crate) fn of_sql(bytes: &[u8]) -> Option<Self> {
         let digits = std::str::from_utf8(bytes).ok()?;
         Exact::parse(digits).map(|_| Self(digits.to_owned()))
+    }
+
+    /// The nearest floating-point number.
+    pub(crate) fn to_f64(&self) -> f64 {
+        self.0.parse().unwrap_or(f64::NAN)
     }
 }
 

@@ -322,18 +322,20 @@ fn a_report_runs_again_in_python_and_tells_when_the_data_has_changed() {
         return;
     }
     let bench = FileBench::new();
-    let mut text = "Sales\nday;region;amount;share;at;code\n".to_owned();
+    let mut text = "Sales\nday;region;amount;share;at;code;part;land\n".to_owned();
     for at in 0..40 {
         text += &format!(
-            "{:02}.01.2026;东{};\"1.{at:03},5{}\";{at}%;2026-01-01T{:02}:15:00.5+0{}:00;0{at}\n",
+            "{:02}.01.2026;东{};\"1.{at:03},5{}\";{at}%;2026-01-01T{:02}:15:00.5+0{}:00;0{at};MARK-{:02}-2024;{}\n",
             at % 28 + 1,
             at % 3,
             at % 7,
             at % 24,
             at % 2 + 1,
+            at % 28 + 1,
+            if at % 2 == 0 { "NA" } else { "DE" },
         );
     }
-    text += "N/A;x;oops;--;2026-01-02 12:30 AM;7\n";
+    text += "N/A;x;oops;--;2026-01-02 12:30 AM;7;MAY-01-2024;\n";
     let (bytes, _, _) = encoding_rs::GB18030.encode(&text);
     let table = bench.load("sales.csv", bytes);
     assert_eq!(table.columns[4].plan.kind, ColumnKind::DateTime);
@@ -343,6 +345,7 @@ fn a_report_runs_again_in_python_and_tells_when_the_data_has_changed() {
     bench.ask("call-3", "SELECT * FROM sales ORDER BY rowid");
     bench.ask("call-4", "SELECT * FROM sales_misfits");
     bench.ask("call-5", "SELECT a, b_c FROM more");
+    bench.ask("call-6", "SELECT land, count(*), min(part), max(part) FROM sales GROUP BY land");
     let results = ResultStore::open(&bench.data).unwrap();
     let code = "found = query('SELECT count(*) AS n FROM sales')\nprint('rows', len(found))";
     let done = everloop_analysis::CellState::Done;
@@ -356,7 +359,7 @@ fn a_report_runs_again_in_python_and_tells_when_the_data_has_changed() {
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();
     let all = format!("{said}{}", String::from_utf8_lossy(&ran.stderr));
     assert!(ran.status.success(), "{all}");
-    assert_eq!(said.matches("the same as in the report").count(), 5, "{all}");
+    assert_eq!(said.matches("the same as in the report").count(), 6, "{all}");
     assert!(said.contains("sales: 41 rows") && said.contains("rows 1"), "{all}");
     let sql = std::fs::read_to_string(out.join("analysis.sql")).unwrap();
     assert!(sql.contains("-- CREATE TABLE \"sales\" (\"day\" TEXT"), "{sql}");

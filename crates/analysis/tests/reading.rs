@@ -3,9 +3,10 @@
 
 use everloop_analysis::{
     ColumnKind, DataFolder, DataValue, LoadedTable, QueryEngine, QueryLimits, ReadLimits,
-    ResultStore,
+    ResultStore, profile,
 };
 use std::io::Write as _;
+use std::path::PathBuf;
 use tempfile::TempDir;
 
 struct Desk {
@@ -55,6 +56,9 @@ fn workbook(cells: &[(&str, &str)]) -> Vec<u8> {
         }
         data += &match value.parse::<f64>() {
             Ok(_) => format!("<c r=\"{place}\"><v>{value}</v></c>"),
+            Err(_) if value.starts_with('#') => {
+                format!("<c r=\"{place}\" t=\"e\"><v>{value}</v></c>")
+            }
             Err(_) => format!("<c r=\"{place}\" t=\"inlineStr\"><is><t>{value}</t></is></c>"),
         };
     }
@@ -238,11 +242,12 @@ fn no_digit_of_a_long_number_is_lost() {
         + &(1..40).map(|at| format!("{at},{at}.5\n")).collect::<String>()
         + "40,12345678901234.567\n41,0.30000000000000004\n42,123456789012345678\n";
     let table = desk.load("long.csv", text);
-    assert_eq!((table.columns[1].misfits.misfits, table.columns[1].misfits.long), (0, 1));
+    assert_eq!((table.columns[1].misfits.misfits, table.columns[1].misfits.long), (0, 2));
     let one = |id: u32| desk.one(&format!("SELECT v FROM long WHERE id = {id}"));
     assert_eq!(one(40), DataValue::Text("12345678901234.567".into()));
     assert_eq!(one(41), DataValue::Real(0.300_000_000_000_000_04));
-    assert_eq!(one(42), DataValue::Int(123_456_789_012_345_678));
+    // As a number with a point it would lose digits.
+    assert_eq!(one(42), DataValue::Text("123456789012345678".into()));
     let sum = "SELECT sum(v) FROM long WHERE id IN (1, 40)";
     assert_eq!(desk.one(sum), DataValue::Text("12345678901236.067".into()));
     let json = r#"[{"v":0.1234567890123456789,"big":12345678901234567890123},{"v":1.5,"big":2}]"#;
@@ -323,4 +328,146 @@ fn a_kept_result_is_read_back_to_the_last_digit() {
     store.keep_query("call", sql, found.clone(), 1).unwrap();
     let kept = ResultStore::open(&desk.data).unwrap().queries().unwrap();
     assert_eq!(kept[0].result, found);
+}
+
+#[test]
+fn numbers_of_json_are_read_as_they_are_written_whatever_other_columns_hold() {
+    let desk = Desk::new();
+    let lines = (0..200).map(|at| format!("{{\"price\":\"0,{at}\",\"ms\":{at}.125}}\n"));
+    let table = desk.load("times.jsonl", lines.collect::<String>());
+    let kinds: Vec<ColumnKind> = table.columns.iter().map(|column| column.plan.kind).collect();
+    assert_eq!(kinds, [ColumnKind::Decimal, ColumnKind::Decimal]);
+    assert_eq!(desk.one("SELECT max(ms) FROM times"), DataValue::Real(199.125));
+    let three = "{\"id\":1,\"ms\":12.345}\n".repeat(3);
+    let table = desk.load("three.jsonl", three);
+    assert_eq!(table.columns[1].plan.kind, ColumnKind::Decimal);
+    assert_eq!(desk.one("SELECT sum(ms) FROM three"), DataValue::Real(37.035));
+}
+
+#[test]
+fn words_such_as_na_are_missing_numbers_and_kept_texts() {
+    let desk = Desk::new();
+    let table = desk.load("sales.csv", "country,amount\nNA,1\nDE,NA\n\"\",3\nNA,4\nFR,5\n");
+    let [country, amount] = table.columns.as_slice() else { panic!("two columns") };
+    assert_eq!(desk.one("SELECT sum(amount) FROM sales WHERE country = 'NA'"), DataValue::Int(5));
+    assert_eq!((country.misfits.missing, country.misfits.present), (1, 4));
+    assert_eq!(country.misfits.kept_words.get("NA"), Some(&2));
+    assert!(country.misfits.null_words.is_empty());
+    assert_eq!((amount.misfits.missing, amount.misfits.null_words.get("NA")), (1, Some(&1)));
+}
+
+#[test]
+fn numbers_with_many_digits_are_in_the_ends_the_mean_and_the_quartiles() {
+    let desk = Desk::new();
+    let text = "v\n0.123456789012345678\n9.5\n10.123456789012345678\n2\n";
+    let table = desk.load("long.csv", text);
+    assert_eq!(table.columns[0].misfits.long, 2);
+    let tables = desk.data.tables().unwrap();
+    let found = profile(&desk.data, &tables, &QueryLimits::default(), &|_| {}).unwrap();
+    let column = &found.tables[0].columns[0];
+    assert_eq!(column.min, "0.123456789012345678");
+    assert_eq!(column.max, "10.123456789012345678");
+    let mean = 5.436_728_394_506_173;
+    assert!((column.spread.mean.unwrap() - mean).abs() < 1e-12, "{:?}", column.spread.mean);
+    let median = desk.one("SELECT median(v) FROM long");
+    assert_eq!(median, DataValue::Real(5.75));
+    assert_eq!(column.spread.quartiles.unwrap()[1], 5.75);
+    // Also digits that are smaller than a millionth of a millionth are added.
+    let sum = DataValue::Text("21.746913578024691356".into());
+    assert_eq!(desk.one("SELECT sum(v) FROM long"), sum);
+}
+
+#[test]
+fn two_loads_at_once_load_each_file_once() {
+    let desk = Desk::new();
+    let file = |name: &str, bytes: Vec<u8>| {
+        let path = desk.folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    let rows: String = (0..20_000).map(|at| format!("{at},{at}\n")).collect();
+    let rows = format!("a,b\n{rows}");
+    let one = file("one.zip", archive(&[("ta.csv", &rows), ("tb.csv", &rows)]));
+    let two = file("two.zip", archive(&[("tc.csv", &rows), ("td.csv", &rows)]));
+    let files = [&one, &two, &one, &two];
+    let loaded: Vec<Vec<String>> = std::thread::scope(|scope| {
+        let load = |file: &PathBuf| {
+            let tables = desk.data.load(file, &ReadLimits::default(), &|_| {}).unwrap();
+            tables.into_iter().map(|table| table.name).collect()
+        };
+        let loads: Vec<_> = files.map(|file| scope.spawn(move || load(file))).into_iter().collect();
+        loads.into_iter().map(|load| load.join().unwrap()).collect()
+    });
+    let (first, second) = (["ta", "tb"], ["tc", "td"]);
+    assert_eq!(loaded, [first, second, first, second]);
+    assert_eq!(desk.data.tables().unwrap().len(), 4);
+    assert!(!desk.data.path().join("unpacked").exists());
+}
+
+#[test]
+fn nothing_is_left_of_an_archive_that_could_not_be_loaded() {
+    let desk = Desk::new();
+    let refused =
+        desk.try_load("bad.zip", archive(&[("a.csv", "a,b\n1,2\n"), ("b.parquet", "PAR1 cut")]));
+    assert!(refused.is_err(), "{refused:?}");
+    assert!(desk.data.tables().unwrap().is_empty());
+    assert!(!desk.data.path().join("unpacked").exists());
+}
+
+#[test]
+fn errors_of_formulas_are_missing_values_and_named() {
+    let desk = Desk::new();
+    let book = workbook(&[
+        ("A1", "shop"),
+        ("B1", "amount"),
+        ("A2", "one"),
+        ("B2", "2"),
+        ("A3", "two"),
+        ("B3", "#DIV/0!"),
+    ]);
+    let table = desk.load("shops.xlsx", book);
+    let amount = &table.columns[1];
+    assert_eq!((amount.plan.kind, amount.misfits.missing), (ColumnKind::Integer, 1));
+    assert_eq!(amount.misfits.null_words.get("#DIV/0!"), Some(&1));
+    assert_eq!((table.notes.broken_rows, table.rows), (0, 2));
+    assert_eq!(desk.one("SELECT sum(amount) FROM shops"), DataValue::Int(2));
+}
+
+#[test]
+fn decimals_that_happen_to_be_whole_are_divided_as_decimals() {
+    let desk = Desk::new();
+    let text = "id,price,qty,share\n1,5.00,2,7%\n2,7.50,2,100%\n3,10.00,4,200%\n5,1.00,3,25%\n";
+    let table = desk.load("div.csv", text);
+    assert_eq!(table.columns[1].plan.kind, ColumnKind::Decimal);
+    let sql = "SELECT group_concat(price / qty, ' ') FROM (SELECT * FROM div WHERE id < 4)";
+    assert_eq!(desk.one(sql), DataValue::Text("2.5 3.75 2.5".into()));
+    assert_eq!(desk.one("SELECT share / 2 FROM div WHERE id = 2"), DataValue::Real(0.5));
+    let of_sums = "SELECT sum(price) / sum(qty) FROM div WHERE id IN (1, 3)";
+    assert_eq!(desk.one(of_sums), DataValue::Real(2.5));
+    assert_eq!(desk.one("SELECT total(qty) / 2 FROM div WHERE id = 5"), DataValue::Real(1.5));
+    desk.load("div.json", r#"[{"p":5.00,"q":2},{"p":7.5,"q":2},{"p":9,"q":2}]"#);
+    assert_eq!(desk.one("SELECT max(p) / 2 FROM div_2"), DataValue::Real(4.5));
+    assert_eq!(desk.one("SELECT sum(p) FROM div_2"), DataValue::Real(21.5));
+}
+
+#[test]
+fn a_pipe_is_refused_and_not_waited_for() {
+    let desk = Desk::new();
+    let pipe = desk.folder.path().join("pipe.csv");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let refused = desk.data.load(&pipe, &ReadLimits::default(), &|_| {}).unwrap_err();
+    assert!(refused.to_string().contains("not a file but"), "{refused}");
+}
+
+#[test]
+fn lines_of_utf8_among_lines_of_a_western_encoding_are_noticed() {
+    let desk = Desk::new();
+    let latin = encoding_rs::WINDOWS_1252.encode("straße und höhe\n").0.into_owned();
+    let text =
+        [b"word\n".as_slice(), &"café\n".repeat(50).into_bytes(), &latin.repeat(60)].concat();
+    let table = desk.load("mixed.csv", text);
+    assert!(table.notes.mixed_encodings, "{:?}", table.notes);
+    let pure = desk.load("pure.csv", [b"word\n".as_slice(), &latin.repeat(60)].concat());
+    assert!(!pure.notes.mixed_encodings && pure.notes.encoding == "windows-1252");
 }

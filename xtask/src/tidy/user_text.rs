@@ -4,8 +4,8 @@ use crate::{Complaint, RustToken, Tree, TreeFile};
 
 /// Chinese in a string, or a sentence given to the terminal, belongs into the catalog.
 ///
-/// Exempt: the catalog's crate, prompts (the model reads them), tests, the testkit, and the
-/// agenda's tables of words that people type.
+/// Exempt: the catalog's crate, prompts (the model reads them), tests, the testkit, and tables of
+/// words that are read: those of the agenda that people type, and those of data.
 #[must_use]
 pub fn check_user_text(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
@@ -21,7 +21,9 @@ fn has_no_user_text(file: &TreeFile) -> bool {
     let in_crates = parts.next() == Some("crates");
     let crate_name = parts.next().unwrap_or_default();
     let is_prompt = file.stem().starts_with("prompts") || file.is_in("prompts");
-    let is_input = crate_name == "agenda" && (file.stem() == "words" || file.is_in("words"));
+    let is_words = file.stem() == "words" || file.is_in("words");
+    let is_input =
+        is_words && (crate_name == "agenda" || file.path.contains("analysis/src/infer/"));
     in_crates
         && parts.next() == Some("src")
         && !matches!(crate_name, "text" | "testkit")

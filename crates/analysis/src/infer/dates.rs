@@ -18,8 +18,23 @@ pub(crate) enum DateStyle {
     Named,
 }
 
-const MONTHS: [&str; 12] =
-    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
+/// Letters of the short name of a month, as which also a longer word may begin.
+const SHORT_MONTH: usize = 3;
 
 /// A date and what follows it.
 struct DateParts<'a> {
@@ -180,8 +195,7 @@ fn named(text: &str) -> Option<(Date, &str)> {
     if third.0.len() != 4 {
         return None;
     }
-    let day = day.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let date = date_of(third.0.parse().ok()?, month, day.parse().ok()?)?;
+    let date = date_of(third.0.parse().ok()?, month, day_number(day)?)?;
     Some((date, text.get(third.1..).unwrap_or_default()))
 }
 
@@ -191,15 +205,28 @@ fn has_month(text: &str) -> bool {
     text.as_bytes().windows(3).any(|letters| {
         let begins = !before.is_ascii_alphabetic();
         before = letters[0];
-        begins && MONTHS.iter().any(|month| letters.eq_ignore_ascii_case(month.as_bytes()))
+        let is_short = |month: &str| letters.eq_ignore_ascii_case(&month.as_bytes()[..SHORT_MONTH]);
+        begins && MONTHS.iter().any(|month| is_short(month))
     })
 }
 
+/// The month of a name, long or short. A word that only begins like one is a word.
 fn month_of(word: &str) -> Option<u32> {
     let word = word.to_ascii_lowercase();
-    let is_letters = word.len() >= 3 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let found = MONTHS.iter().position(|month| word.starts_with(month))?;
-    is_letters.then(|| u32::try_from(found + 1).ok())?
+    let is_name = |month: &str| month == word || month[..SHORT_MONTH] == word;
+    let found = match word.as_str() {
+        "sept" => 8,
+        _ => MONTHS.iter().position(|month| is_name(month))?,
+    };
+    u32::try_from(found + 1).ok()
+}
+
+/// `1`, `01` or `1st`.
+fn day_number(text: &str) -> Option<u32> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (digits, ending) = text.split_at(digits);
+    let is_ending = ["", "st", "nd", "rd", "th"].iter().any(|own| ending.eq_ignore_ascii_case(own));
+    if is_ending { digits.parse().ok() } else { None }
 }
 
 /// `9:30`, `09:30:15.25`, with `PM` and a zone after it.

@@ -1,8 +1,13 @@
 //! How the values of one column fit each kind, and the plan that follows.
+//!
+//! Values that can be read in two ways are read as the others of their column show: those that can
+//! be read in one way only are proofs. One proof among many unclear values is more likely a typing
+//! error, and proofs of both ways prove nothing.
 
 use super::dates::{DateStyle, TimeForm};
 use super::numbers::{self, NumberShape, NumberStyle};
 use super::{ColumnKind, ColumnPlan, TextReason, is_null_word, truth};
+use crate::exact::Exact;
 use crate::source::RawField;
 use std::collections::BTreeMap;
 
@@ -11,6 +16,22 @@ const FIT_PERCENT: u64 = 90;
 
 /// One value in so many that is not like the others makes a column mixed.
 const MIXED_ONE_IN: u64 = 50;
+
+/// How many values can be read in one of two ways only, and how many in both.
+#[derive(Debug, Clone, Copy, Default)]
+struct StyleProofs {
+    own: u64,
+    other: u64,
+    unclear: u64,
+}
+
+impl StyleProofs {
+    /// Whether they prove the own way.
+    fn are_enough(self) -> bool {
+        let has_many = self.own > 0 && self.own * MIXED_ONE_IN >= self.unclear;
+        has_many && self.other * MIXED_ONE_IN <= self.own + self.other
+    }
+}
 
 /// What the rest of a file says of how numbers are written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,6 +62,8 @@ pub(crate) struct ColumnEvidence {
     codes: u64,
     /// By the way that numbers are written.
     numbers: BTreeMap<NumberStyle, u64>,
+    /// Numbers that can be read in one style only.
+    proofs: BTreeMap<NumberStyle, u64>,
     /// Numbers that are another one in each style, by the character that is read in two ways.
     unclear: BTreeMap<char, u64>,
     /// Digits with a unit, or with separators where none belongs.
@@ -51,6 +74,8 @@ pub(crate) struct ColumnEvidence {
     currencies: BTreeMap<char, u64>,
     percents: u64,
     dates: BTreeMap<DateStyle, u64>,
+    /// Dates that can be read as day first and as month first.
+    unclear_dates: u64,
     /// Times without a zone.
     local_times: u64,
     /// Times with a zone, by the minutes that it is ahead of UTC.
@@ -60,14 +85,20 @@ pub(crate) struct ColumnEvidence {
 impl ColumnEvidence {
     pub(crate) fn take(&mut self, field: RawField<'_>) {
         match field {
-            RawField::Null => {}
+            RawField::Null | RawField::Error(_) => {}
             RawField::Int(_) => {
                 self.there += 1;
                 self.count_number(NumberShape::typed(true));
             }
-            RawField::Real(number) => {
+            RawField::Real(_) => {
                 self.there += 1;
-                self.count_number(NumberShape::typed(number.fract() == 0.0 && number.abs() < 1e15));
+                self.count_number(NumberShape::typed(false));
+            }
+            RawField::Number(digits) => {
+                self.there += 1;
+                self.codes += u64::from(numbers::is_code(digits));
+                let is_whole = Exact::parse(digits).is_some_and(|number| number.scale() == 0);
+                self.count_number(NumberShape::typed(is_whole));
             }
             RawField::Bool(_) => {
                 self.there += 1;
@@ -85,6 +116,9 @@ impl ColumnEvidence {
                 *self.numbers.entry(style).or_default() += 1;
                 *self.integers.entry(style).or_default() += u64::from(is_whole && !shape.percent);
             }
+        }
+        if let Some(style) = shape.only_style() {
+            *self.proofs.entry(style).or_default() += 1;
         }
         if let Some(separator) = shape.unclear {
             *self.unclear.entry(separator).or_default() += 1;
@@ -110,10 +144,14 @@ impl ColumnEvidence {
             None => self.quantities += u64::from(numbers::is_quantity(text)),
         }
         let mut time = TimeForm::Day;
+        let mut styles = 0;
         for (style, form) in DateStyle::candidates(text) {
             time = form;
+            styles += 1;
             *self.dates.entry(style).or_default() += 1;
         }
+        // Only day first and month first can be read from the same text.
+        self.unclear_dates += u64::from(styles > 1);
         match time {
             TimeForm::Day => {}
             TimeForm::Local => self.local_times += 1,
@@ -148,11 +186,20 @@ impl ColumnEvidence {
         self.numbers.get(&style).copied().unwrap_or(0)
     }
 
-    /// The one style in which its numbers are written, if not all of them fit both.
+    /// The style of most numbers that can be read in one style only.
+    fn most_proved(&self) -> NumberStyle {
+        let of = |style| self.proofs.get(&style).copied().unwrap_or(0);
+        let is_comma = of(NumberStyle::Comma) > of(NumberStyle::Point);
+        if is_comma { NumberStyle::Comma } else { NumberStyle::Point }
+    }
+
+    /// The style in which its numbers are written, if enough of them prove it.
     fn only_style(&self) -> Option<NumberStyle> {
-        let (point, comma) = (self.in_style(NumberStyle::Point), self.in_style(NumberStyle::Comma));
-        let style = if point > comma { NumberStyle::Point } else { NumberStyle::Comma };
-        (point != comma && self.fits(point.max(comma))).then_some(style)
+        let style = self.most_proved();
+        let own = self.proofs.get(&style).copied().unwrap_or(0);
+        let other = self.proofs.values().sum::<u64>() - own;
+        let proofs = StyleProofs { own, other, unclear: self.unclear.values().sum() };
+        (proofs.are_enough() && self.fits(self.in_style(style))).then_some(style)
     }
 
     /// The style of its numbers; none if they could be of either.
@@ -160,7 +207,8 @@ impl ColumnEvidence {
         let alone = |separator| self.unclear.keys().all(|own| *own == separator);
         match self.only_style() {
             Some(style) => Some(style),
-            None if self.unclear.is_empty() => Some(NumberStyle::Point),
+            // Each number has one meaning only. Those of the other style are counted as misfits.
+            None if self.unclear.is_empty() => Some(self.most_proved()),
             None if hint.is_comma_file && alone(',') => Some(NumberStyle::Point),
             None if hint.others.is_some() => hint.others,
             // Who writes 5000 does not write 1.234 for 1234, and where commas part fields, points
@@ -212,13 +260,31 @@ impl ColumnEvidence {
     fn text_reason(&self, numbers: u64) -> Option<TextReason> {
         let dates = self.dates.values().max().copied().unwrap_or(0);
         let is_most = |count: u64| count > 0 && count * 2 >= self.there;
-        match () {
-            () if self.codes * 20 > self.there => Some(TextReason::Codes),
-            () if is_most(dates) => Some(TextReason::SomeDates),
-            () if is_most(numbers) => Some(TextReason::SomeNumbers),
-            () if is_most(self.quantities + numbers) => Some(TextReason::Units),
-            () => None,
+        if self.codes * 20 > self.there {
+            Some(TextReason::Codes)
+        } else if is_most(dates) {
+            Some(TextReason::SomeDates)
+        } else if is_most(numbers) {
+            Some(TextReason::SomeNumbers)
+        } else if is_most(self.quantities + numbers) {
+            Some(TextReason::Units)
+        } else {
+            None
         }
+    }
+
+    /// Whether dates of this style can be told from those that have day and month the other way
+    /// round.
+    fn is_proved(&self, style: DateStyle) -> bool {
+        let other = match style {
+            DateStyle::DayFirst => DateStyle::MonthFirst,
+            DateStyle::MonthFirst => DateStyle::DayFirst,
+            DateStyle::YearFirst | DateStyle::Named => return true,
+        };
+        let unclear = self.unclear_dates;
+        let only = |style| self.dates.get(&style).map_or(0, |count| count - unclear);
+        let proofs = StyleProofs { own: only(style), other: only(other), unclear };
+        unclear == 0 || proofs.are_enough()
     }
 
     fn date_plan(&self) -> Option<ColumnPlan> {
@@ -241,7 +307,9 @@ impl ColumnEvidence {
             _ => Some(0),
         };
         match best.as_slice() {
-            [only] => Some(ColumnPlan { kind, dates: Some(*only), zone, ..text }),
+            [only] if self.is_proved(*only) => {
+                Some(ColumnPlan { kind, dates: Some(*only), zone, ..text })
+            }
             // Day and month cannot be told apart: nothing is guessed.
             _ => Some(ColumnPlan { ambiguous_dates: true, ..text }),
         }

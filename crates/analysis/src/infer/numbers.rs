@@ -49,6 +49,15 @@ impl NumberShape {
         Self { point: whole, comma: whole, unclear: None, percent: false, currency: None }
     }
 
+    /// The style in which it can be read, if it cannot be read in both.
+    pub(crate) fn only_style(self) -> Option<NumberStyle> {
+        match (self.point, self.comma) {
+            (Some(_), None) => Some(NumberStyle::Point),
+            (None, Some(_)) => Some(NumberStyle::Comma),
+            _ => None,
+        }
+    }
+
     /// Whether it is whole in this style; none if it does not fit.
     pub(crate) fn in_style(self, style: NumberStyle) -> Option<bool> {
         match style {
@@ -91,7 +100,9 @@ pub(crate) fn shape_of(text: &str) -> Option<NumberShape> {
     }
     let point = parse_number(text, NumberStyle::Point);
     let comma = parse_number(text, NumberStyle::Comma);
-    let found = point.or(comma)?;
+    let Some(found) = point.or(comma) else {
+        return rough_number(text).map(|_| NumberShape::typed(false));
+    };
     let is_unclear = point.zip(comma).is_some_and(|(point, comma)| point.value != comma.value);
     let is_whole = |found: ParsedNumber| found.value.scale() == 0;
     Some(NumberShape {
@@ -101,6 +112,14 @@ pub(crate) fn shape_of(text: &str) -> Option<NumberShape> {
         percent: found.percent,
         currency: found.currency,
     })
+}
+
+/// A number with an exponent that is too large or too small to be kept exactly, such as `2e-45`.
+pub(crate) fn rough_number(text: &str) -> Option<f64> {
+    let is_plain = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
+    let has_exponent = text.contains(['e', 'E']) && text.bytes().all(is_plain);
+    let number: f64 = if has_exponent { text.parse().ok()? } else { return None };
+    number.is_finite().then_some(number)
 }
 
 /// Reads a number.
@@ -147,7 +166,7 @@ struct BareNumber {
 /// The sign of a currency; those of one currency are the same.
 fn currency_of(c: char) -> Option<char> {
     match c {
-        '￥' | '\u{5143}' => Some('¥'),
+        '￥' | '元' => Some('¥'),
         '¥' | '$' | '€' | '£' | '₹' => Some(c),
         _ => None,
     }

@@ -41,6 +41,15 @@ impl ColumnPlan {
             _ => None,
         }
     }
+
+    /// The same for a number that its file has as one.
+    pub(crate) fn convert_plain_digits(&self, digits: &str) -> Option<PlainValue<'static>> {
+        match self.kind {
+            ColumnKind::Integer => plain_digits(digits).map(PlainValue::Int),
+            ColumnKind::Decimal => plain_decimal(digits),
+            _ => None,
+        }
+    }
 }
 
 /// Digits alone, with no more than a minus before them.
@@ -63,7 +72,8 @@ fn plain_digits(text: &str) -> Option<i64> {
 fn plain_decimal(text: &str) -> Option<PlainValue<'static>> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let Some((whole, part)) = unsigned.split_once('.') else {
-        return plain_digits(text).map(PlainValue::Int);
+        #[expect(clippy::cast_precision_loss, reason = "it has at most 15 digits")]
+        return plain_digits(text).map(|number| PlainValue::Real(number as f64));
     };
     if whole.is_empty() || part.is_empty() || whole.len() + part.len() > DIGITS_MAX {
         return None;
@@ -75,9 +85,6 @@ fn plain_decimal(text: &str) -> Option<PlainValue<'static>> {
     let power = i64::try_from(POWERS[part.len()]).ok()?;
     let digits = plain_digits(whole)? * power + plain_digits(part)?;
     let digits = if unsigned.len() < text.len() { -digits } else { digits };
-    if digits % power == 0 {
-        return Some(PlainValue::Int(digits / power));
-    }
     #[expect(clippy::cast_precision_loss, reason = "both have at most 15 digits")]
     Some(PlainValue::Real(digits as f64 / power as f64))
 }

@@ -5,7 +5,7 @@ use super::rows::{RowBatch, RowReceiver, RowSender, RowWriter, row_channel};
 use super::{LoadPhase, LoadProgress, LoadedColumn, LoadedTable, OnProgress, quoted};
 use crate::error::AnalysisError;
 use crate::infer::{
-    ColumnEvidence, ColumnKind, ColumnPlan, Misfits, PlainValue, StyleHint, is_code, is_null_word,
+    ColumnEvidence, ColumnKind, ColumnPlan, Misfits, StyleHint, is_code, is_null_word,
 };
 use crate::source::{RawField, ReadLimits, ReadNotes, RowSink, TableSource, WantMore, tidy_header};
 use crate::value::DataValue;
@@ -42,7 +42,7 @@ pub(super) fn load(
     let names = TableNames { table, misfits };
     let mut loader = PartLoader { connection, part: part.clone(), names, progress };
     let (sample, written) = loader.load()?;
-    let misfits_table = loader.settle_misfits(&written)?;
+    let misfits_table = loader.keep_misfits(&written)?;
     let columns = sample.names.into_iter().zip(sample.header).zip(sample.plans);
     let columns = columns.zip(written.misfits).map(|(((name, named), plan), misfits)| {
         let named = if name == named { String::new() } else { named };
@@ -101,14 +101,14 @@ impl PartLoader<'_> {
                 own = self.first_plans()?;
                 continue;
             }
-            let odd = written.odd_columns(&own);
+            let odd = written.misread_columns(&own);
             if odd.is_empty() {
-                own.plans = written.told_plans(&own);
+                own.plans = written.final_plans(&own);
                 self.declare(&own, &written)?;
                 return Ok((own, written));
             }
             let plans = match tries < PLANS_MAX {
-                true => self.better_plans(&mut own, &odd)?,
+                true => self.replan(&mut own, &odd)?,
                 false => as_text(&own.plans, &odd),
             };
             // What is no better is text.
@@ -130,11 +130,7 @@ impl PartLoader<'_> {
     }
 
     /// Plans for these columns by all rows.
-    fn better_plans(
-        &self,
-        own: &mut PartPlans,
-        odd: &[usize],
-    ) -> Result<Vec<ColumnPlan>, AnalysisError> {
+    fn replan(&self, own: &mut PartPlans, odd: &[usize]) -> Result<Vec<ColumnPlan>, AnalysisError> {
         let mut all = SampleSink::of(u64::MAX, &self.progress);
         let notes = self.part.read(self.progress.limits, &mut all)?;
         own.hint = StyleHint::of(&all.evidence, notes.separator);
@@ -151,7 +147,7 @@ impl PartLoader<'_> {
     }
 
     /// The name of the table of misfits, which is only kept if there are some.
-    fn settle_misfits(&self, written: &WrittenRows) -> Result<String, AnalysisError> {
+    fn keep_misfits(&self, written: &WrittenRows) -> Result<String, AnalysisError> {
         if written.misfits.iter().any(|found| found.misfits > 0) {
             return Ok(self.names.misfits.clone());
         }
@@ -159,11 +155,13 @@ impl PartLoader<'_> {
         Ok(String::new())
     }
 
-    /// Numbers have no declared type at first: SQLite would change those with many digits.
+    /// Whole numbers have no declared type at first: SQLite would change those with many digits.
     fn write(&self, own: &PartPlans) -> Result<WrittenRows, AnalysisError> {
         self.connection.execute_batch(&self.table_sql(own, |_, plan| match plan.kind {
             ColumnKind::Text | ColumnKind::Date | ColumnKind::DateTime => plan.kind.sql(),
-            ColumnKind::Integer | ColumnKind::Decimal | ColumnKind::Boolean => "",
+            // All that goes into it is real already, or a blob.
+            ColumnKind::Decimal => plan.kind.sql(),
+            ColumnKind::Integer | ColumnKind::Boolean => "",
         }))?;
         let misfits = quoted(&self.names.misfits);
         let columns = "\"row\" INTEGER, \"column\" TEXT, \"value\" TEXT";
@@ -220,8 +218,8 @@ impl PartLoader<'_> {
     /// A column of numbers alone is declared as one, so that `year = '2026'` finds its rows.
     fn declare(&self, own: &PartPlans, written: &WrittenRows) -> Result<(), AnalysisError> {
         let sql = self.table_sql(own, |at, plan| {
-            let is_pure = written.misfits[at].long == 0;
-            if is_pure || plan.kind.sql() == "TEXT" { plan.kind.sql() } else { "BLOB" }
+            let has_blobs = plan.kind == ColumnKind::Integer && written.misfits[at].long > 0;
+            if has_blobs { "BLOB" } else { plan.kind.sql() }
         });
         self.connection.execute_batch("PRAGMA writable_schema = ON")?;
         let update = "UPDATE sqlite_schema SET sql = $1 WHERE type = 'table' AND name = $2";
@@ -233,7 +231,7 @@ impl PartLoader<'_> {
 
 fn as_text(plans: &[ColumnPlan], odd: &[usize]) -> Vec<ColumnPlan> {
     let mut plans = plans.to_vec();
-    odd.iter().for_each(|at| plans[*at] = ColumnPlan { is_settled: true, ..plans[*at].text() });
+    odd.iter().for_each(|at| plans[*at] = ColumnPlan { is_forced_text: true, ..plans[*at].text() });
     plans
 }
 
@@ -249,9 +247,9 @@ struct WrittenRows {
 
 impl WrittenRows {
     /// The columns for which the sample misled.
-    fn odd_columns(&self, own: &PartPlans) -> Vec<usize> {
+    fn misread_columns(&self, own: &PartPlans) -> Vec<usize> {
         let plans = &own.plans;
-        (0..plans.len()).filter(|at| !plans[*at].is_settled && self.is_odd(*at, own)).collect()
+        (0..plans.len()).filter(|at| !plans[*at].is_forced_text && self.is_odd(*at, own)).collect()
     }
 
     fn is_odd(&self, at: usize, own: &PartPlans) -> bool {
@@ -271,14 +269,12 @@ impl WrittenRows {
     }
 
     /// The plans with what all rows of text columns say: whether they have dates that could be two.
-    fn told_plans(&self, own: &PartPlans) -> Vec<ColumnPlan> {
-        let told = own.plans.iter().zip(&self.found).map(|(plan, (evidence, _))| {
-            match plan.kind == ColumnKind::Text && !plan.is_settled {
-                true => evidence.plan(own.hint),
-                false => *plan,
-            }
+    fn final_plans(&self, own: &PartPlans) -> Vec<ColumnPlan> {
+        let plans = own.plans.iter().zip(&self.found).map(|(plan, (evidence, _))| {
+            let is_open = plan.kind == ColumnKind::Text && !plan.is_forced_text;
+            if is_open { evidence.plan(own.hint) } else { *plan }
         });
-        told.collect()
+        plans.collect()
     }
 }
 
@@ -415,27 +411,50 @@ impl WrittenColumn {
     ) {
         match field {
             RawField::Null => self.misfits.missing += 1,
+            RawField::Error(error) => {
+                self.misfits.null_word(error);
+                return row.null();
+            }
             RawField::Text(text) if is_null_word(text) => {
+                if plan.kind == ColumnKind::Text && !text.trim().is_empty() {
+                    self.misfits.kept_word(text);
+                    return row.text(text);
+                }
                 self.misfits.null_word(text);
                 return row.null();
             }
             _ => self.misfits.present += 1,
         }
-        if plan.kind == ColumnKind::Text && !plan.is_settled {
+        if plan.kind == ColumnKind::Text && !plan.is_forced_text {
             self.evidence.take(field);
         }
+        if let RawField::Number(text) | RawField::Text(text) = field {
+            self.codes += u64::from(plan.kind.is_number() && is_code(text.trim()));
+        }
+        if let RawField::Number(digits) = field
+            && let Some(value) = plan.convert_plain_digits(digits)
+        {
+            return row.plain(value);
+        }
         if let RawField::Text(text) = field {
-            let is_number = plan.kind.is_number();
-            self.codes += u64::from(is_number && is_code(text.trim()));
             match plan.convert_plain(text) {
-                Some(PlainValue::Int(number)) => return row.int(number),
-                Some(PlainValue::Real(number)) => return row.real(number),
-                Some(PlainValue::Text(text)) => return row.text(text),
+                Some(value) => return row.plain(value),
                 // Text goes in as it is.
                 None if plan.kind == ColumnKind::Text => return row.text(text),
                 None => {}
             }
         }
+        self.take_converted(plan, field, place, row);
+    }
+
+    /// The same for a field that takes a closer look.
+    fn take_converted(
+        &mut self,
+        plan: &ColumnPlan,
+        field: RawField<'_>,
+        place: (i64, usize),
+        row: &mut RowBatch,
+    ) {
         let Some(value) = plan.convert(field) else {
             if plan.kind != ColumnKind::Text {
                 self.misfits.misfit(field);

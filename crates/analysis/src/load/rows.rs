@@ -10,6 +10,7 @@
 //! no more: memory does not grow with the file.
 
 use crate::error::AnalysisError;
+use crate::infer::PlainValue;
 use crate::value::DataValue;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement, ToSql};
@@ -75,6 +76,14 @@ impl RowBatch {
     pub(super) fn misfit(&mut self, (row, column): (i64, usize), text: &str) {
         self.misfit_text.push_str(text);
         self.misfits.push((row, column, text.len()));
+    }
+
+    pub(super) fn plain(&mut self, value: PlainValue<'_>) {
+        match value {
+            PlainValue::Int(number) => self.int(number),
+            PlainValue::Real(number) => self.real(number),
+            PlainValue::Text(text) => self.text(text),
+        }
     }
 
     pub(super) fn value(&mut self, value: &DataValue) {

@@ -19,6 +19,14 @@ pub struct ValueCount {
     pub value: String,
     /// How often.
     pub count: u64,
+    /// Whether that is an estimate by a sample.
+    #[serde(skip_serializing_if = "is_exact")]
+    pub is_rough: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_exact(is_rough: &bool) -> bool {
+    !*is_rough
 }
 
 /// How many numbers lie where.
@@ -52,6 +60,8 @@ pub struct TextSpelling {
     pub with_blanks: u64,
     /// Different texts that are the same but for case and blanks.
     pub variants: u64,
+    /// Words such as `NA` that may stand for a missing value and are kept.
+    pub missing_words: u64,
 }
 
 /// A column as it is found.
@@ -109,6 +119,9 @@ pub(super) fn profile_column(
 ) -> ColumnProfile {
     let ColumnSeen { sample, scan, top } = seen;
     let (distinct, is_distinct_rough) = scan.distinct.count();
+    // An estimate may be more than there is.
+    let there = table.rows.saturating_sub(column.misfits.missing + column.misfits.misfits);
+    let distinct = distinct.min(there);
     let is_number = column.plan.kind.is_number();
     let is_text = column.plan.kind == ColumnKind::Text;
     let end = |of: fn(&(DataValue, DataValue)) -> &DataValue| {
@@ -139,6 +152,7 @@ pub(super) fn profile_column(
         spelling: TextSpelling {
             with_blanks: scan.with_blanks,
             variants: if is_text && distinct <= VARIANTS_AMONG { sample.variants() } else { 0 },
+            missing_words: column.misfits.kept_words.values().sum(),
         },
         odd: Vec::new(),
     };
@@ -184,6 +198,7 @@ fn oddities(
         (found.spelling.with_blanks > 0, "with_blanks"),
         (found.spelling.variants > 0, "variants"),
         (is_later, "future"),
+        (found.spelling.missing_words > 0, "missing_words"),
         (!column.misfits.null_words.is_empty(), "words_for_nothing"),
     ];
     checks.into_iter().filter(|(is_odd, _)| *is_odd).map(|(_, name)| name).collect()

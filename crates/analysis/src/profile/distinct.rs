@@ -1,20 +1,23 @@
 //! How many different values there are: exactly for a few, by estimate for many, in bounded memory.
 
 use rusqlite::types::ValueRef;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// Different values that are counted exactly.
 const EXACT_MAX: usize = 50_000;
+
+/// Different values of which each is counted.
+const COUNTED_MAX: usize = 2_000;
 
 /// Bits of a hash that choose a register; with 2^14 registers an estimate is off by 0.8 % or so.
 const INDEX_BITS: u32 = 14;
 
 /// A hash that is one already.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct AsItIs(u64);
+pub(super) struct IdentityHasher(u64);
 
-impl Hasher for AsItIs {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -29,11 +32,17 @@ impl Hasher for AsItIs {
 }
 
 /// Hashes, each once.
-pub(super) type HashesSeen = HashSet<u64, BuildHasherDefault<AsItIs>>;
+pub(super) type HashesSeen = HashSet<u64, BuildHasherDefault<IdentityHasher>>;
+
+/// How often each value is there, by its hash.
+pub(super) type HashCounts = HashMap<u64, u64, BuildHasherDefault<IdentityHasher>>;
 
 /// Counts different values by their hashes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DistinctCount {
+    /// As long as there are only some; then they are in `few`.
+    counts: HashCounts,
+    has_counts_no_more: bool,
     few: HashesSeen,
     /// The longest run of zeros by register; empty as long as values are counted exactly.
     registers: Vec<u8>,
@@ -46,10 +55,29 @@ impl DistinctCount {
         if !self.registers.is_empty() {
             return self.register(hash);
         }
-        self.has_repeats |= !self.few.insert(hash);
-        if self.few.len() > EXACT_MAX {
-            self.estimate();
+        if self.has_counts_no_more {
+            self.has_repeats |= !self.few.insert(hash);
+            if self.few.len() > EXACT_MAX {
+                self.estimate();
+            }
+            return;
         }
+        let count = self.counts.entry(hash).or_default();
+        *count += 1;
+        self.has_repeats |= *count > 1;
+        if self.counts.len() > COUNTED_MAX {
+            self.stop_counting();
+        }
+    }
+
+    fn stop_counting(&mut self) {
+        self.has_counts_no_more = true;
+        self.few.extend(std::mem::take(&mut self.counts).into_keys());
+    }
+
+    /// How often each value is there, if there are only some.
+    pub(super) fn counts(&self) -> Option<&HashCounts> {
+        (!self.has_counts_no_more).then_some(&self.counts)
     }
 
     fn estimate(&mut self) {
@@ -68,6 +96,19 @@ impl DistinctCount {
 
     pub(super) fn join(&mut self, mut other: Self) {
         self.has_repeats |= other.has_repeats;
+        if let (Some(_), Some(more)) = (self.counts(), other.counts()) {
+            for (hash, count) in more {
+                let own = self.counts.entry(*hash).or_default();
+                self.has_repeats |= *own > 0;
+                *own += count;
+            }
+            if self.counts.len() > COUNTED_MAX {
+                self.stop_counting();
+            }
+            return;
+        }
+        self.stop_counting();
+        other.stop_counting();
         if self.registers.is_empty() && other.registers.is_empty() {
             let both = self.few.len() + other.few.len();
             self.few.extend(other.few);
@@ -90,7 +131,7 @@ impl DistinctCount {
     /// How many there are, and whether that is an estimate.
     pub(super) fn count(&self) -> (u64, bool) {
         if self.registers.is_empty() {
-            return (self.few.len() as u64, false);
+            return ((self.counts.len() + self.few.len()) as u64, false);
         }
         (estimate_of(&self.registers), true)
     }

@@ -1,12 +1,13 @@
-//! Rows at equal distances, of which distributions are worked out.
+//! Rows from all over a table, one of each stretch, of which distributions are worked out.
 
 use super::columns::{Histogram, ValueCount};
-use super::distinct::{AsItIs, HashesSeen, hash_of, hash_of_bytes};
+use super::distinct::{HashCounts, HashesSeen, IdentityHasher, hash_of, hash_of_bytes};
 use super::scan::rowid_of;
 use crate::error::AnalysisError;
 use crate::load::{DataFolder, LoadedColumn, LoadedTable, quoted};
 use crate::query::{QueryEngine, QueryLimits};
-use crate::value::DataValue;
+use crate::statistics::quantile;
+use crate::value::{DataValue, LongDecimal};
 use rusqlite::types::ValueRef;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -21,6 +22,13 @@ const TOP: usize = 5;
 /// Values that are looked up to find these, where many are as frequent.
 const LOOKED_UP: usize = 40;
 
+/// Numbers from which quartiles say something.
+const QUARTILES_FROM: usize = 4;
+
+/// A number that looks like chance and is the same each time, in SQL: rows at equal distances would
+/// all be the same day of a week, or the same shop of a list that goes round.
+const SCATTER: &str = "((i * i % 2147483647 * 48271 + i * 69621) % 2147483647 / 7)";
+
 /// Bars of a histogram.
 const BINS: usize = 12;
 
@@ -29,7 +37,7 @@ const BINS: usize = 12;
 pub(super) struct ColumnSample {
     numbers: Vec<f64>,
     /// By hash: how often a value is there, and in which row it was first.
-    counts: HashMap<u64, (u64, i64), BuildHasherDefault<AsItIs>>,
+    counts: HashMap<u64, (u64, i64), BuildHasherDefault<IdentityHasher>>,
     /// Texts without regard to case and blanks.
     folded: HashesSeen,
     is_number: bool,
@@ -43,6 +51,9 @@ impl ColumnSample {
             #[expect(clippy::cast_precision_loss, reason = "near enough for a quartile")]
             ValueRef::Integer(number) if self.is_number => self.numbers.push(number as f64),
             ValueRef::Real(number) if self.is_number => self.numbers.push(number),
+            ValueRef::Blob(digits) if self.is_number => {
+                self.numbers.extend(LongDecimal::of_sql(digits).map(|long| long.to_f64()));
+            }
             ValueRef::Text(text) if !self.is_number => {
                 let text = String::from_utf8_lossy(text).trim().to_lowercase();
                 self.folded.insert(hash_of_bytes(text.as_bytes(), 3));
@@ -53,8 +64,11 @@ impl ColumnSample {
 
     /// The values below which a quarter, half and three quarters of the numbers lie.
     pub(super) fn quartiles(&self) -> Option<[f64; 3]> {
-        let last = self.numbers.len().checked_sub(1).filter(|last| *last >= 3)?;
-        Some([last / 4, last / 2, last * 3 / 4].map(|at| self.numbers[at]))
+        if self.numbers.len() < QUARTILES_FROM {
+            return None;
+        }
+        let of = |share| quantile(&self.numbers, share);
+        Some([of(0.25)?, of(0.5)?, of(0.75)?])
     }
 
     /// Numbers beyond these are outliers: three times the distance of the quartiles from them.
@@ -96,15 +110,22 @@ impl ColumnSample {
         }
     }
 
-    /// The values that are most frequent, more than once.
+    /// The values that are most frequent, more than once, with the counts of all rows where these
+    /// are known.
     pub(super) fn top(
         &self,
         data: &DataFolder,
         (table, column): (&LoadedTable, &LoadedColumn),
-        (scale, limits): (u64, &QueryLimits),
+        (exact, scale): (Option<&HashCounts>, u64),
+        limits: &QueryLimits,
     ) -> Result<Vec<ValueCount>, AnalysisError> {
-        let mut often: Vec<(u64, i64)> =
-            self.counts.values().filter(|(count, _)| *count > 1).copied().collect();
+        let is_rough = exact.is_none() && scale > 1;
+        let seen = self.counts.iter().map(|(hash, (count, rowid))| match exact {
+            Some(counts) => (counts.get(hash).copied().unwrap_or(*count), *rowid),
+            None => (*count, *rowid),
+        });
+        let mut often: Vec<(u64, i64)> = seen.filter(|(count, _)| *count > 1).collect();
+        let scale = if is_rough { scale } else { 1 };
         often.sort_unstable_by_key(|(count, rowid)| (Reverse(*count), *rowid));
         often.truncate(LOOKED_UP);
         let Some(rowid) = rowid_of(table).filter(|_| !often.is_empty()) else {
@@ -121,19 +142,21 @@ impl ColumnSample {
             let count = often.iter().find(|(_, first)| first == rowid).map_or(0, |own| own.0);
             top.push((count, value.clone()));
         }
-        top.sort_by_cached_key(|(count, value)| (Reverse(*count), sort_key(value)));
+        top.sort_by_cached_key(|(count, value)| (Reverse(*count), sort_key(value, self.is_number)));
         let top = top.into_iter().take(TOP).map(|(count, value)| ValueCount {
             value: crate::source::example(&value.shown()),
             count: count * scale,
+            is_rough,
         });
         Ok(top.collect())
     }
 }
 
 /// Numbers by size, then texts.
-fn sort_key(value: &DataValue) -> (Option<crate::exact::Exact>, String) {
+fn sort_key(value: &DataValue, is_number: bool) -> (Option<crate::exact::Exact>, String) {
     match value {
-        DataValue::Int(_) | DataValue::Real(_) => (value.number(), String::new()),
+        // Those with many digits are given as text.
+        _ if is_number => (value.number(), String::new()),
         other => (None, other.shown()),
     }
 }
@@ -155,11 +178,11 @@ pub(super) fn sample(
             format!("SELECT 0, {names} FROM {from} AS everloop_t LIMIT {}", table.rows / sampled)
         }
         Some(rowid) if sampled > 1 => format!(
-            "WITH RECURSIVE everloop_n(i) AS (VALUES({sampled}) UNION ALL \
-             SELECT i + {sampled} FROM everloop_n WHERE i + {sampled} <= {}) \
-             SELECT everloop_t.{rowid}, {names} FROM everloop_n \
-             CROSS JOIN {from} AS everloop_t ON everloop_t.{rowid} = everloop_n.i",
-            table.rows
+            "WITH RECURSIVE everloop_n(i) AS (VALUES(0) UNION ALL \
+             SELECT i + 1 FROM everloop_n WHERE i + 1 < {}) \
+             SELECT everloop_t.{rowid}, {names} FROM everloop_n CROSS JOIN {from} AS everloop_t \
+             ON everloop_t.{rowid} = everloop_n.i * {sampled} + 1 + {SCATTER} % {sampled}",
+            table.rows / sampled
         ),
         Some(rowid) => format!("SELECT {rowid}, {names} FROM {from} AS everloop_t"),
     };

@@ -6,13 +6,13 @@
 //! ```
 
 use super::RowsSeen;
-use super::distinct::{AsItIs, DistinctCount, HashesSeen, hash_of, hash_of_both};
+use super::distinct::{DistinctCount, HashesSeen, IdentityHasher, hash_of, hash_of_both};
 use crate::error::AnalysisError;
 use crate::infer::ColumnKind;
 use crate::load::{DataFolder, LoadedColumn, LoadedTable, quoted};
 use crate::query::QueryLimits;
 use crate::sums::RunningSum;
-use crate::value::DataValue;
+use crate::value::{DataValue, LongDecimal};
 use rusqlite::types::ValueRef;
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -54,7 +54,7 @@ pub(super) struct ColumnScan {
     /// Texts with blanks before or after them.
     pub(super) with_blanks: u64,
     /// Days as the number `20261118`.
-    pub(super) days: HashSet<u64, BuildHasherDefault<AsItIs>>,
+    pub(super) days: HashSet<u64, BuildHasherDefault<IdentityHasher>>,
     order: RowOrder,
 }
 
@@ -99,7 +99,12 @@ impl ColumnScan {
                 self.take_number(value, number as f64);
             }
             ValueRef::Real(number) if self.is_number => self.take_number(value, number),
-            // Text among numbers is none of them.
+            ValueRef::Blob(digits) if self.is_number => {
+                if let Some(long) = LongDecimal::of_sql(digits) {
+                    self.take_number(value, long.to_f64());
+                }
+            }
+            // Text in a column of numbers is not a number of it.
             _ if self.is_number => {}
             ValueRef::Text(text) => self.take_text(text),
             value => self.take_end(value),
@@ -150,6 +155,10 @@ impl ColumnScan {
             match &end {
                 DataValue::Int(number) => self.take_end(ValueRef::Integer(*number)),
                 DataValue::Real(number) => self.take_end(ValueRef::Real(*number)),
+                // A number with many digits, as it was read from the table.
+                DataValue::Text(digits) if self.is_number => {
+                    self.take_end(ValueRef::Blob(digits.as_bytes()));
+                }
                 DataValue::Text(text) => self.take_end(ValueRef::Text(text.as_bytes())),
                 DataValue::Null => {}
             }
@@ -162,7 +171,7 @@ impl ColumnScan {
     }
 }
 
-/// The order of values in SQL: numbers, then text.
+/// The order of values of one column: numbers by size, text by its bytes.
 fn order_of(value: ValueRef<'_>, other: &DataValue) -> Ordering {
     #[expect(clippy::cast_precision_loss, reason = "as SQLite compares them, nearly")]
     let rough = |number: i64| number as f64;
@@ -172,8 +181,15 @@ fn order_of(value: ValueRef<'_>, other: &DataValue) -> Ordering {
         (ValueRef::Real(one), DataValue::Int(two)) => one.total_cmp(&rough(*two)),
         (ValueRef::Real(one), DataValue::Real(two)) => one.total_cmp(two),
         (ValueRef::Text(one), DataValue::Text(two)) => one.cmp(two.as_bytes()),
+        // Numbers with many digits.
+        (ValueRef::Blob(_), _) | (ValueRef::Integer(_) | ValueRef::Real(_), DataValue::Text(_)) => {
+            let value = DataValue::of_sql(value);
+            match value.number().zip(other.number()) {
+                Some((one, two)) => one.cmp(&two),
+                None => value.nearest().total_cmp(&other.nearest()),
+            }
+        }
         (ValueRef::Text(_), _) => Ordering::Greater,
-        (_, DataValue::Text(_)) => Ordering::Less,
         _ => Ordering::Equal,
     }
 }

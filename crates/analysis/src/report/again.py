@@ -18,7 +18,8 @@ decimal.getcontext().prec = 60
 
 NOTHING = {"", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", "\\n", "?", "missing",
            "\u65e0", "\u7f3a\u5931", "\u7a7a", "\u672a\u77e5"}
-MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september",
+          "october", "november", "december"]
 CODECS = {"windows-874": "cp874", "x-mac-cyrillic": "mac_cyrillic", "macintosh": "mac_roman",
           "ISO-8859-8-I": "iso-8859-8", "IBM866": "cp866"}
 CURRENCY = "\u00a5\uffe5$\u20ac\u00a3\u20b9\u5143"
@@ -84,7 +85,7 @@ def delimited(table, raw):
 
 
 class Digits(str):
-    """A number of JSON as it is written."""
+    """A number of JSON or Parquet as it is written."""
 
 
 def flat(value, before="", depth=1):
@@ -141,7 +142,8 @@ def frames(table, path):
         frame = frame.dropna(how="all").dropna(axis=1, how="all")
         frame = frame.iloc[table["notes"].get("title_rows", 0) + bool(table["notes"].get("has_header")) :]
     for row in frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None):
-        yield [str(v) if isinstance(v, (datetime.date, datetime.time, decimal.Decimal)) else v for v in row]
+        row = [Digits(format(v, "f")) if isinstance(v, decimal.Decimal) else v for v in row]
+        yield [str(v) if isinstance(v, (datetime.date, datetime.time)) else v for v in row]
 
 
 def ungrouped(whole, separator):
@@ -178,10 +180,13 @@ def number(text, plan):
     return (-found if negative else found), percent
 
 
-def kept(value):
+def kept(value, has_point=False):
     """As SQLite keeps it without losing a digit."""
     if value == value.to_integral_value() and -(2**63) <= value < 2**63:
-        return int(value)
+        if not has_point:
+            return int(value)
+        if abs(value) <= 2**53:
+            return float(value)
     return float(value) if decimal.Decimal(repr(float(value))) == value else format(value.normalize(), "f").encode()
 
 
@@ -210,11 +215,12 @@ def clock(text):
 def day(text, style):
     """The date and what follows it."""
     if style == "named":
-        found = re.match(r"(?:([0-9]{1,2})[a-z]*[ ,\-/.]+([a-z]{3,})|([a-z]{3,})[ ,\-/.]+([0-9]{1,2})[a-z]*)[ ,\-/.]+([0-9]{4})(?![0-9])", text, re.I)
+        found = re.match(r"(?:([0-9]{1,2})(?:st|nd|rd|th)?[ ,\-/.]+([a-z]{3,})|([a-z]{3,})[ ,\-/.]+([0-9]{1,2})(?:st|nd|rd|th)?)[ ,\-/.]+([0-9]{4})(?![0-9])", text, re.I)
         if not found:
             return None
-        name, of_month = found.group(2) or found.group(3), found.group(1) or found.group(4)
-        month = next((at + 1 for at, own in enumerate(MONTHS) if name.lower().startswith(own)), 0)
+        name, of_month = (found.group(2) or found.group(3)).lower(), found.group(1) or found.group(4)
+        name = "sep" if name == "sept" else name
+        month = next((at + 1 for at, own in enumerate(MONTHS) if name in (own, own[:3])), 0)
         parts = int(found.group(5)), month, int(of_month)
     else:
         found = re.match(r"([0-9]{1,4})[-/.\u5e74]([0-9]{1,4})[-/.\u6708]([0-9]{1,4})\u65e5?", text)
@@ -250,7 +256,9 @@ def moment(text, plan, style):
 def converted(value, plan):
     """The value, and whether it fits its column."""
     kind = plan["kind"]
-    if value is None or isinstance(value, str) and value.strip().lower() in NOTHING:
+    # In a column of text a word such as NA may mean something.
+    nothing = {""} if kind == "text" else NOTHING
+    if value is None or isinstance(value, str) and value.strip().lower() in nothing:
         return None, True
     if isinstance(value, bool):
         return (int(value), True) if kind == "boolean" else (str(value).lower(), kind == "text")
@@ -269,7 +277,7 @@ def converted(value, plan):
     if found is None or found[1] != (plan["is_percent"] and not isinstance(value, Digits)):
         return None, False
     found = found[0] / 100 if found[1] else found[0]
-    return (None, False) if kind == "integer" and found != found.to_integral_value() else (kept(found), True)
+    return (None, False) if kind == "integer" and found != found.to_integral_value() else (kept(found, kind == "decimal"), True)
 
 
 class ExactSum:
@@ -294,13 +302,12 @@ class ExactSum:
     def finalize(self):
         if not self.count:
             return None
-        found = kept(self.sum)
-        return float(found) if self.has_point and isinstance(found, int) else found
+        return kept(self.sum, self.has_point)
 
 
 class ExactTotal(ExactSum):
     def finalize(self):
-        return super().finalize() if self.count else 0.0
+        return kept(self.sum, True) if self.count else 0.0
 
 
 class ExactMean(ExactSum):
@@ -395,8 +402,9 @@ def name(text):
 
 def load(database, table):
     columns = table["columns"]
-    kinds = {"integer": "INTEGER", "boolean": "INTEGER", "decimal": "NUMERIC"}
-    types = ["" if c["misfits"].get("long") else kinds.get(c["plan"]["kind"], "TEXT") for c in columns]
+    kinds = {"integer": "INTEGER", "boolean": "INTEGER", "decimal": "REAL"}
+    kind_of = lambda column: "BLOB" if column["plan"]["kind"] == "integer" and column["misfits"].get("long") else kinds.get(column["plan"]["kind"], "TEXT")
+    types = [kind_of(column) for column in columns]
     parts = ", ".join(f"{name(c['name'])} {kind}" for c, kind in zip(columns, types))
     database.execute(f"DROP TABLE IF EXISTS {name(table['name'])}")
     database.execute(f"CREATE TABLE {name(table['name'])} ({parts})")

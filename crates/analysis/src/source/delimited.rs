@@ -35,7 +35,7 @@ pub(super) fn read(
     let layout = layout_of(text.trim_start_matches('\u{feff}'));
     let mut notes = ReadNotes {
         encoding: encoding.name(),
-        mixed_encodings: encoding.is_of_bytes() && has_lines_of_utf8(&head),
+        mixed_encodings: encoding.is_of_bytes() && has_lines_of_utf8(encoding, &head),
         separator: Some(layout.blanks.map_or(char::from(layout.separator), |_| ' ')),
         separator_line: layout.has_separator_line,
         wide_blanks: layout.blanks.is_some_and(|least| least > 1),

@@ -82,11 +82,13 @@ fn is_mostly_utf8(sample: &[u8]) -> bool {
 
 /// Whether some lines are UTF-8 in a text that is not: such bytes are letters in other encodings
 /// too, but wrong ones, and nothing else shows it.
-pub(crate) fn has_lines_of_utf8(sample: &[u8]) -> bool {
+pub(crate) fn has_lines_of_utf8(encoding: TextEncoding, sample: &[u8]) -> bool {
     let (mut all, mut utf8) = (0_u64, 0_u64);
+    // Where letters have several bytes, two may look like one of UTF-8 by chance, three hardly
+    // ever. Where they have one, two are hardly ever like one of UTF-8.
+    let bytes_min = if encoding.0.is_single_byte() { 2 } else { 3 };
     for line in sample.split(|byte| *byte == b'\n').filter(|line| !line.is_ascii()) {
-        // Two bytes may look like one letter by chance, three hardly ever.
-        let is_long = |text: &str| text.chars().any(|c| c.len_utf8() > 2);
+        let is_long = |text: &str| text.chars().any(|c| c.len_utf8() >= bytes_min);
         all += 1;
         utf8 += u64::from(std::str::from_utf8(line).is_ok_and(is_long));
     }

@@ -105,7 +105,7 @@ pub(super) fn read(
     let header = layout.header.clone().unwrap_or_else(|| vec![String::new(); width]);
     sink.begin(&header[..width])?;
     let mut rows = SheetRows { sink, notes: &mut notes, limits, layout: &layout, width, seen: 0 };
-    book.each_row(&sheet, limits, &mut |row, cells| rows.take(row, cells))?;
+    book.each_row(&sheet, limits, &mut |_, cells| rows.take(&cells))?;
     let size = std::fs::metadata(&source.file).map_or(0, |found| found.len());
     limits.bytes_read.store(size, Ordering::Relaxed);
     Ok(notes)
@@ -176,7 +176,7 @@ struct SheetRows<'a> {
 }
 
 impl SheetRows<'_> {
-    fn take(&mut self, row: u32, cells: SparseRow) -> Result<WantMore, AnalysisError> {
+    fn take(&mut self, cells: &SparseRow) -> Result<WantMore, AnalysisError> {
         self.seen += 1;
         if self.seen <= self.layout.skip + usize::from(self.layout.header.is_some()) {
             return Ok(WantMore::Yes);
@@ -184,16 +184,12 @@ impl SheetRows<'_> {
         self.limits.check()?;
         let texts: Vec<(usize, String)> = cells
             .iter()
-            .map(|(column, cell)| (self.layout.columns[column], self.cut(shown(cell))))
+            .map(|(column, cell)| (self.layout.columns[column], self.cut(shown_or_error(cell))))
             .collect();
         let mut fields = vec![RawField::Null; self.width];
-        for ((column, cell), (place, text)) in cells.iter().zip(&texts) {
+        for ((_, cell), (place, text)) in cells.iter().zip(&texts) {
             if let Some(field) = fields.get_mut(*place) {
                 *field = raw_of(cell, text);
-            }
-            if let Data::Error(error) = cell {
-                self.notes.broken_rows += 1;
-                self.notes.example(u64::from(row) + 1, &format!("column {}: {error}", column + 1));
             }
         }
         self.sink.row(&fields)
@@ -224,6 +220,20 @@ fn shown(cell: &Data) -> String {
     }
 }
 
+fn shown_or_error(cell: &Data) -> String {
+    match cell {
+        Data::Error(error) => error.to_string(),
+        other => shown(other),
+    }
+}
+
+/// Workbooks have no whole numbers: all that are whole are taken for such.
+fn whole(number: f64) -> Option<i64> {
+    let is_whole = number.fract() == 0.0 && number.abs() < 9e15;
+    #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
+    is_whole.then_some(number as i64)
+}
+
 fn time_alone((_, _, _, hour, minute, second, _): (u16, u8, u8, u8, u8, u8, u16)) -> String {
     format!("{hour:02}:{minute:02}:{second:02}")
 }
@@ -239,9 +249,10 @@ fn iso((year, month, day, hour, minute, second, milli): (u16, u8, u8, u8, u8, u8
 
 fn raw_of<'t>(cell: &Data, text: &'t str) -> RawField<'t> {
     match cell {
-        Data::Empty | Data::Error(_) => RawField::Null,
+        Data::Empty => RawField::Null,
+        Data::Error(_) => RawField::Error(text),
         Data::Int(number) => RawField::Int(*number),
-        Data::Float(number) => RawField::Real(*number),
+        Data::Float(number) => whole(*number).map_or(RawField::Real(*number), RawField::Int),
         Data::Bool(yes) => RawField::Bool(*yes),
         _ => RawField::Text(text),
     }

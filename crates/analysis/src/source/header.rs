@@ -43,7 +43,7 @@ fn differs_below(at: usize, below: &[Vec<String>]) -> bool {
 
 /// A year, a month or a day, as columns of a pivot table are called.
 fn is_period(field: &str) -> bool {
-    let text = field.trim().trim_end_matches(['\u{5e74}', '\u{6708}']);
+    let text = field.trim().trim_end_matches(['年', '月']);
     let year = |text: &str| {
         text.len() == 4 && text.parse::<u32>().is_ok_and(|year| (1900..=2100).contains(&year))
     };
@@ -53,7 +53,7 @@ fn is_period(field: &str) -> bool {
     if year(text) {
         return true;
     }
-    let separators = ['-', '/', '.', '\u{5e74}'];
+    let separators = ['-', '/', '.', '年'];
     let parts: Vec<&str> = text.split(separators).collect();
     match parts.as_slice() {
         [one, two] => year(one) && month(two) || month(one) && year(two),

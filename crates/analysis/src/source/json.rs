@@ -107,6 +107,8 @@ enum JsonField {
     Null,
     Bool(bool),
     Int(i64),
+    /// Any other number, as it is written.
+    Number(String),
     Text(String),
 }
 
@@ -123,7 +125,7 @@ impl JsonField {
             }
             // Lists and objects that are too deep stay JSON.
             Some(b'[' | b'{') => Self::Text(text.to_owned()),
-            Some(_) => text.parse().map_or_else(|_| Self::Text(text.to_owned()), Self::Int),
+            Some(_) => text.parse().map_or_else(|_| Self::Number(text.to_owned()), Self::Int),
         }
     }
 
@@ -143,6 +145,7 @@ impl JsonField {
             Self::Null => RawField::Null,
             Self::Bool(yes) => RawField::Bool(*yes),
             Self::Int(number) => RawField::Int(*number),
+            Self::Number(digits) => RawField::Number(digits),
             Self::Text(text) => RawField::Text(text),
         }
     }

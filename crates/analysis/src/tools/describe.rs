@@ -8,6 +8,7 @@ use crate::query::{QueryEngine, QueryLimits, QueryResult};
 use crate::report::zone_name;
 use crate::value::DataValue;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Rows of the beginning and of the middle that are shown.
@@ -31,7 +32,7 @@ const DISTINCT_UP_TO: u64 = 4_000_000;
 pub enum ShareLevel {
     /// Names and types of columns, and counts: no value of any row.
     Schema,
-    /// The same with smallest, largest and mean values.
+    /// The same with smallest, largest and mean values of numbers and dates.
     Aggregates,
     /// The same with some rows, and with examples of what is odd.
     #[default]
@@ -70,9 +71,9 @@ pub(crate) fn table(
         table.rows,
         table.columns.len()
     );
-    notes(&mut out, table, share);
+    write_notes(&mut out, table, share);
     let with_values = share != ShareLevel::Schema && table.rows <= ENDS_UP_TO;
-    let ends = if with_values { Some(ends(data, table, limits)?) } else { None };
+    let ranges = if with_values { Some(ranges(data, table, limits)?) } else { None };
     let distinct = distinct(data, table, limits)?;
     for (at, column) in table.columns.iter().enumerate() {
         if at == COLUMNS_SHOWN {
@@ -83,10 +84,12 @@ pub(crate) fn table(
         if let Some(count) = distinct.get(at) {
             let _ = write!(out, "; {count} distinct");
         }
-        if let Some(ends) = &ends {
-            end_words(&mut out, ends, at);
+        // The ends of a column of text are values of two rows, such as names of persons.
+        let is_text = column.plan.kind == ColumnKind::Text;
+        if let Some(ranges) = ranges.as_ref().filter(|_| !is_text || share == ShareLevel::Samples) {
+            write_range(&mut out, ranges, at);
         }
-        odd(&mut out, table, column, share);
+        write_oddities(&mut out, table, column, share);
         out.push('\n');
     }
     if share == ShareLevel::Samples {
@@ -106,7 +109,7 @@ pub(crate) fn table(
     Ok(out)
 }
 
-fn notes(out: &mut String, table: &LoadedTable, share: ShareLevel) {
+fn write_notes(out: &mut String, table: &LoadedTable, share: ShareLevel) {
     let notes = &table.notes;
     if !notes.encoding.is_empty() && notes.encoding != "UTF-8" {
         let _ = writeln!(out, "encoding: {}", notes.encoding);
@@ -145,7 +148,7 @@ fn notes(out: &mut String, table: &LoadedTable, share: ShareLevel) {
     }
 }
 
-fn odd(out: &mut String, table: &LoadedTable, column: &LoadedColumn, share: ShareLevel) {
+fn write_oddities(out: &mut String, table: &LoadedTable, column: &LoadedColumn, share: ShareLevel) {
     let found = &column.misfits;
     if found.missing > 0 {
         let _ = write!(out, "; {} missing", found.missing);
@@ -179,25 +182,31 @@ fn odd(out: &mut String, table: &LoadedTable, column: &LoadedColumn, share: Shar
             found.odd_zones
         );
     }
-    plan_words(out, column.plan);
-    if !found.null_words.is_empty() {
-        let count: u64 = found.null_words.values().sum();
-        match share {
-            ShareLevel::Schema => {
-                let _ = write!(out, "; {count} of the missing are words for nothing");
-            }
-            ShareLevel::Aggregates | ShareLevel::Samples => {
-                let words = found.null_words.iter();
-                let words = words.map(|(word, count)| format!("{word:?} {count} times"));
-                let words = words.collect::<Vec<_>>().join(", ");
-                let _ = write!(out, "; taken for missing: {words}");
-            }
-        }
+    write_plan(out, column.plan);
+    write_null_words(out, &found.null_words, "were read as missing", share);
+    write_null_words(out, &found.kept_words, "may mean missing and are kept as text", share);
+}
+
+/// Words such as `NA`, and what became of them.
+fn write_null_words(
+    out: &mut String,
+    words: &BTreeMap<String, u64>,
+    fate: &str,
+    share: ShareLevel,
+) {
+    let count: u64 = words.values().sum();
+    if count == 0 {
+        return;
+    }
+    let _ = write!(out, "; words such as NA {fate}: {count}");
+    if share != ShareLevel::Schema {
+        let words = words.iter().map(|(word, count)| format!("{word:?} {count}"));
+        let _ = write!(out, " ({})", words.collect::<Vec<_>>().join(", "));
     }
 }
 
 /// How the values of a column were read.
-fn plan_words(out: &mut String, plan: ColumnPlan) {
+fn write_plan(out: &mut String, plan: ColumnPlan) {
     let told = [
         (plan.ambiguous_dates, "; dates whose day and month cannot be told apart, left as text"),
         (plan.mixed_percent, "; some values have a percent sign and some not, left as text"),
@@ -225,7 +234,7 @@ fn plan_words(out: &mut String, plan: ColumnPlan) {
 }
 
 /// Smallest, largest and mean value of each column, in one pass.
-fn ends(
+fn ranges(
     data: &DataFolder,
     table: &LoadedTable,
     limits: &QueryLimits,
@@ -236,14 +245,13 @@ fn ends(
         .take(COLUMNS_SHOWN)
         .map(|column| {
             let name = quoted(&column.name);
-            let own = match column.plan.kind {
-                ColumnKind::Integer | ColumnKind::Decimal => {
-                    format!("CASE WHEN typeof({name}) IN ('integer', 'real') THEN {name} END")
-                }
-                _ => name,
-            };
             let mean =
-                if column.plan.kind.is_number() { format!("avg({own})") } else { "NULL".into() };
+                if column.plan.kind.is_number() { format!("avg({name})") } else { "NULL".into() };
+            // Numbers with many digits are blobs, which are larger than every number.
+            let own = match column.misfits.long {
+                0 => name,
+                _ => format!("CAST(CAST({name} AS TEXT) AS REAL)"),
+            };
             format!("min({own}), max({own}), {mean}")
         })
         .collect();
@@ -268,8 +276,8 @@ fn distinct(
     Ok(found.rows.first().into_iter().flatten().map(DataValue::shown).collect())
 }
 
-fn end_words(out: &mut String, ends: &QueryResult, at: usize) {
-    let Some(row) = ends.rows.first() else { return };
+fn write_range(out: &mut String, ranges: &QueryResult, at: usize) {
+    let Some(row) = ranges.rows.first() else { return };
     let Some([low, high, mean]) = row.get(at * 3..at * 3 + 3) else { return };
     if low.shown().is_empty() {
         return;
@@ -299,4 +307,28 @@ pub(crate) fn rows(result: &QueryResult, most: usize) -> String {
         let _ = writeln!(out, "| r{} | {} |", at + 1, cells.join(" | "));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::ReadLimits;
+
+    #[test]
+    fn no_value_of_a_row_is_told_unless_rows_are_shared() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("staff.csv");
+        std::fs::write(&file, "name,pay,since\nAnn,10,2026-01-02\nZoe,NA,2026-01-09\n").unwrap();
+        let data = DataFolder::new(folder.path().join("data"));
+        let loaded = data.load(&file, &ReadLimits::default(), &|_| {}).unwrap().remove(0);
+        let told = |share| table(&data, &loaded, share, &QueryLimits::default()).unwrap();
+        let schema = told(ShareLevel::Schema);
+        assert!(!schema.contains("Ann") && !schema.contains("10") && !schema.contains("2026"));
+        let aggregates = told(ShareLevel::Aggregates);
+        assert!(!aggregates.contains("Ann") && !aggregates.contains("Zoe"), "{aggregates}");
+        assert!(aggregates.contains("; 10 to 10, mean 10"), "{aggregates}");
+        assert!(aggregates.contains("; 2026-01-02 to 2026-01-09"), "{aggregates}");
+        assert!(aggregates.contains("; words such as NA were read as missing: 1 (\"NA\" 1)"));
+        assert!(told(ShareLevel::Samples).contains("; Ann to Zoe"));
+    }
 }

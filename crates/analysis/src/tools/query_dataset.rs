@@ -3,6 +3,7 @@
 use super::call_order::CallOrder;
 use super::read_dataset::ShownProgress;
 use super::{AnalysisContext, blocking, describe, handling};
+use crate::load::LoadedTable;
 use crate::prove::rows_compared;
 use crate::query::{QueryEngine, QueryResult};
 use crate::results::ResultStore;
@@ -78,7 +79,9 @@ impl Tool for QueryDataset {
             let began = Instant::now();
             let result = data.query(&args.sql, &limits)?;
             let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-            let warning = division_warning(&args.sql, &result).to_owned() + &cells_note(&result);
+            let mut warning = division_warning(&args.sql, &result).to_owned();
+            warning += &cells_note(&result);
+            warning += &long_warning(&args.sql, &data.tables()?);
             turn.wait();
             let kept = ResultStore::open(&data)?.keep_query(&key, &args.sql, result, took_ms)?;
             let name = format!("q{}", kept.number);
@@ -127,5 +130,50 @@ fn division_warning(sql: &str, result: &QueryResult) -> &'static str {
     match divides && !has_point {
         true => "; note: a / b of whole numbers is a whole number here; write 1.0 * a / b",
         false => "",
+    }
+}
+
+/// What a query does with numbers that have more digits than SQLite compares.
+const COMPARING: [&str; 8] = ["<", ">", "between", "order by", "min(", "max(", "rank", "="];
+
+/// Numbers with many digits are blobs of digits: sums have them all, but they are compared byte by
+/// byte.
+fn long_warning(sql: &str, tables: &[LoadedTable]) -> String {
+    let sql = sql.to_lowercase();
+    if !COMPARING.iter().any(|word| sql.contains(word)) {
+        return String::new();
+    }
+    let columns = tables.iter().flat_map(|table| &table.columns);
+    let long = columns.filter(|column| column.misfits.long > 0);
+    let named: Vec<&str> = long
+        .map(|column| column.name.as_str())
+        .filter(|name| sql.contains(&name.to_lowercase()))
+        .collect();
+    if named.is_empty() {
+        return String::new();
+    }
+    format!(
+        "; note: {} has numbers of more digits than are compared: to compare, sort or find the \
+         largest write CAST(CAST(x AS TEXT) AS REAL)",
+        named.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::DataFolder;
+    use crate::source::ReadLimits;
+
+    #[test]
+    fn a_query_that_compares_numbers_of_many_digits_says_how() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("wei.csv");
+        std::fs::write(&file, "id,eth\n1,99.123456789012345678\n2,100.5\n").unwrap();
+        let data = DataFolder::new(folder.path().join("data"));
+        let tables = data.load(&file, &ReadLimits::default(), &|_| {}).unwrap();
+        assert!(long_warning("SELECT id FROM wei WHERE eth > 50", &tables).contains("eth has"));
+        assert_eq!(long_warning("SELECT sum(eth) FROM wei", &tables), "");
+        assert_eq!(long_warning("SELECT max(id) FROM wei", &tables), "");
     }
 }

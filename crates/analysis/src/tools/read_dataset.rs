@@ -93,6 +93,7 @@ impl ShownProgress {
         let part = progress.percent();
         let left = progress.left_ms().map(|ms| format!(", {} s left", ms / 1_000));
         let left = left.unwrap_or_default();
-        on_output(&format!("{} rows, {part} %{left}\n", progress.rows));
+        let rows = crate::prove::grouped(&progress.rows.to_string());
+        on_output(&format!("{rows} rows, {part} %{left}\n"));
     }
 }

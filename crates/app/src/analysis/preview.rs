@@ -180,7 +180,11 @@ fn column_row(column: &ColumnProfile, lang: Lang) -> String {
         .top
         .iter()
         .take(3)
-        .map(|top| format!("{} ×{}", cell(&top.value), top.count))
+        .map(|top| {
+            let about = text::analysis::profile::about(&top.count).in_lang(lang);
+            let count = if top.is_rough { about } else { top.count.to_string() };
+            format!("{} ×{count}", cell(&top.value))
+        })
         .collect();
     let kind = text::analysis::kind::named(column.kind.name());
     format!(
@@ -215,6 +219,7 @@ fn odd_lines(column: &ColumnProfile, lang: Lang) -> Vec<String> {
             "mixed_percent" => text::analysis::odd::mixed_percent(),
             "with_blanks" => text::analysis::odd::with_blanks(&column.spelling.with_blanks),
             "variants" => text::analysis::odd::variants(&column.spelling.variants),
+            "missing_words" => text::analysis::odd::missing_words(&column.spelling.missing_words),
             "future" => text::analysis::odd::future(&column.max),
             "ambiguous_numbers" => text::analysis::odd::ambiguous_numbers(),
             "mixed_currency" => text::analysis::odd::mixed_currency(),

@@ -36,6 +36,8 @@ pub(super) enum LogicalType {
     },
     Timestamp {
         units: i64,
+        /// Whether the file says that it is in UTC, and not the time of some place.
+        is_utc: bool,
     },
     Unsigned,
     Uuid,
@@ -207,7 +209,8 @@ fn logical(element: &ThriftStruct, physical: PhysicalType) -> LogicalType {
             return LogicalType::Time { units: units(time) };
         }
         if let Some(timestamp) = union.fields(8) {
-            return LogicalType::Timestamp { units: units(timestamp) };
+            let is_utc = timestamp.bool(1) == Some(true);
+            return LogicalType::Timestamp { units: units(timestamp), is_utc };
         }
         if let Some(integer) = union.fields(10) {
             return match integer.bool(2) {
@@ -229,10 +232,13 @@ fn logical(element: &ThriftStruct, physical: PhysicalType) -> LogicalType {
         Some(6) => LogicalType::Date,
         Some(7) => LogicalType::Time { units: 1_000 },
         Some(8) => LogicalType::Time { units: 1_000_000 },
-        Some(9) => LogicalType::Timestamp { units: 1_000 },
-        Some(10) => LogicalType::Timestamp { units: 1_000_000 },
+        // Old writers gave times of places as UTC: what they say is not relied on.
+        Some(9) => LogicalType::Timestamp { units: 1_000, is_utc: false },
+        Some(10) => LogicalType::Timestamp { units: 1_000_000, is_utc: false },
         Some(11..=14) => LogicalType::Unsigned,
-        None if physical == PhysicalType::Int96 => LogicalType::Timestamp { units: 1_000_000_000 },
+        None if physical == PhysicalType::Int96 => {
+            LogicalType::Timestamp { units: 1_000_000_000, is_utc: false }
+        }
         _ => LogicalType::Plain,
     }
 }

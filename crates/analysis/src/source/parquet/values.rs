@@ -12,8 +12,12 @@ pub(super) enum OwnedField {
     Null,
     Int(i64),
     Real(f64),
+    /// The digits of any other number.
+    Number(Arc<str>),
     Bool(bool),
     Text(Arc<str>),
+    /// No number that can be reckoned with.
+    Error(&'static str),
 }
 
 impl OwnedField {
@@ -23,7 +27,9 @@ impl OwnedField {
             Self::Null => RawField::Null,
             Self::Int(number) => RawField::Int(*number),
             Self::Real(number) => RawField::Real(*number),
+            Self::Number(digits) => RawField::Number(digits),
             Self::Bool(yes) => RawField::Bool(*yes),
+            Self::Error(what) => RawField::Error(what),
             Self::Text(text) => RawField::Text(&text[..text.floor_char_boundary(most)]),
         }
     }
@@ -42,11 +48,16 @@ pub(super) fn of_int(number: i64, physical: PhysicalType, logical: LogicalType) 
         LogicalType::Decimal { scale } => decimal(i128::from(number), scale),
         LogicalType::Date => OwnedField::text(day(number)),
         LogicalType::Time { units } => OwnedField::text(time(number, units)),
-        LogicalType::Timestamp { units } => OwnedField::text(moment(number, units)),
+        LogicalType::Timestamp { units, is_utc } => {
+            let zone = if is_utc { "Z" } else { "" };
+            OwnedField::text(moment(number, units) + zone)
+        }
         LogicalType::Unsigned if number < 0 && physical == PhysicalType::Int32 => {
             OwnedField::Int(number + (1 << 32))
         }
-        LogicalType::Unsigned if number < 0 => OwnedField::text(number.cast_unsigned().to_string()),
+        LogicalType::Unsigned if number < 0 => {
+            OwnedField::Number(number.cast_unsigned().to_string().into())
+        }
         _ => OwnedField::Int(number),
     }
 }
@@ -57,7 +68,13 @@ pub(super) fn of_float(number: f32) -> OwnedField {
 }
 
 pub(super) fn real(number: f64) -> OwnedField {
-    if number.is_finite() { OwnedField::Real(number) } else { OwnedField::Null }
+    if number.is_finite() {
+        OwnedField::Real(number)
+    } else if number.is_nan() {
+        OwnedField::Null
+    } else {
+        OwnedField::Error(if number > 0.0 { "inf" } else { "-inf" })
+    }
 }
 
 /// Bytes.
@@ -95,7 +112,7 @@ pub(super) fn of_int96(bytes: [u8; 12]) -> OwnedField {
 }
 
 fn decimal(digits: i128, scale: u32) -> OwnedField {
-    OwnedField::text(Exact::new(digits, scale).to_string())
+    OwnedField::Number(Exact::new(digits, scale).to_string().into())
 }
 
 fn hex_of(bytes: &[u8]) -> String {
