@@ -359,6 +359,9 @@ document.addEventListener("keydown", (e) => {
   if (hit) { e.preventDefault(); if (hit.matches("details")) { hit.open = true; $("textarea", hit).focus(); } else card.requestSubmit(hit); }
 });
 
+// What a card opens is seen whole: it may lie behind the composer.
+document.addEventListener("toggle", (e) => { if (e.target.open && e.target.closest?.("form.ask")) e.target.scrollIntoView({ block: "nearest" }); }, true);
+
 // As the system, then the other one, then this one: no step that changes nothing.
 const theme = $(".theme");
 if (theme && matchMedia("(prefers-color-scheme: dark)").matches) theme.value = { auto: "light", light: "dark", dark: "auto" }[theme.dataset.now];

@@ -37,8 +37,10 @@ export async function complete() {
     return o;
   }));
   box.hidden = false;
+  box.tabIndex = 0; // a list that scrolls can be reached; Tab takes a command before it gets there
   mark(Math.max(0, rows.findIndex((row) => row.say === typed)));
 }
+box.addEventListener("mousedown", (e) => e.preventDefault());
 say.addEventListener("blur", close);
 say.addEventListener("keydown", (e) => {
   if (box.hidden || composing(e)) return;

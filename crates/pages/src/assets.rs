@@ -1,9 +1,10 @@
-//! The files that pages load: one style sheet, small scripts, icons. They are part of the program,
+//! The files that pages load: style sheets, small scripts, icons. They are part of the program,
 //! and are sent without what only their authors read.
 //!
 //! Their address has a digest of all of them, so that a browser may keep them for ever and a new
 //! program brings new ones.
 
+use crate::layout::NavPlace;
 use crate::minify;
 use everloop_types::digest_bytes;
 use std::sync::LazyLock;
@@ -30,10 +31,20 @@ const PICTURE: &str = "image/svg+xml";
 pub(crate) const ICONS: &str = "i.svg";
 
 /// All of them.
-static ALL: LazyLock<[PageAsset; 19]> = LazyLock::new(|| {
+static ALL: LazyLock<[PageAsset; 29]> = LazyLock::new(|| {
     [
-        PageAsset { name: "app.css", kind: STYLE, text: minify::style(APP_CSS) },
-        PageAsset { name: "chat.css", kind: STYLE, text: minify::style(&chat_css()) },
+        style("base.css", BASE_CSS),
+        style("agenda.css", include_str!("../assets/agenda.css")),
+        style("cards.css", include_str!("../assets/cards.css")),
+        style("chat.css", include_str!("../assets/chat.css")),
+        style("compare.css", include_str!("../assets/compare.css")),
+        style("figures.css", include_str!("../assets/figures.css")),
+        style("first.css", include_str!("../assets/first.css")),
+        style("list.css", include_str!("../assets/list.css")),
+        style("prose.css", include_str!("../assets/prose.css")),
+        style("report.css", include_str!("../assets/report.css")),
+        style("run.css", include_str!("../assets/run.css")),
+        style("settings.css", include_str!("../assets/settings.css")),
         picture(ICONS, include_str!("../assets/icons.svg")),
         picture("favicon.svg", include_str!("../assets/favicon.svg")),
         picture("badge.svg", include_str!("../assets/badge.svg")),
@@ -54,19 +65,28 @@ static ALL: LazyLock<[PageAsset; 19]> = LazyLock::new(|| {
     ]
 });
 
-const APP_CSS: &str = concat!(
-    include_str!("../assets/tokens.css"),
-    include_str!("../assets/base.css"),
-    include_str!("../assets/site.css")
-);
+/// The sheet of every page.
+const BASE_CSS: &str =
+    concat!(include_str!("../assets/tokens.css"), include_str!("../assets/base.css"));
 
-/// The same without the parts that are marked: the page that is opened most has no use for the
-/// drawings of the others.
-fn chat_css() -> String {
-    let mut parts = APP_CSS.split("/*[");
-    let first = parts.next().unwrap_or_default().to_owned();
-    let after = |part: &'static str| part.split_once("/*]*/").map_or("", |(_, after)| after);
-    parts.map(after).fold(first, |all, part| all + part)
+/// The sheets that a page links after the one of every page. `script` is the module of the page.
+pub(crate) fn sheets(place: Option<NavPlace>, script: Option<&str>) -> &'static [&'static str] {
+    let Some(place) = place else { return &["first.css"] };
+    match (place, script) {
+        (_, Some("first.js" | "tour.js")) => &["prose.css", "first.css"],
+        (NavPlace::Chat, _) => &["cards.css", "prose.css", "chat.css"],
+        (NavPlace::Inbox | NavPlace::Memory, _) => &["list.css", "cards.css"],
+        (NavPlace::Runs, Some("run.js")) => &["cards.css", "run.css"],
+        (NavPlace::Conversations | NavPlace::Search | NavPlace::Runs, _) => &["list.css"],
+        (NavPlace::Agenda, _) => &["agenda.css"],
+        (NavPlace::Compare, _) => &["list.css", "figures.css", "compare.css"],
+        (NavPlace::Reports, _) => &["list.css", "prose.css", "figures.css", "report.css"],
+        (NavPlace::Settings | NavPlace::Health, _) => &["figures.css", "settings.css"],
+    }
+}
+
+fn style(name: &'static str, text: &str) -> PageAsset {
+    PageAsset { name, kind: STYLE, text: minify::style(text) }
 }
 
 fn script(name: &'static str, text: &str) -> PageAsset {
@@ -104,15 +124,38 @@ pub fn find(name: &str) -> Option<&'static PageAsset> {
 mod tests {
     use super::*;
 
+    const PLACES: [NavPlace; 11] = [
+        NavPlace::Chat,
+        NavPlace::Conversations,
+        NavPlace::Search,
+        NavPlace::Inbox,
+        NavPlace::Agenda,
+        NavPlace::Runs,
+        NavPlace::Compare,
+        NavPlace::Reports,
+        NavPlace::Memory,
+        NavPlace::Settings,
+        NavPlace::Health,
+    ];
+
     #[test]
-    fn the_style_of_a_chat_is_that_of_all_pages_without_the_marked_parts() {
-        let (all, chat) = (find("app.css").unwrap(), find("chat.css").unwrap());
-        assert_eq!(APP_CSS.matches("/*[").count(), APP_CSS.matches("/*]*/").count());
-        for (rule, is_there) in
-            [(".said{", true), (".ask{", true), (".ce{", false), (".wf{", false)]
-        {
-            assert!(all.text.contains(rule), "{rule}");
-            assert_eq!(chat.text.contains(rule), is_there, "{rule}");
+    fn a_page_links_the_sheets_of_its_own_and_no_other_ones() {
+        let runs = sheets(Some(NavPlace::Runs), Some("run.js"));
+        assert!(runs.contains(&"run.css") && !runs.contains(&"chat.css"), "{runs:?}");
+        assert_eq!(sheets(Some(NavPlace::Chat), Some("tour.js")), ["prose.css", "first.css"]);
+        for sheet in PLACES.into_iter().flat_map(|place| sheets(Some(place), None)) {
+            assert!(find(sheet).is_some(), "{sheet} is not among the files");
+        }
+    }
+
+    #[test]
+    fn the_style_of_each_page_is_smaller_than_60_000_bytes() {
+        for place in PLACES {
+            for script in [None, Some("run.js")] {
+                let own = sheets(Some(place), script).iter().chain(&["base.css"]);
+                let bytes: usize = own.map(|name| find(name).unwrap().text.len()).sum();
+                assert!(bytes < 60_000, "{place:?} has {bytes} bytes of style");
+            }
         }
     }
 }

@@ -121,7 +121,13 @@ impl PageFrame {
     }
 }
 
-fn head(lang: Lang, title: &str, needs: usize, script: Option<&str>) -> Markup {
+fn head(
+    lang: Lang,
+    title: &str,
+    needs: usize,
+    script: Option<&str>,
+    place: Option<NavPlace>,
+) -> Markup {
     html! {
         meta charset="utf-8";
         meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover";
@@ -129,8 +135,10 @@ fn head(lang: Lang, title: &str, needs: usize, script: Option<&str>) -> Markup {
         title { @if needs > 0 { "(" (needs) ") " } (title) " · everloop" }
         @let favicon = if needs > 0 { "badge.svg" } else { "favicon.svg" };
         link rel="icon" id="favicon" href=(assets::url(favicon)) type="image/svg+xml";
-        @let style = if script == Some("chat.js") { "chat.css" } else { "app.css" };
-        link rel="stylesheet" href=(assets::url(style));
+        link rel="stylesheet" href=(assets::url("base.css"));
+        @for sheet in assets::sheets(place, script) {
+            link rel="stylesheet" href=(assets::url(sheet));
+        }
         @if let Some(script) = script {
             script type="module" src=(assets::url(script)) data-lang=(lang.tag()) {}
         }
@@ -143,7 +151,7 @@ pub fn bare_page(lang: Lang, theme: Option<&str>, title: &str, inside: &Markup) 
     html! {
         (DOCTYPE)
         html lang=(lang.tag()) data-theme=[theme] {
-            head { (head(lang, title, 0, None)) }
+            head { (head(lang, title, 0, None, None)) }
             body { (inside) }
         }
     }
@@ -157,7 +165,7 @@ pub fn page(frame: &PageFrame, main: &Markup, panel: Option<&Markup>) -> Markup 
         (DOCTYPE)
         html lang=(frame.lang.tag()) data-theme=[frame.theme] {
             head {
-                (head(frame.lang, &frame.title, frame.counts.needs, Some(script)))
+                (head(frame.lang, &frame.title, frame.counts.needs, Some(script), Some(frame.here)))
                 meta name="csrf" content=(frame.csrf);
             }
             body {

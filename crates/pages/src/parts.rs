@@ -93,11 +93,11 @@ pub fn coded(text: &str) -> Markup {
     }
 }
 
-/// The lines of a unified diff.
+/// The lines of a unified diff. It is a group and no region: a page has many of the same name.
 #[must_use]
 pub fn diff(lines: &[String], name: &str) -> Markup {
     html! {
-        div.diff tabindex="0" role="region" aria-label=(name) {
+        div.diff tabindex="0" role="group" aria-label=(name) {
             @for line in lines {
                 @if let Some(added) = line.strip_prefix('+') { ins { (added) } }
                 @else if let Some(gone) = line.strip_prefix('-') { del { (gone) } }
@@ -140,6 +140,16 @@ pub fn duration(lang: Lang, ms: i64) -> String {
     }
 }
 
+/// A duration in a column of a table: from a minute on as a clock shows it, `24:12`, `3:05:00`.
+pub(crate) fn in_column(lang: Lang, ms: i64) -> String {
+    let seconds = ms / 1_000;
+    match seconds {
+        ..60 => duration(lang, ms),
+        60..3_600 => format!("{}:{:02}", seconds / 60, seconds % 60),
+        _ => format!("{}:{:02}:{:02}", seconds / 3_600, seconds % 3_600 / 60, seconds % 60),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,5 +162,18 @@ mod tests {
         assert_eq!(duration(Lang::En, 450), "0.4 s");
         assert_eq!(duration(Lang::En, 312_000), "5 min 12 s");
         assert_eq!(duration(Lang::ZhCn, 11_100_000), "3 小时 5 分");
+    }
+
+    #[test]
+    fn a_column_has_minutes_as_a_clock_shows_them() {
+        assert_eq!(in_column(Lang::En, 59_900), "59 s");
+        assert_eq!(in_column(Lang::En, 1_452_000), "24:12");
+        assert_eq!(in_column(Lang::ZhCn, 11_105_000), "3:05:05");
+    }
+
+    #[test]
+    fn a_change_of_a_file_is_no_landmark() {
+        let html = diff(&["+a".to_owned()], "Change of the file").into_string();
+        assert!(html.contains(r#"role="group""#), "{html}");
     }
 }

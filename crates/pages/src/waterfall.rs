@@ -3,8 +3,11 @@
 /// A wait that is longer is drawn as a break of a fixed width.
 const FOLDED_FROM_MS: i64 = 20_000;
 
-/// The width of a break, in hundredths of a percent of the axis.
+/// The width of a break, in percent of the axis.
 const BREAK_SHARE: f64 = 6.0;
+
+/// The room that the words of a tick need, in percent of the axis.
+const TICK_SHARE: f64 = 9.0;
 
 /// What a step is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,7 +141,8 @@ impl TimeAxis {
         total
     }
 
-    /// Round moments of the first stretch of work, in milliseconds from the beginning.
+    /// Round moments of the first stretch of work, in milliseconds from the beginning: those for
+    /// whose words there is room before the first break.
     #[must_use]
     pub fn ticks(&self) -> Vec<i64> {
         let first = self.folds.first().map_or(self.end, |(from, _)| *from) - self.begin;
@@ -146,7 +150,16 @@ impl TimeAxis {
             .into_iter()
             .find(|step| first / step <= 3)
             .unwrap_or(3_600_000);
-        (0..=first / step).map(|n| n * step).filter(|at| *at < first || *at == 0).collect()
+        let place = |at: i64| self.place(self.begin + at);
+        let room = place(first);
+        let (mut ticks, mut last) = (vec![0], 0.0);
+        for at in (1..=first / step).map(|n| n * step).filter(|at| *at < first) {
+            if place(at) - last >= TICK_SHARE && room - place(at) >= TICK_SHARE {
+                last = place(at);
+                ticks.push(at);
+            }
+        }
+        ticks
     }
 }
 
@@ -177,6 +190,18 @@ mod tests {
         assert!((axis.place(days) - 53.0).abs() < 0.01, "{}", axis.place(days));
         assert!((axis.place(days + 1_000) - 100.0).abs() < 0.01);
         assert_eq!(axis.breaks().len(), 1);
+    }
+
+    #[test]
+    fn a_tick_without_room_before_a_break_has_no_words() {
+        let early = TimeAxis::of(&[
+            span(0, 900, false),
+            span(900, 90_000, true),
+            span(90_000, 99_000, false),
+        ]);
+        assert_eq!(early.ticks(), [0]);
+        let even = TimeAxis::of(&[span(0, 900, false)]);
+        assert_eq!(even.ticks(), [0, 500]);
     }
 
     #[test]

@@ -4,6 +4,8 @@ import { everyPage } from "./pages.mjs";
 import { row } from "./counts.mjs";
 
 const PASSES = 5;
+// What a first visit of a page may load in all: HTML, style, scripts and icons, without compression.
+const MOST_BYTES = 150_000;
 
 export async function measures(world) {
   const server = await world.server().start();
@@ -30,6 +32,7 @@ export async function paint(world, server, name, path) {
   times.sort((a, b) => a - b);
   const middle = times[Math.floor(PASSES / 2)];
   Object.assign(row(name), { bytes, paint: middle });
+  check(bytes < MOST_BYTES, `${bytes} bytes on a first visit: over ${MOST_BYTES}`);
   // 100 ms is the bound of a release. A build that is not optimized has three times as long, and on a machine
   // that does other work its best visit counts.
   const [seen, most] = /\/release\//.test(server.program) ? [middle, 100] : [times[0], 300];

@@ -3,7 +3,7 @@
 use super::{FILTERS, RunPageView, WaterfallStep, percent};
 use crate::assets;
 use crate::layout::PageFrame;
-use crate::parts::{duration, icon, state_icon};
+use crate::parts::{duration, icon, in_column, state_icon};
 use crate::waterfall::{StepKind, TimeAxis, TimeSpan};
 use everloop_text::pages as words;
 use maud::{Markup, html};
@@ -25,6 +25,8 @@ pub(super) fn waterfall(frame: &PageFrame, run: &RunPageView) -> Markup {
     let spans: Vec<TimeSpan> = run.steps.iter().map(|step| step.span).collect();
     let axis = if run.is_unfolded { TimeAxis::unfolded(&spans) } else { TimeAxis::of(&spans) };
     let begin = spans.iter().map(|span| span.from).min().unwrap_or(0);
+    // The first page begins with its run, whatever its first step waited for.
+    let before = if run.turn.0.is_some() { begin - run.begin } else { 0 };
     html! {
         (waterfall_defs(run, &axis))
         table.wf {
@@ -37,7 +39,9 @@ pub(super) fn waterfall(frame: &PageFrame, run: &RunPageView) -> Markup {
                     svg.axis-line aria-hidden="true" {
                         @for at in axis.ticks() {
                             text x=(percent(axis.place(begin + at))) y="22" {
-                                (duration(frame.lang, begin - run.begin + at)) }
+                                @if before + at == 0 { "0" }
+                                @else { (duration(frame.lang, before + at)) }
+                            }
                         }
                         @for (place, length) in axis.breaks() {
                             text.brk x=(percent(place)) y="22" {
@@ -154,7 +158,7 @@ fn waterfall_row(
             td { svg.wt aria-hidden="true" { use href="#w-g" {} (bar(class, from, to)) } }
             td.num {
                 @if let Some(word) = word { span.vh { (word) " " } }
-                (duration(frame.lang, step.span.to - step.span.from))
+                (in_column(frame.lang, step.span.to - step.span.from))
             }
         }
     }
@@ -187,7 +191,7 @@ fn group_row(
             td { svg.wt aria-hidden="true" { use href="#w-g" {}
                 use.wb.group href="#w-b" x=(percent(from)) width=(percent((to - from).max(0.4)))
                     height="5" {} } }
-            td.num { (duration(frame.lang, group.span.to - group.span.from)) }
+            td.num { (in_column(frame.lang, group.span.to - group.span.from)) }
         }
     }
 }
