@@ -37,8 +37,8 @@ impl Tool for QueryDataset {
         "Query the loaded tables with one SELECT (SQLite). Dates are text such as 2026-11-18; sum \
          and avg are exact and leave text out, so CAST text first; there are also median(x), \
          percentile(x, 90), stddev(x), corr(x, y), sqrt, pow and ln; compare decimals that were \
-         added up with round(x, 6); whole numbers divided give whole numbers, so write 1.0 * a / b. \
-         The result is kept as q1, q2, …: in the report write \
+         added up with round(x, 6); whole numbers divided give whole numbers, so write \
+         1.0 * a / b. The result is kept as q1, q2, …: in the report write \
          {{q1.r2.revenue}} for the value of the column revenue in row 2, and it is inserted \
          exactly; {{q1.r2.revenue|0}} without places, {{q1.r2.share|%1}} as percent with one \
          place; {{(q1.r1.a - q1.r2.a) / q1.r2.a|%1}} and {{sum(q1.a)}} are worked out, without \
