@@ -7,7 +7,6 @@ use super::frame::{PageRequest, listed};
 use super::live_news::news;
 use crate::problem::Problem;
 use crate::routes::event_stream::{PING, SocketRequest, send};
-use crate::routes::interrupts::interrupt_id;
 use crate::state::ServerState;
 use axum::extract::State;
 use axum::extract::ws::{Message, WebSocket};

@@ -226,6 +226,7 @@ async fn perform_on(
                     ProblemCode::NotFound
                 }
                 CommandRefusal::OverlapsItself
+                | CommandRefusal::RunInPast
                 | CommandRefusal::ReminderNeedsDue
                 | CommandRefusal::NotDue(_)
                 | CommandRefusal::DoesNotRepeat(_)
