@@ -20,6 +20,7 @@ use everloop_engine::{Engine, Update, Watch};
 use everloop_store::Store;
 use everloop_types::{ConversationId, digest_bytes};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -240,10 +241,10 @@ impl MessageQueues {
                 continue;
             }
             let mut all = self.all();
-            if !all.contains_key(&conversation) {
-                let waiting = WaitingQueue::open(app, &conversation);
+            if let Entry::Vacant(place) = all.entry(conversation) {
+                let waiting = WaitingQueue::open(app, place.key());
                 if waiting.first().is_some() {
-                    all.insert(conversation, waiting);
+                    place.insert(waiting);
                 }
             }
         }
