@@ -31,7 +31,7 @@ pub(super) enum FacadeForm {
 pub(super) struct RunAnswerText {
     status: Status,
     text: String,
-    usage: TokenCounts,
+    usage: AnswerTokens,
     created: i64,
     /// Why it failed, with a stable code.
     error: Value,
@@ -41,7 +41,7 @@ pub(super) struct RunAnswerText {
 
 /// The tokens of a run.
 #[derive(Debug, Clone, Copy, Default)]
-struct TokenCounts {
+struct AnswerTokens {
     input: u64,
     output: u64,
 }
@@ -72,7 +72,7 @@ impl RunAnswerText {
             error: error_of(&details, &text),
             waits: details.waiting_on.as_ref().map(waits_for),
             text,
-            usage: TokenCounts { input: usage.input_tokens, output: usage.output_tokens },
+            usage: AnswerTokens { input: usage.input_tokens, output: usage.output_tokens },
             created: details.row.times.created_at / 1_000,
         })
     }
@@ -130,7 +130,7 @@ impl FacadeForm {
 
     /// The whole answer.
     pub(super) fn whole(&self, run: &RunId, answer: &RunAnswerText) -> Value {
-        let TokenCounts { input, output } = answer.usage;
+        let AnswerTokens { input, output } = answer.usage;
         match self {
             Self::Chat { model, .. } => json!({
                 "id": self.id(run), "object": "chat.completion", "created": answer.created,
@@ -175,7 +175,7 @@ impl FacadeForm {
                 let begun = RunAnswerText {
                     status: Status::Running,
                     text: String::new(),
-                    usage: TokenCounts::default(),
+                    usage: AnswerTokens::default(),
                     created,
                     error: Value::Null,
                     waits: None,
@@ -294,8 +294,8 @@ fn own_words(run: &RunId, answer: &RunAnswerText) -> Value {
     json!({"run_id": run, "status": answer.status, "error": answer.error})
 }
 
-fn chat_usage(usage: TokenCounts) -> Value {
-    let TokenCounts { input, output } = usage;
+fn chat_usage(usage: AnswerTokens) -> Value {
+    let AnswerTokens { input, output } = usage;
     json!({"prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output})
 }
 
