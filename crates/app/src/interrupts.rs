@@ -32,13 +32,13 @@ pub struct OpenInterrupt {
 /// # Errors
 /// If the store fails.
 pub async fn open(store: &Store) -> Result<Vec<OpenInterrupt>, AppError> {
-    OpenQuestions::default().read(store).await
+    QuestionCache::default().read(store).await
 }
 
 /// The questions of waiting runs, for a process that asks for them again and again. A journal is
 /// read once: only another entry can change what its run waits for.
 #[derive(Default)]
-pub struct OpenQuestions(Mutex<BTreeMap<RunId, KnownWait>>);
+pub struct QuestionCache(Mutex<BTreeMap<RunId, KnownWait>>);
 
 /// What a run waits with.
 #[derive(Clone)]
@@ -48,7 +48,7 @@ struct KnownWait {
     question: Option<OpenQuestion>,
 }
 
-impl OpenQuestions {
+impl QuestionCache {
     /// All that are open, the newest run first.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Keeping the data small while others work: old journals are shortened, records of commands and
-//! pictures that are not needed any more are removed, free space goes back to the disk, and messages
-//! of earlier programs get into the index.
+//! pictures that are not needed any more are removed, free space goes back to the disk, and
+//! messages of earlier programs get into the index.
 
 use crate::app::App;
 use everloop_agenda::tools::forget_old_keys;

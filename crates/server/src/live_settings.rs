@@ -44,12 +44,12 @@ pub(crate) struct LiveSettings {
 
 /// When a file was written last, and how long it is: both stay while nobody writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FileStamp {
+pub(crate) struct WriteStamp {
     written_at: SystemTime,
     bytes: u64,
 }
 
-impl FileStamp {
+impl WriteStamp {
     /// None if there is no such file.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         let facts = std::fs::metadata(path).ok()?;
@@ -96,10 +96,10 @@ impl LiveSettings {
     /// Reads them again whenever their file has changed.
     pub(crate) async fn watch(&self, session: &ServiceSession) {
         let path = self.now().sources.path.clone();
-        let mut seen = FileStamp::of(&path);
+        let mut seen = WriteStamp::of(&path);
         loop {
             tokio::time::sleep(LOOK).await;
-            let now = FileStamp::of(&path);
+            let now = WriteStamp::of(&path);
             if now != seen {
                 seen = now;
                 self.reread(session).await;

@@ -1,7 +1,7 @@
 //! The token that opens the server, with everything that was opened with it. Another token in its
 //! file is taken over while the server is open: what a stolen one has opened ends.
 
-use crate::live_settings::{FileStamp, LOOK};
+use crate::live_settings::{LOOK, WriteStamp};
 use crate::pages::Sessions;
 use everloop_app::App;
 use everloop_app::access_token::{AccessToken, TokenSource};
@@ -55,7 +55,7 @@ impl LiveToken {
         // The file may have changed since the server read it.
         let mut seen = None;
         loop {
-            let found = FileStamp::of(&path);
+            let found = WriteStamp::of(&path);
             if found.is_some() && found != seen {
                 seen = found;
                 self.replace_if_other(AccessToken::read(app).ok().flatten());

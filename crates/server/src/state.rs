@@ -10,7 +10,7 @@ use crate::rate::RateLimiter;
 use everloop_agenda::show::DisplayContext;
 use everloop_app::App;
 use everloop_app::access_token::AccessToken;
-use everloop_app::interrupts::OpenQuestions;
+use everloop_app::interrupts::QuestionCache;
 use everloop_app::mcp_servers::McpOffer;
 use everloop_app::serving::ServiceSession;
 use everloop_app::turns::MessageQueues;
@@ -83,7 +83,7 @@ pub(crate) struct BehindPages {
     /// The files of runs, as far as they were looked for.
     pub(crate) files: FilesOfRuns,
     /// What waiting runs ask.
-    pub(crate) questions: OpenQuestions,
+    pub(crate) questions: QuestionCache,
     /// What open pages are told of.
     pub(crate) live: LiveSnapshots,
 }

@@ -284,6 +284,16 @@ fn clients_of_other_assistants_get_their_own_forms() {
     assert_eq!(response["status"], "completed");
     let id = response["id"].as_str().unwrap();
     assert_eq!(served.get(&format!("/v1/responses/{id}")).is(200).json()["id"], id);
+    let later = served.get(&format!("/v1/responses/{id}?stream=true")).is(200).body;
+    let events = later.lines().filter_map(|line| line.strip_prefix("data: "));
+    let events: Vec<Value> = events.map(|data| serde_json::from_str(data).unwrap()).collect();
+    assert_eq!(events[0]["response"]["output"], json!([]), "an event of its own adds the item");
+    assert_eq!(events[1]["type"], "response.output_item.added");
+    assert_eq!(events.last().unwrap()["type"], "response.completed");
+    let numbers = events.iter().map(|event| event["sequence_number"].as_u64().unwrap());
+    assert!(numbers.eq(0..events.len() as u64), "{later}");
+    let unread = served.get("/v1/conversations?unread=true").is(200).json();
+    assert_eq!(unread["data"], json!([]), "who asked has read the answers");
     let unknown = served.post("/v1/chat/completions", &json!({"model": "gpt", "messages": talk}));
     let error = unknown.is(422).json()["error"].clone();
     assert_eq!((&error["code"], &error["param"]), (&json!("invalid_input"), &json!("model")));
