@@ -42,6 +42,9 @@ struct LineRequest {
 impl TerminalUi {
     /// The next line, while reminders and the news of runs in the background are shown above it.
     pub(super) async fn next_line(&mut self) -> Result<String, Exit> {
+        if let Some(exit) = self.ended_by.take() {
+            return Err(exit);
+        }
         self.propose_names().await;
         let mut request = self.ask_for_message().await;
         let mut reminders = tokio::time::interval(reminding::LOOK);

@@ -26,6 +26,8 @@ pub(super) enum WatchEnd {
 pub(super) struct TerminalUi {
     pub(super) chat: Chat,
     pub(super) signals: Signals,
+    /// A signal that came while a command ran or a question was open.
+    pub(super) ended_by: Option<Exit>,
     pub(super) editor: Editor,
     /// Lines that wait for their turn.
     pub(super) queue: Queue,
@@ -56,6 +58,7 @@ pub(super) async fn talk(chat: Chat, first: Option<String>) -> Result<TalkEnd, F
     let mut person = TerminalUi {
         chat,
         signals,
+        ended_by: None,
         editor,
         queue,
         first,

@@ -7,7 +7,7 @@ use super::person::TerminalUi;
 use super::{Chat, clipboard};
 use everloop_app::AppError;
 use everloop_app::context::custom_commands::CustomCommand;
-use everloop_app::conversation::{ChatScreen, CommandWatch, OwnCommandEnd, Reaction};
+use everloop_app::conversation::{ChatScreen, CommandWatch, OwnCommandEnd, Queue, Reaction};
 use everloop_console::show::{own_command_line, seen_line, status_row, turning_mark};
 use everloop_console::{Console, Failure, LineMode, screen, terminal};
 use everloop_ports::OnOutput;
@@ -115,7 +115,14 @@ impl TerminalUi {
         self.editor.await_quiet().await;
         self.editor.ask(&self.chat.app, prompt, "", &["yes", "no"]);
         let is_yes = loop {
-            match self.editor.next().await {
+            let input = tokio::select! {
+                input = self.editor.next() => input,
+                exit = self.signals.next() => {
+                    self.ended_by = Some(exit);
+                    break false;
+                }
+            };
+            match input {
                 EditorInput::Instant(answer, _) => break answer == 'y',
                 EditorInput::Line(line) => match everloop_text::meaning(&line) {
                     Meaning::Yes | Meaning::Always => break true,
@@ -147,6 +154,7 @@ impl TerminalUi {
         let mut lines = OutputLines::default();
         let app = self.chat.app.clone();
         let (begun, mut ticks) = (Instant::now(), tokio::time::interval(TICK));
+        let mut is_gone = false;
         self.show_busy_input();
         let ended = {
             let mut running = pin!(self.chat.conversation.run_command(command, watch));
@@ -156,17 +164,16 @@ impl TerminalUi {
                     Some(text) = output.recv() => lines.take(&text),
                     _ = ticks.tick() => draw_status(&app, command, begun.elapsed()),
                     ended = &mut running => break ended,
-                    input = self.editor.next() => match input {
-                        EditorInput::Interrupt { empty: true } | EditorInput::Escape => {
+                    input = self.editor.next(), if !is_gone => {
+                        is_gone = input == EditorInput::Gone;
+                        if stops_command(&app, &mut self.queue, input) {
                             cancel.cancel();
                         }
-                        EditorInput::Line(line) if line.trim().is_empty() => {}
-                        EditorInput::Line(line) => {
-                            keep_for_later(&app, &mut self.queue, line.trim());
-                        }
-                        _ => {}
-                    },
-                    _ = self.signals.next() => cancel.cancel(),
+                    }
+                    exit = self.signals.next() => {
+                        self.ended_by = Some(exit);
+                        cancel.cancel();
+                    }
                 }
             }
         };
@@ -191,6 +198,19 @@ impl TerminalUi {
             Err(error) => terminal::print_line(&chat.fail(error).words),
         }
     }
+}
+
+/// Whether what was typed stops the command. A line is kept until it has ended.
+fn stops_command(app: &Console, queue: &mut Queue, input: EditorInput) -> bool {
+    if let EditorInput::Line(line) = &input
+        && !line.trim().is_empty()
+    {
+        keep_for_later(app, queue, line.trim());
+    }
+    matches!(
+        input,
+        EditorInput::Interrupt { empty: true } | EditorInput::Escape | EditorInput::Gone
+    )
 }
 
 /// What runs, for how long, and how it is stopped.
