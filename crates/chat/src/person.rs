@@ -150,9 +150,10 @@ impl TerminalUi {
             Reaction::Confirm(command) => self.proposed = Some(command),
             Reaction::Background => {
                 let asks = self.chat.conversation.awaits_answer();
-                let words = match asks {
-                    true => text::chat::question_waits(),
-                    false => text::chat::nothing_in_front(),
+                let words = if asks {
+                    text::chat::question_waits()
+                } else {
+                    text::chat::nothing_in_front()
                 };
                 terminal::print_line(&self.chat.text(words));
             }

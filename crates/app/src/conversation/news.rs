@@ -38,9 +38,10 @@ impl Conversation {
     pub async fn news_elsewhere(&mut self) -> Result<Vec<NewsElsewhere>, AppError> {
         let mut news = Vec::new();
         let open = self.questions.open_runs().await?;
-        let others = match open.is_empty() {
-            true => BTreeSet::new(),
-            false => self.questions.terminals.of_others().runs,
+        let others = if open.is_empty() {
+            BTreeSet::new()
+        } else {
+            self.questions.terminals.of_others().runs
         };
         for (run, status) in &open {
             let terminals = &mut self.questions.terminals;
@@ -55,8 +56,12 @@ impl Conversation {
             if open.iter().any(|(open, _)| *open == run) {
                 continue;
             }
-            if let Some(stopped) = news_of(self, &run).await {
-                news.push(NewsElsewhere::Stopped(Box::new(stopped)));
+            let stop = self.run(&run).stop().await?;
+            self.questions.terminals.forget(&run);
+            // A run that goes on in its place is told of when it works.
+            if let Some(stop @ RunStop::Ended(_)) = stop {
+                self.place.mark_read(self.store()).await;
+                news.push(NewsElsewhere::Stopped(Box::new(News { run, stop })));
             }
         }
         Ok(news)

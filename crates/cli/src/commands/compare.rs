@@ -19,6 +19,7 @@ use everloop_console::{Agreement, Console, Exit, Failure, Signals, terminal};
 use everloop_engine::{EngineRules, Environment};
 use everloop_text as text;
 use everloop_types::{Frame, ModelChoice, ModelError, ToolSpec, UtcMs};
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -26,7 +27,11 @@ use tokio_util::sync::CancellationToken;
 pub(crate) async fn compare(app: &Console, args: args::CompareArgs) -> Result<Exit, Failure> {
     let contest = contest(app, &args)?;
     if args.output.list {
-        terminal::print_line(&report::list(&contest.tasks, app.lang, terminal::width()));
+        if args.output.json {
+            terminal::print_json(&json!({ "tasks": listed(&contest.tasks) }));
+        } else {
+            terminal::print_line(&report::list(&contest.tasks, app.lang, terminal::width()));
+        }
         return Ok(Exit::Done);
     }
     confirm(app, &contest, args.yes).await?;
@@ -40,6 +45,15 @@ pub(crate) async fn compare(app: &Console, args: args::CompareArgs) -> Result<Ex
         (None, Some(wanted)) if falls_short(app, &results, wanted) => Exit::Failed,
         (exit, _) => exit.unwrap_or(Exit::Done),
     })
+}
+
+/// The tasks for programs, with what the table shows.
+fn listed(tasks: &[Arc<ContestTask>]) -> Vec<Value> {
+    let row = |task: &Arc<ContestTask>| {
+        json!({"name": task.name, "kind": task.kind, "sentences": task.sentences(),
+               "goal": task.goal})
+    };
+    tasks.iter().map(row).collect()
 }
 
 /// What is to be compared, with every name checked.

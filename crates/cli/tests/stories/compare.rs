@@ -194,6 +194,8 @@ fn too_little_success_is_a_failure_where_it_was_required() {
 fn tasks_are_listed_and_may_be_ones_own() {
     let list = Home::new().run(["compare", "--list"]).ends_with(0).stdout;
     assert!(list.lines().count() > 24 && list.contains("recovery-flaky"), "{list}");
+    let json = Home::new().run(["compare", "--list", "--json"]).ends_with(0).json();
+    assert!(json["tasks"].as_array().unwrap().iter().any(|task| task["name"] == "todos-add"));
     let chinese = Home::new().run(["compare", "--list", "--lang", "zh-CN"]).ends_with(0).stdout;
     assert!(chinese.contains("  恢复  ") && !chinese.contains("  recovery  "), "{chinese}");
     let (home, folder) = with_tasks(&[("hello.toml", OWN)]);
