@@ -17,6 +17,8 @@ export async function layout(world) {
     for (const width of [360, 800]) await flow(`without scripts the navigation is there, ${width}`, plain, { javaScriptEnabled: false, viewport: { width, height: 780 } });
     await flow("a link of an answer says that it leads away", leads);
     await flow("the todos of today are counted in the navigation, and j and k walk through them", todos);
+    await flow("where the window is wide the document does not scroll, however long its lists are", still);
+    await flow("two todos of the same hour stand beside each other, and no text is smaller than 12 px", beside);
     await flow("u turns read and unread round in the list of conversations, and in a chat", unread);
     await flow("a line shows where it will stand in the calendar before it is saved", lands);
     await flow("the title and the rule of an entry that repeats are changed", edits);
@@ -70,6 +72,30 @@ async function todos(page, server) {
   check(first && second && first !== second && [first, second].every((one) => one.includes("count")), `${first} | ${second}`);
   await page.locator('.todo button.check[aria-label*="boxes"]').click();
   await eventually("nothing is due", async () => (await count.count()) === 0);
+}
+
+async function still(page, server) {
+  for (let n = 0; n < 30; n++) await server.conversation(`Conversation ${n}`);
+  const id = await server.conversation("Not read yet");
+  await server.until(await server.say(id, "hello"), ["succeeded"]);
+  for (const path of [`/chat/${id}`, "/inbox", "/agenda#detail", "/conversations"]) {
+    await page.goto(server.url + path);
+    await page.evaluate(() => [...document.querySelectorAll("#main *")].at(-1).scrollIntoView());
+    const [height, top] = await page.evaluate(() => [document.documentElement.scrollHeight - innerHeight, document.documentElement.scrollTop]);
+    check(height <= 0 && top === 0, `${path} is ${height} px longer than the window, and scrolled by ${top}`);
+  }
+}
+
+async function beside(page, server) {
+  for (const what of ["call the bank", "call the tax office"]) await server.api("/v1/todos", { text: `today 11:59pm ${what}` });
+  await page.goto(`${server.url}/agenda`);
+  const boxes = await page.locator(".cal .ce.due", { hasText: "call the" }).evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map(({ left, right }) => ({ left, right })).sort((a, b) => a.left - b.left));
+  check(boxes.length === 2 && boxes[0].right <= boxes[1].left, JSON.stringify(boxes));
+  for (const path of ["/agenda", "/settings?section=tools", "/inbox"]) {
+    await page.goto(server.url + path);
+    const small = await page.evaluate(() => [...document.querySelectorAll("body *")].filter((e) => e.offsetParent && [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim()) && parseFloat(getComputedStyle(e).fontSize) < 12).map((e) => e.outerHTML.slice(0, 80)));
+    check(small.length === 0, `${path}: ${small}`);
+  }
 }
 
 async function unread(page, server) {

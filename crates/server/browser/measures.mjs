@@ -11,9 +11,16 @@ export async function measures(world) {
   const server = await world.server().start();
   try {
     const all = await everyPage(server);
+    await worked(server);
     const asked = ["chat", "inbox", "agenda", "run", "compare", "reports", "memory", "settings", "health", "conversations"];
     for (const name of asked) await world.test(`the first paint of ${name} comes soon`, () => paint(world, server, name, all[name]));
   } finally { await server.end(); }
+}
+
+// Lists as they are after some weeks: longer than a page of them.
+async function worked(server) {
+  for (let n = 0; n < 60; n++) await server.conversation(`Invoices of supplier number ${n}, and what became of them`);
+  for (let n = 0; n < 43; n++) await server.api("/v1/todos", { text: `call supplier number ${n}`, tags: ["work"] });
 }
 
 // The median of some first visits: an empty cache each time.

@@ -49,6 +49,10 @@ async function works(world, server, session, { lang, theme, width }) {
     const heading = await page.locator("#thread form.ask h3").innerText();
     check(heading === (lang === "en" ? "Run this command?" : "运行这条命令？"), heading);
     await page.locator("#thread form.ask details summary").first().click();
+    await eventually("what the card opened is clear of the composer", () => page.evaluate(() => {
+      const open = document.querySelector("#thread form.ask details[open]").getBoundingClientRect(), field = document.querySelector("#thread form.ask details[open] textarea").getBoundingClientRect();
+      return open.bottom <= document.querySelector(".dock").getBoundingClientRect().top && field.width > 0.9 * open.width;
+    }));
     if (world.pictures) await page.screenshot({ path: `${world.pictures}/x-approval-${lang}-${theme}-${width}.png` });
     await axe(world, page);
     await page.click("#thread form.ask button.ink");
@@ -83,6 +87,10 @@ async function opened(world, server, session, width) {
     await page.locator("details.activity summary").click();
     await page.locator(".confirm summary").click();
     await look("undo");
+    await page.fill("#say", "/");
+    await page.locator("#slash [role=option]").first().waitFor();
+    await look("slash");
+    await page.fill("#say", "");
     await page.keyboard.press("Control+k");
     await page.keyboard.type("/to");
     await eventually("commands", async () => (await page.locator("#pal-list").innerText()).includes("/todo"));
