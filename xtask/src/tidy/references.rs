@@ -7,6 +7,9 @@ use std::collections::BTreeSet;
 /// The page that explains every requirement that is cited by its number.
 const REQUIREMENTS: &str = "docs/requirements.md";
 
+/// How numbers of requirements begin.
+const PREFIXES: [&str; 5] = ["PR-", "DR-", "RA-", "PET-", "TD-"];
+
 /// Relative links of pages lead to files, and numbers of requirements are explained.
 #[must_use]
 pub fn check_references(tree: &Tree) -> Vec<Complaint> {
@@ -68,7 +71,8 @@ fn check_requirements(tree: &Tree) -> Vec<Complaint> {
         .unwrap_or_default();
     let mut complaints = Vec::new();
     for file in tree.files().filter(|file| file.is_rust() || file.path.ends_with(".md")) {
-        for (at, line) in file.text.lines().enumerate() {
+        let cites = |line: &str| PREFIXES.iter().any(|prefix| line.contains(prefix));
+        for (at, line) in file.text.lines().enumerate().filter(|(_, line)| cites(line)) {
             let unknown = number.find_iter(line).filter(|n| !explained.contains(n.as_str()));
             complaints.extend(unknown.map(|found| {
                 let text = format!("{} is not in {REQUIREMENTS}; explain it there", found.as_str());

@@ -10,7 +10,8 @@ pub fn check_traces(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for file in tree.files().filter(|file| !file.path.ends_with("Cargo.lock")) {
         for (n, line) in file.text.lines().enumerate() {
-            for rule in rules.iter().filter(|rule| rule.matches(line)) {
+            let lower = line.to_ascii_lowercase();
+            for rule in rules.iter().filter(|rule| rule.may_match(&lower) && rule.matches(line)) {
                 complaints.push(file.complain(n + 1, rule.text));
             }
         }
@@ -19,6 +20,9 @@ pub fn check_traces(tree: &Tree) -> Vec<Complaint> {
 }
 
 struct TraceRule {
+    /// Every line that the pattern matches has one of these words, in small letters. Looking for
+    /// words takes a fraction of the time that a pattern takes.
+    words: &'static [&'static str],
     pattern: Regex,
     /// A made-up secret has no digits, or says that it is made up.
     only_if_real: bool,
@@ -26,6 +30,10 @@ struct TraceRule {
 }
 
 impl TraceRule {
+    fn may_match(&self, lower: &str) -> bool {
+        self.words.iter().any(|word| lower.contains(word))
+    }
+
     fn matches(&self, line: &str) -> bool {
         self.pattern.captures_iter(line).any(|found| {
             let what = found.get(1).map_or("", |group| group.as_str());
@@ -44,7 +52,8 @@ fn looks_real(secret: &str) -> bool {
 
 /// Patterns are written so that none of them matches its own line here.
 fn rules() -> Vec<TraceRule> {
-    let rule = |pattern: &str, only_if_real, text| TraceRule {
+    let rule = |words, pattern: &str, only_if_real, text| TraceRule {
+        words,
         pattern: Regex::new(pattern).expect("valid"),
         only_if_real,
         text,
@@ -53,23 +62,40 @@ fn rules() -> Vec<TraceRule> {
     let host = "a package registry's host; cargo's own settings know it";
     let secret = "looks like a secret; revoke it if it is one, else build it from pieces";
     vec![
-        rule(r"(?:^|file:/[/]|[^A-Za-z0-9_.}~)*/<-])/(?:work|root)/", false, path),
-        rule(r"(?:^|file:/[/]|[^A-Za-z0-9_.}~)*/<-])/home/[a-z][a-z0-9_.-]*", false, path),
-        rule(r"(?:sparse|registry)\+https?:/[/]", false, host),
-        rule(r"(?:index|static)\.crates\.io|registry\.npmjs\.org", false, host),
         rule(
+            &["work/", "root/"],
+            r"(?:^|file:/[/]|[^A-Za-z0-9_.}~)*/<-])/(?:work|root)/",
+            false,
+            path,
+        ),
+        rule(
+            &["home/"],
+            r"(?:^|file:/[/]|[^A-Za-z0-9_.}~)*/<-])/home/[a-z][a-z0-9_.-]*",
+            false,
+            path,
+        ),
+        rule(&["sparse", "registry"], r"(?:sparse|registry)\+https?:/[/]", false, host),
+        rule(
+            &["crates", "npmjs"],
+            r"(?:index|static)\.crates\.io|registry\.npmjs\.org",
+            false,
+            host,
+        ),
+        rule(
+            &["pythonhosted", "pypi", "jfrog", "artifactory"],
             r"files\.pythonhosted\.org|pypi\.org/simple|[./]jfrog\.|[./]artifactory\.",
             false,
             host,
         ),
-        rule(r"\b(sk-[A-Za-z0-9_-]{20,})", true, secret),
-        rule(r"\b(AKIA[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35})", true, secret),
-        rule(r"\b(gh[opsu]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})", true, secret),
-        rule(r"\b(xox[abps]-[A-Za-z0-9-]{16,})", true, secret),
-        rule(r"-----BEGIN [A-Z ]*PRIVATE KEY-----", false, secret),
-        rule(r"\b[Bb]earer ([A-Za-z0-9_.~+/-]{20,})", true, secret),
-        rule(r"[a-z]:/[/][A-Za-z0-9_.-]+:([^@\s/$<{]{8,})@", true, secret),
+        rule(&["sk-"], r"\b(sk-[A-Za-z0-9_-]{20,})", true, secret),
+        rule(&["akia", "aiza"], r"\b(AKIA[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35})", true, secret),
+        rule(&["gh"], r"\b(gh[opsu]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})", true, secret),
+        rule(&["xox"], r"\b(xox[abps]-[A-Za-z0-9-]{16,})", true, secret),
+        rule(&["-----begin"], r"-----BEGIN [A-Z ]*PRIVATE KEY-----", false, secret),
+        rule(&["bearer"], r"\b[Bb]earer ([A-Za-z0-9_.~+/-]{20,})", true, secret),
+        rule(&["@"], r"[a-z]:/[/][A-Za-z0-9_.-]+:([^@\s/$<{]{8,})@", true, secret),
         rule(
+            &["passw", "secret", "token", "api"],
             r#"(?i)(?:passw(?:or)?d|secret|token|api_?key)["']?\s*[:=]\s*["']([A-Za-z0-9_+/=.-]{20,})["']"#,
             true,
             secret,
