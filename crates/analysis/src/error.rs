@@ -3,6 +3,20 @@
 use everloop_text::{self as text, Text};
 use std::path::PathBuf;
 
+/// A limit that a query reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum QueryBound {
+    /// It took longer than it may.
+    #[error("after {seconds} s (setting analysis.query_timeout)")]
+    Time {
+        /// How long it may take.
+        seconds: u64,
+    },
+    /// It needs too much room for temporary files.
+    #[error("before its temporary files fill the disk")]
+    Room,
+}
+
 /// Why data cannot be read, queried or reported.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
@@ -50,20 +64,9 @@ pub enum AnalysisError {
     /// Somebody asked to stop.
     #[error("canceled")]
     Canceled,
-    /// A query took longer than it may.
-    #[error(
-        "stopped after {seconds} s (setting analysis.query_timeout); narrow it down, or \
-             aggregate in steps"
-    )]
-    TimedOut {
-        /// How long it may take.
-        seconds: u64,
-    },
-    /// A query needs too much room for temporary files.
-    #[error(
-        "stopped: its temporary files would fill the disk; narrow it down, or aggregate in steps"
-    )]
-    NoRoom,
+    /// A query reached a limit.
+    #[error("stopped {0}; narrow it down, or aggregate in steps")]
+    Stopped(QueryBound),
     /// A query may not do this, or is not one.
     #[error("{0}")]
     Refused(String),
@@ -111,8 +114,8 @@ impl AnalysisError {
             }
             Self::FolderTaken { path } => text::analysis::folder_taken(&shown(path)),
             Self::Canceled => text::analysis::canceled(),
-            Self::TimedOut { seconds } => text::analysis::timed_out(seconds),
-            Self::NoRoom => text::analysis::no_room(),
+            Self::Stopped(QueryBound::Time { seconds }) => text::analysis::timed_out(seconds),
+            Self::Stopped(QueryBound::Room) => text::analysis::no_room(),
             Self::Refused(why) => text::analysis::refused(why),
             Self::Sql(error) => text::analysis::refused(error),
             Self::Damaged { path, why } => text::analysis::damaged(&shown(path), why),

@@ -37,7 +37,7 @@ pub use check::{
     CheckDifference, CheckOptions, CheckReport, CodeAgain, RunAgain, check_report,
     check_report_with,
 };
-pub use error::AnalysisError;
+pub use error::{AnalysisError, QueryBound};
 pub use exact::Exact;
 pub use infer::{ColumnKind, ColumnPlan, Misfits};
 pub use load::{

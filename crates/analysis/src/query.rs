@@ -1,6 +1,6 @@
 //! Queries that only read: one statement, with limits on time and rows, stopped within a second.
 
-use crate::error::AnalysisError;
+use crate::error::{AnalysisError, QueryBound};
 use crate::load::DataFolder;
 use crate::room::TempRoom;
 use crate::statistics;
@@ -215,8 +215,10 @@ impl QueryStop {
     fn why(&self, error: AnalysisError) -> AnalysisError {
         match self.reason.load(Ordering::Relaxed) {
             STOPPED_CANCELED => AnalysisError::Canceled,
-            STOPPED_LATE => AnalysisError::TimedOut { seconds: self.timeout.as_secs() },
-            STOPPED_FULL => AnalysisError::NoRoom,
+            STOPPED_LATE => {
+                AnalysisError::Stopped(QueryBound::Time { seconds: self.timeout.as_secs() })
+            }
+            STOPPED_FULL => AnalysisError::Stopped(QueryBound::Room),
             _ => error,
         }
     }

@@ -3,12 +3,12 @@
 //! The first three only read the user's files, and write into the analysis's own folder under the
 //! key of their call: made again after a crash, they give the same.
 
-mod call_order;
 mod describe;
 mod make_chart;
 mod past;
 mod query_dataset;
 mod read_dataset;
+mod reply_order;
 mod run_code;
 
 pub use describe::ShareLevel;

@@ -94,7 +94,7 @@ fn query_again(
     let number = call.seen.lines().next().and_then(|line| number_of(line, 'q'));
     let Some((number, args)) = number.zip(args::<QueryDatasetArgs>(call)) else { return Ok(None) };
     let answer = data.query(&args.sql, bounds);
-    let in_time = !matches!(answer, Err(AnalysisError::TimedOut { .. }));
+    let in_time = !matches!(answer, Err(AnalysisError::Stopped(_)));
     let result = match answer {
         Err(AnalysisError::Canceled) => return Err(AnalysisError::Canceled),
         answer => answer.unwrap_or_default(),

@@ -1,7 +1,7 @@
 //! `query_dataset`: SQL over the loaded tables.
 
-use super::call_order::CallOrder;
 use super::read_dataset::ShownProgress;
+use super::reply_order::ReplyOrder;
 use super::{AnalysisContext, blocking, describe, handling};
 use crate::load::LoadedTable;
 use crate::prove::rows_compared;
@@ -30,14 +30,14 @@ pub struct QueryDataset {
     /// How long a call may take, loading included.
     pub timeout_ms: u64,
     /// In which order results get their numbers.
-    order: CallOrder,
+    order: ReplyOrder,
 }
 
 impl QueryDataset {
     /// The tool for one run.
     #[must_use]
     pub fn new(analysis: AnalysisContext, timeout_ms: u64) -> Self {
-        Self { analysis, timeout_ms, order: CallOrder::default() }
+        Self { analysis, timeout_ms, order: ReplyOrder::default() }
     }
 }
 
@@ -50,10 +50,9 @@ impl Tool for QueryDataset {
          and avg are exact and leave text out, so CAST text first; there are also median(x), \
          percentile(x, 90), stddev(x), corr(x, y), sqrt, pow and ln; compare decimals that were \
          added up with round(x, 6); whole numbers divided give whole numbers, so write \
-         1.0 * a / b. \
-         The result is kept as q1, q2, …: in the report write \
-         {{q1.r2.revenue}} for the value of the column revenue in row 2, and it is inserted \
-         exactly; {{q1.r2.revenue|0}} without places, {{q1.r2.share|%1}} as percent with one \
+         1.0 * a / b. The result is kept as q1, q2, …: in the report write {{q1.r2.revenue}} for \
+         the value of the column revenue in row 2, and it is inserted exactly; \
+         {{q1.r2.revenue|0}} without places, {{q1.r2.share|%1}} as percent with one \
          place; {{(q1.r1.a - q1.r2.a) / q1.r2.a|%1}} and {{sum(q1.a)}} are worked out, without \
          numbers of your own but factors such as 100. Give columns short names with AS."
     }

@@ -1,33 +1,33 @@
-//! Calls of one reply run together, but their results get their numbers in the order of the calls: a
-//! model counts on it, and a run that is made again has the same numbers.
+//! Calls of one reply run together, but their results get their numbers in the order of the calls:
+//! a model counts on it, and a run that is made again has the same numbers.
 
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::oneshot::{Receiver, Sender, channel};
 
 /// The calls under way, one after the other.
 #[derive(Debug, Default)]
-pub(super) struct CallOrder {
+pub(super) struct ReplyOrder {
     /// It is closed when the last call so far is over.
     last: Mutex<Option<Receiver<()>>>,
 }
 
 /// The place of a call among the others. Dropping it lets the next one go on.
 #[derive(Debug)]
-pub(super) struct CallTurn {
+pub(super) struct ReplyTurn {
     before: Option<Receiver<()>>,
     _own: Sender<()>,
 }
 
-impl CallOrder {
+impl ReplyOrder {
     /// A place behind all calls that have one.
-    pub(super) fn take_turn(&self) -> CallTurn {
+    pub(super) fn take_turn(&self) -> ReplyTurn {
         let (own, over) = channel();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        CallTurn { before: last.replace(over), _own: own }
+        ReplyTurn { before: last.replace(over), _own: own }
     }
 }
 
-impl CallTurn {
+impl ReplyTurn {
     /// Waits until the calls before this one are over. It blocks.
     pub(super) fn wait(&mut self) {
         // Nothing is sent: the other end is dropped.
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn a_call_waits_for_those_before_it_and_for_no_other() {
-        let order = CallOrder::default();
+        let order = ReplyOrder::default();
         let (mut first, mut second, third) =
             (order.take_turn(), order.take_turn(), order.take_turn());
         let said = Arc::new(Mutex::new(Vec::new()));
