@@ -23,7 +23,7 @@ pub fn list(frame: &PageFrame, rows: &[RunRowView], more: Option<&str>) -> Marku
                 @for row in rows {
                     article.item.read data-s=(row.state) {
                         (state_icon(row.state))
-                        h2 { a href={ "/runs/" (row.id) } { (row.title) } }
+                        h2 { a href={ "/runs/" (row.id) } { (everloop_types::visible(&row.title)) } }
                         span.when { (row.when) }
                         p { span { (row.words) } " · " span.mono { (row.loop_name) } " · "
                             (frame.say(words::run::events_count(&row.events))) }

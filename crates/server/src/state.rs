@@ -6,6 +6,7 @@ use crate::live_settings::LiveSettings;
 use crate::metrics::Metrics;
 use crate::pages::{
     FilesOfRuns, Flashes, MessageQueues, ModelNames, SentMessages, Sessions, ShownTour,
+    UnknownCalls,
 };
 use crate::rate::RateLimiter;
 use everloop_agenda::show::DisplayContext;
@@ -85,6 +86,8 @@ pub(crate) struct BehindPages {
     pub(crate) sent: SentMessages,
     /// The files of runs, as far as they were looked for.
     pub(crate) files: FilesOfRuns,
+    /// The calls of ended runs whose outcome was unknown.
+    pub(crate) unknown_calls: UnknownCalls,
 }
 
 impl std::ops::Deref for ServerState {

@@ -9,7 +9,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use everloop_agenda::show::DisplayContext;
 use everloop_app::conversations::{self, ConversationQuery, ConversationState, ListedConversation};
-use everloop_app::interrupts::{self, OpenInterrupt};
+use everloop_app::interrupts::OpenInterrupt;
 use everloop_pages::layout::{DayGroup, NavCounts, NavPlace, PageFrame, SideConversation};
 use everloop_store::FactFilter;
 use everloop_types::{FactStatus, Lang, UtcMs};
@@ -111,7 +111,7 @@ impl PageRequest {
         here: NavPlace,
         title: String,
     ) -> Result<(PageFrame, Vec<OpenInterrupt>), Problem> {
-        let asks = interrupts::open(state.store()).await?;
+        let asks = super::asks::open_asks(state).await?;
         let listed = listed(state, None).await?;
         let unread = conversations::count_unread(state.store()).await?.conversations;
         let unread = usize::try_from(unread).unwrap_or_default();

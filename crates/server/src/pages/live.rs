@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::response::Response;
-use everloop_app::interrupts::{self, OpenInterrupt};
+use everloop_app::interrupts::OpenInterrupt;
 use everloop_engine::Update;
 use everloop_store::{FactFilter, RunFilter};
 use everloop_types::{Status, digest_bytes};
@@ -82,7 +82,7 @@ async fn snapshot(state: &ServerState) -> Result<Snapshot, Problem> {
     }
     // Settings that were read again are others; a clone of the state has those of now.
     let _ = write!(seen, "{:p}", Arc::as_ptr(&state.clone().app));
-    let asks = interrupts::open(state.store()).await?;
+    let asks = super::asks::open_asks(state).await?;
     for ask in &asks {
         let _ = write!(seen, " {}", interrupt_id(ask));
     }

@@ -27,9 +27,11 @@ use everloop_pages::run::{
     self as view, RunHead, RunPageView, StateView, StepDetail, TravelView, WaterfallStep,
 };
 use everloop_pages::run_list::{self, RunRowView};
-use everloop_pages::waterfall::{StepKind, TimeAxis, TimeSpan};
+use everloop_pages::waterfall::{StepKind, TimeSpan, time_in};
 use everloop_text::pages as words;
+use everloop_text::{runs, settle};
 use everloop_types::journal::{EntryKind, WaitingOn};
+use everloop_types::{Lang, SettledOutcome, Status};
 use maud::html;
 use serde::Deserialize;
 
@@ -79,7 +81,8 @@ pub(crate) async fn show(
     let conversation = goals::read_conversation(state.store(), &details.row.conversation).await;
     let verdict = match params.verify {
         Some(_) => Some(verdict(&request, &state, &details).await?),
-        None => None,
+        // What a form of this page came to.
+        None => state.flashes.get(request.session_name(), &format!("run:{run}")),
     };
     let shown = ShownRun { request: &request, details, told, params, verdict };
     Ok(page(view::view(&frame, &shown.view(&state, conversation.ok())?)))
@@ -105,6 +108,12 @@ async fn verdict(
             ReplayVerdict::Cannot { reason } => words::run::not_verified(&reason),
         },
     ))
+}
+
+/// The word for a status, and whether what was unknown is known by now.
+pub(super) fn status_said(lang: Lang, status: Status, is_settled_since: bool) -> String {
+    let said = status_words(status, lang);
+    if is_settled_since { say(lang, runs::settled_since(&said)) } else { said }
 }
 
 /// A run on its way to the page.
@@ -157,7 +166,8 @@ impl ShownRun<'_> {
             ),
             keep: kept(filter, from, fold),
             is_unfolded: self.params.fold == Some(0),
-            begin: self.details.row.times.created_at,
+            begin: all.iter().map(|step| step.from).min().unwrap_or(0),
+            gap: self.gap(),
             steps: shown,
             groups: groups.groups,
             chosen,
@@ -211,7 +221,7 @@ impl ShownRun<'_> {
             id: row.run.to_string(),
             title: run_title(row),
             status: row.status.as_str(),
-            status_words: status_words(row.status, lang),
+            status_words: status_said(lang, row.status, self.details.is_settled_since()),
             conversation: (row.conversation.to_string(), title.unwrap_or_default()),
             stats: self.stats(),
             is_over: row.status.is_final(),
@@ -223,6 +233,7 @@ impl ShownRun<'_> {
             set_aside: row
                 .quarantine_reason()
                 .map(|reason| say(lang, words::run::set_aside(&reason))),
+            settled: self.settlements(),
             asks: match &self.details.waiting_on {
                 Some(WaitingOn::Person { question }) if !row.status.is_final() => {
                     Some(question.id.clone())
@@ -232,16 +243,52 @@ impl ShownRun<'_> {
         })
     }
 
-    /// How much of the time something worked.
+    /// What somebody said of calls whose outcome was unknown: who, and when.
+    fn settlements(&self) -> Vec<String> {
+        let lang = self.request.lang();
+        let known =
+            self.details.unknowns.iter().filter_map(|one| Some((one, one.settled.as_ref()?)));
+        known
+            .map(|(open, said)| {
+                let call = call_words::call_words(lang, &open.call.tool, &open.call.args);
+                let verdict = match said.settled {
+                    SettledOutcome::Happened => settle::happened(),
+                    SettledOutcome::Not => settle::not(),
+                };
+                let (verdict, at) = (say(lang, verdict), self.request.reader.moment(said.at));
+                let said = settle::Said { verdict: &verdict, by: &said.by, at: &at };
+                format!("{call}: {}", say(lang, said.text()))
+            })
+            .collect()
+    }
+
+    /// How long effects were performed, and how long the run waited. The time in which no process
+    /// ran, and that before a fork, is neither.
     fn share(&self, steps: &[RunStep]) -> Option<(f64, String)> {
         let lang = self.request.lang();
-        let spans: Vec<TimeSpan> = steps.iter().map(|step| step.bar().span).collect();
-        let from = spans.iter().map(|span| span.from).min()?;
-        let to = spans.iter().map(|span| span.to).max()?;
-        let (whole, waited) = ((to - from).max(1), TimeAxis::waited(&spans));
-        let worked = (whole - waited).max(0);
+        let is_dead = |step: &&RunStep| step.kind == StepKind::Recovery;
+        let span = |step: &RunStep| step.bar().span;
+        let dead: Vec<TimeSpan> =
+            steps.iter().filter(is_dead).map(span).chain(self.gap()).collect();
+        let rest = steps.iter().filter(|step| !is_dead(step)).map(span);
+        let (waits, work): (Vec<TimeSpan>, Vec<TimeSpan>) = rest.partition(|span| span.waits);
+        let idle: Vec<TimeSpan> = waits.iter().chain(&dead).copied().collect();
+        let (worked, waited) = (time_in(&work, &idle), time_in(&waits, &dead));
+        if steps.is_empty() {
+            return None;
+        }
         let said = words::run::share(&duration(lang, worked), &duration(lang, waited));
-        Some((worked as f64 * 100.0 / whole as f64, say(lang, said)))
+        Some((worked as f64 * 100.0 / (worked + waited).max(1) as f64, say(lang, said)))
+    }
+
+    /// The time between what a fork took over and its own beginning.
+    fn gap(&self) -> Option<TimeSpan> {
+        let row = &self.details.row;
+        row.origin.forked.as_ref()?;
+        let to = row.times.created_at;
+        let entries = self.told.history.entries.iter().map(|entry| entry.at);
+        let from = entries.filter(|at| *at < to).max()?;
+        Some(TimeSpan { from, to, waits: true })
     }
 
     fn stats(&self) -> Vec<(String, String)> {
@@ -371,6 +418,8 @@ impl ShownRun<'_> {
             let items = plan.items.iter().map(|item| item.text.as_str()).collect();
             match versions.last_mut() {
                 Some((version, last)) if *version == plan.version => *last = items,
+                // Another state of the same items is no difference that can be shown.
+                Some((_, last)) if *last == items => {}
                 _ => versions.push((plan.version, items)),
             }
         }
@@ -451,7 +500,7 @@ pub(crate) async fn list(
             id: run.row.run.to_string(),
             title: run_title(&run.row),
             state: run.row.status.as_str(),
-            words: status_words(run.row.status, lang),
+            words: status_said(lang, run.row.status, run.is_settled_since()),
             loop_name: run.row.loop_name.clone(),
             events: run.row.lease.next_seq.saturating_sub(1),
             when: request.short_time(run.row.times.updated_at),

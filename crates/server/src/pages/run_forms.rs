@@ -1,6 +1,6 @@
 //! What the forms of a run ask for.
 
-use super::forms::FormFields;
+use super::forms::{FormFields, settled_words, tell};
 use super::frame::{PageRequest, missing};
 use super::respond::see_other;
 use super::undoing;
@@ -14,6 +14,7 @@ use crate::routes::run_id;
 use crate::state::ServerState;
 use axum::extract::State;
 use axum::response::Response;
+use everloop_types::SettledOutcome;
 
 pub(crate) async fn perform(
     State(state): State<ServerState>,
@@ -55,7 +56,10 @@ pub(crate) async fn perform(
                 other => return Err(Problem::of_field("verdict", other)),
             };
             let wanted = SettleRequest { effect: fields.some("effect"), verdict };
-            drop(run_actions::settle_call(state, run, Body(wanted)).await?);
+            let Body(answer) = run_actions::settle_call(state.clone(), run, Body(wanted)).await?;
+            let settled = answer.0["settled"].as_str().and_then(SettledOutcome::parse);
+            let row = run_row(&state.0, &run_id(&id)?).await?;
+            tell(&state.0, &request, &row, &back, settled_words(settled));
         }
         "undo" | "redo" => {
             let row = run_row(&state.0, &run_id(&id)?).await?;

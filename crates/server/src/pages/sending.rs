@@ -3,6 +3,7 @@
 //! A page names its message. However often it is sent, because a connection was cut before the
 //! answer came, it is one message.
 
+use super::commands::{self, PageReply};
 use super::forms::FormFields;
 use super::frame::PageRequest;
 use super::queue;
@@ -98,6 +99,16 @@ pub(crate) async fn send(
     }
     let page = format!("chat:{conversation}");
     state.flashes.clear(request.session_name(), &page);
+    if let Some(reply) = commands::perform(&state, &request, &conversation, &said.text).await? {
+        state.behind.sent.remember(&conversation, key);
+        return Ok(match reply {
+            PageReply::Go(page) => see_other(&page),
+            PageReply::Say(text) => {
+                state.flashes.put(request.session_name(), &page, text);
+                see_other(&to)
+            }
+        });
+    }
     match door(&state, &conversation, &said).await? {
         SentBy::Steering(run, word) => {
             let steer = SteerRequest { text: word };
