@@ -3,7 +3,7 @@
 use crate::layout::PageFrame;
 use crate::parts::{diff, icon, state_icon};
 use everloop_text::pages as words;
-use everloop_types::{spelled, visible};
+use everloop_types::visible;
 use maud::{Markup, html};
 
 /// One thing that a run did.
@@ -47,9 +47,8 @@ pub fn activity(frame: &PageFrame, rows: &[ActivityRow]) -> Markup {
                         p.clamp.bad[row.state == Some("failed")] { (visible(detail)) }
                     }
                     @if !row.diff.is_empty() {
-                        @let lines: Vec<String> = row.diff.iter().map(|line| spelled(line)).collect();
                         @let name = format!("{} {}", frame.say(words::chat::change()), at + 1);
-                        (diff(&lines, &name))
+                        (diff(&row.diff, &name))
                     }
                 }
                 span.num { (row.took) }

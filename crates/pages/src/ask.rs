@@ -62,8 +62,8 @@ pub struct ApprovalCard {
     pub editable: Option<String>,
 }
 
-/// A card. Whatever a model or a tool wrote is shown with [`visible`]: what a reader would not see is
-/// spelled out, and what is shown is what runs.
+/// A card. Whatever a model or a tool wrote is shown with [`visible`]: what a reader would not see
+/// is spelled out, and what is shown is what runs.
 #[must_use]
 pub fn card(frame: &PageFrame, ask: &AskCard) -> Markup {
     match (&ask.kind, &ask.request) {
@@ -82,7 +82,8 @@ fn heading(frame: &PageFrame, ask: &AskCard) -> Markup {
     html! {
         header.ask-head {
             (icon(picture)) span { (frame.say(name))
-                @if let Some(request) = &ask.request { " · " span.mono { (visible(&request.tool)) } } }
+                @if let Some(request) = &ask.request {
+                    " · " span.mono { (visible(&request.tool)) } } }
             span.faint { "· " (frame.say(words::ask::since(&ask.when))) }
             span.grow {}
             a.mono.xs href={ "/runs/" (ask.run) } { (ask.short_run) }
@@ -216,9 +217,8 @@ fn approval(frame: &PageFrame, ask: &AskCard, request: &ApprovalCard) -> Markup 
                         (shown)
                     }
                 } @else {
-                    @let lines: Vec<String> = request.diff.iter().map(|line| spelled(line)).collect();
                     p.mono.sm { (shown) }
-                    (diff(&lines, &shown))
+                    (diff(&request.diff, &shown))
                 }
                 p.hint { (frame.say(words::ask::in_folder(&visible(&request.folder)))) }
             }
@@ -259,7 +259,8 @@ fn more_answers(frame: &PageFrame, request: &ApprovalCard, edit: &str, why: &str
                 details {
                     summary { (icon("repeat")) (frame.say(words::ask::always())) }
                     @for (word, meaning) in &request.scopes {
-                        button.btn.sm name="choice" value={ "always:" (word) } { (visible(meaning)) }
+                        button.btn.sm name="choice" value={ "always:" (word) } {
+                            (visible(meaning)) }
                     }
                 }
             }

@@ -177,7 +177,8 @@ pub fn choose(frame: &PageFrame, run: (&str, &str), rows: &[(RunRowView, bool)])
                 @for (row, is_related) in rows {
                     article.item.read data-s=(row.state) {
                         (state_icon(row.state))
-                        h2 { a href={ "/compare?a=" (id) "&b=" (row.id) } { (visible(&row.title)) } }
+                        h2 { a href={ "/compare?a=" (id) "&b=" (row.id) } {
+                            (visible(&row.title)) } }
                         span.when { (row.when) }
                         p { span { (row.words) } " · " span.mono { (row.loop_name) } " · "
                             (frame.say(words::run::events_count(&row.events)))

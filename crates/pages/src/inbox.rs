@@ -190,7 +190,8 @@ fn inbox_row(row: &InboxRow) -> Markup {
         article.item.sel[row.is_open] data-s=(row.state) {
             (state_icon(row.state))
             h3 {
-                a href=(row.to) aria-current=[row.is_open.then_some("true")] { (visible(&row.title)) }
+                a href=(row.to) aria-current=[row.is_open.then_some("true")] {
+                    (visible(&row.title)) }
             }
             span.when { (row.when) }
             @if !row.line.is_empty() { p.clamp { (visible(&row.line)) } }

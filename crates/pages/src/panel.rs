@@ -75,7 +75,8 @@ pub fn plan_list(plan: &PlanView) -> Markup {
     html! {
         ol.plan {
             @for (at, (state, text)) in plan.items.iter().enumerate() {
-                li data-s=(state) aria-current=[matches!(*state, "running" | "waiting").then_some("step")] {
+                @let is_current = matches!(*state, "running" | "waiting");
+                li data-s=(state) aria-current=[is_current.then_some("step")] {
                     (state_icon(state)) span { (visible(text)) }
                     @if let Some(took) = plan.times.get(at).filter(|took| !took.is_empty()) {
                         span.num { (took) }
@@ -99,7 +100,8 @@ fn plan_section(frame: &PageFrame, plan: &PlanView) -> Markup {
                 @for (state, _) in &plan.items { i data-s=(state) {} }
             }
             (plan_list(plan))
-            @if let Some(note) = &plan.note { p.mark-line { (icon("edit")) span { (visible(note)) } } }
+            @if let Some(note) = &plan.note {
+                p.mark-line { (icon("edit")) span { (visible(note)) } } }
         }
     }
 }
@@ -120,7 +122,8 @@ fn elsewhere(frame: &PageFrame, chat: &ChatView) -> Markup {
                 (card(frame, ask))
             }
             @if more > 0 {
-                p.ask-of { a href="/inbox?part=needs" { (frame.say(words::chat::asks_more(&more))) } }
+                p.ask-of { a href="/inbox?part=needs" {
+                    (frame.say(words::chat::asks_more(&more))) } }
             }
         }
     }

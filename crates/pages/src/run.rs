@@ -181,11 +181,13 @@ fn head(frame: &PageFrame, run: &RunPageView) -> Markup {
                 (frame.menu_button())
                 div.grow {
                     p.crumbs {
-                        a.clip href={ "/chat/" (head.conversation.0) } { (visible(&head.conversation.1)) }
+                        a.clip href={ "/chat/" (head.conversation.0) } {
+                            (visible(&head.conversation.1)) }
                         (icon("right")) span.mono.clip { (head.id) }
                     }
                     div.row.wrap {
-                        h1.clip { (visible(&head.title)) } (state_mark(head.status, &head.status_words))
+                        h1.clip { (visible(&head.title)) }
+                        (state_mark(head.status, &head.status_words))
                         @if head.recovered > 0 { span.chip { (icon("retry"))
                             (frame.say(words::run::recovered_times(&head.recovered))) } }
                     }
@@ -416,8 +418,7 @@ fn step_detail(frame: &PageFrame, run: &RunPageView, step: &StepDetail) -> Marku
             (shown(frame, words::run::input(), &step.input, "step-input",
                 step.is_cut.0.then_some(input.as_str())))
             @if !step.diff.is_empty() {
-                @let lines: Vec<String> = step.diff.iter().map(|line| spelled(line)).collect();
-                (crate::parts::diff(&lines, &frame.say(words::chat::change())))
+                (crate::parts::diff(&step.diff, &frame.say(words::chat::change())))
             }
             (shown(frame, words::run::output(), &step.output, "step-output",
                 step.is_cut.1.then_some(output.as_str())))

@@ -251,7 +251,8 @@ fn pictures(frame: &PageFrame, all: &[SentPicture]) -> Markup {
 fn written(frame: &PageFrame, all: &[(String, String)]) -> Markup {
     html! {
         ul.sent-files aria-label=(frame.say(words::files::of_run())) {
-            @for (name, to) in all { li { a.chip href=(to) { (icon("file")) span.clip { (visible(name)) } } } }
+            @for (name, to) in all {
+                li { a.chip href=(to) { (icon("file")) span.clip { (visible(name)) } } } }
         }
     }
 }

@@ -42,6 +42,7 @@ mod respond;
 mod run;
 mod run_files;
 mod run_forms;
+mod run_times;
 mod search;
 mod sending;
 mod session;

@@ -409,7 +409,8 @@ fn rehearsed(view: &RehearsalView, is_right: bool, said: &str) -> Markup {
                 }
             }
             ul.missed { @for row in &view.rows {
-                li data-s=(row.state) { (state_icon(row.state)) span { (row.at) " " (visible(&row.title)) }
+                li data-s=(row.state) { (state_icon(row.state))
+                    span { (row.at) " " (visible(&row.title)) }
                     span.faint { (row.late) } }
             } }
         }

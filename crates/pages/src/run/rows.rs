@@ -195,7 +195,8 @@ fn group_row(
     let word = words::status::named(group.state).map(|word| frame.say(word));
     html! {
         tr.group.future[group.seq > run.travel.at] data-s=(group.state) {
-            th scope="row" { div.wf-name { (state_icon(group.state)) span.clip { (visible(&group.name)) }
+            th scope="row" { div.wf-name { (state_icon(group.state))
+                span.clip { (visible(&group.name)) }
                 @if let Some(word) = word { span.vh { (word) } } } }
             td { svg.wt aria-hidden="true" { use href="#w-g" {}
                 use.wb.group href="#w-b" x=(percent(from)) width=(percent((to - from).max(0.4)))

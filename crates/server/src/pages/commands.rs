@@ -94,6 +94,8 @@ pub(super) async fn perform(
             conversations::rename(state.store(), conversation, title).await?;
             Ok(Some(PageReply::Go(format!("/chat/{conversation}"))))
         }
+        // What it is to look at would be lost on the way to the page of reports.
+        ("analyze", question) if !question.is_empty() => Ok(None),
         ("undo" | "fork" | RETRY, _) => of_run(state, request, conversation, (name, rest)).await,
         (name, _) => Ok(page_of(name).map(|page| PageReply::Go(page.to_owned()))),
     }

@@ -13,6 +13,7 @@ use crate::state::ServerState;
 use axum::extract::{FromRequest, Request, State};
 use axum::response::Response;
 use everloop_app::settling::{self, SettleWord};
+use everloop_engine::SettleResult;
 use everloop_pages::parts::say;
 use everloop_store::RunRow;
 use everloop_text::Text;
@@ -151,8 +152,12 @@ async fn settle(
         return Ok(());
     };
     let report = settling::settle(state.engine(), &open, word).await?;
-    let settled = report.settling.as_ref().map(|(settled, _)| *settled);
-    tell(state, request, &row, back, settled_words(settled));
+    let said = match &report.settling {
+        Some((_, SettleResult::Already(_) | SettleResult::NotOpen)) => words::ask::was_answered(),
+        Some((settled, _)) => settled_words(Some(*settled)),
+        None => settled_words(None),
+    };
+    tell(state, request, &row, back, said);
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use super::chat::run_title;
 use super::frame::PageRequest;
 use super::respond::page;
 use super::run_files::whole_step;
+use super::run_times::{gap, settlements, share};
 use super::step_facts::facts;
 use super::step_plan::{StepGroups, item_diff};
 use super::steps::{RunStep, steps};
@@ -27,7 +28,7 @@ use everloop_pages::run::{
     self as view, RunHead, RunPageView, StateView, StepDetail, TravelView, WaterfallStep,
 };
 use everloop_pages::run_list::{self, RunRowView};
-use everloop_pages::waterfall::{StepKind, TimeSpan, time_in};
+use everloop_pages::waterfall::StepKind;
 use everloop_text::pages as words;
 use everloop_text::{runs, settle};
 use everloop_types::journal::{EntryKind, WaitingOn};
@@ -167,7 +168,7 @@ impl ShownRun<'_> {
             keep: kept(filter, from, fold),
             is_unfolded: self.params.fold == Some(0),
             begin: all.iter().map(|step| step.from).min().unwrap_or(0),
-            gap: self.gap(),
+            gap: gap(&self.details),
             steps: shown,
             groups: groups.groups,
             chosen,
@@ -228,12 +229,12 @@ impl ShownRun<'_> {
             loops: loops.iter().map(|one| one.name.to_owned()).collect(),
             unknowns: unknowns.collect(),
             related,
-            share: self.share(steps),
+            share: share(lang, steps, gap(&self.details)),
             recovered: self.told.events.iter().filter(|event| is_recovery(event)).count(),
             set_aside: row
                 .quarantine_reason()
                 .map(|reason| say(lang, words::run::set_aside(&reason))),
-            settled: self.settlements(),
+            settled: settlements(self.request, &self.details),
             asks: match &self.details.waiting_on {
                 Some(WaitingOn::Person { question }) if !row.status.is_final() => {
                     Some(question.id.clone())
@@ -241,54 +242,6 @@ impl ShownRun<'_> {
                 _ => None,
             },
         })
-    }
-
-    /// What somebody said of calls whose outcome was unknown: who, and when.
-    fn settlements(&self) -> Vec<String> {
-        let lang = self.request.lang();
-        let known =
-            self.details.unknowns.iter().filter_map(|one| Some((one, one.settled.as_ref()?)));
-        known
-            .map(|(open, said)| {
-                let call = call_words::call_words(lang, &open.call.tool, &open.call.args);
-                let verdict = match said.settled {
-                    SettledOutcome::Happened => settle::happened(),
-                    SettledOutcome::Not => settle::not(),
-                };
-                let (verdict, at) = (say(lang, verdict), self.request.reader.moment(said.at));
-                let said = settle::Said { verdict: &verdict, by: &said.by, at: &at };
-                format!("{call}: {}", say(lang, said.text()))
-            })
-            .collect()
-    }
-
-    /// How long effects were performed, and how long the run waited. The time in which no process
-    /// ran, and that before a fork, is neither.
-    fn share(&self, steps: &[RunStep]) -> Option<(f64, String)> {
-        let lang = self.request.lang();
-        let is_dead = |step: &&RunStep| step.kind == StepKind::Recovery;
-        let span = |step: &RunStep| step.bar().span;
-        let dead: Vec<TimeSpan> =
-            steps.iter().filter(is_dead).map(span).chain(self.gap()).collect();
-        let rest = steps.iter().filter(|step| !is_dead(step)).map(span);
-        let (waits, work): (Vec<TimeSpan>, Vec<TimeSpan>) = rest.partition(|span| span.waits);
-        let idle: Vec<TimeSpan> = waits.iter().chain(&dead).copied().collect();
-        let (worked, waited) = (time_in(&work, &idle), time_in(&waits, &dead));
-        if steps.is_empty() {
-            return None;
-        }
-        let said = words::run::share(&duration(lang, worked), &duration(lang, waited));
-        Some((worked as f64 * 100.0 / (worked + waited).max(1) as f64, say(lang, said)))
-    }
-
-    /// The time between what a fork took over and its own beginning.
-    fn gap(&self) -> Option<TimeSpan> {
-        let row = &self.details.row;
-        row.origin.forked.as_ref()?;
-        let to = row.times.created_at;
-        let entries = self.told.history.entries.iter().map(|entry| entry.at);
-        let from = entries.filter(|at| *at < to).max()?;
-        Some(TimeSpan { from, to, waits: true })
     }
 
     fn stats(&self) -> Vec<(String, String)> {

@@ -424,10 +424,10 @@ mod tests {
     #[test]
     fn the_time_in_which_no_process_ran_is_no_work() {
         let recovered = EventKind::RunRecovered { interrupted: 1 };
-        let events = [began(1, 0), event(2, 26_000, recovered)];
+        let events = [began(1, 100), event(2, 26_000, recovered)];
         let all = steps(Lang::En, &events, Some(27_000));
         assert_eq!((all[0].from, all[0].to), (26_000, 27_000));
-        assert!(all[1].bar().span.waits && all[1].from == 0);
+        assert!(all[1].bar().span.waits && all[1].from == 100);
     }
 
     #[test]

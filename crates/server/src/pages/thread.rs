@@ -309,6 +309,6 @@ mod tests {
         assert_eq!(said("q4.0.approve", "y"), "you allowed it once");
         assert_eq!(said("q4.0.approve_bare.9", "n too early"), "you did not allow it: too early");
         assert_eq!(said("q4.0.ask", "y"), "you answered “y”");
-        assert_eq!(said("q4.0.settle", "happened"), "you said that it happened");
+        assert_eq!(said("q4.0.settle", "happened"), "you confirmed that it happened");
     }
 }
