@@ -254,13 +254,14 @@ document.addEventListener("submit", async (e) => {
   if (!("do" in form.dataset) || e.defaultPrevented) return;
   e.preventDefault();
   const body = new URLSearchParams(new FormData(form, e.submitter));
-  const back = "undo" in form.dataset && (() => send(form.dataset.undoTo ?? form.action, new URLSearchParams(form.dataset.undo + "&back=" + encodeURIComponent(location.pathname + location.search))));
+  const of = "done" in (e.submitter?.dataset ?? {}) ? e.submitter : form, to = of.formAction ?? form.action; // a button of the shared form says its own words
+  const back = "undo" in of.dataset && (() => send(of.dataset.undoTo ?? to, new URLSearchParams(of.dataset.undo + "&back=" + encodeURIComponent(location.pathname + location.search))));
   const done = await send(e.submitter?.formAction && e.submitter.hasAttribute("formaction") ? e.submitter.formAction : form.action, body, form);
   if (!done.ok) return;
   forget(form, body);
   if (form.isConnected) form.reset();
   for (const d of $$("details.pop[open]")) d.open = false;
-  if (form.dataset.done && !done.left) toast(form.dataset.done, back);
+  if (of.dataset.done && !done.left) toast(of.dataset.done, back);
   document.dispatchEvent(new CustomEvent("everloop:sent", { detail: form }));
 });
 tabs && (tabs.onmessage = () => refreshSoon());

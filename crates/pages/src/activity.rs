@@ -3,6 +3,7 @@
 use crate::layout::PageFrame;
 use crate::parts::{diff, icon, state_icon};
 use everloop_text::pages as words;
+use everloop_types::visible;
 use maud::{Markup, html};
 
 /// One thing that a run did.
@@ -22,26 +23,32 @@ pub struct ActivityRow {
     pub took: String,
     /// The change of a file.
     pub diff: Vec<String>,
+    /// The run that it began.
+    pub run: Option<String>,
 }
 
 /// The rows.
 #[must_use]
 pub fn activity(frame: &PageFrame, rows: &[ActivityRow]) -> Markup {
     html! {
-        @for row in rows {
+        @for (at, row) in rows.iter().enumerate() {
             div.did data-s=[row.state] {
                 @match row.state {
                     Some(state) => (state_icon(state)),
                     None => (icon(row.icon)),
                 }
                 div {
-                    @if let Some(tool) = &row.tool { span.mono { (tool) } }
-                    span { (row.text) }
+                    @if let Some(tool) = &row.tool { span.mono { (visible(tool)) } }
+                    @match &row.run {
+                        Some(run) => a href={ "/runs/" (run) } { (visible(&row.text)) },
+                        None => span { (visible(&row.text)) },
+                    }
                     @if let Some(detail) = &row.detail {
-                        p.clamp.bad[row.state == Some("failed")] { (detail) }
+                        p.clamp.bad[row.state == Some("failed")] { (visible(detail)) }
                     }
                     @if !row.diff.is_empty() {
-                        (diff(&row.diff, &frame.say(words::chat::change())))
+                        @let name = format!("{} {}", frame.say(words::chat::change()), at + 1);
+                        (diff(&row.diff, &name))
                     }
                 }
                 span.num { (row.took) }

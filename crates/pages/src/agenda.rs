@@ -8,8 +8,9 @@ pub use calendar::{Calendar, CalendarDay, CalendarEntry, CalendarMark, CalendarS
 pub use detail::{AgendaDetail, EntryDetail, RehearsalRow, RehearsalView, TodoDetail};
 
 use crate::layout::{PageFrame, page};
-use crate::parts::icon;
+use crate::parts::{SHARED_FORM, icon};
 use everloop_text::pages as words;
+use everloop_types::visible;
 use maud::{Markup, html};
 
 /// Todos and schedule.
@@ -19,8 +20,10 @@ pub struct AgendaView {
     pub quick: QuickAdd,
     /// The view of the todos: `today`, `upcoming`, `all`, `done`.
     pub shown: String,
-    /// The todos of the view.
+    /// The todos of the view that are on this page.
     pub todos: Vec<AgendaTodo>,
+    /// The address of the page with more of them.
+    pub more_todos: Option<String>,
     /// The entries that repeat or start runs.
     pub entries: Vec<ScheduleItem>,
     /// The calendar.
@@ -35,6 +38,23 @@ pub struct AgendaView {
     pub missed: Vec<MissedMoment>,
     /// What a change came to.
     pub told: Option<String>,
+    /// A line that was not saved because other entries take place then.
+    pub conflict: Option<ConflictOffer>,
+    /// The days that a rehearsal usually looks at: the first and the last.
+    pub week: (String, String),
+}
+
+/// A line that can still be saved.
+#[derive(Debug, Clone, Default)]
+pub struct ConflictOffer {
+    /// What is in the way.
+    pub said: String,
+    /// The line.
+    pub text: String,
+    /// What it was read as.
+    pub kind: String,
+    /// The next free moment, in milliseconds and in words.
+    pub free: Option<(i64, String)>,
 }
 
 /// A moment at which no process ran.
@@ -146,8 +166,9 @@ pub fn view(frame: &PageFrame, agenda: &AgendaView) -> Markup {
                 (quick(frame, &agenda.quick))
                 div id="told" data-live {
                     @if let Some(told) = &agenda.told {
-                        p.note role="status" { (icon("check")) span.pre { (told) } }
+                        p.note role="status" { (icon("check")) span.pre { (visible(told)) } }
                     }
+                    @if let Some(conflict) = &agenda.conflict { (conflicting(frame, conflict)) }
                 }
                 div.agenda-cols {
                     div id="agenda-lists" data-live {
@@ -181,6 +202,32 @@ pub(crate) fn quick(frame: &PageFrame, quick: &QuickAdd) -> Markup {
     }
 }
 
+/// What is in the way of a line, and what can be done with it.
+fn conflicting(frame: &PageFrame, conflict: &ConflictOffer) -> Markup {
+    html! {
+        form method="post" action="/do/agenda/add" data-do {
+            (frame.form("/do/agenda/add").hidden())
+            input type="hidden" name="text" value=(conflict.text);
+            input type="hidden" name="as" value=(conflict.kind);
+            div.note role="alert" data-s="failed" {
+                (icon("warn"))
+                div.grow {
+                    p { b { (visible(&conflict.text)) } }
+                    p.pre { (visible(&conflict.said)) }
+                    p.row.wrap.gap-s {
+                        button.btn.sm name="allow" value="yes" {
+                            (frame.say(words::agenda::save_anyway())) }
+                        @if let Some((at, said)) = &conflict.free {
+                            button.btn.sm name="at" value=(at) {
+                                (frame.say(words::agenda::save_at(said))) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// How a line was read, before it is saved.
 #[must_use]
 pub fn parsed(frame: &PageFrame, quick: &QuickAdd) -> Markup {
@@ -188,7 +235,7 @@ pub fn parsed(frame: &PageFrame, quick: &QuickAdd) -> Markup {
     let kinds = [("todo", words::agenda::as_todo()), ("schedule", words::agenda::as_entry())];
     html! {
         div.parsed data-slots=[(!reading.slots.is_empty()).then(|| reading.slots.join(","))]
-            data-title=(reading.title) data-soon=(frame.say(words::agenda::soon())) {
+            data-title=(visible(&reading.title)) data-soon=(frame.say(words::agenda::soon())) {
             span.seg role="radiogroup" aria-label=(frame.say(words::agenda::read_as())) {
                 @for (kind, name) in kinds {
                     @let is_this = reading.kind == kind;
@@ -203,7 +250,7 @@ pub fn parsed(frame: &PageFrame, quick: &QuickAdd) -> Markup {
             @if let Some(problem) = &reading.problem {
                 span.st data-s="failed" { (icon("warn")) } span { (problem) }
             } @else {
-                b { (reading.title) }
+                b { (visible(&reading.title)) }
                 @if let Some(priority) = &reading.priority { span.pri { (priority) } }
                 @for tag in &reading.tags { span.chip { (icon("tag")) (tag) } }
                 @if let Some(at) = &reading.at {
@@ -240,6 +287,9 @@ fn todos(frame: &PageFrame, agenda: &AgendaView) -> Markup {
             }
             @if agenda.todos.is_empty() { p.hint.gap { (frame.say(words::agenda::no_todos())) } }
             @for todo in &agenda.todos { (todo_row(frame, todo)) }
+            @if let Some(more) = &agenda.more_todos {
+                p.gap { a.btn.sm href=(more) { (frame.say(words::inbox::more())) } }
+            }
         }
     }
 }
@@ -249,16 +299,15 @@ fn todo_row(frame: &PageFrame, todo: &AgendaTodo) -> Markup {
     let to = format!("/do/todos/{}/{verb}", todo.id);
     let delete = format!("/do/todos/{}/delete", todo.id);
     let name = if todo.is_done { words::agenda::reopen() } else { words::agenda::mark_done() };
+    let text = visible(&todo.text);
     html! {
         div.todo.late[todo.is_late].done[todo.is_done] {
-            form.one method="post" action=(to) data-do {
-                (frame.form(&to).hidden())
-                button.check.on[todo.is_done] aria-label={ (frame.say(name)) ": " (todo.text) } {
-                    @if todo.is_done { (icon("check")) }
-                }
+            button.check.on[todo.is_done] form=(SHARED_FORM) formaction=(to)
+                aria-label={ (frame.say(name)) ": " (text) } {
+                @if todo.is_done { (icon("check")) }
             }
             div.grow {
-                a.t href={ "/agenda?todo=" (todo.id) "#detail" } { (todo.text) }
+                a.t href={ "/agenda?todo=" (todo.id) "#detail" } { (text) }
                 @if let Some(priority) = &todo.priority { span.pri { (priority) } }
                 p {
                     @if let Some(due) = &todo.due { span.due { (due) } }
@@ -267,13 +316,8 @@ fn todo_row(frame: &PageFrame, todo: &AgendaTodo) -> Markup {
                 }
             }
             @if !todo.is_done { (detail::postpone(frame, todo)) }
-            form.one method="post" action=(delete) data-do {
-                (frame.form(&delete).hidden())
-                button.btn.ghost.sm.icon-only
-                    aria-label={ (frame.say(words::agenda::delete())) ": " (todo.text) } {
-                    (icon("x"))
-                }
-            }
+            button.btn.ghost.sm.icon-only form=(SHARED_FORM) formaction=(delete)
+                aria-label={ (frame.say(words::agenda::delete())) ": " (text) } { (icon("x")) }
         }
     }
 }
@@ -289,7 +333,7 @@ fn entries(frame: &PageFrame, agenda: &AgendaView) -> Markup {
                 ul.missed {
                     @for one in &agenda.missed {
                         li data-s=(one.state) { (icon(&format!("s-{}", one.state)))
-                            span { (one.title) small.faint { (one.done) } }
+                            span { (visible(&one.title)) small.faint { (one.done) } }
                             span.faint { (one.when) } }
                     }
                 }
@@ -300,6 +344,7 @@ fn entries(frame: &PageFrame, agenda: &AgendaView) -> Markup {
 
 fn entry_row(frame: &PageFrame, entry: &ScheduleItem) -> Markup {
     let to = |verb: &str| format!("/do/schedules/{}/{verb}", entry.id);
+    let title = visible(&entry.title);
     let (verb, name, picture) = match entry.is_paused {
         true => ("resume", words::agenda::resume(), "play"),
         false => ("pause", words::agenda::pause(), "pause"),
@@ -308,7 +353,7 @@ fn entry_row(frame: &PageFrame, entry: &ScheduleItem) -> Markup {
         div.sched.off[entry.is_paused] {
             (icon(if entry.starts_runs { "repeat" } else { "agenda" }))
             div.grow {
-                a href={ "/agenda?entry=" (entry.id) "#detail" } { b { (entry.title) } }
+                a href={ "/agenda?entry=" (entry.id) "#detail" } { b { (title) } }
                 small { (entry.repeats)
                     @if let Some(next) = &entry.next {
                         " · " (frame.say(words::agenda::next(next))) } }
@@ -319,13 +364,13 @@ fn entry_row(frame: &PageFrame, entry: &ScheduleItem) -> Markup {
                 form.one method="post" action=(to(verb)) data-do {
                     (frame.form(&to(verb)).hidden())
                     button.btn.ghost.sm.icon-only
-                        aria-label={ (frame.say(name)) ": " (entry.title) } { (icon(picture)) }
+                        aria-label={ (frame.say(name)) ": " (title) } { (icon(picture)) }
                 }
             }
             form.one method="post" action=(to("delete")) data-do {
                 (frame.form(&to("delete")).hidden())
                 button.btn.ghost.sm.icon-only
-                    aria-label={ (frame.say(words::agenda::delete())) ": " (entry.title) } {
+                    aria-label={ (frame.say(words::agenda::delete())) ": " (title) } {
                     (icon("x"))
                 }
             }

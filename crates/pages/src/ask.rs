@@ -4,6 +4,7 @@ use crate::layout::PageFrame;
 use crate::parts::{diff, icon};
 use everloop_text::Text;
 use everloop_text::pages as words;
+use everloop_types::{spelled, visible};
 use maud::{Markup, html};
 
 /// What a card asks for.
@@ -38,6 +39,8 @@ pub struct AskCard {
     pub when: String,
     /// The conversation, where the card is shown elsewhere.
     pub conversation: Option<(String, String)>,
+    /// Whether it is shown beside something else, where no button of it may be the darkest one.
+    pub is_aside: bool,
 }
 
 /// What a call would do.
@@ -59,7 +62,8 @@ pub struct ApprovalCard {
     pub editable: Option<String>,
 }
 
-/// A card.
+/// A card. Whatever a model or a tool wrote is shown with [`visible`]: what a reader would not see
+/// is spelled out, and what is shown is what runs.
 #[must_use]
 pub fn card(frame: &PageFrame, ask: &AskCard) -> Markup {
     match (&ask.kind, &ask.request) {
@@ -78,7 +82,8 @@ fn heading(frame: &PageFrame, ask: &AskCard) -> Markup {
     html! {
         header.ask-head {
             (icon(picture)) span { (frame.say(name))
-                @if let Some(request) = &ask.request { " · " span.mono { (request.tool) } } }
+                @if let Some(request) = &ask.request {
+                    " · " span.mono { (visible(&request.tool)) } } }
             span.faint { "· " (frame.say(words::ask::since(&ask.when))) }
             span.grow {}
             a.mono.xs href={ "/runs/" (ask.run) } { (ask.short_run) }
@@ -91,8 +96,8 @@ fn open(frame: &PageFrame, ask: &AskCard, inside: &Markup) -> Markup {
     let to = format!("/do/interrupts/{}", ask.id);
     // Beside other cards, which may ask the same, a landmark also says whose question it is.
     let name = match &ask.conversation {
-        Some(_) => format!("{} · {}", ask.text, ask.short_run),
-        None => ask.text.clone(),
+        Some(_) => format!("{} · {}", visible(&ask.text), ask.short_run),
+        None => visible(&ask.text),
     };
     html! {
         form.ask method="post" action=(to) data-do data-keep={ "ask:" (ask.id) }
@@ -109,7 +114,7 @@ fn question(frame: &PageFrame, ask: &AskCard) -> Markup {
         fieldset {
             legend.vh { (frame.say(words::ask::question_of(&ask.short_run))) }
             (heading(frame, ask))
-            h3.pre { (ask.text) }
+            h3.pre { (visible(&ask.text)) }
             @if ask.kind == AskKind::Settle {
                 footer {
                     @for (at, (choice, name)) in settling().into_iter().enumerate() {
@@ -133,7 +138,7 @@ fn question(frame: &PageFrame, ask: &AskCard) -> Markup {
                     }
                 }
                 footer {
-                    button.btn.ink.sm name="choice" value="respond" {
+                    button.btn.sm.ink[!ask.is_aside] name="choice" value="respond" {
                         (frame.say(words::ask::send_answer())) kbd { "Ctrl Enter" }
                     }
                     @let none = frame.say(words::ask::no_answer());
@@ -163,7 +168,7 @@ fn options(choices: &[String]) -> Markup {
             @for (at, choice) in choices.iter().enumerate() {
                 label.option {
                     input.box type="radio" name="pick" value=(choice) data-digit=(at + 1);
-                    span { (choice) }
+                    span { (visible(choice)) }
                     kbd { (at + 1) }
                 }
             }
@@ -176,16 +181,16 @@ fn plain_approval(frame: &PageFrame, ask: &AskCard) -> Markup {
         fieldset {
             legend.vh { (frame.say(words::ask::approval())) }
             (heading(frame, ask))
-            h3.pre { (ask.text) }
-            footer { (verdicts(frame)) }
+            h3.pre { (visible(&ask.text)) }
+            footer { (verdicts(frame, ask)) }
         }
     };
     open(frame, ask, &inside)
 }
 
-fn verdicts(frame: &PageFrame) -> Markup {
+fn verdicts(frame: &PageFrame, ask: &AskCard) -> Markup {
     html! {
-        button.btn.ink.sm name="choice" value="accept" data-key="y" {
+        button.btn.sm.ink[!ask.is_aside] name="choice" value="accept" data-key="y" {
             (frame.say(words::ask::allow())) kbd { "Y" }
         }
         button.btn.ghost.sm name="choice" value="decline" data-key="i" {
@@ -197,26 +202,27 @@ fn verdicts(frame: &PageFrame) -> Markup {
 fn approval(frame: &PageFrame, ask: &AskCard, request: &ApprovalCard) -> Markup {
     let edit = format!("edit-{}", ask.id);
     let why = format!("why-{}", ask.id);
+    let shown = visible(&request.shown);
     let inside = html! {
         fieldset {
             legend.vh { (frame.say(words::ask::approval())) }
             (heading(frame, ask))
-            h3.pre { (first_line(&ask.text)) }
+            h3.pre { (visible(first_line(&ask.text))) }
             div.content {
                 @if !request.cause.is_empty() {
-                    p.note { (icon("info")) span { (request.cause) } }
+                    p.note { (icon("info")) span { (visible(&request.cause)) } }
                 }
                 @if request.diff.is_empty() {
                     pre.shown tabindex="0" aria-label=(frame.say(words::ask::exactly())) {
-                        (request.shown)
+                        (shown)
                     }
                 } @else {
-                    p.mono.sm { (request.shown) }
-                    (diff(&request.diff, &request.shown))
+                    p.mono.sm { (shown) }
+                    (diff(&request.diff, &shown))
                 }
-                p.hint { (frame.say(words::ask::in_folder(&request.folder))) }
+                p.hint { (frame.say(words::ask::in_folder(&visible(&request.folder)))) }
             }
-            footer { (verdicts(frame)) span.later { (frame.say(words::ask::later())) } }
+            footer { (verdicts(frame, ask)) span.later { (frame.say(words::ask::later())) } }
             (more_answers(frame, request, &edit, &why))
         }
     };
@@ -232,7 +238,7 @@ fn more_answers(frame: &PageFrame, request: &ApprovalCard, edit: &str, why: &str
                     summary { (icon("edit")) (frame.say(words::ask::edit())) }
                     div.field {
                         label for=(edit) { (frame.say(words::ask::edited_call())) }
-                        textarea.area.mono id=(edit) name="edited" rows="2" { (value) }
+                        textarea.area.mono id=(edit) name="edited" rows="2" { (spelled(value)) }
                     }
                     button.btn.sm name="choice" value="edit" {
                         (frame.say(words::ask::send_edited()))
@@ -253,7 +259,8 @@ fn more_answers(frame: &PageFrame, request: &ApprovalCard, edit: &str, why: &str
                 details {
                     summary { (icon("repeat")) (frame.say(words::ask::always())) }
                     @for (word, meaning) in &request.scopes {
-                        button.btn.sm name="choice" value={ "always:" (word) } { (meaning) }
+                        button.btn.sm name="choice" value={ "always:" (word) } {
+                            (visible(meaning)) }
                     }
                 }
             }

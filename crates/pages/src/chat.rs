@@ -11,6 +11,7 @@ use crate::parts::{icon, state_icon};
 use crate::thread::thread;
 pub use crate::thread::{AnsweredLine, SentPicture};
 use everloop_text::pages as words;
+use everloop_types::visible;
 use maud::{Markup, html};
 
 /// The chat page.
@@ -30,6 +31,8 @@ pub struct ChatView {
     pub plan: Option<PlanView>,
     /// Questions that runs of other conversations ask.
     pub asks_elsewhere: Vec<AskCard>,
+    /// How many more there are of them.
+    pub more_elsewhere: usize,
     /// Other work of this home that goes on.
     pub background: Vec<BackgroundRow>,
     /// What the newest run used.
@@ -219,7 +222,7 @@ fn bar(frame: &PageFrame, chat: &ChatView) -> Markup {
             @match &chat.head {
                 None => h1.clip { (frame.say(words::nav::new_chat())) },
                 Some(head) => {
-                    h1.clip { (head.title) }
+                    h1.clip { (visible(&head.title)) }
                     @if let Some((state, state_words)) = &head.state {
                         @if let Some(run) = &head.run {
                             a.st.sm.hide-s data-s=(state) href={ "/runs/" (run) } {

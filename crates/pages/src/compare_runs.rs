@@ -4,6 +4,7 @@ use crate::layout::{PageFrame, page};
 use crate::parts::{icon, state_icon, state_mark};
 use crate::run_list::RunRowView;
 use everloop_text::pages as words;
+use everloop_types::visible;
 use maud::{Markup, html};
 
 /// Two runs.
@@ -106,7 +107,7 @@ fn side_head(side: &PairSide) -> Markup {
     html! {
         div {
             span.grow.pair-title {
-                a href={ "/runs/" (side.id) } { (side.title) }
+                a href={ "/runs/" (side.id) } { (visible(&side.title)) }
                 span.mono.faint { (tail(&side.id)) } " " span.mono.dim { (side.loop_name) }
             }
             (state_mark(side.status.0, &side.status.1))
@@ -157,7 +158,7 @@ fn cell(run: &str, line: &PairLine) -> Markup {
         div {
             a.seq href={ "/runs/" (run) "?at=" (line.seq) } { "#" (line.seq) }
             (icon(line.icon))
-            span.pair-words { (line.words) }
+            span.pair-words { (visible(&line.words)) }
         }
     }
 }
@@ -176,7 +177,8 @@ pub fn choose(frame: &PageFrame, run: (&str, &str), rows: &[(RunRowView, bool)])
                 @for (row, is_related) in rows {
                     article.item.read data-s=(row.state) {
                         (state_icon(row.state))
-                        h2 { a href={ "/compare?a=" (id) "&b=" (row.id) } { (row.title) } }
+                        h2 { a href={ "/compare?a=" (id) "&b=" (row.id) } {
+                            (visible(&row.title)) } }
                         span.when { (row.when) }
                         p { span { (row.words) } " · " span.mono { (row.loop_name) } " · "
                             (frame.say(words::run::events_count(&row.events)))

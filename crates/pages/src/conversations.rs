@@ -1,8 +1,9 @@
 //! All conversations: found again, archived, deleted.
 
 use crate::layout::{PageFrame, page};
-use crate::parts::{icon, state_icon};
+use crate::parts::{SHARED_FORM, icon, state_icon};
 use everloop_text::pages as words;
+use everloop_types::visible;
 use maud::{Markup, html};
 
 /// The list.
@@ -114,19 +115,16 @@ fn row(frame: &PageFrame, one: &ConversationItem) -> Markup {
                 Some(state) => (state_icon(state)),
                 None => (icon("chat")),
             }
-            h2 { a href={ "/chat/" (one.id) } { (one.title) } }
+            h2 { a href={ "/chat/" (one.id) } { (visible(&one.title)) } }
             span.when { (one.when) }
             p { (frame.say(words::conversations::count(&one.messages)))
                 @if !one.line.is_empty() { " · " (one.line) } }
-            @if let Some(excerpt) = &one.excerpt { p.clamp { (excerpt) } }
+            @if let Some(excerpt) = &one.excerpt { p.clamp { (visible(excerpt)) } }
             div.do {
                 (read(frame, one))
-                form.one method="post" action=(archive) data-do
-                    data-done=(frame.say(done)) data-undo=(back) {
-                    (frame.form(&archive).hidden())
-                    input type="hidden" name="archived" value=(archived);
-                    button.btn.ghost.sm { (icon("archive")) (frame.say(name)) }
-                }
+                button.btn.ghost.sm form=(SHARED_FORM) formaction=(archive) name="archived"
+                    value=(archived) data-done=(frame.say(done)) data-undo=(back) {
+                    (icon("archive")) (frame.say(name)) }
                 (delete(frame, one))
             }
         }
@@ -142,11 +140,9 @@ fn read(frame: &PageFrame, one: &ConversationItem) -> Markup {
     let to = |verb: &str| format!("/do/chat/{}/{verb}", one.id);
     let done = if one.is_unread { words::done::read() } else { words::done::unread() };
     html! {
-        form.one method="post" action=(to(verb)) data-do data-done=(frame.say(done))
-            data-undo="" data-undo-to=(to(back)) {
-            (frame.form(&to(verb)).hidden())
-            button.btn.ghost.sm data-key="u" { (icon("s-unread")) (frame.say(name)) }
-        }
+        button.btn.ghost.sm form=(SHARED_FORM) formaction=(to(verb)) data-key="u"
+            data-done=(frame.say(done)) data-undo="" data-undo-to=(to(back)) {
+            (icon("s-unread")) (frame.say(name)) }
     }
 }
 
@@ -157,11 +153,9 @@ fn delete(frame: &PageFrame, one: &ConversationItem) -> Markup {
             summary.btn.ghost.sm { (icon("trash")) (frame.say(words::conversations::delete())) }
             div.confirm-body {
                 p { (frame.say(words::conversations::delete_about(&one.messages))) }
-                form.one method="post" action=(to) data-do
+                button.btn.danger.sm form=(SHARED_FORM) formaction=(to)
                     data-done=(frame.say(words::done::deleted())) {
-                    (frame.form(&to).hidden())
-                    button.btn.danger.sm { (frame.say(words::conversations::delete_now())) }
-                }
+                    (frame.say(words::conversations::delete_now())) }
             }
         }
     }

@@ -2,9 +2,10 @@
 
 use crate::ask::{AskCard, card};
 use crate::layout::{PageFrame, page};
-use crate::parts::{icon, state_icon};
+use crate::parts::{SHARED_FORM, icon, state_icon};
 use everloop_text::Text;
 use everloop_text::pages as words;
+use everloop_types::visible;
 use maud::{Markup, html};
 
 /// The inbox.
@@ -24,6 +25,8 @@ pub struct InboxView {
     pub failed: InboxGroup,
     /// Runs of schedules, by schedule.
     pub schedules: Vec<ScheduleFold>,
+    /// What an answer came to.
+    pub told: Option<String>,
 }
 
 /// One page of a group of the inbox.
@@ -111,7 +114,12 @@ pub fn view(frame: &PageFrame, inbox: &InboxView) -> Markup {
             div.banner-place id="banner" {}
             div.tools id="inbox-parts" data-live { (parts(frame, inbox)) }
             div.two {
-                div.scroll.inbox-list id="inbox" data-live { (groups(frame, inbox)) }
+                div.scroll.inbox-list id="inbox" data-live {
+                    @if let Some(told) = &inbox.told {
+                        p.note role="status" { (icon("info")) span { (told) } }
+                    }
+                    (groups(frame, inbox))
+                }
                 aside.aside id="request" data-live
                     aria-label=(frame.say(words::inbox::request())) { (request(frame, inbox)) }
             }
@@ -156,7 +164,7 @@ fn groups(frame: &PageFrame, inbox: &InboxView) -> Markup {
                 @if !group.rows.is_empty() || inbox.part == "needs" {
                     (label(frame, name, &group.count))
                 }
-                @for row in &group.rows { (inbox_row(frame, row)) }
+                @for row in &group.rows { (inbox_row(row)) }
                 @if let Some(more) = &group.more {
                     p.pager { a.btn.sm href=(more) { (frame.say(words::inbox::more())) } }
                 }
@@ -177,24 +185,23 @@ fn label(frame: &PageFrame, name: Text, count: &str) -> Markup {
     html! { div.group-label { h2 { (frame.say(name)) } span { (count) } } }
 }
 
-fn inbox_row(frame: &PageFrame, row: &InboxRow) -> Markup {
+fn inbox_row(row: &InboxRow) -> Markup {
     html! {
         article.item.sel[row.is_open] data-s=(row.state) {
             (state_icon(row.state))
             h3 {
-                a href=(row.to) aria-current=[row.is_open.then_some("true")] { (row.title) }
+                a href=(row.to) aria-current=[row.is_open.then_some("true")] {
+                    (visible(&row.title)) }
             }
             span.when { (row.when) }
-            @if !row.line.is_empty() { p.clamp { (row.line) } }
+            @if !row.line.is_empty() { p.clamp { (visible(&row.line)) } }
             @if !row.actions.is_empty() {
                 div.do {
                     @for action in &row.actions {
-                        form.one method="post" action=(action.to) data-do data-done=(action.done)
+                        button.btn.sm form=(SHARED_FORM) formaction=(action.to)
+                            data-key=[action.key] data-done=(action.done)
                             data-undo=[action.undo.as_ref().map(|_| "")]
-                            data-undo-to=[action.undo.as_ref()] {
-                            (frame.form(&action.to).hidden())
-                            button.btn.sm data-key=[action.key] { (action.name) }
-                        }
+                            data-undo-to=[action.undo.as_ref()] { (action.name) }
                     }
                 }
             }
@@ -210,7 +217,7 @@ fn request(frame: &PageFrame, inbox: &InboxView) -> Markup {
             Some(ask) => {
                 p.request-of {
                     @if let Some((id, title)) = &ask.conversation {
-                        a href={ "/chat/" (id) "#ask-" (ask.id) } { (title) } " · "
+                        a href={ "/chat/" (id) "#ask-" (ask.id) } { (visible(title)) } " · "
                     }
                     a.mono href={ "/runs/" (ask.run) } { (ask.short_run) }
                 }
@@ -236,7 +243,7 @@ fn schedules(frame: &PageFrame, inbox: &InboxView) -> Markup {
                         "succeeded" => (icon("repeat")),
                         state => (state_icon(state)),
                     }
-                    h3 { a href="/agenda" { (fold.title) } }
+                    h3 { a href="/agenda" { (visible(&fold.title)) } }
                     span.strip {
                         @for mark in &fold.strip {
                             a data-s=(mark.state) href=(mark.to) aria-label=(mark.words)

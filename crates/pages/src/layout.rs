@@ -132,7 +132,7 @@ fn head(
         meta charset="utf-8";
         meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover";
         meta name="color-scheme" content="light dark";
-        title { @if needs > 0 { "(" (needs) ") " } (title) " · everloop" }
+        title { @if needs > 0 { "(" (needs) ") " } (everloop_types::visible(title)) " · everloop" }
         @let favicon = if needs > 0 { "badge.svg" } else { "favicon.svg" };
         link rel="icon" id="favicon" href=(assets::url(favicon)) type="image/svg+xml";
         link rel="stylesheet" href=(assets::url("base.css"));
@@ -303,7 +303,7 @@ fn side_row(frame: &PageFrame, one: &SideConversation) -> Markup {
                 Some(state) => (state_icon(state)),
                 None => span.icon {},
             }
-            span.grow.clip { (one.title) }
+            span.grow.clip { (everloop_types::visible(&one.title)) }
             @if let Some(state) = state_words { span.vh { (frame.say(state)) } }
         }
     }

@@ -43,3 +43,6 @@ pub mod tour;
 pub mod travel;
 pub mod undo;
 pub mod waterfall;
+
+#[cfg(test)]
+mod view_tests;

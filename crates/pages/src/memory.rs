@@ -3,6 +3,7 @@
 use crate::layout::{PageFrame, page};
 use crate::parts::icon;
 use everloop_text::pages as words;
+use everloop_types::visible;
 use maud::{Markup, html};
 
 /// Memory.
@@ -139,7 +140,7 @@ fn lists(frame: &PageFrame, memory: &MemoryView) -> Markup {
             h2.sub { (frame.say(words::memory::proposed())) " " (memory.proposed.len()) }
             @for fact in &memory.proposed {
                 div.ask.gap-s {
-                    h3 { a.plain href={ "/memory?fact=" (fact.id) } { (fact.text) } }
+                    h3 { a.plain href={ "/memory?fact=" (fact.id) } { (visible(&fact.text)) } }
                     p.content.hint { (fact.line) }
                     footer { (decide(frame, &fact.id, true)) }
                 }
@@ -152,7 +153,7 @@ fn lists(frame: &PageFrame, memory: &MemoryView) -> Markup {
         @for fact in &memory.active {
             @let chosen = memory.chosen.as_ref().is_some_and(|one| one.item.id == fact.id);
             article.fact.sel[chosen] {
-                h3 { a href={ "/memory?fact=" (fact.id) } { (fact.text) } }
+                h3 { a href={ "/memory?fact=" (fact.id) } { (visible(&fact.text)) } }
                 p { (fact.line) }
             }
         }
@@ -178,14 +179,14 @@ fn fact_detail(frame: &PageFrame, fact: &FactView) -> Markup {
     let edit = format!("/do/memory/{}/edit", fact.item.id);
     html! {
         p.faint.xs { (fact.item.line) }
-        h2.mem-title { (fact.item.text) }
+        h2.mem-title { (visible(&fact.item.text)) }
         h3.sub { (frame.say(words::memory::source())) }
         @match (&fact.said, &fact.conversation) {
             (None, None) => p.hint { (frame.say(words::memory::by_hand())) },
             (said, conversation) => blockquote.quote {
                 @if let Some(said) = said { p { (said) } }
                 @if let Some((id, title)) = conversation {
-                    footer { a href={ "/chat/" (id) } { (title) } }
+                    footer { a href={ "/chat/" (id) } { (visible(title)) } }
                 }
             },
         }
@@ -201,7 +202,7 @@ fn fact_detail(frame: &PageFrame, fact: &FactView) -> Markup {
         h3.sub { (frame.say(words::memory::used_in())) " " (fact.uses.len()) }
         @if fact.uses.is_empty() { p.hint { (frame.say(words::memory::never_used())) } }
         ul.uses { @for (run, title, when) in &fact.uses {
-            li { a.clip href={ "/runs/" (run) } { (title) } span { (when) } }
+            li { a.clip href={ "/runs/" (run) } { (visible(title)) } span { (when) } }
         } }
         h3.sub { (frame.say(words::memory::edit())) }
         form method="post" action=(edit) data-do {

@@ -1,10 +1,11 @@
 //! What stands beside a chat: the plan, other work, what the run used.
 
-use crate::ask::{AskCard, card};
+use crate::ask::card;
 use crate::chat::ChatView;
 use crate::layout::PageFrame;
 use crate::parts::{icon, state_icon};
 use everloop_text::pages as words;
+use everloop_types::visible;
 use maud::{Markup, html};
 
 /// A plan, a list of steps, or a round.
@@ -53,7 +54,7 @@ pub(crate) fn panel(frame: &PageFrame, chat: &ChatView) -> Markup {
                         p.hint { (frame.say(words::chat::no_plan())) }
                     },
                 }
-                @if !chat.asks_elsewhere.is_empty() { (elsewhere(frame, &chat.asks_elsewhere)) }
+                @if !chat.asks_elsewhere.is_empty() { (elsewhere(frame, chat)) }
                 (background(frame, &chat.background))
                 @if !chat.used.is_empty() {
                     section {
@@ -74,8 +75,9 @@ pub fn plan_list(plan: &PlanView) -> Markup {
     html! {
         ol.plan {
             @for (at, (state, text)) in plan.items.iter().enumerate() {
-                li data-s=(state) aria-current=[(*state == "running").then_some("step")] {
-                    (state_icon(state)) span { (text) }
+                @let is_current = matches!(*state, "running" | "waiting");
+                li data-s=(state) aria-current=[is_current.then_some("step")] {
+                    (state_icon(state)) span { (visible(text)) }
                     @if let Some(took) = plan.times.get(at).filter(|took| !took.is_empty()) {
                         span.num { (took) }
                     }
@@ -98,24 +100,30 @@ fn plan_section(frame: &PageFrame, plan: &PlanView) -> Markup {
                 @for (state, _) in &plan.items { i data-s=(state) {} }
             }
             (plan_list(plan))
-            @if let Some(note) = &plan.note { p.mark-line { (icon("edit")) span { (note) } } }
+            @if let Some(note) = &plan.note {
+                p.mark-line { (icon("edit")) span { (visible(note)) } } }
         }
     }
 }
 
 /// What runs of other conversations ask. It can be answered here.
-fn elsewhere(frame: &PageFrame, asks: &[AskCard]) -> Markup {
+fn elsewhere(frame: &PageFrame, chat: &ChatView) -> Markup {
+    let (asks, more) = (&chat.asks_elsewhere, chat.more_elsewhere);
     html! {
         section.elsewhere id="asks-elsewhere" {
             div.panel-head {
                 h2 { (frame.say(words::chat::asks_elsewhere())) }
-                span.count.ink { (asks.len()) }
+                span.count.ink { (asks.len() + more) }
             }
             @for ask in asks {
                 @if let Some((id, title)) = &ask.conversation {
-                    p.ask-of { a href={ "/chat/" (id) "#card-" (ask.id) } { (title) } }
+                    p.ask-of { a href={ "/chat/" (id) "#card-" (ask.id) } { (visible(title)) } }
                 }
                 (card(frame, ask))
+            }
+            @if more > 0 {
+                p.ask-of { a href="/inbox?part=needs" {
+                    (frame.say(words::chat::asks_more(&more))) } }
             }
         }
     }
@@ -133,7 +141,7 @@ fn background(frame: &PageFrame, rows: &[BackgroundRow]) -> Markup {
             @for row in rows {
                 div.bg data-s=(row.state) {
                     (state_icon(row.state))
-                    a.clip.plain href={ "/runs/" (row.run) } { (row.title) }
+                    a.clip.plain href={ "/runs/" (row.run) } { (visible(&row.title)) }
                     span.num.faint.xs { (row.words) }
                     @if let Some(when) = &row.next_try {
                         span.meter.wait aria-hidden="true" {}

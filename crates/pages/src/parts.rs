@@ -2,7 +2,7 @@
 
 use crate::assets;
 use everloop_text::Text;
-use everloop_types::{Lang, Status};
+use everloop_types::{Lang, Status, spelled};
 use maud::{Markup, html};
 
 /// An icon of the sprite.
@@ -93,12 +93,14 @@ pub fn coded(text: &str) -> Markup {
     }
 }
 
-/// The lines of a unified diff. It is a group and no region: a page has many of the same name.
+/// The lines of a unified diff. Characters that a reader would not see are spelled out. It is a
+/// group and no region: a page has many of the same name.
 #[must_use]
 pub fn diff(lines: &[String], name: &str) -> Markup {
+    let lines: Vec<String> = lines.iter().map(|line| spelled(line)).collect();
     html! {
         div.diff tabindex="0" role="group" aria-label=(name) {
-            @for line in lines {
+            @for line in &lines {
                 @if let Some(added) = line.strip_prefix('+') { ins { (added) } }
                 @else if let Some(gone) = line.strip_prefix('-') { del { (gone) } }
                 @else { p { (line) } }

@@ -131,14 +131,14 @@ fn rows(frame: &PageFrame, view: &ReportListView) -> Markup {
         @for (run, title, status, said) in &view.under_way {
             article.item data-s=(status) {
                 (state_icon(status))
-                h2 { a href={ "/runs/" (run) } { (title) } }
+                h2 { a href={ "/runs/" (run) } { (everloop_types::visible(title)) } }
                 p { span { (said) } " · " (frame.say(words::reports::under_way())) }
             }
         }
         @for row in &view.rows {
             article.item.read {
                 (icon("report"))
-                h2 { a href={ "/reports/" (row.run) } { (row.title) } }
+                h2 { a href={ "/reports/" (row.run) } { (everloop_types::visible(&row.title)) } }
                 span.when { (row.when) }
                 p {
                     span { (row.question) } " · "

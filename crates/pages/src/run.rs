@@ -11,6 +11,7 @@ pub use crate::travel::TravelView;
 use crate::travel::travel;
 use crate::waterfall::{StepKind, TimeSpan};
 use everloop_text::pages as words;
+use everloop_types::{spelled, visible};
 use maud::{Markup, html};
 
 /// What can be shown of the steps: all, calls of the model, of tools, waits, what failed.
@@ -39,6 +40,8 @@ pub struct RunPageView {
     pub is_unfolded: bool,
     /// How far before this page something had happened: the beginning of the run.
     pub begin: i64,
+    /// A stretch in which the run was not there: between what a fork took over and its own work.
+    pub gap: Option<TimeSpan>,
     /// The step that is chosen.
     pub chosen: Option<StepDetail>,
     /// The state at the event that is looked at.
@@ -78,6 +81,8 @@ pub struct RunHead {
     pub recovered: usize,
     /// Why nothing drives it any more, if it was set aside.
     pub set_aside: Option<String>,
+    /// What somebody said of such calls: a line each.
+    pub settled: Vec<String>,
     /// The question that it waits for; it is answered on its conversation's page.
     pub asks: Option<String>,
 }
@@ -176,11 +181,13 @@ fn head(frame: &PageFrame, run: &RunPageView) -> Markup {
                 (frame.menu_button())
                 div.grow {
                     p.crumbs {
-                        a.clip href={ "/chat/" (head.conversation.0) } { (head.conversation.1) }
+                        a.clip href={ "/chat/" (head.conversation.0) } {
+                            (visible(&head.conversation.1)) }
                         (icon("right")) span.mono.clip { (head.id) }
                     }
                     div.row.wrap {
-                        h1.clip { (head.title) } (state_mark(head.status, &head.status_words))
+                        h1.clip { (visible(&head.title)) }
+                        (state_mark(head.status, &head.status_words))
                         @if head.recovered > 0 { span.chip { (icon("retry"))
                             (frame.say(words::run::recovered_times(&head.recovered))) } }
                     }
@@ -204,11 +211,14 @@ fn head(frame: &PageFrame, run: &RunPageView) -> Markup {
                 }
             }
             (unknowns(frame, head))
+            @for said in &head.settled {
+                p.note { (icon("check")) span { (visible(said)) } }
+            }
             @if let Some(said) = &head.set_aside {
                 p.note data-s="quarantined" { (state_icon("quarantined")) span { (said) } }
             }
             @if let Some(verdict) = &run.verdict {
-                p.note role="status" { (icon("shield")) span { (verdict) } }
+                p.note role="status" { (icon("shield")) span { (visible(verdict)) } }
             }
         }
     }
@@ -224,7 +234,7 @@ fn unknowns(frame: &PageFrame, head: &RunHead) -> Markup {
         @for (effect, call) in &head.unknowns {
             article.call data-s="unsettled" aria-label=(frame.say(words::run::unknown())) {
                 header {
-                    (state_icon("unsettled")) span.mono.clip.grow { (call) }
+                    (state_icon("unsettled")) span.mono.clip.grow { (visible(call)) }
                     span.st.sm data-s="unsettled" { (frame.say(words::run::unknown())) }
                 }
                 p.dim.pad { (frame.say(words::run::unknown_about())) }
@@ -369,7 +379,7 @@ fn shown(
                     }
                     button.btn.ghost.sm type="button" data-copy=(id) {
                         (icon("copy")) (frame.say(words::live::copy())) } }
-                div.code { pre id=(id) tabindex="0" { (text) } }
+                div.code { pre id=(id) tabindex="0" { (spelled(text)) } }
             }
         }
     }
@@ -379,7 +389,7 @@ fn step_detail(frame: &PageFrame, run: &RunPageView, step: &StepDetail) -> Marku
     html! {
         div {
             div.row {
-                h2.grow.clip { b { (step.name) } }
+                h2.grow.clip { b { (visible(&step.name)) } }
                 (state_mark(step.state, &step.state_words))
                 a.btn.ghost.sm.icon-only href={ "/runs/" (run.head.id) "?show=" (run.filter) }
                     aria-label=(frame.say(words::nav::close())) { (icon("x")) }
@@ -397,7 +407,7 @@ fn step_detail(frame: &PageFrame, run: &RunPageView, step: &StepDetail) -> Marku
                     h3 { (frame.say(words::run::attempts())) }
                     ol.tries {
                         @for (state, said) in &step.tries {
-                            li data-s=(state) { (state_icon(state)) span { (said) } }
+                            li data-s=(state) { (state_icon(state)) span { (visible(said)) } }
                         }
                     }
                 }

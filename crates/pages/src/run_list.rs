@@ -3,6 +3,7 @@
 use crate::layout::{PageFrame, page};
 use crate::parts::state_icon;
 use everloop_text::pages as words;
+use everloop_types::visible;
 use maud::{Markup, html};
 
 /// The page.
@@ -23,7 +24,7 @@ pub fn list(frame: &PageFrame, rows: &[RunRowView], more: Option<&str>) -> Marku
                 @for row in rows {
                     article.item.read data-s=(row.state) {
                         (state_icon(row.state))
-                        h2 { a href={ "/runs/" (row.id) } { (row.title) } }
+                        h2 { a href={ "/runs/" (row.id) } { (visible(&row.title)) } }
                         span.when { (row.when) }
                         p { span { (row.words) } " · " span.mono { (row.loop_name) } " · "
                             (frame.say(words::run::events_count(&row.events))) }

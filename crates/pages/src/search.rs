@@ -3,6 +3,7 @@
 use crate::layout::{PageFrame, page};
 use crate::parts::icon;
 use everloop_text::pages as words;
+use everloop_types::visible;
 use maud::{Markup, html};
 
 /// Things of one kind.
@@ -45,8 +46,9 @@ pub fn view(frame: &PageFrame, asked: &str, groups: &[FoundGroup]) -> Markup {
                     section.found-group data-name=(group.name) {
                         h2.nav-label { (group.name) }
                         ul.found { @for item in &group.items {
-                            li { a href=(item.to) data-say=[item.command.as_ref()] { (item.name) }
-                                @if let Some(about) = &item.about { p.clamp { (about) } } }
+                            li { a href=(item.to) data-say=[item.command.as_ref()] {
+                                (visible(&item.name)) }
+                                @if let Some(about) = &item.about { p.clamp { (visible(about)) } } }
                         } }
                     }
                 }

@@ -7,6 +7,7 @@ use crate::chat::{AnswerBlock, ChatBlock, ChatView, EventLink, LiveRun, RunSumma
 use crate::layout::{PageFrame, rendered};
 use crate::parts::{icon, short_button, state_icon, state_mark};
 use everloop_text::pages as words;
+use everloop_types::visible;
 use maud::{Markup, html};
 
 /// A question that was answered, in one line.
@@ -154,7 +155,7 @@ fn activity_line(frame: &PageFrame, run: &RunSummary) -> Markup {
                             @if run.status != "succeeded" {
                                 (state_mark(run.status, &run.status_words))
                             }
-                            span.clip { (run.line) }
+                            span.clip { (visible(&run.line)) }
                         }
                         div.activity-body {}
                     }
@@ -202,7 +203,7 @@ fn live_run(frame: &PageFrame, live: &LiveRun) -> Markup {
                         summary {
                             (twist())
                             span.st data-s=(live.state) { (state_icon(live.state)) }
-                            span.clip { (live.line) }
+                            span.clip { (visible(&live.line)) }
                         }
                         div.activity-body { (activity(frame, &live.rows)) }
                     }
@@ -228,7 +229,7 @@ fn answered_line(frame: &PageFrame, line: &AnsweredLine) -> Markup {
                 p.mark-line.answered {
                     (icon("check"))
                     span { span.vh { (frame.say(words::chat::asked())) " " }
-                        (line.question) " — " b { (line.answer) }
+                        (visible(&line.question)) " — " b { (visible(&line.answer)) }
                         span.faint { " · " (line.when) } }
                 }
             }
@@ -241,7 +242,7 @@ fn pictures(frame: &PageFrame, all: &[SentPicture]) -> Markup {
         ul.sent-files aria-label=(frame.say(words::chat::sent_files())) {
             @for one in all {
                 li { a.chip href=(one.to) {
-                    img src=(one.to) alt="" loading="lazy"; span.clip { (one.name) } } }
+                    img src=(one.to) alt="" loading="lazy"; span.clip { (visible(&one.name)) } } }
             }
         }
     }
@@ -250,7 +251,8 @@ fn pictures(frame: &PageFrame, all: &[SentPicture]) -> Markup {
 fn written(frame: &PageFrame, all: &[(String, String)]) -> Markup {
     html! {
         ul.sent-files aria-label=(frame.say(words::files::of_run())) {
-            @for (name, to) in all { li { a.chip href=(to) { (icon("file")) span.clip { (name) } } } }
+            @for (name, to) in all {
+                li { a.chip href=(to) { (icon("file")) span.clip { (visible(name)) } } } }
         }
     }
 }

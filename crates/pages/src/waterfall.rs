@@ -52,6 +52,23 @@ pub struct TimeSpan {
     pub waits: bool,
 }
 
+/// How long some pieces of time are, in milliseconds, without others: what overlaps counts once.
+#[must_use]
+pub fn time_in(spans: &[TimeSpan], without: &[TimeSpan]) -> i64 {
+    length(spans.iter().chain(without)) - length(without.iter())
+}
+
+fn length<'a>(spans: impl Iterator<Item = &'a TimeSpan>) -> i64 {
+    let mut all: Vec<(i64, i64)> = spans.map(|span| (span.from, span.to)).collect();
+    all.sort_unstable();
+    let (mut total, mut until) = (0, i64::MIN);
+    for (from, to) in all {
+        total += (to - from.max(until)).max(0);
+        until = until.max(to);
+    }
+    total
+}
+
 /// The axis of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimeAxis {
@@ -62,10 +79,12 @@ pub struct TimeAxis {
 }
 
 impl TimeAxis {
-    /// The axis of these pieces of time, on which long waits have their whole length.
+    /// The axis of these pieces of time, on which long waits have their whole length. A stretch in
+    /// which the run was not there, as before a fork, is folded all the same.
     #[must_use]
-    pub fn unfolded(spans: &[TimeSpan]) -> Self {
-        Self { folds: Vec::new(), ..Self::of(spans) }
+    pub fn unfolded(spans: &[TimeSpan], gap: Option<TimeSpan>) -> Self {
+        let awake = spans.iter().map(|span| TimeSpan { waits: false, ..*span });
+        Self::of(&awake.chain(gap).collect::<Vec<_>>())
     }
 
     /// The axis of these pieces of time.
@@ -125,20 +144,6 @@ impl TimeAxis {
             from = *fold_to;
         }
         (place + (at - from) as f64 * scale).min(100.0)
-    }
-
-    /// How long nothing worked, in milliseconds: waits that overlap count once.
-    #[must_use]
-    pub fn waited(spans: &[TimeSpan]) -> i64 {
-        let mut waits: Vec<(i64, i64)> =
-            spans.iter().filter(|span| span.waits).map(|span| (span.from, span.to)).collect();
-        waits.sort_unstable();
-        let (mut total, mut until) = (0, i64::MIN);
-        for (from, to) in waits {
-            total += (to - from.max(until)).max(0);
-            until = until.max(to);
-        }
-        total
     }
 
     /// Round moments of the first stretch of work, in milliseconds from the beginning: those for
@@ -205,10 +210,20 @@ mod tests {
     }
 
     #[test]
-    fn waits_that_overlap_are_counted_once() {
+    fn time_that_overlaps_is_counted_once_and_what_is_left_out_not_at_all() {
         let spans = [span(0, 100, true), span(50, 150, true), span(200, 300, true)];
-        assert_eq!(TimeAxis::waited(&spans), 250);
-        assert_eq!(TimeAxis::waited(&[span(0, 100, false)]), 0);
+        assert_eq!(time_in(&spans, &[]), 250);
+        assert_eq!(time_in(&spans, &[span(140, 250, true), span(400, 500, true)]), 190);
+        assert_eq!(time_in(&[], &spans), 0);
+    }
+
+    #[test]
+    fn the_time_before_a_fork_is_folded_even_where_waits_are_not() {
+        let (work, gap) =
+            ([span(0, 1_000, false), span(700_000, 701_000, false)], span(1_000, 700_000, true));
+        let axis = TimeAxis::unfolded(&work, Some(gap));
+        assert!((axis.place(1_000) - 47.0).abs() < 0.01, "{}", axis.place(1_000));
+        assert_eq!(axis.breaks().len(), 1);
     }
 
     #[test]

@@ -199,7 +199,7 @@ async function archives(page, _, server) {
   await page.fill("#conversation-q", "put aw");
   await page.press("#conversation-q", "Enter");
   await page.waitForURL(/q=put/);
-  await page.locator(".item", { hasText: "Put away" }).locator("form[action$=archive] button").click();
+  await page.locator(".item", { hasText: "Put away" }).locator("button[formaction$=archive]").click();
   await eventually("taken out", async () => !(await server.api(`/v1/conversations/${id}`)).archived);
   await page.goto(`${server.url}/conversations`);
   const row = page.locator(".item", { hasText: "Put away" });

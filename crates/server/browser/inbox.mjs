@@ -36,7 +36,7 @@ export async function inbox(world) {
 async function cancels(page, server) {
   const run = await server.say(await server.conversation("Slow work"), "slow");
   await page.goto(`${server.url}/inbox?part=running`);
-  await row(page, "slow").locator('form[action$="/cancel"] button').click();
+  await row(page, "slow").locator('button[formaction$="/cancel"]').click();
   await server.until(run, ["canceled"]);
   await eventually("no row", async () => (await row(page, "slow").count()) === 0);
   check((await text(page, "#toasts")).length > 0, "nothing is told");
@@ -47,7 +47,7 @@ async function retries(page, server) {
   await server.until(run, ["failed"]);
   await page.goto(`${server.url}/inbox?part=failed`);
   check((await row(page, "broken").count()) === 1, "the failed run");
-  await row(page, "broken").locator('form[action$="/retry"] button').click();
+  await row(page, "broken").locator('button[formaction$="/retry"]').click();
   // The list is under the pointer: what is new waits behind a button.
   await page.click("#held-inbox");
   await eventually("a second run", async () => (await row(page, "broken").count()) === 2);

@@ -251,7 +251,7 @@ async function exchanges(page, _, server) {
 }
 
 async function rehearses(page, _, server) {
-  await page.goto(`${server.url}/agenda?rehearse=1&from=2027-01-04&until=2027-01-12&down=2027-01-11 08:00..2027-01-11 12:00&crashes=all`);
+  await page.goto(`${server.url}/agenda?rehearse=1&from=2027-01-04&until=2027-01-12&down=2027-01-11T08:00&up=2027-01-11T12:00&crashes=all`);
   check((await page.locator(".rehearsed circle").count()) >= 2, "nothing is drawn");
   check((await text(page, "#rehearse")).includes("exactly once"), await text(page, "#rehearse"));
 }

@@ -72,7 +72,10 @@ pub(crate) async fn answer(
                 }
                 within_time(&state, request, next).await
             }
-            Err(problem) if problem.code == ProblemCode::Unauthorized && page.is_some() => {
+            Err(problem)
+                if problem.code == ProblemCode::Unauthorized
+                    && page.as_ref().is_some_and(|page| !page.has_token) =>
+            {
                 pages::sign_in_first(&uri)
             }
             Err(problem) => problem.into_response(),
@@ -80,7 +83,11 @@ pub(crate) async fn answer(
     };
     let response = guarded.instrument(span.clone()).await;
     let mut response = match (&page, response.extensions().get::<Arc<Problem>>()) {
-        (Some(page), Some(problem)) => pages::problem_page(problem, lang, page.theme),
+        (Some(page), Some(problem))
+            if !page.has_token || problem.code != ProblemCode::Unauthorized =>
+        {
+            pages::problem_page(problem, lang, page.theme)
+        }
         _ => with_words(response, lang, &path, &name),
     };
     add_headers(response.headers_mut(), &name);
@@ -94,6 +101,8 @@ pub(crate) async fn answer(
 /// A person with a browser who wants a page, and gets problems as pages too.
 struct PageReader {
     theme: Option<&'static str>,
+    /// Whether it is a program that shows pages: a bearer token opens them too.
+    has_token: bool,
 }
 
 impl PageReader {
@@ -104,10 +113,11 @@ impl PageReader {
         let is_person = accept.is_some_and(|kinds| {
             kinds.contains("text/html") && !kinds.contains("application/problem+json")
         });
-        let is_program = headers.contains_key(header::AUTHORIZATION);
+        let has_token = headers.contains_key(header::AUTHORIZATION);
         let path = request.uri().path();
         let is_page = !path.starts_with("/v1/") && !path.starts_with("/internal/");
-        (is_person && is_page && !is_program).then(|| Self { theme: ViewChoice::of(headers).theme })
+        let theme = ViewChoice::of(headers).theme;
+        (is_person && is_page).then_some(Self { theme, has_token })
     }
 }
 
@@ -344,7 +354,20 @@ fn add_headers(headers: &mut HeaderMap, name: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::without_port;
+    use super::{PageReader, without_port};
+    use axum::body::Body;
+    use axum::extract::Request;
+
+    #[test]
+    fn a_program_that_asks_for_a_page_gets_problems_as_pages() {
+        let asked = |path: &str, accept: &str| {
+            let request = Request::builder().uri(path).header("authorization", "Bearer x");
+            PageReader::of(&request.header("accept", accept).body(Body::empty()).unwrap())
+        };
+        assert!(asked("/runs/run_none", "text/html").is_some_and(|page| page.has_token));
+        assert!(asked("/runs/run_none", "*/*").is_none());
+        assert!(asked("/v1/runs/run_none", "text/html").is_none());
+    }
 
     #[test]
     fn a_port_is_taken_off_a_name_and_off_an_address_in_brackets() {

@@ -12,9 +12,12 @@
 mod activity;
 mod agenda;
 mod agenda_calendar;
+mod agenda_conflict;
 mod agenda_detail;
 mod agenda_line;
+mod asks;
 mod chat;
+mod commands;
 mod compare;
 mod compare_runs;
 mod conversations;
@@ -39,6 +42,7 @@ mod respond;
 mod run;
 mod run_files;
 mod run_forms;
+mod run_times;
 mod search;
 mod sending;
 mod session;
@@ -56,6 +60,7 @@ mod undoing;
 mod uploads;
 mod views;
 
+pub(crate) use asks::UnknownCalls;
 pub(crate) use cookies::cookie;
 pub(crate) use flash::Flashes;
 pub(crate) use forms::check_token;

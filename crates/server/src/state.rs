@@ -5,7 +5,9 @@ use crate::comparison_desk::ComparisonDesk;
 use crate::live_settings::LiveSettings;
 use crate::live_token::LiveToken;
 use crate::metrics::Metrics;
-use crate::pages::{FilesOfRuns, Flashes, LiveSnapshots, ModelNames, ShownTour};
+use crate::pages::{
+    FilesOfRuns, Flashes, LiveSnapshots, ModelNames, ShownTour, UnknownCalls,
+};
 use crate::rate::RateLimiter;
 use everloop_agenda::show::DisplayContext;
 use everloop_app::App;
@@ -86,6 +88,8 @@ pub(crate) struct BehindPages {
     pub(crate) questions: QuestionCache,
     /// What open pages are told of.
     pub(crate) live: LiveSnapshots,
+    /// The calls of ended runs whose outcome was unknown.
+    pub(crate) unknown_calls: UnknownCalls,
 }
 
 impl std::ops::Deref for ServerState {

@@ -64,3 +64,36 @@ fn settling_speaks_both_languages() {
     let list = home.run(["runs", "list"]).ends_with(0);
     assert!(list.stdout.contains("unsettled, settled since"), "{}", list.stdout);
 }
+
+#[test]
+fn on_the_pages_an_unsettled_run_needs_a_person_until_somebody_says_what_happened() {
+    let (home, run) = unsettled();
+    let home = home.with_token();
+    let served = home.serve();
+    let page = |path: &str| {
+        served.request(&format!("GET {path}"), &["Accept: text/html"], "").is(200).body
+    };
+    let conversation = served.get(&format!("/v1/runs/{run}")).json()["conversation_id"].clone();
+    let chat = format!("/chat/{}", conversation.as_str().unwrap());
+    let needs = page("/inbox?part=needs");
+    let (_, form) = needs.split_once(&format!("action=\"/do/interrupts/{run}.effect.")).unwrap();
+    let place = form.split('"').next().unwrap();
+    let answer = format!("/do/interrupts/{run}.effect.{place}");
+    assert!(page(&chat).contains(&answer), "the chat has the card too");
+    let retry = format!("/do/runs/{run}/retry");
+    assert!(!page("/inbox?part=failed").contains(&retry));
+    let say = |choice: &str| {
+        let kind = ["Content-Type: application/x-www-form-urlencoded"];
+        let body = format!("choice={choice}&back={}", chat.replace('/', "%2F"));
+        served.request(&format!("POST {answer}"), &kind, &body).is(303);
+    };
+    say("probe");
+    assert!(page(&chat).contains("The outcome is still unknown."));
+    say("respond%3Ahappened");
+    let chat = page(&chat);
+    assert!(chat.contains("Recorded: it happened.") && !chat.contains(&answer), "{chat}");
+    assert!(chat.contains("unsettled, settled since"), "{chat}");
+    assert!(page(&format!("/runs/{run}")).contains("it happened (settled by user"));
+    assert!(!page("/inbox?part=failed").contains(&retry), "nothing is left to do");
+    assert_eq!(home.show(&run)["settled_since"], json!(true));
+}

@@ -4,7 +4,11 @@ use super::AgendaView;
 use crate::layout::PageFrame;
 use crate::parts::icon;
 use everloop_text::pages as words;
+use everloop_types::visible;
 use maud::{Markup, html};
+
+/// Entries that an hour of a week shows, and an hour of a day.
+const HOUR_MAX: (usize, usize) = (4, 20);
 
 /// What of the time is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -122,6 +126,8 @@ pub struct CalendarEntry {
     pub mark: CalendarMark,
     /// What of the address shows it.
     pub to: String,
+    /// How many occurrences it stands for, if they are too many to be drawn one by one.
+    pub count: Option<usize>,
     /// What is asked for to move it; nothing if it cannot be moved by itself.
     pub movable: Option<String>,
 }
@@ -177,15 +183,29 @@ fn grid(frame: &PageFrame, calendar: &Calendar) -> Markup {
                                     && calendar.now.starts_with(&format!("{hour:02}:"));
                                 td.we[day.is_weekend].now[is_now]
                                     data-drop={ (day.date) " " (format!("{hour:02}:00")) } {
-                                    @let some = day.entries.iter().filter(|one| one.hour == hour);
-                                    @for (at, entry) in some.enumerate() {
-                                        (calendar_entry(frame, calendar, entry, at))
-                                    }
+                                    (hour_entries(frame, calendar, day, hour))
                                 }
                             }
                         }
                     }
                 }
+            }
+        }
+    }
+}
+
+/// What takes place in an hour; what has no room there is on the page of the day.
+fn hour_entries(frame: &PageFrame, calendar: &Calendar, day: &CalendarDay, hour: i8) -> Markup {
+    let most = if calendar.days.len() == 1 { HOUR_MAX.1 } else { HOUR_MAX.0 };
+    let some: Vec<_> = day.entries.iter().filter(|one| one.hour == hour).collect();
+    let more = some.len().saturating_sub(most);
+    html! {
+        @for (at, entry) in some.iter().take(most).enumerate() {
+            (calendar_entry(frame, calendar, entry, at))
+        }
+        @if more > 0 {
+            a.faint.xs href={ "/agenda?cal=day&date=" (day.date) } {
+                (frame.say(words::agenda::more(&more)))
             }
         }
     }
@@ -247,14 +267,19 @@ fn calendar_entry(
     // Half hours, as far as a class for them is worth its bytes.
     let length = ((entry.minutes + 29) / 30).clamp(1, 8);
     let place = format!("ce {class} q{} l{length} c{}", entry.quarter, at.min(3));
+    let title = visible(&entry.title);
+    let title = match &entry.count {
+        Some(count) => frame.say(words::agenda::times(count, &title)),
+        None => title,
+    };
     let to =
         format!("/agenda?cal={}&date={}&{}#detail", calendar.span.name(), calendar.date, entry.to);
     html! {
         a class=(place) href=(to) data-s=[state] data-move=[entry.movable.as_ref()]
-            draggable=[entry.movable.as_ref().map(|_| "true")] title={ (entry.time) " " (entry.title) } {
+            draggable=[entry.movable.as_ref().map(|_| "true")] title={ (entry.time) " " (title) } {
             @if let Some(picture) = picture { (icon(picture)) }
             @if let Some(word) = word { span.vh { (frame.say(word)) " " } }
-            small { (entry.time) } " " (entry.title)
+            small { (entry.time) } " " (title)
         }
     }
 }

@@ -1,12 +1,12 @@
 //! What is chosen in the agenda, with everything that can be done about it; new runs, files, and
-//! the
-//! rehearsal.
+//! the rehearsal.
 
 use super::{AgendaTodo, AgendaView, ReadTime};
 use crate::layout::PageFrame;
-use crate::parts::{icon, state_icon};
+use crate::parts::{SHARED_FORM, icon, state_icon};
 use everloop_text::Text;
 use everloop_text::pages as words;
+use everloop_types::visible;
 use maud::{Markup, html};
 
 /// What is chosen in the agenda.
@@ -69,8 +69,8 @@ pub struct EntryDetail {
 pub struct RehearsalView {
     /// Its beginning and its end, as they were typed.
     pub span: (String, String),
-    /// When the machine is off.
-    pub down: String,
+    /// When the machine is off: from when until when, if it is.
+    pub down: (String, String),
     /// Whether the process dies at every firing.
     pub crashes: bool,
     /// What it came to; nothing before it was asked for.
@@ -100,11 +100,12 @@ pub(super) fn postpone(frame: &PageFrame, todo: &AgendaTodo) -> Markup {
     html! {
         details.pop {
             summary.btn.ghost.sm aria-label={ (frame.say(words::agenda::postpone())) ": "
-                (todo.text) } { (icon("clock")) }
+                (visible(&todo.text)) } { (icon("clock")) }
             div.pop-body {
                 @for (by, name) in [("hour", words::agenda::in_an_hour()),
                     ("day", words::agenda::tomorrow()), ("week", words::agenda::next_week())] {
-                    (frame.form(&to).button("btn sm", &[("by", by)], html! { (frame.say(name)) }))
+                    button.btn.sm form=(SHARED_FORM) formaction=(to) name="by" value=(by) {
+                        (frame.say(name)) }
                 }
             }
         }
@@ -146,7 +147,7 @@ fn todo_detail(frame: &PageFrame, todo: &TodoDetail) -> Markup {
         (3, words::agenda::pri_low()),
     ];
     html! {
-        h2 { (todo.text) }
+        h2 { (visible(&todo.text)) }
         @if let Some(at) = &todo.at { p { span.abs { (at.at) } " "
             span.faint { (at.zone) " · " (at.distance) } } }
         form.gap method="post" action=(to) data-do {
@@ -182,13 +183,13 @@ fn todo_detail(frame: &PageFrame, todo: &TodoDetail) -> Markup {
 fn entry_detail(frame: &PageFrame, entry: &EntryDetail) -> Markup {
     let to = |verb: &str| format!("/do/schedules/{}/{verb}", entry.id);
     html! {
-        h2 { (entry.title) }
+        h2 { (visible(&entry.title)) }
         @if let Some(why) = &entry.paused {
             p.note { (icon("pause")) span { (frame.say(words::agenda::paused_since(why))) } }
         }
         dl.facts.sm {
             dt { (frame.say(words::agenda::time())) } dd { (entry.time) }
-            @for (name, value) in &entry.facts { dt { (name) } dd { (value) } }
+            @for (name, value) in &entry.facts { dt { (name) } dd { (visible(value)) } }
         }
         div.row.wrap.gap-s {
             @if entry.starts_runs {
@@ -356,11 +357,13 @@ pub(super) fn files(frame: &PageFrame) -> Markup {
 
 /// A rehearsal of the reminders, drawn.
 pub(super) fn rehearsal(frame: &PageFrame, agenda: &AgendaView) -> Markup {
-    let asked = agenda.rehearsal.clone().unwrap_or_default();
+    let usual = || RehearsalView { span: agenda.week.clone(), ..RehearsalView::default() };
+    let asked = agenda.rehearsal.clone().unwrap_or_else(usual);
     html! {
         details id="rehearse" open[agenda.rehearsal.is_some()] {
             summary.btn.ghost.sm { (icon("play")) (frame.say(words::agenda::rehearse())) }
-            form.gap-s method="get" action="/agenda" {
+            @if let Some((is_right, said)) = &asked.verdict { (rehearsed(&asked, *is_right, said)) }
+            form.gap-s method="get" action="/agenda#rehearse" {
                 p.hint { (frame.say(words::agenda::rehearse_about())) }
                 input type="hidden" name="rehearse" value="1";
                 div.fields {
@@ -373,10 +376,16 @@ pub(super) fn rehearsal(frame: &PageFrame, agenda: &AgendaView) -> Markup {
                         input.input id="re-to" type="date" name="until" value=(asked.span.1) required;
                     }
                 }
-                div.field.gap-s {
-                    label for="re-down" { (frame.say(words::agenda::rehearse_down())) }
-                    input.input id="re-down" name="down" value=(asked.down)
-                        placeholder="2026-11-20 08:00..2026-11-20 12:00";
+                div.fields.gap-s {
+                    div.field {
+                        label for="re-down" { (frame.say(words::agenda::rehearse_down())) }
+                        input.input id="re-down" type="datetime-local" name="down"
+                            value=(asked.down.0);
+                    }
+                    div.field {
+                        label for="re-up" { (frame.say(words::agenda::rehearse_up())) }
+                        input.input id="re-up" type="datetime-local" name="up" value=(asked.down.1);
+                    }
                 }
                 label.row.gap-s {
                     input type="checkbox" name="crashes" value="all" checked[asked.crashes];
@@ -384,7 +393,6 @@ pub(super) fn rehearsal(frame: &PageFrame, agenda: &AgendaView) -> Markup {
                 }
                 p.gap-s { button.btn.sm { (frame.say(words::agenda::rehearse())) } }
             }
-            @if let Some((is_right, said)) = &asked.verdict { (rehearsed(&asked, *is_right, said)) }
         }
     }
 }
@@ -401,7 +409,8 @@ fn rehearsed(view: &RehearsalView, is_right: bool, said: &str) -> Markup {
                 }
             }
             ul.missed { @for row in &view.rows {
-                li data-s=(row.state) { (state_icon(row.state)) span { (row.at) " " (row.title) }
+                li data-s=(row.state) { (state_icon(row.state))
+                    span { (row.at) " " (visible(&row.title)) }
                     span.faint { (row.late) } }
             } }
         }

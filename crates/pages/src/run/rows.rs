@@ -6,6 +6,7 @@ use crate::layout::PageFrame;
 use crate::parts::{duration, icon, in_column, state_icon};
 use crate::waterfall::{StepKind, TimeAxis, TimeSpan};
 use everloop_text::pages as words;
+use everloop_types::visible;
 use maud::{Markup, html};
 
 /// An item of the plan, as a bracket over the steps that were for it.
@@ -19,14 +20,23 @@ pub struct WaterfallGroup {
     pub state: &'static str,
     /// From its first step to the end of the last one.
     pub span: TimeSpan,
+    /// How long its steps took.
+    pub took: i64,
 }
 
 pub(super) fn waterfall(frame: &PageFrame, run: &RunPageView) -> Markup {
-    let spans: Vec<TimeSpan> = run.steps.iter().map(|step| step.span).collect();
-    let axis = if run.is_unfolded { TimeAxis::unfolded(&spans) } else { TimeAxis::of(&spans) };
+    let mut spans: Vec<TimeSpan> = run.steps.iter().map(|step| step.span).collect();
     let begin = spans.iter().map(|span| span.from).min().unwrap_or(0);
     // The first page begins with its run, whatever its first step waited for.
     let before = if run.turn.0.is_some() { begin - run.begin } else { 0 };
+    let end = spans.iter().map(|span| span.to).max().unwrap_or(0);
+    let gap = run.gap.filter(|gap| gap.from >= begin && gap.to <= end);
+    let axis = if run.is_unfolded {
+        TimeAxis::unfolded(&spans, gap)
+    } else {
+        spans.extend(gap);
+        TimeAxis::of(&spans)
+    };
     html! {
         (waterfall_defs(run, &axis))
         table.wf {
@@ -131,6 +141,8 @@ fn waterfall_row(
         "failed" => "fail",
         "unsettled" => "open",
         "canceled" if step.kind == StepKind::Tool => "lost",
+        // Whoever is waited for, nothing works: no color.
+        "waiting" => "wait",
         _ => step.kind.class(),
     };
     let (from, to) = (axis.place(step.span.from), axis.place(step.span.to));
@@ -142,7 +154,8 @@ fn waterfall_row(
         StepKind::Recovery => "retry",
         StepKind::Child => "fork",
     };
-    let odd = matches!(step.state, "failed" | "unsettled" | "running").then_some(step.state);
+    let is_odd = matches!(step.state, "failed" | "unsettled" | "running" | "waiting");
+    let odd = is_odd.then_some(step.state);
     let word = odd.and_then(words::status::named).map(|word| frame.say(word));
     let marks = [(is_chosen, "sel"), (is_later, "future"), (step.under.is_some(), "in")];
     let marks: Vec<_> = marks.iter().filter_map(|(is, mark)| is.then_some(*mark)).collect();
@@ -152,7 +165,7 @@ fn waterfall_row(
                 a.wf-name href={ "?step=" (step.seq) (run.keep) }
                     aria-current=[is_chosen.then_some("true")] data-step data-s=[odd] {
                     svg.icon aria-hidden="true" { use href={ "#w-" (picture) } {} }
-                    span { (step.name) } i { (step.note) }
+                    span { (visible(&step.name)) } i { (visible(&step.note)) }
                 }
             }
             td { svg.wt aria-hidden="true" { use href="#w-g" {} (bar(class, from, to)) } }
@@ -186,12 +199,13 @@ fn group_row(
     let word = words::status::named(group.state).map(|word| frame.say(word));
     html! {
         tr.group.future[group.seq > run.travel.at] data-s=(group.state) {
-            th scope="row" { div.wf-name { (state_icon(group.state)) span.clip { (group.name) }
+            th scope="row" { div.wf-name { (state_icon(group.state))
+                span.clip { (visible(&group.name)) }
                 @if let Some(word) = word { span.vh { (word) } } } }
             td { svg.wt aria-hidden="true" { use href="#w-g" {}
                 use.wb.group href="#w-b" x=(percent(from)) width=(percent((to - from).max(0.4)))
                     height="5" {} } }
-            td.num { (in_column(frame.lang, group.span.to - group.span.from)) }
+            td.num { (in_column(frame.lang, group.took)) }
         }
     }
 }

@@ -76,6 +76,7 @@ fn note(icon: &'static str, text: String) -> ActivityRow {
         detail: None,
         took: String::new(),
         diff: Vec::new(),
+        run: None,
     }
 }
 
@@ -136,7 +137,10 @@ fn noted(lang: Lang, kind: &EventKind) -> Option<ActivityRow> {
             ActivityRow { state: Some("failed"), ..note("model", text) }
         }
         EventKind::RunSteered { text } => note("reply", say(lang, words::chat::steered(text))),
-        EventKind::ChildStarted { .. } => note("fork", say(lang, words::chat::child_started())),
+        EventKind::ChildStarted { child } => ActivityRow {
+            run: Some(child.to_string()),
+            ..note("fork", say(lang, words::chat::child_started()))
+        },
         EventKind::MessageCompleted { text, tool_calls, .. }
             if *tool_calls > 0 && !text.trim().is_empty() =>
         {
@@ -174,10 +178,12 @@ pub(crate) fn plan(lang: Lang, view: &RunView) -> Option<PlanView> {
         return None;
     }
     let is_over = view.ending.is_some();
+    let open = if view.status == Status::Waiting { "waiting" } else { "running" };
     let items = plan.items.iter().enumerate().map(|(at, item)| {
         let state = match item_state(item.state) {
             "running" if is_over => "pending",
-            "pending" if plan.current == Some(at) && !is_over => "running",
+            "running" => open,
+            "pending" if plan.current == Some(at) && !is_over => open,
             state => state,
         };
         (state, item.text.clone())

@@ -1,8 +1,11 @@
 //! Todos and the schedule. Each form becomes the command that a person would type.
 
 use super::agenda_calendar::{CalendarSource, calendar};
-use super::agenda_detail::{RehearsalParams, chosen, rehearsed};
-use super::agenda_line::{next_of, priority_words, read_line, read_time};
+use super::agenda_conflict::{
+    CONFLICT, answer_words, choose_despite, conflict_offer, conflict_with,
+};
+use super::agenda_detail::{RehearsalParams, chosen, rehearsed, usual_week};
+use super::agenda_line::{next_of, priority_words, read_line, read_time, wrong_words};
 use super::forms::FormFields;
 use super::frame::{PageRequest, missing};
 use super::respond::{page, see_other};
@@ -14,6 +17,7 @@ use axum::response::Response;
 use everloop_agenda::commands::{
     AgendaCommand, AgendaVerb, ScheduleCommand, TodoCommand, TodoFilter, TodoView,
 };
+use everloop_agenda::desk::AgendaResult;
 use everloop_agenda::{kept, show as words_of};
 use everloop_app::agenda::arguments::AgendaLine;
 use everloop_app::agenda::{self, ChangeTerms};
@@ -32,6 +36,9 @@ use serde::Deserialize;
 /// Missed occurrences that are listed.
 const MISSED_MAX: usize = 10;
 
+/// Todos of one page.
+const TODOS_MAX: usize = 50;
+
 /// Firings of one schedule that the calendar looks at.
 const FIRINGS_MAX: usize = 200;
 
@@ -46,6 +53,9 @@ pub(crate) struct AgendaParams {
     /// A day of it.
     #[serde(default)]
     date: String,
+    /// Where the todos of the view go on.
+    #[serde(default)]
+    from_todo: String,
     /// The number of a todo or an entry: in a flattened query a number is text.
     #[serde(default)]
     pub(super) todo: String,
@@ -74,7 +84,10 @@ pub(crate) async fn show(
     for entry in entries.iter().filter(|entry| entry.said.run.is_some()) {
         firings.extend(scheduling::firings(state.store(), entry.id, FIRINGS_MAX).await?);
     }
-    let source = CalendarSource { entries: &entries, todos: &todos, firings: &firings };
+    let fired = firings.iter().map(|one| ((one.schedule, one.due_at), one.state));
+    let listed = todo_items(&request, shown, todos.clone());
+    let (listed, more_todos) = todo_page(listed, shown, &params.from_todo);
+    let source = CalendarSource { entries: &entries, todos: &todos, fired: &fired.collect() };
     let detail = chosen(&request, &params, &todos, &entries, &firings);
     let rehearsal = rehearsed(&request, &state, &params.rehearsal).await?;
     let agenda = AgendaView {
@@ -87,7 +100,10 @@ pub(crate) async fn show(
             .map(|one| one.name.to_owned())
             .collect(),
         rehearsal,
-        todos: todo_items(&request, shown, todos),
+        todos: listed,
+        more_todos,
+        conflict: conflict_offer(&state, &request),
+        week: usual_week(&request),
         entries: entries.iter().map(|entry| item(&request, entry)).collect(),
         missed: newest_missed(&request, &entries, &firings),
         told: state.flashes.get(request.session_name(), "agenda"),
@@ -115,6 +131,14 @@ fn todo_items(request: &PageRequest, shown: &str, todos: Vec<TodoRow>) -> Vec<Ag
     })
     .map(|row| todo_item(request, row))
     .collect()
+}
+
+/// The todos of a page, and the address of the next one.
+fn todo_page(all: Vec<AgendaTodo>, shown: &str, from: &str) -> (Vec<AgendaTodo>, Option<String>) {
+    let from = from.parse::<usize>().unwrap_or(0);
+    let next = from.saturating_add(TODOS_MAX);
+    let more = (next < all.len()).then(|| format!("/agenda?view={shown}&from_todo={next}"));
+    (all.into_iter().skip(from).take(TODOS_MAX).collect(), more)
 }
 
 fn todo_item(request: &PageRequest, row: TodoRow) -> AgendaTodo {
@@ -189,7 +213,17 @@ async fn perform(
     let terms = ChangeTerms { version: None, key: key.as_deref() };
     let done =
         agenda::perform_on(&state.app, state.store().clone(), command, reader, terms).await?;
-    let said = words_of::answer(reader, &done);
+    state.flashes.clear(request.session_name(), CONFLICT);
+    keep_words(state, request, &done)
+}
+
+/// Keeps what a command came to for the page; a refusal is a problem.
+fn keep_words(
+    state: &ServerState,
+    request: &PageRequest,
+    done: &AgendaResult,
+) -> Result<(), Problem> {
+    let said = answer_words(request, done);
     match done {
         Ok(_) => {
             state.flashes.put(request.session_name(), "agenda", said);
@@ -204,11 +238,22 @@ pub(crate) async fn add(
     request: PageRequest,
     fields: FormFields,
 ) -> Result<Response, Problem> {
-    let command = read_line(&request, fields.get("text"), fields.get("as"));
-    let command = command.map_err(|wrong| {
-        ProblemCode::InvalidInput.because(words_of::wrong(&request.reader, &wrong))
-    })?;
-    perform(&state, &request, &command).await?;
+    let (text, kind) = (fields.get("text"), fields.get("as"));
+    let command = read_line(&request, text, kind);
+    let mut command = command
+        .map_err(|wrong| ProblemCode::InvalidInput.because(wrong_words(&request, &wrong)))?;
+    choose_despite(&request, &mut command, &fields);
+    let reader = &request.reader;
+    let done = agenda::perform(&state.app, state.store().clone(), &command, reader).await?;
+    state.flashes.clear(request.session_name(), CONFLICT);
+    match conflict_with(&request, &done, text, kind) {
+        Some(offer) => {
+            let kept = serde_json::to_string(&offer).unwrap_or_default();
+            state.flashes.clear(request.session_name(), "agenda");
+            state.flashes.put_open(request.session_name(), CONFLICT, kept);
+        }
+        None => keep_words(&state, &request, &done)?,
+    }
     Ok(see_other(fields.back()))
 }
 
@@ -232,7 +277,7 @@ async fn run_line(
 
 fn parse(request: &PageRequest, line: AgendaLine) -> Result<AgendaCommand, Problem> {
     line.parse(&request.reader).map_err(|wrong| {
-        ProblemCode::InvalidInput.because(words_of::wrong(&request.reader, &wrong))
+        ProblemCode::InvalidInput.because(wrong_words(request, &wrong))
     })
 }
 
@@ -371,6 +416,8 @@ pub(crate) async fn add_run(
 mod tests {
     use super::*;
     use crate::pages::ViewChoice;
+    use everloop_agenda::commands::ScheduleCommand;
+    use everloop_agenda::desk::{CommandRefusal, EntryConflict};
     use everloop_agenda::show::DisplayContext;
     use everloop_store::{ScheduleText, Span};
     use everloop_types::Lang;
@@ -437,6 +484,55 @@ mod tests {
             };
             assert_eq!((entry.title.as_deref(), entry.start.is_some()), (Some(text), false));
         }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_line_is_said_without_the_usage_of_a_terminal() {
+        let wrong = read_line(&request(), "next week", "todo").unwrap_err();
+        let said = wrong_words(&request(), &wrong);
+        assert!(!said.contains("/todo") && !said.is_empty(), "{said}");
+        let free = Timestamp::from_millisecond(DUE + 7_200_000).unwrap();
+        let with = vec![(entry(), Timestamp::from_millisecond(DUE).unwrap())];
+        let conflict = EntryConflict { with, minutes: 30, next_free: Some(free) };
+        let done = Err(CommandRefusal::Conflict(conflict));
+        let offer = conflict_with(&request(), &done, "tomorrow 10:00 dentist", "schedule").unwrap();
+        let kept = serde_json::to_string(&offer).unwrap();
+        assert!(kept.contains("Morning news") && !kept.contains("--allow-conflict"), "{kept}");
+        assert!(kept.contains(&(DUE + 7_200_000).to_string()), "{kept}");
+    }
+
+    #[test]
+    fn a_conflict_is_passed_over_or_evaded_as_the_person_chose() {
+        let chosen = |name: &str, value: &str| {
+            let mut command = read_line(&request(), "tomorrow 10:00 dentist", "schedule").unwrap();
+            let fields = [(name.to_owned(), value.to_owned())].into();
+            choose_despite(&request(), &mut command, &FormFields::of(fields));
+            let AgendaCommand::Schedule(ScheduleCommand::Add(new)) = command else { panic!() };
+            (new.allow_conflict, new.start.map(|start| start.at.as_millisecond()))
+        };
+        let usual = chosen("text", "");
+        assert!(!usual.0 && usual.1.is_some());
+        assert_eq!(chosen("allow", "yes"), (true, usual.1));
+        let free = DUE + 7_200_000;
+        assert_eq!(chosen("at", &free.to_string()), (false, Some(free)));
+    }
+
+    #[test]
+    fn a_page_has_fifty_todos_and_leads_on() {
+        let todo = |id| AgendaTodo {
+            id,
+            text: String::new(),
+            due: None,
+            is_late: false,
+            is_done: false,
+            priority: None,
+            tags: Vec::new(),
+        };
+        let all: Vec<_> = (0..120).map(todo).collect();
+        let (first, more) = todo_page(all.clone(), "all", "");
+        assert_eq!((first.len(), more.as_deref()), (50, Some("/agenda?view=all&from_todo=50")));
+        let (last, more) = todo_page(all, "all", "100");
+        assert_eq!((last.len(), last[0].id, more), (20, 100, None));
     }
 
     #[test]

@@ -5,13 +5,17 @@ use super::frame::PageRequest;
 use everloop_agenda::kept;
 use everloop_pages::agenda::{Calendar, CalendarDay, CalendarEntry, CalendarMark, CalendarSpan};
 use everloop_pages::parts::say;
-use everloop_store::{ScheduleRow, ScheduledFiring, ScheduledState, TodoRow};
+use everloop_store::{ScheduleRow, ScheduledState, TodoRow};
 use everloop_text::pages as words;
 use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan};
+use std::collections::BTreeMap;
 
 /// The hours that are shown even if nothing takes place in them.
 const USUAL_HOURS: (i8, i8) = (8, 20);
+
+/// Occurrences of an entry on one day that are drawn one by one.
+const SINGLE_MAX: usize = 4;
 
 /// Entries of a day of a month.
 const MONTH_ENTRIES: usize = 3;
@@ -20,7 +24,8 @@ const MONTH_ENTRIES: usize = 3;
 pub(super) struct CalendarSource<'a> {
     pub(super) entries: &'a [ScheduleRow],
     pub(super) todos: &'a [TodoRow],
-    pub(super) firings: &'a [ScheduledFiring],
+    /// What became of the moments of schedules: by schedule and moment.
+    pub(super) fired: &'a BTreeMap<(i64, i64), ScheduledState>,
 }
 
 /// The days of a span that holds a day: the day, its week from Monday on, or the weeks of its
@@ -59,15 +64,14 @@ pub(super) fn calendar(
     source: &CalendarSource<'_>,
 ) -> Calendar {
     let (first, count) = days_of(span, day);
-    let days: Vec<CalendarDay> = (0..count)
+    let mut days: Vec<CalendarDay> = (0..count)
         .filter_map(|offset| first.checked_add(offset.days()).ok())
         .map(|date| calendar_day(request, span, date, day, source))
         .collect();
-    let all = || days.iter().flat_map(|day| &day.entries);
-    let hours = (
-        all().map(|entry| entry.hour).min().unwrap_or(USUAL_HOURS.0).min(USUAL_HOURS.0),
-        all().map(|entry| entry.hour).max().unwrap_or(USUAL_HOURS.1).max(USUAL_HOURS.1),
-    );
+    let hours = hours_of(&days);
+    for entry in days.iter_mut().flat_map(|day| &mut day.entries) {
+        entry.hour = entry.hour.clamp(hours.0, hours.1);
+    }
     let last = days.last().map_or(first, |_| turned(CalendarSpan::Day, first, count - 1));
     let title = match span {
         CalendarSpan::Day => format!("{day} {}", weekday(request, day)),
@@ -118,6 +122,7 @@ fn calendar_day(
             },
         ))
     }));
+    all = folded(all);
     all.sort_by(|one, other| one.time.cmp(&other.time));
     let more = match span {
         CalendarSpan::Month => all.len().saturating_sub(MONTH_ENTRIES),
@@ -136,6 +141,40 @@ fn calendar_day(
     }
 }
 
+/// The hours that the grid shows. What happens all day long does not make it longer.
+fn hours_of(days: &[CalendarDay]) -> (i8, i8) {
+    let entries = days.iter().flat_map(|day| &day.entries).filter(|entry| entry.count.is_none());
+    let (first, last) = USUAL_HOURS;
+    entries
+        .fold((first, last), |(first, last), entry| (first.min(entry.hour), last.max(entry.hour)))
+}
+
+/// The entries of a day. An entry that takes place many times a day stands there once for each mark
+/// that its occurrences have, with their number.
+fn folded(all: Vec<CalendarEntry>) -> Vec<CalendarEntry> {
+    let mut often: BTreeMap<String, usize> = BTreeMap::new();
+    for entry in &all {
+        *often.entry(entry.to.clone()).or_default() += 1;
+    }
+    let mut kept: Vec<CalendarEntry> = Vec::new();
+    for entry in all {
+        if often.get(&entry.to).is_none_or(|count| *count <= SINGLE_MAX) {
+            kept.push(entry);
+            continue;
+        }
+        let is_same = |one: &&mut CalendarEntry| one.to == entry.to && one.mark == entry.mark;
+        match kept.iter_mut().find(is_same) {
+            Some(one) => {
+                one.count = one.count.map(|count| count + 1);
+                let first = one.time.split('–').next().unwrap_or_default();
+                one.time = format!("{first}–{}", entry.time);
+            }
+            None => kept.push(CalendarEntry { count: Some(1), minutes: 0, ..entry }),
+        }
+    }
+    kept
+}
+
 /// What is held of an entry on a day that begins then.
 fn held_entry(
     request: &PageRequest,
@@ -146,8 +185,7 @@ fn held_entry(
     let entry = held.entry;
     let run = entry.said.run.as_ref();
     let due = held.from.as_millisecond();
-    let fired = source.firings.iter().find(|one| one.schedule == entry.id && one.due_at == due);
-    let mark = match (run, fired.map(|one| one.state)) {
+    let mark = match (run, source.fired.get(&(entry.id, due))) {
         (None, _) => CalendarMark::Mine,
         (_, Some(ScheduledState::Missed)) => CalendarMark::Missed,
         (_, Some(ScheduledState::Failed)) => CalendarMark::Failed,
@@ -177,5 +215,31 @@ fn placed(request: &PageRequest, at: Timestamp, entry: CalendarEntry) -> Calenda
         hour: zoned.hour(),
         quarter: zoned.minute() / 15,
         ..entry
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(minute: i64, mark: CalendarMark) -> CalendarEntry {
+        CalendarEntry {
+            time: format!("{:02}:{:02}", minute / 60, minute % 60),
+            hour: i8::try_from(minute / 60).unwrap_or(0),
+            mark,
+            to: "entry=7".to_owned(),
+            ..CalendarEntry::default()
+        }
+    }
+
+    #[test]
+    fn an_entry_of_every_minute_stands_in_a_day_once_for_each_mark() {
+        let mark = |minute| if minute < 600 { CalendarMark::Done } else { CalendarMark::Auto };
+        let day: Vec<_> = (0..1_440).map(|minute| at(minute, mark(minute))).collect();
+        let shown = folded(day);
+        let seen: Vec<_> = shown.iter().map(|one| (one.count, one.time.as_str())).collect();
+        assert_eq!(seen, [(Some(600), "00:00–09:59"), (Some(840), "10:00–23:59")]);
+        let few = folded(vec![at(0, CalendarMark::Auto), at(60, CalendarMark::Auto)]);
+        assert!(few.len() == 2 && few[0].count.is_none());
     }
 }

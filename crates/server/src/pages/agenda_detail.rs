@@ -39,6 +39,8 @@ pub(crate) struct RehearsalParams {
     #[serde(default)]
     down: String,
     #[serde(default)]
+    up: String,
+    #[serde(default)]
     crashes: String,
 }
 
@@ -126,6 +128,13 @@ fn firing(request: &PageRequest, one: &ScheduledFiring) -> FiringLine {
     (firing_state(one), request.reader.moment(one.due_at), firing_words(request, one), run)
 }
 
+/// The days that a rehearsal looks at unless others are chosen: a week from today on.
+pub(super) fn usual_week(request: &PageRequest) -> (String, String) {
+    let today = request.reader.now.date();
+    let last = today.checked_add(jiff::Span::new().days(7)).unwrap_or(today);
+    (today.to_string(), last.to_string())
+}
+
 /// What a rehearsal finds, if one is asked for.
 pub(super) async fn rehearsed(
     request: &PageRequest,
@@ -136,15 +145,16 @@ pub(super) async fn rehearsed(
         return Ok(None);
     }
     let crashes = (params.crashes == "all").then_some("all");
-    let down: Vec<String> = match params.down.trim() {
-        "" => Vec::new(),
-        some => some.split(',').map(|range| range.trim().to_owned()).collect(),
+    let moment = |typed: &str| typed.trim().replace('T', " ");
+    let down: Vec<String> = match (params.down.trim(), params.up.trim()) {
+        ("", _) | (_, "") => Vec::new(),
+        (down, up) => vec![format!("{}..{}", moment(down), moment(up))],
     };
     let asked =
         RehearsalRequest { from: &params.from, to: &params.until, crash_at: crashes, down: &down };
     let view = RehearsalView {
         span: (params.from.clone(), params.until.clone()),
-        down: params.down.clone(),
+        down: (params.down.clone(), params.up.clone()),
         crashes: crashes.is_some(),
         ..RehearsalView::default()
     };

@@ -126,9 +126,21 @@ fn reading(request: &PageRequest, text: &str, kind: &str) -> Option<QuickReading
             read.next = next.into_iter().map(|at| read_time(request, at).at).collect();
         }
         Ok(_) => {}
-        Err(wrong) => read.problem = Some(words_of::wrong(&request.reader, &wrong)),
+        Err(wrong) => read.problem = Some(wrong_words(request, &wrong)),
     }
     Some(read)
+}
+
+/// What is wrong with a line, without the usage of a command: here nobody typed one.
+pub(super) fn wrong_words(request: &PageRequest, wrong: &CommandError) -> String {
+    let said = || words_of::wrong(&request.reader, wrong);
+    match wrong {
+        CommandError::Usage(_) => say(request.lang(), words::agenda::unread_line()),
+        CommandError::Twice(..) | CommandError::BadValue(..) | CommandError::NoSuchOption(..) => {
+            said().lines().next().unwrap_or_default().to_owned()
+        }
+        _ => said(),
+    }
 }
 
 fn of_todo(request: &PageRequest, new: &NewTodo, read: &mut QuickReading) {

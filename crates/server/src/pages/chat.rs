@@ -1,6 +1,7 @@
 //! The chat: one conversation with its runs.
 
 use super::activity::{self, ToldRun};
+use super::asks::settled_words;
 use super::forms::FormFields;
 use super::frame::{PageRequest, listed};
 use super::inbox::{ask_card, conversation_title};
@@ -81,6 +82,7 @@ pub(crate) async fn begin(
     let chat = ChatView {
         composer: composer(&state),
         asks_elsewhere: asked_elsewhere(&request, &state, &asks).await?,
+        more_elsewhere: asks.len().saturating_sub(ELSEWHERE_MAX),
         background: background(&request, &state, None, &asks).await?,
         reply: state.flashes.get(request.session_name(), "chat:new"),
         ..ChatView::default()
@@ -150,7 +152,10 @@ impl ChatPage<'_> {
             id: id.to_string(),
             title: self.one.title(),
             archived: self.one.row.archived_at.is_some(),
-            state: newest.map(|row| (row.status.as_str(), status_words(row.status, lang))),
+            state: match newest {
+                Some(row) => Some((row.status.as_str(), settled_words(state, row, lang).await?)),
+                None => None,
+            },
             run: newest.map(|row| row.run.to_string()),
         };
         let mut cards = Vec::new();
@@ -168,6 +173,7 @@ impl ChatPage<'_> {
                 Some(PlanView { times, ..activity::plan(lang, &told.view)? })
             }),
             asks_elsewhere: asked_elsewhere(request, state, others).await?,
+            more_elsewhere: others.len().saturating_sub(ELSEWHERE_MAX),
             background: background(request, state, Some(id.as_str()), others).await?,
             used: told.as_ref().map(|told| self.used(told)).unwrap_or_default(),
             queue: queued(state, request, id),
@@ -210,7 +216,7 @@ async fn asked_elsewhere(
 ) -> Result<Vec<AskCard>, Problem> {
     let mut cards = Vec::new();
     for ask in asks.iter().take(ELSEWHERE_MAX) {
-        let mut card = ask_card(request, state, ask).await?;
+        let mut card = AskCard { is_aside: true, ..ask_card(request, state, ask).await? };
         let title = conversation_title(state, ask).await?;
         card.conversation = title.map(|title| (ask.conversation.to_string(), title));
         cards.push(card);

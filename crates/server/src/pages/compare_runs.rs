@@ -25,7 +25,7 @@ use everloop_types::Lang;
 use std::collections::BTreeMap;
 
 /// Rows of a page, folded ones included.
-const ROWS_MAX: usize = 400;
+const ROWS_MAX: usize = 200;
 
 /// Equal entries after the first difference that are folded.
 const FOLDED_FROM: usize = 3;

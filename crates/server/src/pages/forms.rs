@@ -1,5 +1,6 @@
 //! What forms send, and the answers to questions.
 
+use super::asks::{self, is_of_ended_run};
 use super::frame::PageRequest;
 use super::respond::see_other;
 use super::session::PageSession;
@@ -13,9 +14,12 @@ use axum::response::Response;
 use everloop_app::answers::AnswerError;
 use everloop_app::interrupts;
 use everloop_app::settling::{self, SettleWord};
-use everloop_engine::OpenUnknown;
+use everloop_engine::SettleResult;
 use everloop_pages::parts::say;
+use everloop_store::RunRow;
+use everloop_text::Text;
 use everloop_text::pages as words;
+use everloop_types::SettledOutcome;
 use std::collections::BTreeMap;
 
 /// The header in which scripts send the token.
@@ -134,22 +138,65 @@ fn answer_of(fields: &FormFields) -> Result<InterruptAnswer, Problem> {
     Ok(InterruptAnswer { action, text })
 }
 
-/// Looks whether a call happened whose outcome is unknown. What is found answers the question; if
-/// nothing is found the question stays, and the page says so.
-async fn look(state: &ServerState, request: &PageRequest, id: &str) -> Result<(), Problem> {
-    let (run, question) = parse_interrupt_id(id)?;
-    let row = run_row(state, &run).await?;
-    let unknowns = state.engine().open_unknowns(&row.run).await?;
-    let is_it = |open: &&OpenUnknown| open.question.as_ref().is_some_and(|it| it.id == question);
-    // Somebody else was faster: the page shows what they said.
-    let Some(open) = unknowns.iter().find(is_it) else { return Ok(()) };
-    let report = settling::settle(state.engine(), open, SettleWord::Probe).await?;
-    if report.settling.is_none() {
-        let page = format!("chat:{}", row.conversation);
-        let said = say(request.lang(), words::ask::still_unknown());
-        state.flashes.put(request.session_name(), &page, said);
-    }
+/// Records what became of a call whose outcome is unknown, or looks first. If nothing is found the
+/// question stays, and the page says so.
+async fn settle(
+    state: &ServerState,
+    request: &PageRequest,
+    id: &str,
+    word: SettleWord,
+    back: &str,
+) -> Result<(), Problem> {
+    let (row, open) = asks::call_of(state, id).await?;
+    let Some(open) = open else {
+        tell(state, request, &row, back, words::ask::was_answered());
+        return Ok(());
+    };
+    let report = settling::settle(state.engine(), &open, word).await?;
+    let said = match &report.settling {
+        Some((_, SettleResult::Already(_) | SettleResult::NotOpen)) => words::ask::was_answered(),
+        Some((settled, _)) => settled_words(Some(*settled)),
+        None => settled_words(None),
+    };
+    tell(state, request, &row, back, said);
     Ok(())
+}
+
+/// What was recorded about a call.
+pub(super) fn settled_words(settled: Option<SettledOutcome>) -> Text {
+    match settled {
+        Some(SettledOutcome::Happened) => words::ask::recorded_happened(),
+        Some(SettledOutcome::Not) => words::ask::recorded_not(),
+        None => words::ask::still_unknown(),
+    }
+}
+
+/// Says on the page that a form stands on what it came to.
+pub(super) fn tell(
+    state: &ServerState,
+    request: &PageRequest,
+    row: &RunRow,
+    back: &str,
+    said: Text,
+) {
+    let page = if back.starts_with("/inbox") {
+        "inbox".to_owned()
+    } else if back.starts_with("/runs/") {
+        format!("run:{}", row.run)
+    } else {
+        format!("chat:{}", row.conversation)
+    };
+    state.flashes.put(request.session_name(), &page, say(request.lang(), said));
+}
+
+/// What an answer says of a call whose outcome is unknown.
+fn settle_word(choice: &str) -> Option<SettleWord> {
+    match choice {
+        "probe" => Some(SettleWord::Probe),
+        "respond:happened" => Some(SettleWord::Happened),
+        "respond:not" => Some(SettleWord::DidNot),
+        _ => None,
+    }
 }
 
 pub(crate) async fn answer(
@@ -158,16 +205,19 @@ pub(crate) async fn answer(
     request: PageRequest,
     fields: FormFields,
 ) -> Result<Response, Problem> {
-    if fields.get("choice") == "probe" {
-        look(&state, &request, &id).await?;
+    let word = settle_word(fields.get("choice"));
+    if let Some(word) = word.filter(|word| *word == SettleWord::Probe || is_of_ended_run(&id)) {
+        settle(&state, &request, &id, word, fields.back()).await?;
         return Ok(see_other(fields.back()));
     }
     let (run, question) = parse_interrupt_id(&id)?;
-    run_row(&state, &run).await?;
+    let row = run_row(&state, &run).await?;
     let intent = answer_of(&fields)?.intent()?;
     match interrupts::answer(&state.app, state.engine(), &run, question, &intent).await {
-        // Somebody else was faster: the page shows what they said.
-        Ok(()) | Err(AnswerError::AsksNothing | AnswerError::OtherQuestion(_)) => {
+        Ok(()) => Ok(see_other(fields.back())),
+        // Somebody else was faster: the page says so, and shows what they said.
+        Err(AnswerError::AsksNothing | AnswerError::OtherQuestion(_)) => {
+            tell(&state, &request, &row, fields.back(), words::ask::was_answered());
             Ok(see_other(fields.back()))
         }
         Err(error) => Err(error.into()),

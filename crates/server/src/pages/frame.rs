@@ -132,7 +132,7 @@ impl PageRequest {
         here: NavPlace,
         title: String,
     ) -> Result<(PageFrame, Vec<OpenInterrupt>), Problem> {
-        let asks = state.behind.questions.read(state.store()).await?;
+        let asks = super::asks::open_asks(state).await?;
         let listed = listed(state, None).await?;
         let unread = conversations::count_unread(state.store()).await?.conversations;
         let unread = usize::try_from(unread).unwrap_or_default();

@@ -1,10 +1,11 @@
 //! The inbox: what needs a person, what is unread, what runs, what failed.
 
+use super::asks::{is_about, is_settled_since};
 use super::chat::run_title;
 use super::firings::{firing_state, firing_words};
 use super::forms::FormFields;
 use super::frame::PageRequest;
-use super::inbox_groups::{GROUP_MAX, listed_group, run_group, runs_before};
+use super::inbox_groups::{GROUP_MAX, RunPiece, listed_group, run_group, runs_before};
 use super::respond::{page, see_other};
 use crate::problem::Problem;
 use crate::state::ServerState;
@@ -82,6 +83,7 @@ pub(crate) async fn ask_card(
         request: asked.map(|asked| approval(request, asked, &question.question.text)),
         when: row.map(|row| request.short_time(row.times.updated_at)).unwrap_or_default(),
         conversation: None,
+        is_aside: false,
     })
 }
 
@@ -93,8 +95,7 @@ async fn settle_words(
 ) -> Result<String, Problem> {
     let question = &open.question;
     let unknown = state.engine().open_unknowns(&question.run).await?;
-    let is_it =
-        |call: &OpenUnknown| call.question.as_ref().is_some_and(|it| *it == question.question);
+    let is_it = |call: &OpenUnknown| is_about(&question.question.id, call);
     let Some(unknown) = unknown.into_iter().find(is_it) else { return Ok(question.text.clone()) };
     let (tool, args) = (&unknown.call.tool, visible_call(&unknown.call.args));
     Ok(say(request.lang(), text::settle::question(tool, &args)))
@@ -145,7 +146,9 @@ fn approval(request: &PageRequest, asked: &ApprovalRequest, arguments: &str) -> 
         let value = value.and_then(|value| value[name.as_str()].as_str().map(str::to_owned));
         command.or(value).unwrap_or_default()
     });
-    let scopes = asked.scopes.iter().map(|scope| (scope.word().to_owned(), say(lang, of(scope))));
+    let covered =
+        |scope: &ApprovalScope| say(lang, words::ask::always_for(&say(lang, of(asked, scope))));
+    let scopes = asked.scopes.iter().map(|scope| (scope.word().to_owned(), covered(scope)));
     ApprovalCard {
         tool: asked.tool.clone(),
         folder: asked.folder.clone(),
@@ -157,12 +160,19 @@ fn approval(request: &PageRequest, asked: &ApprovalRequest, arguments: &str) -> 
     }
 }
 
-fn of(scope: &ApprovalScope) -> Text {
+/// What a scope covers, in the words of the terminal.
+fn of(asked: &ApprovalRequest, scope: &ApprovalScope) -> Text {
+    let tool = &asked.tool;
     match scope {
-        ApprovalScope::Exact { resource } => words::ask::scope_exact(resource),
-        ApprovalScope::Prefix { pattern } => words::ask::scope_prefix(pattern),
-        ApprovalScope::Conversation => words::ask::scope_here(),
-        ApprovalScope::Place { place } => words::ask::scope_place(place),
+        ApprovalScope::Exact { resource } => match (resource.split_once(':'), &asked.preview) {
+            (Some(("path", path)), _) => text::approval::scope_path(tool, &path),
+            (Some(("host", host)), _) => text::approval::scope_host(tool, &host),
+            (_, CallPreview::Command { .. }) => text::approval::scope_command(),
+            _ => text::approval::scope_call(tool),
+        },
+        ApprovalScope::Prefix { pattern } => text::approval::scope_prefix(pattern),
+        ApprovalScope::Conversation => text::approval::scope_conversation(tool),
+        ApprovalScope::Place { place } => text::approval::scope_place(place),
     }
 }
 
@@ -242,7 +252,8 @@ async fn schedules(
 
 /// A question in the list; the whole of it is beside the list.
 fn needs_row(card: &AskCard, place: &str, is_open: bool) -> InboxRow {
-    let title = card.conversation.as_ref().map_or(&card.short_run, |(_, title)| title);
+    let title = card.conversation.as_ref().map(|(_, title)| title);
+    let title = title.filter(|title| !title.is_empty()).unwrap_or(&card.short_run);
     let first = card.text.lines().next().unwrap_or_default();
     let shown = card.request.as_ref().and_then(|request| request.shown.lines().next());
     InboxRow {
@@ -342,8 +353,11 @@ pub(crate) async fn show(
     let before = |name: &str| Some(from(name)).filter(|id| !id.is_empty()).map(RunId::new);
     let running = runs_before(&state, &running, before("running"), alone).await?;
     let failed = runs_before(&state, &failed, before("failed"), alone).await?;
+    let failed = without_settled(&state, failed).await?;
     let shown = |run: &RunRow| row(&request, run);
     let (needs, open) = asked(&request, &state, &asks, part, &params).await?;
+    // Beside a list of something else the request of another list says nothing.
+    let open = open.filter(|_| matches!(part, "all" | "needs"));
     let first = from("unread").parse::<usize>().unwrap_or(0);
     let unread = all.iter().skip(first).take(GROUP_MAX).map(|one| unread_row(&request, one));
     let inbox = InboxView {
@@ -354,8 +368,21 @@ pub(crate) async fn show(
         running: run_group("running", &running, shown),
         failed: run_group("failed", &failed, shown),
         schedules: folds,
+        told: state.flashes.get(request.session_name(), "inbox"),
     };
     Ok(page(view::view(&frame, &inbox)))
+}
+
+/// Without the runs of which every call is settled by now: nothing is left to do about them.
+async fn without_settled(state: &ServerState, mut piece: RunPiece) -> Result<RunPiece, Problem> {
+    let mut kept = Vec::new();
+    for row in std::mem::take(&mut piece.runs) {
+        if !is_settled_since(state, &row).await? {
+            kept.push(row);
+        }
+    }
+    piece.runs = kept;
+    Ok(piece)
 }
 
 pub(crate) async fn read_all(
@@ -371,6 +398,32 @@ pub(crate) async fn read_all(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_always_covers_is_said_in_words_and_not_as_a_resource() {
+        let asked = |preview| ApprovalRequest {
+            tool: "shell".to_owned(),
+            folder: "/work".to_owned(),
+            cause: ApprovalCause::Tool,
+            preview,
+            scopes: Vec::new(),
+            editable: None,
+        };
+        let exact = |resource: &str| ApprovalScope::Exact { resource: resource.to_owned() };
+        let said = |preview, scope| say(everloop_types::Lang::En, of(&asked(preview), &scope));
+        let command = CallPreview::Command {
+            command: "mail a".to_owned(),
+            sandboxed: true,
+            network: false,
+            pattern: None,
+        };
+        let whole = said(command, exact("args:{\"command\":\"mail a\"}"));
+        assert_eq!(whole, "exactly this command, in this folder");
+        let path = said(CallPreview::Call, exact("path:notes.md"));
+        assert_eq!(path, "shell on notes.md, with any content, in this folder");
+        let call = said(CallPreview::Call, exact("args:{}"));
+        assert_eq!(call, "shell with exactly these arguments, in this folder");
+    }
 
     #[test]
     fn the_answers_that_a_question_ends_with_can_be_chosen() {

@@ -18,7 +18,7 @@ const READS_MAX: usize = 20;
 /// Runs of a page, the newest first.
 #[derive(Default)]
 pub(super) struct RunPiece {
-    runs: Vec<RunRow>,
+    pub(super) runs: Vec<RunRow>,
     /// Whether newer ones stand on a page before.
     is_later: bool,
     /// The last run that was looked at, if older ones follow.

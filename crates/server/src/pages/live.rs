@@ -81,7 +81,7 @@ async fn snapshot(state: &ServerState) -> Result<Snapshot, Problem> {
         let _ = write!(seen, "{} {} ", fact.id, fact.updated_at);
     }
     let _ = write!(seen, "{}", state.settings_revision());
-    let asks = state.behind.questions.read(state.store()).await?;
+    let asks = super::asks::open_asks(state).await?;
     for ask in &asks {
         let _ = write!(seen, " {}", ask.question.id());
     }

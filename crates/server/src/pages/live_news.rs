@@ -10,6 +10,7 @@ use everloop_app::conversations::ListedConversation;
 use everloop_app::interrupts::OpenInterrupt;
 use everloop_pages::parts::status_words;
 use everloop_store::RunFilter;
+use everloop_types::visible;
 use serde::Serialize;
 
 /// Questions and runs that are named, of each the newest.
@@ -38,7 +39,7 @@ pub(super) async fn news(
         let first = card.text.lines().next().unwrap_or_default();
         all.push(NewsItem {
             title: of.map(|row| ListedConversation::new(row).title()).unwrap_or_default(),
-            text: shown.map_or_else(|| first.to_owned(), |shown| format!("{first} {shown}")),
+            text: visible(&shown.map_or_else(|| first.to_owned(), |it| format!("{first} {it}"))),
             to: format!("/inbox?open={}", card.id),
             key: format!("ask {}", card.id),
         });

@@ -5,6 +5,7 @@ use super::chat::run_title;
 use super::frame::PageRequest;
 use super::respond::page;
 use super::run_files::whole_step;
+use super::run_times::{gap, settlements, share};
 use super::step_facts::facts;
 use super::step_plan::{StepGroups, item_diff};
 use super::steps::{RunStep, steps};
@@ -27,9 +28,11 @@ use everloop_pages::run::{
     self as view, RunHead, RunPageView, StateView, StepDetail, TravelView, WaterfallStep,
 };
 use everloop_pages::run_list::{self, RunRowView};
-use everloop_pages::waterfall::{StepKind, TimeAxis, TimeSpan};
+use everloop_pages::waterfall::StepKind;
 use everloop_text::pages as words;
+use everloop_text::runs;
 use everloop_types::journal::{EntryKind, WaitingOn};
+use everloop_types::{Lang, Status};
 use maud::html;
 use serde::Deserialize;
 
@@ -79,7 +82,8 @@ pub(crate) async fn show(
     let conversation = goals::read_conversation(state.store(), &details.row.conversation).await;
     let verdict = match params.verify {
         Some(_) => Some(verdict(&request, &state, &details).await?),
-        None => None,
+        // What a form of this page came to.
+        None => state.flashes.get(request.session_name(), &format!("run:{run}")),
     };
     let shown = ShownRun { request: &request, details, told, params, verdict };
     Ok(page(view::view(&frame, &shown.view(&state, conversation.ok())?)))
@@ -105,6 +109,12 @@ async fn verdict(
             ReplayVerdict::Cannot { reason } => words::run::not_verified(&reason),
         },
     ))
+}
+
+/// The word for a status, and whether what was unknown is known by now.
+pub(super) fn status_said(lang: Lang, status: Status, is_settled_since: bool) -> String {
+    let said = status_words(status, lang);
+    if is_settled_since { say(lang, runs::settled_since(&said)) } else { said }
 }
 
 /// A run on its way to the page.
@@ -157,7 +167,8 @@ impl ShownRun<'_> {
             ),
             keep: kept(filter, from, fold),
             is_unfolded: self.params.fold == Some(0),
-            begin: self.details.row.times.created_at,
+            begin: all.iter().map(|step| step.from).min().unwrap_or(0),
+            gap: gap(&self.details),
             steps: shown,
             groups: groups.groups,
             chosen,
@@ -211,18 +222,19 @@ impl ShownRun<'_> {
             id: row.run.to_string(),
             title: run_title(row),
             status: row.status.as_str(),
-            status_words: status_words(row.status, lang),
+            status_words: status_said(lang, row.status, self.details.is_settled_since()),
             conversation: (row.conversation.to_string(), title.unwrap_or_default()),
             stats: self.stats(),
             is_over: row.status.is_final(),
             loops: loops.iter().map(|one| one.name.to_owned()).collect(),
             unknowns: unknowns.collect(),
             related,
-            share: self.share(steps),
+            share: share(lang, steps, gap(&self.details)),
             recovered: self.told.events.iter().filter(|event| is_recovery(event)).count(),
             set_aside: row
                 .quarantine_reason()
                 .map(|reason| say(lang, words::run::set_aside(&reason))),
+            settled: settlements(self.request, &self.details),
             asks: match &self.details.waiting_on {
                 Some(WaitingOn::Person { question }) if !row.status.is_final() => {
                     Some(question.id.clone())
@@ -230,18 +242,6 @@ impl ShownRun<'_> {
                 _ => None,
             },
         })
-    }
-
-    /// How much of the time something worked.
-    fn share(&self, steps: &[RunStep]) -> Option<(f64, String)> {
-        let lang = self.request.lang();
-        let spans: Vec<TimeSpan> = steps.iter().map(|step| step.bar().span).collect();
-        let from = spans.iter().map(|span| span.from).min()?;
-        let to = spans.iter().map(|span| span.to).max()?;
-        let (whole, waited) = ((to - from).max(1), TimeAxis::waited(&spans));
-        let worked = (whole - waited).max(0);
-        let said = words::run::share(&duration(lang, worked), &duration(lang, waited));
-        Some((worked as f64 * 100.0 / whole as f64, say(lang, said)))
     }
 
     fn stats(&self) -> Vec<(String, String)> {
@@ -371,6 +371,8 @@ impl ShownRun<'_> {
             let items = plan.items.iter().map(|item| item.text.as_str()).collect();
             match versions.last_mut() {
                 Some((version, last)) if *version == plan.version => *last = items,
+                // Another state of the same items is no difference that can be shown.
+                Some((_, last)) if *last == items => {}
                 _ => versions.push((plan.version, items)),
             }
         }
@@ -451,7 +453,7 @@ pub(crate) async fn list(
             id: run.row.run.to_string(),
             title: run_title(&run.row),
             state: run.row.status.as_str(),
-            words: status_words(run.row.status, lang),
+            words: status_said(lang, run.row.status, run.is_settled_since()),
             loop_name: run.row.loop_name.clone(),
             events: run.row.lease.next_seq.saturating_sub(1),
             when: request.short_time(run.row.times.updated_at),

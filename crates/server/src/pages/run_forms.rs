@@ -1,6 +1,6 @@
 //! What the forms of a run ask for.
 
-use super::forms::FormFields;
+use super::forms::{FormFields, settled_words, tell};
 use super::frame::{PageRequest, missing};
 use super::respond::see_other;
 use super::undoing;
@@ -60,7 +60,9 @@ pub(crate) async fn perform(
             };
             let call = fields.some("effect");
             let report = run_control::settle(engine, &run, call.as_deref(), word).await?;
-            report.settled(&run)?;
+            let settled = report.settled(&run)?.map(|(settled, _)| settled);
+            let row = run_row(&state, &run).await?;
+            tell(&state, &request, &row, &back, settled_words(settled));
         }
         "undo" | "redo" => {
             let report = undoing::perform(&state, &run, verb == "redo").await?;

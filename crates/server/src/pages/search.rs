@@ -2,6 +2,7 @@
 //! which is complete without a script.
 
 use super::chat::run_title;
+use super::commands::works_here;
 use super::frame::{PageRequest, listed};
 use super::respond::page;
 use crate::problem::Problem;
@@ -11,8 +12,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use everloop_app::conversation::SLASH_COMMANDS;
 use everloop_app::settings::{self as app_settings, SettingOrigin};
-use everloop_app::slash::{SlashCommand, SlashKind};
-use everloop_app::turns;
+use everloop_app::slash::SlashCommand;
 use everloop_pages::layout::NavPlace;
 use everloop_pages::parts::{say, status_words};
 use everloop_pages::search::{self as view, FoundGroup, FoundItem};
@@ -153,11 +153,9 @@ impl Finder<'_> {
     fn commands(&self) -> FoundGroup {
         let lang = self.request.lang();
         let asked = self.asked.trim_start_matches('/');
-        let is_here = |one: &&SlashCommand| {
-            let kinds = [SlashKind::Agenda, SlashKind::Help, SlashKind::Cancel];
-            (kinds.contains(&one.kind) || turns::READ_ANYWHERE.contains(&one.name))
-                && one.name.contains(asked)
-        };
+        let is_here = |one: &&SlashCommand| works_here(one) && one.name.contains(asked);
+        // Who begins with a slash wants to see them all.
+        let most = if self.asked.starts_with('/') { usize::MAX } else { SHOWN };
         let item = |one: &SlashCommand| FoundItem {
             to: format!("/chat?say=%2F{}", one.name),
             name: format!("/{}", one.name),
@@ -165,6 +163,7 @@ impl Finder<'_> {
             command: Some(format!("/{}", one.name)),
         };
         let found = SLASH_COMMANDS.iter().filter(is_here).map(item);
-        self.group(words::palette::commands(), found)
+        let name = say(lang, words::palette::commands());
+        FoundGroup { name, items: found.take(most).collect() }
     }
 }

@@ -4,6 +4,7 @@
 //! answer came, it is one message. It also names the questions that it shows: the message answers
 //! no other one.
 
+use super::commands::{self, PageReply};
 use super::forms::FormFields;
 use super::frame::PageRequest;
 use super::respond::see_other;
@@ -64,6 +65,16 @@ pub(crate) async fn send(
     let conversation = target_conversation(&state, &request, &id, key.as_deref()).await?;
     let page = format!("chat:{conversation}");
     state.flashes.clear(request.session_name(), &page);
+    if let Some(reply) = commands::perform(&state, &request, &conversation, &said.text).await? {
+        let to = format!("/chat/{conversation}");
+        return Ok(match reply {
+            PageReply::Go(page) => see_other(&page),
+            PageReply::Say(text) => {
+                state.flashes.put(request.session_name(), &page, text);
+                see_other(&to)
+            }
+        });
+    }
     let message = turn_message(&fields, &said, key);
     let (queues, policy) = (&state.behind.queues, BusyPolicy::Queue);
     let receipt = queues.send(&state.app, state.engine(), &conversation, message, policy).await?;

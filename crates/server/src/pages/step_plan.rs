@@ -4,7 +4,7 @@ use super::activity::item_state;
 use super::steps::RunStep;
 use everloop_engine::EventNote;
 use everloop_pages::run::WaterfallGroup;
-use everloop_pages::waterfall::TimeSpan;
+use everloop_pages::waterfall::{TimeSpan, time_in};
 use everloop_types::{Lang, Progress, Words};
 use std::collections::BTreeMap;
 
@@ -78,10 +78,11 @@ impl PlanReader {
     }
 
     /// Tells each step how its item ended.
-    pub(super) fn close(&self, steps: &mut [RunStep], is_over: bool) {
+    pub(super) fn close(&self, steps: &mut [RunStep], open_state: &'static str) {
         for place in steps.iter_mut().filter_map(|step| step.under.as_mut()) {
             place.state = match self.states.get(&place.text).copied() {
-                Some("running") if is_over => "pending",
+                Some("running") if open_state == "canceled" => "pending",
+                Some("running") => open_state,
                 Some(state) => state,
                 None => "pending",
             };
@@ -102,6 +103,16 @@ pub(super) fn item_diff<T: AsRef<str> + PartialEq>(before: &[T], after: &[T]) ->
     gone.map(|item| format!("-{}", item.as_ref())).chain(kept).collect()
 }
 
+fn group_of(step: &RunStep, place: &PlanPlace, span: TimeSpan) -> WaterfallGroup {
+    WaterfallGroup {
+        seq: step.seq,
+        name: format!("{} {}", place.number, place.text),
+        state: place.state,
+        span: TimeSpan { waits: false, ..span },
+        took: 0,
+    }
+}
+
 /// The steps of a run under the items of its plan.
 #[derive(Debug, Default)]
 pub(super) struct StepGroups {
@@ -114,24 +125,28 @@ impl StepGroups {
     /// Groups the steps of a whole run.
     pub(super) fn of(steps: &[RunStep]) -> Self {
         let mut made = Self::default();
+        let mut spans: Vec<Vec<TimeSpan>> = Vec::new();
         let mut last: Option<&PlanPlace> = None;
         for step in steps {
             let span = step.bar().span;
-            match (&step.under, made.groups.last_mut()) {
-                (None, _) => {}
-                (Some(place), Some(group)) if last == Some(place) => {
+            if let Some(place) = &step.under {
+                if last != Some(place) || made.groups.is_empty() {
+                    made.groups.push(group_of(step, place, span));
+                    spans.push(Vec::new());
+                }
+                if let (Some(group), Some(own)) = (made.groups.last_mut(), spans.last_mut()) {
                     group.span.from = group.span.from.min(span.from);
                     group.span.to = group.span.to.max(span.to);
+                    own.extend((!span.waits).then_some(span));
                 }
-                (Some(place), _) => made.groups.push(WaterfallGroup {
-                    seq: step.seq,
-                    name: format!("{} {}", place.number, place.text),
-                    state: place.state,
-                    span: TimeSpan { waits: false, ..span },
-                }),
             }
             last = step.under.as_ref();
             made.under.push(last.and(made.groups.len().checked_sub(1)));
+        }
+        let idle: Vec<TimeSpan> = steps.iter().map(|step| step.bar().span).collect();
+        let idle: Vec<TimeSpan> = idle.into_iter().filter(|span| span.waits).collect();
+        for (group, own) in made.groups.iter_mut().zip(spans) {
+            group.took = time_in(&own, &idle);
         }
         made
     }

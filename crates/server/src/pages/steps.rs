@@ -24,7 +24,7 @@ pub(crate) struct RunStep {
     pub(crate) name: String,
     /// What is said beside it.
     pub(crate) note: String,
-    /// How it ended; `running` while it has not.
+    /// How it ended; `running` or `waiting` while it has not.
     pub(crate) state: &'static str,
     /// When it began.
     pub(crate) from: UtcMs,
@@ -59,8 +59,13 @@ impl RunStep {
             note: format!("{}{tries}", self.note),
             state: self.state,
             under: None,
-            span: TimeSpan { from: self.from, to: self.to, waits: self.kind == StepKind::Wait },
+            span: TimeSpan { from: self.from, to: self.to, waits: self.is_idle() },
         }
+    }
+
+    /// Whether nothing works in it: it waits, or no process ran.
+    fn is_idle(&self) -> bool {
+        matches!(self.kind, StepKind::Wait | StepKind::Recovery) || self.state == "waiting"
     }
 
     /// Whether it is of a part that a person wants to see.
@@ -95,14 +100,23 @@ pub(crate) fn steps(lang: Lang, events: &[RunEvent], now: Option<UtcMs>) -> Vec<
     }
     let now = now.filter(|_| !events.last().is_some_and(RunEvent::is_terminal));
     let (is_over, end) = (now.is_none(), now.unwrap_or(reader.last_at));
+    // What the run waits in is not worked on.
+    let waits = !is_over && reader.running(StepKind::Wait).is_some();
+    let open_state = match (is_over, waits) {
+        (true, _) => "canceled",
+        (false, true) => "waiting",
+        (false, false) => "running",
+    };
+    // Nor in the time in which no process ran.
+    let recoveries = reader.steps.iter().filter(|step| step.kind == StepKind::Recovery);
+    let recovered = recoveries.map(|step| step.to).max().unwrap_or(0);
     for step in reader.steps.iter_mut().filter(|step| step.state == "running") {
+        step.from = step.from.max(recovered);
         step.to = end;
-        if is_over {
-            step.state = "canceled";
-        }
+        step.state = open_state;
     }
     let StepReader { mut steps, plan, .. } = reader;
-    plan.close(&mut steps, is_over);
+    plan.close(&mut steps, open_state);
     steps
 }
 
@@ -159,10 +173,20 @@ impl StepReader {
         }
     }
 
+    /// Ends a wait. What is under way works from now on.
+    fn end_wait(&mut self, event: &RunEvent, at: UtcMs) {
+        let waited = self.running(StepKind::Wait).is_some();
+        Self::end(self.running(StepKind::Wait), event, at, "succeeded");
+        if waited {
+            let open = self.steps.iter_mut().filter(|step| step.state == "running");
+            open.for_each(|step| step.from = at);
+        }
+    }
+
     fn take(&mut self, event: &RunEvent, at: UtcMs) {
         // Whatever happens ends a wait.
         if !matches!(event.kind, EventKind::QuestionOpened { .. }) {
-            Self::end(self.running(StepKind::Wait), event, at, "succeeded");
+            self.end_wait(event, at);
         }
         match &event.kind {
             EventKind::StepStarted { purpose, .. } => {
@@ -323,7 +347,7 @@ mod tests {
         ];
         let steps = steps(Lang::En, &events, Some(6_000));
         let seen: Vec<_> = steps.iter().map(|step| (step.state, step.from, step.to)).collect();
-        assert_eq!(seen, [("running", 0, 6_000), ("succeeded", 200, 5_000)]);
+        assert_eq!(seen, [("running", 5_000, 6_000), ("succeeded", 200, 5_000)]);
         assert_eq!(steps[0].tries, ["429"]);
     }
 
@@ -376,6 +400,36 @@ mod tests {
         assert_eq!(groups.groups[0].span.from, 200);
     }
 
+    fn began(seq: i64, at: UtcMs) -> RunEvent {
+        let call_id = everloop_types::CallId::new("c1");
+        let (tool, arguments) = ("shell".to_owned(), "{}".to_owned());
+        event(seq, at, EventKind::ToolStarted { call_id, tool, arguments })
+    }
+
+    #[test]
+    fn a_call_that_waits_for_a_person_is_drawn_as_waiting_and_works_from_the_answer_on() {
+        let mut events = vec![
+            planned(1, 1, Some(0), &["pay"]),
+            began(2, 200),
+            event(3, 300, EventKind::RunWaiting(WaitingFor::User)),
+        ];
+        let waiting = steps(Lang::En, &events, Some(9_000));
+        assert!(waiting.iter().skip(1).all(|step| step.state == "waiting"), "{waiting:?}");
+        assert!(waiting.iter().skip(1).all(|step| step.bar().span.waits));
+        events.push(event(4, 8_000, EventKind::RunResumed {}));
+        let working = steps(Lang::En, &events, Some(9_000));
+        assert_eq!((working[1].state, working[1].from), ("running", 8_000));
+    }
+
+    #[test]
+    fn the_time_in_which_no_process_ran_is_no_work() {
+        let recovered = EventKind::RunRecovered { interrupted: 1 };
+        let events = [began(1, 100), event(2, 26_000, recovered)];
+        let all = steps(Lang::En, &events, Some(27_000));
+        assert_eq!((all[0].from, all[0].to), (26_000, 27_000));
+        assert!(all[1].bar().span.waits && all[1].from == 100);
+    }
+
     #[test]
     fn nothing_of_a_run_that_was_set_aside_goes_on() {
         let events = [
@@ -384,7 +438,7 @@ mod tests {
             event(3, 100, EventKind::RunWaiting(WaitingFor::User)),
         ];
         let ends = |now| steps(Lang::En, &events, now).last().map(|step| (step.state, step.to));
-        assert_eq!(ends(Some(9_000)), Some(("running", 9_000)));
+        assert_eq!(ends(Some(9_000)), Some(("waiting", 9_000)));
         assert_eq!(ends(None), Some(("canceled", 100)));
     }
 }

@@ -1,5 +1,6 @@
 //! What was said in a conversation, as the blocks of its thread.
 
+use super::asks::settled_words;
 use super::forms::FormFields;
 use super::frame::PageRequest;
 use super::inbox::with_choices;
@@ -15,7 +16,7 @@ use everloop_pages::chat::{
     AnswerBlock, AnsweredLine, ChatBlock, EventLink, RunSummary, SaidBlock, SentPicture,
 };
 use everloop_pages::markdown::message_html;
-use everloop_pages::parts::{duration, say, status_words};
+use everloop_pages::parts::{duration, say};
 use everloop_store::RunRow;
 use everloop_text::pages as words;
 use everloop_text::{OutcomeReport, PermissionAnswer, Text};
@@ -152,7 +153,7 @@ impl<'a> ThreadReader<'a> {
             blocks.push(match answer {
                 Some(answer) => ChatBlock::Answered(self.answered(one, answer).await?),
                 None if one.role == "user" => ChatBlock::Said(self.said(one).await?),
-                None => ChatBlock::Answer(self.answer(one, unread).await),
+                None => ChatBlock::Answer(self.answer(one, unread).await?),
             });
         }
         Ok(blocks)
@@ -193,23 +194,31 @@ impl<'a> ThreadReader<'a> {
         Ok((0..sent).map(picture).collect())
     }
 
-    async fn answer(&self, said: &MessageRecord, unread: Option<i64>) -> AnswerBlock {
+    async fn answer(
+        &self,
+        said: &MessageRecord,
+        unread: Option<i64>,
+    ) -> Result<AnswerBlock, Problem> {
         let last = self.row(said).filter(|row| said.slot == "final" && row.status.is_final());
         let files = match last {
             Some(row) => self.files(&row.run).await,
             None => Vec::new(),
         };
-        AnswerBlock {
+        let run = match last {
+            Some(row) => Some(self.summary(row).await?),
+            None => None,
+        };
+        Ok(AnswerBlock {
             id: said.id.clone(),
             when: self.request.short_time(said.created_at),
             html: message_html(self.request.lang(), &said.content),
             event: self.link(said, last.map(|row| row.lease.next_seq.saturating_sub(1))),
-            run: last.map(|row| self.summary(row)),
+            run,
             is_question: said.slot.starts_with("ask:"),
             is_first_unread: unread == Some(said.position),
             is_stopped: said.slot == "stopped",
             files,
-        }
+        })
     }
 
     async fn files(&self, run: &RunId) -> Vec<(String, String)> {
@@ -249,22 +258,22 @@ impl<'a> ThreadReader<'a> {
         })
     }
 
-    fn summary(&self, row: &RunRow) -> RunSummary {
+    async fn summary(&self, row: &RunRow) -> Result<RunSummary, Problem> {
         let lang = self.request.lang();
         let took = duration(lang, row.times.updated_at - row.times.created_at);
         let events = row.lease.next_seq.saturating_sub(1);
-        RunSummary {
+        Ok(RunSummary {
             run: row.run.to_string(),
             short: short_id(row.run.as_str()).to_owned(),
             status: row.status.as_str(),
-            status_words: status_words(row.status, lang),
+            status_words: settled_words(self.state, row, lang).await?,
             line: format!(
                 "{} · {}",
                 row.loop_name,
                 say(lang, words::chat::events_line(&events, &took))
             ),
             can_retry: row.status.is_final() && row.origin.parent.is_none(),
-        }
+        })
     }
 }
 
@@ -329,6 +338,6 @@ mod tests {
         assert_eq!(said("q4.0.approve", "y"), "you allowed it once");
         assert_eq!(said("q4.0.approve_bare.9", "n too early"), "you did not allow it: too early");
         assert_eq!(said("q4.0.ask", "y"), "you answered “y”");
-        assert_eq!(said("q4.0.settle", "happened"), "you said that it happened");
+        assert_eq!(said("q4.0.settle", "happened"), "you confirmed that it happened");
     }
 }
