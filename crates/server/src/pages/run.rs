@@ -30,9 +30,9 @@ use everloop_pages::run::{
 use everloop_pages::run_list::{self, RunRowView};
 use everloop_pages::waterfall::StepKind;
 use everloop_text::pages as words;
-use everloop_text::{runs, settle};
+use everloop_text::runs;
 use everloop_types::journal::{EntryKind, WaitingOn};
-use everloop_types::{Lang, SettledOutcome, Status};
+use everloop_types::{Lang, Status};
 use maud::html;
 use serde::Deserialize;
 
