@@ -35,7 +35,7 @@ pub use confirm::ConfirmationResult;
 pub use custom::{CommandEntry, ConversationCommands, UnusableCommand, UnusableReason};
 pub(crate) use earlier::{EarlierTurns, is_mark};
 pub use leftovers::{Leftover, Leftovers};
-pub use news::{News, NewsElsewhere};
+pub use news::{ConversationNews, News, NewsElsewhere};
 pub use others::LeftConversation;
 pub use own_commands::{CommandWatch, OwnCommandEnd};
 pub(crate) use place::EARLIER_CONVERSATION;
@@ -334,6 +334,11 @@ impl Conversation {
     #[must_use]
     pub fn awaits_answer(&self) -> bool {
         self.questions.seen.is_some() || self.unsettled.run.is_some()
+    }
+
+    /// What the person is told of runs that they do not look at.
+    pub fn news(&mut self) -> ConversationNews<'_> {
+        ConversationNews(self)
     }
 
     /// Which events of its runs were shown.

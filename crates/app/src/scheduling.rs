@@ -80,8 +80,8 @@ impl ScheduledRuns {
     }
 }
 
-/// The conversation of an entry. The id of an entry that came in a file may hold anything; that of a
-/// conversation is a part of addresses and of names of files.
+/// The conversation of an entry. The id of an entry that came in a file may hold anything; that of
+/// a conversation is a part of addresses and of names of files.
 fn own_conversation(uid: &str) -> ConversationId {
     let id = format!("conv_schedule_{uid}");
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.@".contains(&byte);

@@ -1,5 +1,5 @@
-//! Messages that come while a run works or asks: which wait, which answer, and what becomes of those
-//! that cannot be sent.
+//! Messages that come while a run works or asks: which wait, which answer, and what happens to
+//! those that cannot be sent.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use crate::turns::{NO_FOLLOW_UP, Place, Server, agent, decides, play, says};

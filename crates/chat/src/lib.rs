@@ -231,9 +231,9 @@ impl Chat {
     /// ask, how they end.
     async fn show_news_elsewhere(&mut self) {
         // A store that fails for a moment is asked again in a second.
-        let news = self.conversation.news_elsewhere().await.unwrap_or_default();
+        let news = self.conversation.news().elsewhere().await.unwrap_or_default();
         news.iter().for_each(|news| words::show_news_elsewhere(&self.app, news));
-        if self.conversation.watches_others() {
+        if self.conversation.news().watches_others() {
             let asked = self.questions_elsewhere().await;
             asked.iter().for_each(|line| terminal::print_line(line));
         }
@@ -241,13 +241,13 @@ impl Chat {
 
     /// Shows the ends of runs in the background.
     async fn show_missed_news(&mut self) {
-        let news = self.conversation.missed_news().await;
+        let news = self.conversation.news().missed().await;
         news.iter().for_each(|news| words::show_news(&self.app, news));
     }
 
     /// Shows what an update says about a run in the background.
     async fn show_news_in(&mut self, update: &Update) {
-        let news = self.conversation.news_in(update).await;
+        let news = self.conversation.news().of_update(update).await;
         news.iter().for_each(|news| words::show_news(&self.app, news));
     }
 

@@ -126,27 +126,29 @@ impl TerminalUi {
         }
     }
 
+    fn show_reply(&mut self, reply: ChatReply) {
+        // These ask themselves.
+        let asks = matches!(
+            reply,
+            ChatReply::WhichScope(_) | ChatReply::HowToEdit(_) | ChatReply::UnclearPermission(_)
+        );
+        let is_taken_up = matches!(reply, ChatReply::ConversationOpened(..));
+        self.chat.show_reply(reply);
+        if is_taken_up {
+            // The question of a conversation that was taken up is shown whole.
+            let seen = self.chat.conversation.questions().seen();
+            seen.iter().for_each(|open| self.show(open));
+        } else if !asks {
+            self.remind_of_question();
+        }
+    }
+
     /// Shows what a line led to; an exit if the person leaves.
     async fn react(&mut self, reaction: Reaction) -> Result<Option<Exit>, Failure> {
         match reaction {
             // An empty line says nothing; a question that waits is shown again.
             Reaction::Reply(ChatReply::Empty) => self.remind_of_question(),
-            // These ask themselves.
-            Reaction::Reply(
-                reply @ (ChatReply::WhichScope(_)
-                | ChatReply::HowToEdit(_)
-                | ChatReply::UnclearPermission(_)),
-            ) => self.chat.show_reply(reply),
-            // The question of a conversation that was taken up is shown whole.
-            Reaction::Reply(reply @ ChatReply::ConversationOpened(..)) => {
-                self.chat.show_reply(reply);
-                let seen = self.chat.conversation.questions().seen();
-                seen.iter().for_each(|open| self.show(open));
-            }
-            Reaction::Reply(reply) => {
-                self.chat.show_reply(reply);
-                self.remind_of_question();
-            }
+            Reaction::Reply(reply) => self.show_reply(reply),
             Reaction::Confirm(command) => self.proposed = Some(command),
             Reaction::Background => {
                 let asks = self.chat.conversation.awaits_answer();

@@ -55,47 +55,38 @@ pub(super) fn reply(app: &Console, conversation: &Conversation, reply: ChatReply
         ChatReply::Written(file) => app.text(text::chat::written(&file.display())),
         ChatReply::Imported(done) => exchange_words(&app.reader(), &done),
         ChatReply::DataPreview(preview) => preview_words(&preview, app.lang),
-        ChatReply::Answered(_)
-        | ChatReply::WhichScope(_)
-        | ChatReply::HowToEdit(_)
-        | ChatReply::ApprovalModeIs(_)
-        | ChatReply::ApprovalModeChosen(_)
-        | ChatReply::UnknownApprovalMode(_)
-        | ChatReply::UnclearPermission(_)
-        | ChatReply::AnsweredElsewhere(_)
-        | ChatReply::AlreadyAnswered => answer_words(app, reply),
-        ChatReply::Plan(_)
-        | ChatReply::NoPlan { .. }
-        | ChatReply::ForkAsks(_)
-        | ChatReply::NoRun
-        | ChatReply::Runs(_)
-        | ChatReply::History(_)
-        | ChatReply::InBackground(_) => run_words(app, reply),
-        ChatReply::Loops
-        | ChatReply::LoopChosen(_)
-        | ChatReply::Switch { .. }
-        | ChatReply::ModelIs { .. }
-        | ChatReply::ModelChosen { .. }
-        | ChatReply::Personas
-        | ChatReply::PersonaChosen(_)
-        | ChatReply::ImageAttached(..)
-        | ChatReply::LanguageChosen
-        | ChatReply::BeganAnew
-        | ChatReply::BeganAnewAs(_) => choice_words(app, conversation, reply),
-        ChatReply::ConversationOpened(..)
-        | ChatReply::FolderGone(..)
-        | ChatReply::Conversations(_)
-        | ChatReply::Renamed(_) => placing::reply(app, conversation, reply),
-        ChatReply::Changes(_)
-        | ChatReply::Undone(_)
-        | ChatReply::NothingToUndo
-        | ChatReply::NothingToRedo
-        | ChatReply::Rewound(_) => undo_words(app, reply),
-        ChatReply::NothingToSettle
-        | ChatReply::ToSettle(_)
-        | ChatReply::UnclearSettling(..)
-        | ChatReply::SettleLater
-        | ChatReply::Settled(..) => settle_words(app, reply),
+        ChatReply::WhichScope(_) | ChatReply::HowToEdit(_) | ChatReply::UnclearPermission(_) => {
+            answer_words(app, reply)
+        }
+        ChatReply::ApprovalModeIs(_) | ChatReply::ApprovalModeChosen(_) => answer_words(app, reply),
+        ChatReply::UnknownApprovalMode(_) | ChatReply::Answered(_) => answer_words(app, reply),
+        ChatReply::AnsweredElsewhere(_) | ChatReply::AlreadyAnswered => answer_words(app, reply),
+        ChatReply::Plan(_) | ChatReply::NoPlan { .. } | ChatReply::Runs(_) => run_words(app, reply),
+        ChatReply::ForkAsks(_) | ChatReply::NoRun => run_words(app, reply),
+        ChatReply::History(_) | ChatReply::InBackground(_) => run_words(app, reply),
+        ChatReply::Loops | ChatReply::LoopChosen(_) | ChatReply::Switch { .. } => {
+            choice_words(app, conversation, reply)
+        }
+        ChatReply::ModelIs { .. } | ChatReply::ModelChosen { .. } | ChatReply::LanguageChosen => {
+            choice_words(app, conversation, reply)
+        }
+        ChatReply::Personas | ChatReply::PersonaChosen(_) | ChatReply::ImageAttached(..) => {
+            choice_words(app, conversation, reply)
+        }
+        ChatReply::BeganAnew | ChatReply::BeganAnewAs(_) => choice_words(app, conversation, reply),
+        ChatReply::ConversationOpened(..) | ChatReply::FolderGone(..) => {
+            placing::reply(app, conversation, reply)
+        }
+        ChatReply::Conversations(_) | ChatReply::Renamed(_) => {
+            placing::reply(app, conversation, reply)
+        }
+        ChatReply::Changes(_) | ChatReply::Undone(_) | ChatReply::Rewound(_) => {
+            undo_words(app, reply)
+        }
+        ChatReply::NothingToUndo | ChatReply::NothingToRedo => undo_words(app, reply),
+        ChatReply::ToSettle(_) | ChatReply::Settled(..) => settle_words(app, reply),
+        ChatReply::NothingToSettle | ChatReply::SettleLater => settle_words(app, reply),
+        ChatReply::UnclearSettling(..) => settle_words(app, reply),
     }
 }
 

@@ -25,10 +25,7 @@ pub enum RemoteError {
     /// There is a connection, and nothing comes over it any more.
     #[error("{0} has stopped answering")]
     Silent(String),
-    /// An event is longer than any of a server of ours.
-    #[error("{0} sends an event that is too long")]
-    EventTooLong(String),
-    /// Something answers that is not an Everloop server.
+    /// Something answers that is not an Everloop server, or sends what no server of ours sends.
     #[error("{0} is not an Everloop server")]
     NotEverloop(String),
     /// The server speaks another version of the API.
@@ -43,12 +40,9 @@ pub enum RemoteError {
     /// The server refuses.
     #[error("{0}")]
     Refused(ApiProblem),
-    /// TLS cannot be set up.
-    #[error("TLS cannot be used")]
-    Tls(#[source] everloop_ports::http::TlsError),
-    /// The client cannot be made.
+    /// The client cannot be made: TLS cannot be set up, say.
     #[error("the client cannot be made")]
-    Client(#[source] reqwest::Error),
+    Client(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl RemoteError {

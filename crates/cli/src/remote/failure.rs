@@ -15,14 +15,10 @@ pub(super) fn of(app: &Console, url: &str, error: &RemoteError) -> Failure {
             (Exit::Failed, text::remote::unreachable(&url, &chain(source)))
         }
         RemoteError::Silent(_) => (Exit::Failed, text::remote::silent(&url)),
-        RemoteError::EventTooLong(_) | RemoteError::NotEverloop(_) => {
-            (Exit::Failed, text::remote::not_everloop(&url))
-        }
+        RemoteError::NotEverloop(_) => (Exit::Failed, text::remote::not_everloop(&url)),
         RemoteError::OtherVersion { found } => (Exit::Failed, text::remote::other_version(found)),
         RemoteError::Redirected => (Exit::Failed, text::remote::redirected(&url)),
-        RemoteError::Tls(_) | RemoteError::Client(_) => {
-            (Exit::Failed, text::remote::broken(&chain(error)))
-        }
+        RemoteError::Client(_) => (Exit::Failed, text::remote::broken(&chain(error))),
         RemoteError::Refused(problem) if problem.code == "unauthorized" => {
             (Exit::Configuration, text::remote::wrong_token(&url))
         }

@@ -7,8 +7,8 @@
 //!     cargo nextest run -p everloop --no-capture -E 'test(/^latency::/)'
 //! ```
 //!
-//! The bounds here are those of a machine that does other work: they notice an editor that waits for
-//! the stream, not a slow minute.
+//! The bounds here are those of a machine that does other work: they notice an editor that waits
+//! for the stream, not a slow minute.
 
 use crate::support::{Home, Terminal};
 use everloop_models::testing::{CannedReply, FakeServer, ReplyGate};

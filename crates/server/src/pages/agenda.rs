@@ -276,9 +276,8 @@ async fn run_line(
 }
 
 fn parse(request: &PageRequest, line: AgendaLine) -> Result<AgendaCommand, Problem> {
-    line.parse(&request.reader).map_err(|wrong| {
-        ProblemCode::InvalidInput.because(wrong_words(request, &wrong))
-    })
+    line.parse(&request.reader)
+        .map_err(|wrong| ProblemCode::InvalidInput.because(wrong_words(request, &wrong)))
 }
 
 /// A text as one quoted word of a line. What the line makes of it is replaced by [`with_text`].

@@ -148,11 +148,11 @@ impl FacadeForm {
     }
 
     /// The pieces before the first words.
-    fn opening(&self, run: &RunId, created: i64) -> Vec<StreamPiece> {
+    fn opening(&self, run: &RunId, created: i64) -> Vec<FacadePiece> {
         match self {
             Self::Chat { .. } => {
                 let delta = json!({"role": "assistant", "content": ""});
-                vec![StreamPiece::Plain(self.chunk(run, created, &delta, None))]
+                vec![FacadePiece::Plain(self.chunk(run, created, &delta, None))]
             }
             Self::Response(_) => {
                 let begun = RunAnswerText {
@@ -184,10 +184,10 @@ impl FacadeForm {
     }
 
     /// A piece of the words.
-    fn piece(&self, run: &RunId, created: i64, text: &str) -> StreamPiece {
+    fn piece(&self, run: &RunId, created: i64, text: &str) -> FacadePiece {
         match self {
             Self::Chat { .. } => {
-                StreamPiece::Plain(self.chunk(run, created, &json!({"content": text}), None))
+                FacadePiece::Plain(self.chunk(run, created, &json!({"content": text}), None))
             }
             Self::Response(_) => named(
                 "response.output_text.delta",
@@ -198,7 +198,7 @@ impl FacadeForm {
     }
 
     /// The pieces after the last words.
-    fn closing(&self, run: &RunId, answer: &RunAnswerText) -> Vec<StreamPiece> {
+    fn closing(&self, run: &RunId, answer: &RunAnswerText) -> Vec<FacadePiece> {
         match self {
             Self::Chat { with_usage, model } => {
                 let mut last = vec![self.last_chunk(run, answer)];
@@ -206,9 +206,9 @@ impl FacadeForm {
                     let usage = chat_usage(answer.tokens("input"), answer.tokens("output"));
                     let piece = json!({"id": self.id(run), "object": "chat.completion.chunk",
                         "created": answer.created, "model": model, "choices": [], "usage": usage});
-                    last.push(StreamPiece::Plain(piece));
+                    last.push(FacadePiece::Plain(piece));
                 }
-                last.push(StreamPiece::Done);
+                last.push(FacadePiece::Done);
                 last
             }
             Self::Response(_) => {
@@ -249,12 +249,12 @@ impl FacadeForm {
     }
 
     /// What ends a stream whose run cannot be read any more.
-    fn broken(&self, why: &str) -> Vec<StreamPiece> {
+    fn broken(&self, why: &str) -> Vec<FacadePiece> {
         match self {
             Self::Chat { .. } => {
                 let error = json!({"message": why, "type": "server_error", "param": null,
                     "code": "internal"});
-                vec![StreamPiece::Plain(json!({"error": error})), StreamPiece::Done]
+                vec![FacadePiece::Plain(json!({"error": error})), FacadePiece::Done]
             }
             Self::Response(_) => {
                 vec![named("error", json!({"code": "internal", "message": why, "param": null}))]
@@ -264,10 +264,10 @@ impl FacadeForm {
 
     /// The last piece of a chat completion. Its form has no mark for a run that failed, so what the
     /// whole answer says of the run is there too.
-    fn last_chunk(&self, run: &RunId, answer: &RunAnswerText) -> StreamPiece {
+    fn last_chunk(&self, run: &RunId, answer: &RunAnswerText) -> FacadePiece {
         let mut last = self.chunk(run, answer.created, &json!({}), Some("stop"));
         last["everloop"] = about_run(run, answer);
-        StreamPiece::Plain(last)
+        FacadePiece::Plain(last)
     }
 }
 
@@ -302,7 +302,7 @@ fn item_status(status: Status) -> &'static str {
 
 /// A piece of a streamed answer.
 #[derive(Debug, Clone, PartialEq)]
-enum StreamPiece {
+enum FacadePiece {
     /// Of a chat completion.
     Plain(Value),
     /// The end of a chat completion.
@@ -311,7 +311,7 @@ enum StreamPiece {
     Named(&'static str, Value),
 }
 
-impl StreamPiece {
+impl FacadePiece {
     /// As it is sent. The pieces of a response are counted.
     fn frame(self, number: u64) -> EventFrame {
         let (name, data) = match self {
@@ -327,8 +327,8 @@ impl StreamPiece {
     }
 }
 
-fn named(name: &'static str, data: Value) -> StreamPiece {
-    StreamPiece::Named(name, data)
+fn named(name: &'static str, data: Value) -> FacadePiece {
+    FacadePiece::Named(name, data)
 }
 
 /// The caller has the answer of a run that is over, so it is not unread.
@@ -350,7 +350,7 @@ struct FacadeStream {
     created: i64,
     /// What was streamed of the words of this call.
     streamed: String,
-    ready: VecDeque<StreamPiece>,
+    ready: VecDeque<FacadePiece>,
     /// Pieces that were sent.
     sent: u64,
     is_over: bool,
@@ -477,7 +477,7 @@ mod tests {
             .into_iter()
             .chain(closing)
             .map(|piece| match piece {
-                StreamPiece::Named(name, data) => (name, data),
+                FacadePiece::Named(name, data) => (name, data),
                 other => panic!("{other:?}"),
             })
             .collect();
@@ -506,7 +506,7 @@ mod tests {
     fn the_last_piece_of_a_chat_completion_says_what_became_of_the_run() {
         let form = FacadeForm::Chat { model: "everloop".to_owned(), with_usage: false };
         let closing = form.closing(&RunId::new("run_1"), &answer(Status::Failed));
-        let [StreamPiece::Plain(last), StreamPiece::Done] = &closing[..] else {
+        let [FacadePiece::Plain(last), FacadePiece::Done] = &closing[..] else {
             panic!("{closing:?}")
         };
         assert_eq!(last["choices"][0]["finish_reason"], "stop");
