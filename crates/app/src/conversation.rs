@@ -336,11 +336,6 @@ impl Conversation {
         self.questions.seen.is_some() || self.unsettled.run.is_some()
     }
 
-    /// What the person is told of runs that they do not look at.
-    pub fn news(&mut self) -> ConversationNews<'_> {
-        ConversationNews(self)
-    }
-
     /// Which events of its runs were shown.
     pub fn shown(&mut self) -> &mut ShownRuns {
         &mut self.shown

@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn what_is_bound_at_the_beginning_exists_and_limits_of_requests_are_not() {
-        let is_known = |key: &&str| SETTINGS.iter().any(|spec| spec.key.as_str() == **key);
+        let is_known = |key: &&str| SETTINGS.iter().any(|spec| spec.key.as_str() == *key);
         assert!(BOUND.iter().all(is_known));
         let sections: Vec<_> = SETTINGS.iter().map(|spec| spec.key.section()).collect();
         assert!(BOUND_SECTIONS.iter().all(|section| sections.contains(section)));

@@ -128,7 +128,7 @@ impl Canvas {
         let size = if class == ShapeClass::Title { TITLE } else { LABEL };
         let size = real(size) * SCALE;
         let glyphs: Vec<_> = words.chars().filter_map(|c| fonts.find(c)).collect();
-        let total: f32 = glyphs.iter().map(|(font, id)| advance(*font, *id, size)).sum();
+        let total: f32 = glyphs.iter().map(|(font, id)| advance(font, *id, size)).sum();
         let mut x = at.x
             - match anchor {
                 TextAnchor::Start => 0.0,

@@ -103,10 +103,10 @@ async fn a_second_kind_of_channel_is_one_file_and_one_row() {
     let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     let headers = [header("token", "seed-and-water"), header("ring", "r1")];
     let wrong = receive(&app, &engine, "webhook:roof", &headers, b"nest: hi").await;
-    assert_eq!(wrong.unwrap_err().status(), 404, "it is no webhook");
+    assert_eq!(refused_as(&wrong.unwrap_err()), 404, "it is no webhook");
     let stranger = [header("token", "crumbs"), header("ring", "r1")];
     let wrong = receive(&app, &engine, "roof", &stranger, b"nest: hi").await;
-    assert_eq!(wrong.unwrap_err().status(), 401);
+    assert_eq!(refused_as(&wrong.unwrap_err()), 401);
     let taken = receive(&app, &engine, "roof", &headers, b"nest: hi").await.unwrap();
     assert_eq!((taken.duplicate, taken.run.is_some()), (false, true));
     let session = WorkerSession::acquire(&app, &engine).unwrap();
@@ -123,4 +123,15 @@ async fn a_second_kind_of_channel_is_one_file_and_one_row() {
     outgoing.deliver(&delivery).await.unwrap();
     let test = "A test message from Everloop to the channel pigeon:roof.";
     assert_eq!(FLOWN.lock().unwrap()[1..], [flown("nest", test), flown("egg", "Hop.")]);
+}
+
+/// How HTTP tells of a refusal.
+pub(super) fn refused_as(error: &ChannelError) -> u16 {
+    match error {
+        ChannelError::NoSuchChannel(_) => 404,
+        ChannelError::Unsigned | ChannelError::TooOld => 401,
+        ChannelError::TooLarge => 413,
+        ChannelError::Header(_) | ChannelError::Body(_) | ChannelError::Empty => 400,
+        ChannelError::Secret(_) | ChannelError::App(_) => 500,
+    }
 }

@@ -175,6 +175,7 @@ impl ChannelKind for Webhook {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::channels::tests::refused_as;
 
     const SIGNED_WITH: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     const NOW: UtcMs = 1_614_265_330_000;
@@ -188,7 +189,7 @@ mod tests {
 
     fn check(headers: &[(String, String)], body: &[u8], now: UtcMs) -> Result<String, u16> {
         let request = InboundRequest { headers, body, now };
-        verify(SIGNED_WITH, &request).map(str::to_owned).map_err(|error| error.status())
+        verify(SIGNED_WITH, &request).map(str::to_owned).map_err(|error| refused_as(&error))
     }
 
     #[test]
@@ -228,7 +229,7 @@ mod tests {
         let read = |body: &str| {
             let headers = signed(body.as_bytes());
             let request = InboundRequest { headers: &headers, body: body.as_bytes(), now: NOW };
-            Webhook.read(&channel, &request).map_err(|error| error.status())
+            Webhook.read(&channel, &request).map_err(|error| refused_as(&error))
         };
         let message = read(r#"{"type":"message","data":{"thread":"t1","text":"hi","by":"me"}}"#);
         let (channel_name, thread) = ("webhook:ops".to_owned(), "t1".to_owned());

@@ -29,6 +29,13 @@ pub enum NewsElsewhere {
     Stopped(Box<News>),
 }
 
+impl Conversation {
+    /// What the person is told of runs that they do not look at.
+    pub fn news(&mut self) -> ConversationNews<'_> {
+        ConversationNews(self)
+    }
+}
+
 /// What a person is told of runs that they do not look at.
 pub struct ConversationNews<'a>(pub(super) &'a mut Conversation);
 

@@ -61,8 +61,7 @@ pub(crate) async fn perform(
             let call = fields.some("effect");
             let report = run_control::settle(engine, &run, call.as_deref(), word).await?;
             let settled = report.settled(&run)?.map(|(settled, _)| settled);
-            let row = run_row(&state, &run).await?;
-            tell(&state, &request, &row, &back, settled_words(settled));
+            tell(&state, &request, &row, back, settled_words(settled));
         }
         "undo" | "redo" => {
             let report = undoing::perform(&state, &run, verb == "redo").await?;
