@@ -318,7 +318,9 @@ mod tests {
     fn the_run_that_came_first_makes_room_and_not_the_one_with_the_smallest_id() {
         let cache = RunCache::default();
         let run = |n: usize| RunId::new(format!("run_{n:04}"));
-        (1..=REMEMBERED_MAX).for_each(|n| drop(cache.keep(&run(n), n)));
+        for n in 1..=REMEMBERED_MAX {
+            cache.keep(&run(n), n);
+        }
         assert_eq!(cache.keep(&run(1), 1), 1, "what is known already needs no room");
         assert_eq!(cache.get(&run(2)), Some(2));
         cache.keep(&run(0), 0);
