@@ -207,67 +207,6 @@ async fn recovers(place: &Place, long: &RunId) {
     conversation.leave().await;
 }
 
-/// A conversation with a person, whose runs of two goals ask for permission for a command.
-async fn asked_which_scope(place: &Place) -> Conversation {
-    let mut app = place.app(&[]).unwrap();
-    app.attended = true;
-    let options = RunOptions { workspace: Some(place.workspace()), ..RunOptions::default() };
-    let request = ConversationRequest::default();
-    let mut conversation = Conversation::open(app, &options, &request).await.unwrap();
-    let (_, stop) = follow(&mut conversation, "first").await;
-    asked(&stop, QuestionKind::Approve);
-    let menu = conversation.send("a").await.unwrap();
-    assert!(matches!(menu, Reaction::Reply(ChatReply::WhichScope(_))));
-    assert_eq!(conversation.questions().asked_scopes(), 3);
-    conversation
-}
-
-fn is_unclear(reaction: &Reaction) -> bool {
-    matches!(reaction, Reaction::Reply(ChatReply::UnclearPermission(_)))
-}
-
-/// What "always" may cover is chosen by a number, but only from the list that is on the screen.
-#[test]
-fn a_number_chooses_nothing_from_a_list_that_is_gone() {
-    let shell = |command: &str| calls("shell", json!({"command": command}));
-    let place = Place::new(&json!({
-        "replies": [],
-        "others": [
-            {"goal": "second", "replies": [shell("echo two"), says("Done.")]},
-            {"goal": "first", "replies": [shell("echo one"), says("Done.")]},
-        ],
-    }));
-    Runtime::new().unwrap().block_on(async {
-        for gone in ["/new", "/cancel"] {
-            let mut conversation = asked_which_scope(&place).await;
-            conversation.send(gone).await.unwrap();
-            let (_, stop) = follow(&mut conversation, "second").await;
-            asked(&stop, QuestionKind::Approve);
-            assert_eq!(conversation.questions().asked_scopes(), 0);
-            assert!(is_unclear(&conversation.send("2").await.unwrap()), "{gone}");
-            conversation.send("/cancel").await.unwrap();
-            conversation.leave().await;
-        }
-        // The same question, after the list was left or something else was shown.
-        let mut conversation = asked_which_scope(&place).await;
-        assert!(conversation.questions_mut().drop_scope_menu());
-        assert!(is_unclear(&conversation.send("2").await.unwrap()));
-        conversation.send("a").await.unwrap();
-        conversation.send("/history").await.unwrap();
-        assert!(is_unclear(&conversation.send("3").await.unwrap()));
-        // Below the list a number counts.
-        conversation.send("a").await.unwrap();
-        let Reaction::Follow(run, Some(ChatReply::Answered(_))) =
-            conversation.send("2").await.unwrap()
-        else {
-            panic!("the number is the answer")
-        };
-        let (_, stop) = stopped(&mut conversation, run).await;
-        assert_eq!(ended(&stop).row.status, Status::Succeeded);
-        conversation.leave().await;
-    });
-}
-
 #[test]
 fn errors_are_types_and_nothing_is_begun() {
     let place = Place::new(&json!({"replies": []}));

@@ -42,6 +42,7 @@ pub use everloop_app::show::{call_args, preview, timestamp};
 use everloop_markdown::{StyledLine, Tone, display_width};
 use everloop_text::{self as text, TextOf};
 use everloop_types::{Usage, UtcMs};
+use std::io::IsTerminal;
 pub use held_lines::HeldLines;
 pub use labels::labels_line;
 use plan::replanned;
@@ -61,7 +62,10 @@ pub fn summary(app: &Console, details: &RunDetails) -> String {
 /// The same with its look. Where it does not fit, it is broken between two parts.
 pub fn summary_line(app: &Console, details: &RunDetails) -> StyledLine {
     let parts = summary_parts(app, details);
-    StyledLine::new(Tone::Dim, &in_columns(&parts, terminal::line_style().width))
+    // In a log it is one line.
+    let is_seen = std::io::stderr().is_terminal();
+    let width = if is_seen { terminal::line_style().width } else { usize::MAX };
+    StyledLine::new(Tone::Dim, &in_columns(&parts, width))
 }
 
 const SEPARATOR: &str = " · ";

@@ -213,7 +213,7 @@ fn the_set_up_in_the_chat_ends_in_a_model_that_answers() {
     chat.until("接口地址").until("› ").types(&server.url());
     chat.until("密钥").until("› ").types("sk-right-one");
     chat.until("可用的模型：m-1, m-2").until("› ").types("m-1");
-    chat.until("连不上").until("可用的模型：m-1, m-2").until("› ").types("m-2");
+    chat.until("没有正常回答").until("可用的模型：m-1, m-2").until("› ").types("m-2");
     chat.until("✔ 已连通 m-2").until(ZH_PROMPT).types("你好").until("你好！");
     chat.until("成功").types("/quit");
     let screen = chat.ended().ends_with(0).stdout;
