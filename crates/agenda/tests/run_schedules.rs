@@ -215,7 +215,7 @@ async fn a_cron_expression_sets_the_times_in_its_zone() {
     let row = s.person.store.agenda().schedule(3).await.unwrap().unwrap();
     assert_eq!(row.said.span.zone, "America/New_York");
     let wrong = [
-        ("--cron \"0 0 30 2 *\"", "never comes true"),
+        ("--cron \"0 0 30 2 *\"", "never fires"),
         ("--cron \"61 * * * *\"", "“61” is not valid as the minute (0-59)"),
         ("--cron \"* * * *\"", "five fields"),
         ("--cron \"0 9 * * *\" --zone Mars/Base", "There is no time zone Mars/Base"),
@@ -329,7 +329,7 @@ async fn a_person_pauses_resumes_and_starts_an_entry() {
     s.say("/schedule add 2026-11-20 10:00 meeting").await;
     for verb in ["pause", "resume", "run", "runs"] {
         let said = s.say(&format!("/schedule {verb} 2")).await;
-        assert!(said.starts_with("Entry #2 starts no runs"), "{said}");
+        assert!(said.starts_with("Entry #2 does not start runs"), "{said}");
     }
     s.say("/schedule update 1 --run \"something else\" --overlap allow").await;
     let row = s.person.store.agenda().schedule(1).await.unwrap().unwrap();

@@ -335,7 +335,7 @@ fn a_task_that_runs_is_not_started_a_second_time() {
         drive(server.say("please tidy").await).await;
         drive(server.say("please tidy again").await).await;
         assert_eq!(server.works().await.len(), 1);
-        assert!(server.last().await.starts_with("This task is already under way"));
+        assert!(server.last().await.starts_with("This task is already in progress"));
         server.drain().await;
         drive(server.say("once more, it is untidy").await).await;
         assert_eq!(server.works().await.len(), 2, "the first one is over");

@@ -125,7 +125,7 @@ async fn a_schedule_starts_a_run_in_an_unread_conversation_of_its_own() {
     );
     let said = say(&app, &store, &line).await;
     assert!(said.starts_with("Added schedule #1, which starts runs: check the logs"), "{said}");
-    assert!(said.contains("Nobody watches these runs"), "what would have to be asked: {said}");
+    assert!(said.contains("These runs are unattended"), "what would have to be asked: {said}");
     make_due(&store, 1).await;
     let fired = scheduling::start_due(&app, &store).await.unwrap();
     assert!(!fired.is_empty());
@@ -436,7 +436,7 @@ async fn the_heartbeat_speaks_up_once_a_day_and_only_if_there_is_something() {
     let rows = store.conversations().list(&all()).await.unwrap();
     assert_eq!(rows.len(), 1);
     assert_eq!((rows[0].channel.as_str(), rows[0].has_unread()), ("heartbeat", true));
-    assert_eq!(rows[0].title.as_deref(), Some("Open matters"));
+    assert_eq!(rows[0].title.as_deref(), Some("Open items"));
     let proposal = FactProposal {
         id: FactId::new("fact_01"),
         text: "The landlord is called Ada".to_owned(),

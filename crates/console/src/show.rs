@@ -42,7 +42,6 @@ pub use everloop_app::show::{call_args, preview, timestamp};
 use everloop_markdown::{StyledLine, Tone, display_width};
 use everloop_text::{self as text, TextOf};
 use everloop_types::{Usage, UtcMs};
-use std::io::IsTerminal;
 pub use held_lines::HeldLines;
 pub use labels::labels_line;
 use plan::replanned;
@@ -52,6 +51,7 @@ pub use status::{
     StatusPlace, elapsed, output_tail, own_command_line, short_folder, status_line, status_row,
     turning_mark,
 };
+use std::io::IsTerminal;
 pub use thoughts::ThoughtFold;
 
 /// The last line about a run that ended: its status, its counts, its time.

@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_change_of_a_file_is_no_landmark() {
-        let html = diff(&["+a".to_owned()], "Change of the file").into_string();
+        let html = diff(&["+a".to_owned()], "File change").into_string();
         assert!(html.contains(r#"role="group""#), "{html}");
     }
 }

@@ -43,7 +43,7 @@ export async function longRun(world) {
       await page.goto(`${server.url}/runs/${run}?show=model`);
       await page.locator(".wf-name").last().click();
       await eventually("the prompt", async () => (await page.locator("#step-input").innerText()).includes('"messages"'));
-      check((await page.locator(".detail .note").innerText()).includes("Exactly the prompt"), "its digest differs");
+      check((await page.locator(".detail .note").innerText()).includes("exactly the prompt"), "its digest differs");
       const whole = page.locator('.detail a[href$="/input"]');
       const file = await page.evaluate(async (url) => (await fetch(url)).text(), await whole.getAttribute("href"));
       check(JSON.parse(file).messages.length > 100, "the file has not the whole prompt");

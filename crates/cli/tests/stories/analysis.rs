@@ -428,5 +428,5 @@ fn code_is_run_again_by_a_check_that_is_told_to() {
     assert!(!home.work("made.csv").exists(), "code runs in a folder of its own");
     std::fs::write(home.work("sales.csv"), SALES.replace("3927.1", "3827.1")).unwrap();
     let checked = home.run(["analyze", "--check", "report", "--with-code"]).ends_with(1);
-    assert!(checked.stdout.contains("c1 prints"), "{}", checked.stdout);
+    assert!(checked.stdout.contains("c1 now prints"), "{}", checked.stdout);
 }

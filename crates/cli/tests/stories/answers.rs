@@ -103,7 +103,7 @@ fn a_line_typed_before_the_question_does_not_answer_it() {
     let home = home.with("TERM", "xterm").with("NO_COLOR", "1");
     let mut run = home.on_terminal(RUN);
     run.until("started").keys("y\n");
-    run.until("Run this command?").until("was not taken as an answer");
+    run.until("Run this command?").until("was not used as the answer");
     run.until("[y] allow once").types("n").until("✖ Denied; it was not run").until("I am done.");
     run.ended().ends_with(0);
     assert!(!home.work("made").exists());

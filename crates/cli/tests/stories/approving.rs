@@ -185,7 +185,7 @@ fn a_number_after_the_list_of_scopes_was_left_allows_nothing() {
     let home = at_terminal(&commanding("echo x >> made"));
     let mut chat = home.on_terminal(CHAT);
     chat.until("You › ").types("do it").until("[e] edit").until("Allow? › ").keys("a");
-    chat.until("Always allow what?").until("[3] every shell call").until("Allow? › ").presses(ESC);
+    chat.until("Always allow what?").until("[2] every shell call").until("Allow? › ").presses(ESC);
     chat.until("still waiting for your answer: Run this command? $ echo x >> made");
     chat.until("[e] edit").until("Allow? › ").types("/new").until("You › ");
     // The question of the next run has the same id.
@@ -338,7 +338,9 @@ fn modes_are_shown_and_changed_in_the_chat() {
     let home = Home::scripted(&commanding("echo x >> made"));
     let chat = home.chat(&["/loop react", "/approve", "/approve all", "do it", "/approve maybe"]);
     let said = chat.ends_with(0).stdout;
-    for words in ["Approvals: ask", "* ask ", "  plan ", "approval mode all", "Unknown approval mode"] {
+    for words in
+        ["Approvals: ask", "* ask ", "  plan ", "approval mode all", "Unknown approval mode"]
+    {
         assert!(said.contains(words), "{words}: {said}");
     }
     assert_eq!(home.read("made"), "x\n");

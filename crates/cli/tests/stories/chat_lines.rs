@@ -258,7 +258,7 @@ fn without_a_model_common_sentences_are_shown_as_commands_and_done_after_a_yes()
     let lines = ["remind me to buy milk tomorrow", "yes", "remind me to call Bob tomorrow", "no"];
     let chat = home.chat(&lines).ends_with(0).stdout;
     assert!(chat.starts_with("I read this as: /todo add buy milk --due "), "{chat}");
-    assert!(chat.ends_with("Not done\n"), "{chat}");
+    assert!(chat.ends_with("Not run\n"), "{chat}");
     assert_eq!(todos(&home), ["buy milk"]);
 }
 

@@ -34,7 +34,7 @@ fn a_neighbour_that_was_killed_is_taken_over_without_waiting_for_its_lease() {
     assert_eq!(home.status(&run), "running");
     home.rewrite(&[says("done")]);
     let drained = home.run(["worker", "--drain"]).ends_with(0);
-    drained.says(&[&format!("Taking up an interrupted run, {run}")]);
+    drained.says(&[&format!("Resuming an interrupted run, {run}")]);
     assert!(killed.elapsed() < Duration::from_secs(60), "far less than the lease");
     assert_eq!(home.status(&run), "succeeded");
     home.verified(&run);
@@ -51,7 +51,7 @@ fn row_09_a_worker_that_stands_still_is_taken_over_and_wakes_to_do_no_harm() {
     sleeper.signal(Signal::STOP);
     let run = home.newest();
     let mut heir = home.spawn(["worker"]);
-    heir.until(&format!("Taking up an interrupted run, {run}"));
+    heir.until(&format!("Resuming an interrupted run, {run}"));
     heir.until(&format!("{run} ended"));
     sleeper.signal(Signal::CONT);
     sleeper.until("lease");
@@ -76,7 +76,7 @@ fn a_worker_that_is_asked_to_stop_hands_its_runs_over_at_once() {
     first.kill9();
     let run = home.newest();
     let mut leaving = home.spawn(["worker"]);
-    leaving.until(&format!("Taking up an interrupted run, {run}"));
+    leaving.until(&format!("Resuming an interrupted run, {run}"));
     home.rewrite(&[says("done")]);
     leaving.signal(Signal::TERM);
     leaving.ended().ends_with(143);

@@ -151,7 +151,7 @@ fn a_question_is_asked_in_its_own_conversation_and_told_of_once_elsewhere() {
     let screen = left(other);
     assert!(!screen.contains("Which one?"), "{screen}");
     let screen = left(home.on_terminal(in_beta));
-    assert!(!screen.contains("asks something"), "{screen}");
+    assert!(!screen.contains("has a question"), "{screen}");
     let id = short(&list(&home)[0]);
     let mut back = home.on_terminal(["-r", &id, "--workspace", beta.to_str().unwrap()]);
     back.until("Which one?").until("Answer › ").types("left").until("The left one.");
@@ -298,5 +298,5 @@ fn the_one_conversation_of_an_earlier_database_stays_and_its_question_is_told_of
     let found = home.run(["conversations", "search", "choose", "--json"]).ends_with(0).json();
     assert_eq!(found["data"][0]["conversation_id"], "conv_terminal", "indexed later: {found}");
     let screen = left(home.on_terminal(["chat"]));
-    assert!(!screen.contains("asks something"), "{screen}");
+    assert!(!screen.contains("has a question"), "{screen}");
 }

@@ -124,7 +124,7 @@ fn a_copy_that_is_cut_short_foreign_or_newer_is_refused_and_nothing_changes() {
     let conn = Connection::open(&copy).unwrap();
     conn.execute_batch("UPDATE schema_meta SET v = '99'").unwrap();
     drop(conn);
-    home.run(restore(&copy, &["--yes"])).ends_with(6).says(&["a newer everloop wrote it"]);
+    home.run(restore(&copy, &["--yes"])).ends_with(6).says(&["was written by a newer everloop"]);
     home.run(restore(&home.path("none.db"), &["--yes"])).ends_with(2).says(&["none.db"]);
     home.run(restore(&home.database(), &["--yes"])).ends_with(2);
     assert_eq!(std::fs::read(home.database()).unwrap(), before);
@@ -140,7 +140,7 @@ fn nothing_is_replaced_without_a_yes_and_no_file_is_written_over() {
     home.run(restore(&copy, &[])).ends_with(3).says(&["--yes", "Nothing was changed"]);
     assert_eq!(runs(&home), [second, first]);
     let again = ["backup", copy.to_str().unwrap()];
-    home.run(again).ends_with(2).says(&["copy.db", "not written over"]);
+    home.run(again).ends_with(2).says(&["copy.db", "was not overwritten"]);
     std::fs::write(home.path("file"), "x").unwrap();
     let below = home.path("file").join("copy.db");
     home.run(["backup", below.to_str().unwrap()]).ends_with(6).says(&["file/copy.db"]);

@@ -311,7 +311,7 @@ fn an_imported_run_says_so_wherever_it_is_shown() {
     assert_eq!(home.show(theirs)["imported"], json!(true));
     assert_eq!(home.show(&mine)["imported"], json!(false));
     for (lang, mark, origin) in
-        [("en", "[imported] go", "it came in a file"), ("zh-CN", "[导入] go", "来自文件")]
+        [("en", "[imported] go", "imported from a file"), ("zh-CN", "[导入] go", "来自文件")]
     {
         let list = home.run(["runs", "list", "--lang", lang]).ends_with(0).stdout;
         let marked: Vec<bool> = list.lines().map(|line| line.contains(mark)).collect();

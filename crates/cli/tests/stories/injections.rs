@@ -348,7 +348,10 @@ fn always_opens_one_place_for_the_run_and_no_other() {
     let told = of_type(&events, "tool.failed")[0]["result"].to_string();
     assert!(told.contains("because it is private"), "{told}");
     let story = home.run(["replay", &run]).ends_with(0).stdout;
-    assert!(story.contains("holds private data") && story.contains("what others wrote"), "{story}");
+    assert!(
+        story.contains("contains private data") && story.contains("contains untrusted content"),
+        "{story}"
+    );
     let shown = home.run(["runs", "show", &run]).ends_with(0).stdout;
     assert!(shown.contains("private (read_file secret.txt)"), "{shown}");
     home.verified(&run);

@@ -19,7 +19,7 @@ fn every_shell_gets_a_script_that_knows_the_commands_and_not_the_guard() {
 fn the_manual_is_one_page_or_one_for_each_command() {
     let home = Home::new();
     let page = home.run(["man"]).ends_with(0).stdout;
-    assert!(page.contains(".TH everloop 1") && page.contains("Look at the installation"), "{page}");
+    assert!(page.contains(".TH everloop 1") && page.contains("Check the installation"), "{page}");
     let zh = home.run(["man", "--lang", "zh-CN"]).ends_with(0).stdout;
     assert!(zh.contains("检查安装情况"), "{zh}");
     let folder = home.path("man");

@@ -58,7 +58,7 @@ fn settling_speaks_both_languages() {
     assert!(shown.stdout.contains("结果未知，自"), "{}", shown.stdout);
     shown.says(&["确认结果：everloop runs settle"]);
     let settled = home.run(["runs", "settle", &run, "not", "--lang", "zh-CN"]).ends_with(0);
-    assert!(settled.stdout.contains("没有发生"), "{}", settled.stdout);
+    assert!(settled.stdout.contains("没有执行"), "{}", settled.stdout);
     let list = home.run(["runs", "list", "--lang", "zh-CN"]).ends_with(0);
     assert!(list.stdout.contains("结果未知，之后已确认"), "{}", list.stdout);
     let list = home.run(["runs", "list"]).ends_with(0);

@@ -68,7 +68,7 @@ fn an_address_is_asked_for_and_a_key_is_typed_unseen_and_kept_in_a_file_of_its_o
     terminal.until("That looks like a key").until("› ").types("nonsense");
     terminal.until("not an http or https address").until("› ").types(&server.url());
     terminal.until("key for custom").until("› ").types("http://127.0.0.1:9/v1");
-    terminal.until("That is an address and no key").until("› ").types("sk-very-secret");
+    terminal.until("That is an address, not a key").until("› ").types("sk-very-secret");
     terminal.until("Models there: a, b").until("› ").types("the cheap one, please");
     terminal.until("not the name of a model").until("such as a").until("› ").types("big-model");
     terminal.until("big-model is not in the list").until("one of: a, b");

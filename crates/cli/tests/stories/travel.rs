@@ -282,7 +282,7 @@ fn a_run_under_way_is_not_exported() {
     let run = home.newest();
     let refused = home.run(["export", &run]).ends_with(1).says(&["in progress"]);
     assert_eq!(refused.stdout, "");
-    home.run(["export", "--all"]).ends_with(0).says(&["Passed over"]);
+    home.run(["export", "--all"]).ends_with(0).says(&["Skipped"]);
     running.kill9();
 }
 

@@ -71,7 +71,7 @@ fn edited_new_and_binary_files_are_as_they_were_and_back_again() {
     assert_eq!(redone, "restored bin.dat\ncreated new/deep/b.txt again\nrestored src/a.rs\n");
     assert_eq!(home.read("src/a.rs"), "one\nzwei\ndrei\n");
     assert_eq!(home.read("new/deep/b.txt"), "fresh\n");
-    undo(&home, &run, &["--redo"]).ends_with(2).says(&["No undo of"]);
+    undo(&home, &run, &["--redo"]).ends_with(2).says(&["Nothing to redo for"]);
     let report = undo(&home, &run, &["--json"]).ends_with(0).json();
     assert_eq!((&report["run_id"], &report["kind"]), (&json!(run), &json!("undo")));
     assert_eq!(report["files"][1], json!({"path": "new/deep/b.txt", "result": "removed"}));

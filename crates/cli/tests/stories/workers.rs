@@ -32,7 +32,7 @@ fn a_draining_worker_finishes_interrupted_and_queued_runs_and_says_so() {
     let drained = home.run(["worker", "--drain"]).ends_with(0);
     assert!(drained.stdout.is_empty());
     drained.says(&[
-        &format!("Taking up an interrupted run, {first}: first"),
+        &format!("Resuming an interrupted run, {first}: first"),
         &format!("{first} ended: succeeded"),
         &format!("{second} ended: succeeded"),
     ]);
@@ -48,7 +48,7 @@ fn row_08_a_worker_drives_what_comes_and_a_second_one_names_it_and_leaves() {
     let first = interrupted(&home, "first");
     home.rewrite(&[says("done")]);
     let mut worker = home.spawn(["worker"]);
-    worker.until("Taking up an interrupted run");
+    worker.until("Resuming an interrupted run");
     worker.until(&format!("{first} ended: succeeded"));
     let pid = worker.pid().to_string();
     home.run(["worker"]).ends_with(6).says(&[&pid]);
