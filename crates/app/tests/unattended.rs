@@ -157,7 +157,7 @@ async fn a_schedule_that_cannot_start_says_why() {
     let work = place.path("work").display().to_string();
     let add = "/schedule add every day at 9am --run x --workspace";
     let said = say(&app, &store, &format!("{add} {work}")).await;
-    assert!(said.contains("could not start: no model is set"), "{said}");
+    assert!(said.contains("cannot start: no model is set"), "{said}");
     let said = say(&app, &store, &format!("{add} {work}/gone")).await;
     assert!(said.contains("is not a folder that can be used"), "{said}");
     let said = say(&app, &store, &format!("{add} {work} --persona nobody-here")).await;

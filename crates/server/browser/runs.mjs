@@ -224,7 +224,7 @@ async function quarantined(world) {
     check((await row.getAttribute("data-s")) === "quarantined", "the row has another state");
     check((await row.locator("p").innerText()).includes("restored as history"), await row.innerText());
     await page.goto(`${server.url}/runs/${run}`);
-    check((await text(page, "#run-head .note")).includes("Set aside: restored as history"), await text(page, "#run-head"));
+    check((await text(page, "#run-head .note")).includes("Quarantined: restored as history"), await text(page, "#run-head"));
     check((await page.locator(".head-do .ink").count()) === 0, "it offers to answer what nobody reads");
     check((await page.locator('.wf-name[data-s="running"]').count()) === 0, "a step goes on");
     await context.close();

@@ -177,7 +177,7 @@ fn the_editor_is_started_and_faults_are_named_with_their_lines() {
     told.says(&["Line 3: ", "Did you mean loop.max_steps?", "Line 4: ", "0..1000000"]);
     edit(&faulty, &["--lang", "zh-CN"]).ends_with(5).says(&["第 4 行：", "不能是"]);
     let good = write("[loop]\nmax_steps = 3\n");
-    edit(&good, &[]).ends_with(0).says(&["is good"]);
+    edit(&good, &[]).ends_with(0).says(&["is valid"]);
     assert_eq!(home.run(["config", "get", "loop.max_steps"]).stdout, "3\n");
     edit(&write("[loop"), &[]).ends_with(5).says(&["line 1"]);
     edit("false", &[]).ends_with(1).says(&["The editor false"]);

@@ -328,7 +328,7 @@ fn damage_in_one_run_is_noticed_by_doctor_backup_audit_and_export() {
         assert!(std::path::Path::new(copied.stdout.trim_end()).is_file(), "{}", copied.stdout);
         copied.says(&[&ids[1], "damaged"]);
         let audited = home.run(["audit", "--run", &ids[1]]).ends_with(6).says(&[&ids[1]]);
-        let words = ["cannot be read", "Entries are missing"];
+        let words = ["Cannot read the journal", "Entries are missing"];
         assert!(words.iter().any(|words| audited.stderr.contains(words)), "{}", audited.stderr);
         let exported = home.run(["export", "--all"]).ends_with(6).says(&[&ids[1], "damaged"]);
         assert!(exported.stdout.contains(&ids[0]) && exported.stdout.contains(&ids[2]));

@@ -56,7 +56,7 @@ fn what_cannot_be_remembered_is_said_and_nothing_is_written() {
     shows(&home.run(["memory", "add", &long]).ends_with(2), &["2001", "2000", "memory.fact_chars"]);
     shows(&home.run(["memory", "add", " "]).ends_with(2), &["needs some text"]);
     shows(&home.run(["memory", "accept", "nope"]).ends_with(2), &["no fact nope"]);
-    shows(&home.run(["memory", "facts", "--status", "odd"]).ends_with(2), &["no status odd"]);
+    shows(&home.run(["memory", "facts", "--status", "odd"]).ends_with(2), &["Unknown status odd"]);
     shows(&home.run(["memory", "facts"]).ends_with(0), &["Nothing is remembered"]);
     home.run(["memory", "add", "--global", "The", "user", "is", "Ada"]).ends_with(0);
     let elsewhere = home.path("elsewhere");

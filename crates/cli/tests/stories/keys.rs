@@ -191,7 +191,7 @@ fn each_refusal_says_what_is_wrong_where_the_key_came_from_and_what_mends_it() {
         (401, plain, "unauthorized", 5, vec!["Invalid API key", key_from, "config setup"]),
         (403, plain, "forbidden", 5, vec!["does not allow", key_from, "everloop models"]),
         (404, plain, "not_found", 1, vec!["has no model openai/x", "everloop models"]),
-        (400, long, "too_long", 1, vec!["longer than openai/x takes", "context.tokens"]),
+        (400, long, "too_long", 1, vec!["too long for openai/x", "context.tokens"]),
         (402, plain, "no_credit", 1, vec!["no credit left", "config setup"]),
         (400, plain, "refused", 1, vec!["as it is"]),
     ] {

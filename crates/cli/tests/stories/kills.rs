@@ -127,7 +127,7 @@ fn a_command_whose_end_nobody_heard_is_read_from_its_record() {
     assert!(result.starts_with("once\n[exit code 0; read from the record"), "{result}");
     assert_eq!(of_type(&events, "tool.probed")[0]["found"], "happened");
     let story = home.run(["replay", &run, "--lang", "zh-CN"]).ends_with(0).stdout;
-    assert!(story.contains("探查 shell：它发生了"), "{story}");
+    assert!(story.contains("已核实 shell：执行了"), "{story}");
     home.verified(&run);
 }
 

@@ -256,7 +256,7 @@ fn the_way_that_a_test_has_found_is_shown_used_by_runs_and_can_be_forgotten() {
     let shown = home.run(["models"]).ends_with(0).stdout;
     assert!(shown.contains("tool calls: schema (tested on 20"), "{shown}");
     let forgotten = home.run(["models", "forget", "openai/x"]).ends_with(0).stdout;
-    assert!(forgotten.contains("openai/x is forgotten"), "{forgotten}");
+    assert!(forgotten.contains("Cleared what was learned about openai/x"), "{forgotten}");
     home.run(["models", "forget", "openai/x"]).ends_with(1);
     let shown = home.run(["models", "--set", "model.tool_calls=tagged"]).ends_with(0).stdout;
     assert!(shown.contains("tool calls: tagged (set by model.tool_calls)"), "{shown}");

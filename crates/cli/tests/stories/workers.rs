@@ -106,7 +106,7 @@ fn a_run_that_workers_never_get_further_with_is_put_aside_in_words_and_only_once
     let id = interrupted(&home, "first");
     for _ in 0..4 {
         let mut worker = home.spawn(["worker"]);
-        worker.until(&format!("{id} begins"));
+        worker.until(&format!("{id} started"));
         worker.kill9();
     }
     home.run(["worker", "--drain"]).ends_with(0).says(&["was quarantined", &id]);
@@ -126,7 +126,7 @@ fn a_worker_that_is_stopped_politely_gives_its_runs_back_and_never_puts_them_asi
     let id = interrupted(&home, "first");
     for _ in 0..7 {
         let mut worker = home.spawn(["worker"]);
-        worker.until(&format!("{id} begins"));
+        worker.until(&format!("{id} started"));
         worker.signal(Signal::TERM);
         worker.ended().ends_with(143);
         assert_eq!(home.status(&id), "queued");
