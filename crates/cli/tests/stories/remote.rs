@@ -178,7 +178,7 @@ fn a_server_that_is_killed_and_started_again_is_followed_on_without_a_repetition
     let mut follower = client.home.spawn(args);
     follower.until("tool.completed");
     served.process.kill9();
-    follower.until("is lost");
+    follower.until(" lost; reconnecting");
     home.rewrite(&script(says("At last.")));
     let served = home.serve_at(&address);
     let ended = lines(&follower.ended().ends_with(0));

@@ -274,7 +274,7 @@ fn a_setting_takes_a_reference_and_no_value_and_says_what_is_missing() {
     assert!(zh.stderr.contains("NO_SUCH_KEY 没有设置"), "{}", zh.stderr);
     home.run(["--set", "model.key=command:false", "run", "hi"]).ends_with(5).says(&["false"]);
     let slow = ["--set", "model.key=command:sleep 60", "--set", "secrets.timeout=50ms"];
-    home.run(slow.iter().copied().chain(["run", "hi"])).ends_with(5).says(&["took too long"]);
+    home.run(slow.iter().copied().chain(["run", "hi"])).ends_with(5).says(&["timed out"]);
     let database = ["--set", "store.database=env:NO_SUCH_KEY", "runs", "list"];
     home.run(database).ends_with(5).says(&["store.database", "NO_SUCH_KEY is not set"]);
 }

@@ -288,7 +288,8 @@ fn clients_of_other_assistants_get_their_own_forms() {
     let events = later.lines().filter_map(|line| line.strip_prefix("data: "));
     let events: Vec<Value> = events.map(|data| serde_json::from_str(data).unwrap()).collect();
     assert_eq!(events[0]["response"]["output"], json!([]), "an event of its own adds the item");
-    assert_eq!(events[1]["type"], "response.output_item.added");
+    assert_eq!(events[1]["type"], "response.in_progress");
+    assert_eq!(events[2]["type"], "response.output_item.added");
     assert_eq!(events.last().unwrap()["type"], "response.completed");
     let numbers = events.iter().map(|event| event["sequence_number"].as_u64().unwrap());
     assert!(numbers.eq(0..events.len() as u64), "{later}");

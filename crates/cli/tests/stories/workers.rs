@@ -84,7 +84,7 @@ fn a_worker_ends_runs_that_another_process_cancels() {
     let home = Home::scripted(&[]);
     let id = interrupted(&home, "first");
     let mut worker = home.spawn(["worker"]);
-    worker.until("begins");
+    worker.until("started");
     home.run(["runs", "cancel", &id]).ends_with(0).says(&["was canceled"]);
     worker.until(&format!("{id} ended: canceled"));
     home.verified(&id);
