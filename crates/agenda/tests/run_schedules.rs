@@ -216,7 +216,7 @@ async fn a_cron_expression_sets_the_times_in_its_zone() {
     assert_eq!(row.said.span.zone, "America/New_York");
     let wrong = [
         ("--cron \"0 0 30 2 *\"", "never fires"),
-        ("--cron \"61 * * * *\"", "“61” is not valid as the minute (0-59)"),
+        ("--cron \"61 * * * *\"", "“61” is not a valid minute (0-59)"),
         ("--cron \"* * * *\"", "five fields"),
         ("--cron \"0 9 * * *\" --zone Mars/Base", "There is no time zone Mars/Base"),
     ];
