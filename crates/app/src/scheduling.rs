@@ -80,17 +80,6 @@ impl ScheduledRuns {
     }
 }
 
-/// The conversation of an entry. The id of an entry that came in a file may hold anything; that of
-/// a conversation is a part of addresses and of names of files.
-fn own_conversation(uid: &str) -> ConversationId {
-    let id = format!("conv_schedule_{uid}");
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.@".contains(&byte);
-    if id.len() <= 64 && id.bytes().all(is_plain) {
-        return ConversationId::new(id);
-    }
-    ConversationId::new(format!("conv_schedule_{}", &digest_bytes(uid.as_bytes())[..40]))
-}
-
 impl ScheduledRuns {
     /// The conversation of one firing: a new one, that of the entry, or the one that was named.
     async fn conversation_of(
@@ -125,7 +114,8 @@ impl ScheduledRuns {
         if self.store.conversations().get(&earlier).await?.is_some() {
             return Ok(earlier);
         }
-        Ok(own_conversation(uid))
+        let digest = digest_bytes(uid.as_bytes());
+        Ok(ConversationId::new(format!("conv_schedule_{}", &digest[..24])))
     }
 
     async fn find_conversation(&self, id: &ConversationId) -> Result<ConversationId, String> {

@@ -518,6 +518,8 @@ async fn until(is_so: impl AsyncFn() -> bool) {
 async fn a_server_whose_store_was_repaired_drives_runs_again_and_says_when_it_does_not() {
     let place = Place::new(&json!({"replies": [{"text": "All is well."}]}));
     let app = place.app("", &[]);
+    // A store in memory makes no folder for the lock.
+    std::fs::create_dir_all(app.home.data()).unwrap();
     let sealed =
         Arc::new(SealedDb { db: Store::memory().db().clone(), is_sealed: AtomicBool::new(false) });
     let store = Store::with_db(sealed.clone());
