@@ -77,7 +77,7 @@ fn the_results_of_each_type_are_told_in_words_of_their_own() {
     let counts = json!({"path": ".", "files": 9, "added": 2, "changed": 1, "removed": 0,
                         "complete": false});
     let indexed = look("index_repo", json!({}), &counts.to_string());
-    assert!(indexed.contains("9 files (2 new, 1 changed, 0 removed)"), "{indexed}");
+    assert!(indexed.contains("files: 9 (2 new, 1 changed, 0 removed)"), "{indexed}");
     assert!(indexed.contains("index.max_files"), "{indexed}");
 }
 
