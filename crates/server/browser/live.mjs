@@ -151,7 +151,7 @@ async function elsewhere(page, _, server) {
   const card = page.locator(`#panel form.ask[data-ask^="${run}"]`);
   await card.waitFor();
   await card.locator("textarea[name=text]").fill("grey");
-  await card.locator("button.ink").click();
+  await card.locator("button[value=respond]").click();
   await server.until(run, ["succeeded"]);
   await eventually("no card", async () => (await card.count()) === 0);
 }

@@ -86,7 +86,8 @@ fn a_run_that_another_process_drives_is_switched_from_elsewhere_and_both_follow(
 
 #[test]
 fn a_run_that_waits_for_an_answer_goes_on_without_it() {
-    for (lang, words) in [("en", "continues under react as "), ("zh-CN", "已换成 react 循环，以 ")] {
+    for (lang, words) in [("en", "continues under react as "), ("zh-CN", "已换成 react 循环，以 ")]
+    {
         let home = Home::scripted(&[plan(&["ask"]), ask("which day?"), says("Monday then.")]);
         let home = home.with("EVERLOOP_LANG", lang);
         let chat = home.chat(&["make a date", "/loop react"]).ends_with(0).says(&[words]);

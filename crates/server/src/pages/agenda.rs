@@ -209,7 +209,9 @@ async fn perform(
     command: &AgendaCommand,
 ) -> Result<(), Problem> {
     let reader = &request.reader;
-    let key = request.key_name("agenda");
+    // An undo has no key of its own: the same request again gets its answer again.
+    let is_undo = matches!(command, AgendaCommand::Todo(TodoCommand::Undo(_)));
+    let key = if is_undo { None } else { request.key_name("agenda") };
     let terms = ChangeTerms { version: None, key: key.as_deref() };
     let done =
         agenda::perform_on(&state.app, state.store().clone(), command, reader, terms).await?;
